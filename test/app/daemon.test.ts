@@ -25,7 +25,7 @@ const hourly = `policies:
     schedule: { cron: "0 * * * *", catchup: 30m }
 `;
 
-test('two daemons on one Redis fire each moment of a policy once', async () => {
+test('two daemons on one Redis fire each scheduled time of a policy once', async () => {
   writeFileSync(join(folder, 'hourly.yaml'), hourly);
   // An hour passes in six seconds.
   world = await startWorld({ sites: 2, speedUp: 600, work: false, policiesDir: folder });

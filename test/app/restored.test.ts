@@ -1,4 +1,4 @@
-/** A Redis that is restored to an older state, or emptied, while runs are under way. */
+/** A Redis that is restored to an older state, or emptied, while runs are active. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What Redis has on its disk; it is killed for that and started again. */
+/** The data that Redis has on its disk; Redis is killed and restarted for that. */
 const data = () => join(dirname(world.redis.socketPath), 'appendonlydir');
 async function takeSnapshot(): Promise<void> {
   await world.redis.kill();
@@ -51,7 +51,7 @@ const noted = () => world.sandbox.journal.effectsOf('createSiteNote').length;
 const logged = (pattern: RegExp) => world.log.lines.filter((line) => pattern.test(JSON.stringify(line)));
 const statusOf = async (id: string) => (await world.caretaker.records.runs.get(id))?.status;
 
-/** A run that has ended, of which Redis was restored to a state in the middle of it. */
+/** An ended run whose Redis was restored to a state in the middle of the run. */
 async function putBackInTheMiddle() {
   const run = await world.fire(notes);
   await until(world, () => noted() >= 3);
@@ -62,7 +62,7 @@ async function putBackInTheMiddle() {
   return run;
 }
 
-test('a run that was under way in the older state is held: nothing of it is sent again, and whoever cancels it learns which targets are in doubt', async () => {
+test('a run that was active in the older state is held: nothing is sent again, and cancelling it lists the targets in doubt', async () => {
   world = await startWorld({ sites: SITES });
   const { records, engine } = world.caretaker;
   const run = await putBackInTheMiddle();
@@ -71,7 +71,7 @@ test('a run that was under way in the older state is held: nothing of it is sent
   const held = await records.runs.get(run.id);
   expect(held?.detail).toContain(`"caretaker runs release ${run.id}" continues it`);
   await until(world, () => logged(/Runs that had not ended are held: 1/).length > 0);
-  // Half a minute of the world's time, in which a worker would have gone on with it.
+  // Half a minute of the world's time, in which a worker would have continued the run.
   await systemClock.sleep(500);
   expect(noted()).toBe(SITES);
 
@@ -83,7 +83,7 @@ test('a run that was under way in the older state is held: nothing of it is sent
   expect(ended).toMatchObject({ status: 'cancelled', counts: { planned: SITES, cancelled: 0 } });
   expect(new Set(reasons)).toEqual(new Set(['done', 'unknown-effect']));
   expect(noted()).toBe(SITES);
-  // What is fired after that goes its way.
+  // Runs that are fired afterwards are not affected.
   const next = await world.fire({
     ...notes,
     options: { ...(notes.options as object), body: { note: { content: 'Again.' } } },
@@ -91,7 +91,7 @@ test('a run that was under way in the older state is held: nothing of it is sent
   expect(await world.ended(next)).toMatchObject({ status: 'succeeded' });
 });
 
-test('a held run goes on with what is open once a person releases it', async () => {
+test('a held run continues with its open targets once a person releases it', async () => {
   world = await startWorld({ sites: SITES });
   const { records, engine } = world.caretaker;
   const run = await putBackInTheMiddle();
@@ -104,7 +104,7 @@ test('a held run goes on with what is open once a person releases it', async () 
   await expect(engine.release(run.id)).rejects.toThrow('has already ended');
 });
 
-test('a scheduled time that may have had its run is left out, and its record says why', async () => {
+test('a scheduled time that may have had its run is skipped, and its record has the reason', async () => {
   writeFileSync(
     join(folder, 'hourly.yaml'),
     'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 12h } }\n',
@@ -134,14 +134,14 @@ test('a scheduled time that may have had its run is left out, and its record say
 
   expect(record).toMatchObject({ is: 'skipped', why: 'frozen' });
   expect(record?.note).toMatch(/^by caretaker: Redis was restored to its state of 20/);
-  // Later times fire.
+  // Later scheduled times fire.
   const now = clock.now();
   await until(world, async () =>
     (await ledger()).some(({ is, scheduledFor: moment }) => is === 'ran' && moment > now),
   );
 });
 
-test('that Redis was emptied in the middle of a run is said once, no key of the run comes back, and work goes on', async () => {
+test('an emptied Redis during a run is reported once, no key of the run is restored, and work continues', async () => {
   world = await startWorld({ sites: SITES });
   const { redis } = world.caretaker;
   const run = await world.fire(notes);

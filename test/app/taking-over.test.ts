@@ -3,7 +3,7 @@ import { startReceiver } from '../notify/receiver.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
 
-test('a receiver that was put into the configuration while at work is told about the next run', async () => {
+test('a receiver that is added to the configuration while the daemon is running is notified of the next run', async () => {
   const receiver = await startReceiver(204);
   const world = await startWorld({ sites: 2 });
   try {

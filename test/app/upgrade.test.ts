@@ -1,6 +1,6 @@
 /**
- * Records that an earlier commit of Caretaker wrote: today's code reads them, and takes up what they show as
- * unfinished.
+ * Records that an earlier commit of Caretaker wrote: the current code reads them, and continues unfinished
+ * work.
  */
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ afterEach(async () => {
   [world, desk] = [undefined, undefined];
 });
 
-/** What the earlier processes had asked the service for: it goes on there, whatever became of them. */
+/** What the earlier processes had requested from the service: it continues there after they ended. */
 async function asBefore({ url, token }: Pick<Sandbox, 'url' | 'token'>): Promise<void> {
   const post = async (path: string, body?: object) => {
     const answer = await fetch(`${url}${path}`, {
@@ -53,7 +53,7 @@ async function upgraded({ laterMs = MINUTE, work = true } = {}): Promise<World> 
   return world;
 }
 
-test('runs that an earlier commit left unfinished come to their end, and no site is changed a second time', async () => {
+test('runs that an earlier commit left unfinished are completed, and no site is changed a second time', async () => {
   const { ended, sandbox, caretaker, log } = await upgraded();
   const { runs } = old;
 
@@ -78,7 +78,7 @@ test('runs that an earlier commit left unfinished come to their end, and no site
   expect(told).toHaveLength(RECORDS_VERSION);
 });
 
-test('what an earlier commit recorded is all there: runs, scheduled times, pauses, freezes, a blocked account, the last day', async () => {
+test('all records of an earlier commit are read: runs, scheduled times, pauses, freezes, a blocked account, the last day', async () => {
   const { caretaker } = await upgraded({ work: false });
   const { records } = caretaker;
 
@@ -102,24 +102,24 @@ test('what an earlier commit recorded is all there: runs, scheduled times, pause
   expect(states.get('update-check')?.pauses).toHaveLength(1);
   expect(states.get('update-check')?.freezes).toMatchObject({ pause: { reason: 'the sale' } });
   expect((await records.accounts.blocked('other'))?.why).toContain('refuses our token');
-  // A run is retried by its own policy, whose options have other names today.
+  // A run is retried with its own policy, whose options now have other names.
   const [sync = '', report = '', check = ''] = await Promise.all(
     old.runs.ended.map(async (id) => (await records.runs.get(id))?.policyJson),
   );
   expect(JSON.parse(sync).options).toEqual({ mode: 'stale', max_age: 30 * MINUTE });
   expect(JSON.parse(report).options).toMatchObject({ dedupe_by: 'period' });
   expect(JSON.parse(check).options).toHaveProperty('lookback');
-  // Totals are of a later commit: the migration counts what had ended before.
+  // Totals were added by a later commit: the migration counts the runs that had ended before.
   const { runs, active } = await records.totals.between(old.at - 3 * 3_600_000, old.at);
   expect(runs).toMatchObject([{ status: 'succeeded', count: 5 }]);
   expect(active).toHaveLength(3);
 });
 
-test('processes of releases before there was a version are refused what they need, and say so', async () => {
+test('processes of releases before records had a version are refused, and report that', async () => {
   const { redis } = await upgraded({ work: false });
   const store = new Redis(redis.options);
 
-  // What each of their rounds begins with: the freeze, the accounts; and the entries that a worker takes.
+  // What each of their rounds starts with: the freeze, the accounts, and the entries that a worker takes.
   await expect(store.hgetall('{caretaker}:freeze')).rejects.toThrow('WRONGTYPE');
   await expect(store.smembers('{caretaker}:active')).rejects.toThrow('WRONGTYPE');
   expect(await store.get('{caretaker}:freeze')).toContain('newer version of Caretaker');
@@ -135,7 +135,7 @@ test('records are not migrated while the processes that wrote them are running',
   world = undefined;
 });
 
-test('a running process ends when a newer release has migrated the records, and sends no change from that moment', async () => {
+test('a running process stops when a newer release has migrated the records, and sends no change from then on', async () => {
   let told: (error: Error) => void = () => undefined;
   const ends = new Promise<Error>((resolve) => {
     told = resolve;
@@ -149,7 +149,7 @@ test('a running process ends when a newer release has migrated the records, and 
   expect((await ends).message).toMatch(
     /^The records in Redis have version 99, and this release of Caretaker works with version \d+: upgrade Caretaker/,
   );
-  // A minute in which the run would have been carried out.
+  // A minute in which the run would have been completed.
   await clock.sleep(MINUTE);
   expect(sandbox.journal.effects).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Ending a run without waiting: what is open gets its outcome, and nobody does anything more for it. */
+/** Force-ending a run: open targets get their outcome at once, and no process does anything more for it. */
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
@@ -18,7 +18,7 @@ async function inFlight() {
   return { fired, working };
 }
 
-test('a run that nobody works on ends at once: what was under way in the service is told apart', async () => {
+test('a run that no process works on ends at once, with a separate reason for work in flight in the service', async () => {
   const { fired, working } = await inFlight();
   await working.stop();
 
@@ -36,7 +36,7 @@ test('a run that nobody works on ends at once: what was under way in the service
   ]);
 });
 
-test('while others are at work, they send and write nothing more for it', async () => {
+test('while other processes are active, they send and write nothing more for it', async () => {
   const { fired, working } = await inFlight();
 
   await world.caretaker.engine.forceEnd(fired.id);
@@ -50,7 +50,7 @@ test('while others are at work, they send and write nothing more for it', async 
   await working.stop();
 });
 
-test('an effect whose answer is not known yet is unknown, not cancelled', async () => {
+test('an effect whose answer is not known yet ends as unknown, not as cancelled', async () => {
   world = await startWorld({ sites: 1 });
   world.sandbox.failNext({ operation: 'syncSite' }, 'reset-after');
   const fired = await world.fire(aPolicy());
@@ -68,7 +68,7 @@ test('an effect whose answer is not known yet is unknown, not cancelled', async 
   });
 });
 
-test('a run that was only queued ends at once, and its plan is not made later', async () => {
+test('a run that was only queued ends at once, and is not planned later', async () => {
   world = await startWorld({ sites: 3, work: false });
   const fired = await world.fire(aPolicy());
 

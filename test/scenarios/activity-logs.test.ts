@@ -1,4 +1,4 @@
-/** The shipped policy activity-logs by the command line, against what the account says after. */
+/** The shipped policy activity-logs on the command line, compared with the account afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -16,7 +16,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** The sites with activity logging off, connected ones and others. */
+/** The sites without activity logs, connected ones and others. */
 async function without(): Promise<{ connected: string[]; others: string[] }> {
   const response = await fetch(`${sandbox.url}/sites`, { headers: { authorization: 'Bearer t' } });
   const { sites } = (await response.json()) as {
@@ -29,7 +29,7 @@ async function without(): Promise<{ connected: string[]; others: string[] }> {
   return { connected: connected?.sort() ?? [], others: others?.sort() ?? [] };
 }
 
-test('logging is on wherever a site is connected, nothing else has changed, and a second run finds nothing to do', async () => {
+test('logs are enabled on every connected site, nothing else changes, and a second run finds nothing to do', async () => {
   const before = await without();
   expect(before.connected.length).toBeGreaterThan(5);
   const plan = JSON.parse((await desk.run(['plan', 'activity-logs', '--json'])).stdout);

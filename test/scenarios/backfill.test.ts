@@ -15,8 +15,8 @@ const hourly = (changes: Partial<NonNullable<Policy['schedule']>> = {}): Policy 
   aPolicy({ schedule: aSchedule(changes) });
 
 /**
- * The same for all that a test asks, between two scheduled times of an hourly policy: none of them comes or goes
- * meanwhile.
+ * Used for every query of a test. It is between two scheduled times of an hourly policy, so that none of them
+ * becomes due meanwhile.
  */
 const NOW = NOON + HOUR / 2;
 
@@ -36,7 +36,7 @@ async function backfilled(policy: Policy, hours: number, reprocess?: Reprocess):
 }
 
 describe('a backfill', () => {
-  test('makes up for each scheduled time without a run, one run after the other, and is not repeated', async () => {
+  test('catches up each scheduled time without a run, one run after the other, and is not repeated', async () => {
     world = await startWorld({ sites: 2 });
     const policy = hourly();
     const runs = await backfilled(policy, 3);
@@ -65,7 +65,7 @@ describe('a backfill', () => {
     expect(again.map(({ id }) => id.endsWith('-backfill2'))).toEqual(again.map(() => true));
   });
 
-  test('keeps what the ledger says of a scheduled time, and notes the run that caught up it', async () => {
+  test("keeps the ledger's record of a scheduled time, and adds the run that caught it up", async () => {
     world = await startWorld({ sites: 1, work: false });
     const policy = hourly();
     const { records } = world.caretaker;
@@ -84,7 +84,7 @@ describe('a backfill', () => {
     expect(await records.ledger.latest(policy.name, 1)).toEqual([{ ...record, backfill: run?.id }]);
   });
 
-  test('does again what failed only when that is asked for, and nothing that is under way, succeeded, or is no longer kept', async () => {
+  test('repeats failed runs only on request, and never runs that are active, succeeded, or removed', async () => {
     world = await startWorld({ sites: 1, work: false });
     const policy = hourly();
     const { records } = world.caretaker;
@@ -105,7 +105,7 @@ describe('a backfill', () => {
     ]);
   });
 
-  test('leaves days of blackout out, goes together where runs may overlap, and asks for a shorter range when it is long', async () => {
+  test('skips blackout days, runs in parallel if runs may overlap, and rejects a range that is too long', async () => {
     world = await startWorld({ sites: 1, work: false });
     const blackout = [{ from: '2000-01-01', to: '2100-01-01' }];
     expect(await planned(hourly({ blackout }), 1)).toMatchObject([

@@ -14,7 +14,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** Has the service make a download of each site's newest snapshot. */
+/** Starts a download of each site's newest snapshot in the service. */
 const download = defineJob({
   name: 'download',
   summary: 'Downloads backups.',
@@ -48,7 +48,7 @@ async function start(sites: number): Promise<Engine> {
 }
 
 const policy = aPolicy({ job: 'download' });
-/** Sites that the service is not making a download of already. */
+/** Sites without a download in progress in the service. */
 const idle = ['site-0001', 'site-0003'];
 
 test('cancelling a run cancels its tasks in the service, each once, and each target has its outcome', async () => {
@@ -71,7 +71,7 @@ test('cancelling a run cancels its tasks in the service, each once, and each tar
   expect(world.sandbox.journal.effectsOf('cancelTask')).toHaveLength(2);
 });
 
-test('its tasks go on to their end when that is wished, and are recorded as they ended', async () => {
+test('its tasks continue to their end on request, and are recorded as they ended', async () => {
   const engine = await start(3);
   const run = await world.fire(policy, idle);
   await until(world, () => world.sandbox.journal.effectsOf('startSiteBackupDownload').length === 2);
@@ -82,7 +82,7 @@ test('its tasks go on to their end when that is wished, and are recorded as they
   expect(world.sandbox.journal.countOf('cancelTask')).toBe(0);
 });
 
-test('a task that cannot be cancelled while the service fails is cancelled when it answers again', async () => {
+test('a task that cannot be cancelled while the service fails is cancelled when the service responds again', async () => {
   const engine = await start(3);
   const run = await world.fire(policy, idle.slice(0, 1));
   await until(world, () => world.sandbox.journal.effectsOf('startSiteBackupDownload').length === 1);
@@ -94,7 +94,7 @@ test('a task that cannot be cancelled while the service fails is cancelled when 
   expect(world.sandbox.journal.effectsOf('cancelTask')).toHaveLength(1);
 });
 
-test('a worker that is about to send something when another machine cancels the run sends nothing', async () => {
+test('a worker that is about to send a request sends nothing if another machine cancels the run first', async () => {
   const engine = await start(1);
   const gate = aGate();
   around(world.caretaker.link('default').budget, 'takeNow', async (call, priority) => {
@@ -112,7 +112,7 @@ test('a worker that is about to send something when another machine cancels the 
   expect(world.sandbox.journal.effects).toEqual([]);
 });
 
-test('from the moment that another machine cancels a run, its workers begin nothing more', async () => {
+test('as soon as another machine cancels a run, its workers start nothing more', async () => {
   world = await startWorld({ sites: 60, work: false, speedUp: 10 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_000);
   const workers = [await world.another(), await world.another()];

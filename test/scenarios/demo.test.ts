@@ -1,9 +1,9 @@
-/** What a newcomer sees first: `npm run demo`, whole, where nobody is at a terminal. */
+/** What a new user sees first: the whole of `npm run demo`, without a terminal. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openDesk } from '../support/cli.ts';
 
-test('the demo runs every shipped policy, the nightly sync first, and ends well when all ended as expected', async () => {
+test('the demo runs every shipped policy, the nightly sync first, and exits with 0 when all end as expected', async () => {
   const desk = openDesk({ CI: 'true' });
   const shipped = readdirSync('config/policies').flatMap((file) =>
     [...readFileSync(`config/policies/${file}`, 'utf8').matchAll(/^ {2}- name: (\S+)$/gm)].map(

@@ -7,8 +7,8 @@ afterEach(() => world.stop());
 
 const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
 
-describe('after an hour in which no process was at work', () => {
-  test('syncs that succeeded meanwhile are done, although their time limit has passed', async () => {
+describe('after an hour in which no process was running', () => {
+  test('syncs that succeeded meanwhile are done, even if their time limit has passed', async () => {
     world = await startWorld({ sites: 10, work: false });
     const ids = world.sandbox.siteIds();
     const fired = await world.fire(aPolicy({ timeout: { targetMs: 300_000, runMs: 28_800_000 } }));
@@ -29,8 +29,8 @@ describe('after an hour in which no process was at work', () => {
   });
 });
 
-describe('an API that is down for minutes', () => {
-  test('uses up no attempt and fails no site: what had not begun is not begun meanwhile', async () => {
+describe('an API that is unavailable for minutes', () => {
+  test('uses up no attempt and fails no site: nothing new is started meanwhile', async () => {
     world = await startWorld({ sites: 60, speedUp: 20 });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(20_000);
     const fired = await world.fire(aPolicy({ limits, retry: { ...aPolicy().retry, attempts: 1 } }));
@@ -40,7 +40,7 @@ describe('an API that is down for minutes', () => {
     const begunBefore = await begun(fired.id);
     await world.clock.sleep(120_000);
     const begunMeanwhile = (await begun(fired.id)) - begunBefore;
-    // What was on its way has its answer by then: from there on it is only asked whether the service is back.
+    // Requests in flight are answered by then. From now on, only the availability of the service is checked.
     const asked = world.sandbox.journal.requests.filter(
       ({ at }) => at > from + 30_000 && at < from + 120_000,
     );
@@ -58,7 +58,7 @@ describe('an API that is down for minutes', () => {
     expect(failures.every(({ reason }) => reason === 'task-failed')).toBe(true);
   });
 
-  test('makes a run that could not be planned go on at once when an operator says so', async () => {
+  test('has a run that could not be planned continue at once when an operator releases it', async () => {
     world = await startWorld({ sites: 5, work: false });
     world.sandbox.outage.begin('refuse');
     const before = world.caretaker.engine.work(50);
@@ -84,7 +84,7 @@ describe('an API that is down for minutes', () => {
 const begun = async (run: string) =>
   (await world.targets(run)).filter(({ startedAt }) => startedAt !== undefined).length;
 
-describe('an account that refuses us', () => {
+describe('an account that refuses access', () => {
   async function blocked() {
     world = await startWorld({ sites: 8, work: false });
     const working = world.caretaker.engine.work(50);
@@ -96,7 +96,7 @@ describe('an account that refuses us', () => {
     return fired;
   }
 
-  test('once it is fixed lets a run go on as soon as an operator says so', async () => {
+  test('that is fixed lets a run continue as soon as an operator releases it', async () => {
     const fired = await blocked();
     world.sandbox.account.activate();
 
@@ -105,7 +105,7 @@ describe('an account that refuses us', () => {
     expect(await world.caretaker.records.runs.get(fired.id)).toMatchObject({ status: 'running' });
   });
 
-  test('keeps no run blocked for ever when a process died while it let the runs go on', async () => {
+  test('keeps no run blocked forever if a process died while it released the runs', async () => {
     const fired = await blocked();
     world.sandbox.account.activate();
     await world.caretaker.records.accounts.unblock('default');
@@ -117,7 +117,7 @@ describe('an account that refuses us', () => {
     expect(run.counts).toMatchObject({ planned: 8, failed: 0, cancelled: 0 });
   });
 
-  test('keeps no cancelled run from its end, though nothing can be followed any more', async () => {
+  test('does not prevent a cancelled run from ending, although nothing can be followed any more', async () => {
     const fired = await blocked();
     await world.caretaker.engine.cancel(fired.id);
 
@@ -133,7 +133,7 @@ describe('an account that refuses us', () => {
 });
 
 describe('one slow site', () => {
-  test('does not make every sweep list again all that has ended since it began', async () => {
+  test('does not make every sweep list again everything that has ended since the run began', async () => {
     world = await startWorld({ sites: 230 });
     const slow = world.sandbox.siteIds().find((id) => isFit(id)) ?? '';
     world.sandbox.site(slow).syncTakes(3 * 3_600_000);
@@ -154,14 +154,14 @@ describe('one slow site', () => {
 
     const sweeps = journal.requests.slice(since).filter(({ operation }) => operation === 'listSites');
     expect(sweeps.length).toBeGreaterThan(2);
-    // The first of them may still look at what ended together with the last.
+    // The first sweep may still read targets that ended together with the last one.
     expect(sweeps.slice(2).filter(({ query }) => /page=[^1]/.test(query))).toEqual([]);
     world.sandbox.site(slow).finishSync();
     expect((await world.reasons(await world.ended(fired)))[slow]).toBe('done');
   });
 });
 
-/** Whether nothing about a site keeps it from being synced. */
+/** Whether a site can be synced. */
 function isFit(id: string): boolean {
   const { connected, locked, paused, underMaintenance, syncsToday } = world.sandbox.site(id).state();
   return connected && !locked && !paused && !underMaintenance && syncsToday === 0;

@@ -6,7 +6,7 @@ import { startWorld, until, type World } from '../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test('syncs that the service has forgotten end as unknown after two looks each, and the policy can run again', async () => {
+test('syncs that the service no longer knows end as unknown after two polls each, and the policy can run again', async () => {
   world = await startWorld({ sites: 12, rateLimit: 0, budget: { requestsPerMinute: 200, reserve: 0 } });
   const { targets } = world.caretaker.records;
   const ids = world.sandbox.siteIds();
@@ -20,7 +20,7 @@ test('syncs that the service has forgotten end as unknown after two looks each, 
   try {
     const lost = async () => (await world.targets(fired)).filter(({ lostAt }) => lostAt !== undefined);
     await until(world, async () => (await lost()).length > 0);
-    // Whoever looks at the run meanwhile is told why nothing moves.
+    // The run shows meanwhile why it makes no progress.
     const [waiting] = await lost();
     expect(waiting).toMatchObject({ state: 'following', detail: expect.stringContaining('HTTP 404') });
 
@@ -36,7 +36,7 @@ test('syncs that the service has forgotten end as unknown after two looks each, 
     const looks = renewed.journal.requests.filter(({ operation }) => operation === 'showSite');
     expect(looks.length).toBeLessThan(3 * ids.length);
     expect(renewed.journal.effects).toEqual([]);
-    // The policy is free again: a new run does what this one could not show to be done.
+    // The policy can run again: a new run does what this one could not confirm as done.
     expect(await world.ended(await world.fire(aPolicy()))).toMatchObject({ counts: { planned: ids.length } });
     expect(renewed.journal.effectsOf('syncSite')).toHaveLength(ids.length);
   } finally {
@@ -44,7 +44,7 @@ test('syncs that the service has forgotten end as unknown after two looks each, 
   }
 });
 
-test('work that was missed for a moment is followed on as if nothing had been', async () => {
+test('work that the service did not show for a short time is followed as before', async () => {
   world = await startWorld({ sites: 1, rateLimit: 0 });
   const { targets } = world.caretaker.records;
   const [id = ''] = world.sandbox.siteIds();

@@ -1,4 +1,6 @@
-/** A service whose texts hold credentials and terminal escapes: none of them is stored or shown anywhere. */
+/**
+ * A service whose texts contain credentials and terminal escapes: none of them is stored or shown anywhere.
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -12,7 +14,7 @@ const PASSWORD = 'open-sesame-please';
 const TOKEN = 'token-of-the-account';
 const SECRETS = [...hostileSecrets, PASSWORD, TOKEN];
 
-/** All but the end of a line. */
+/** All control characters except line breaks. */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
 const POLICIES = `policies:
@@ -42,7 +44,7 @@ let desk: Desk;
 let daemon: Started;
 let url = '';
 const heard: string[] = [];
-/** Each text that came out of the product, by where it came out. */
+/** Each text of the product, by where it was printed. */
 const told = new Map<string, string>();
 
 async function printed(...args: string[]): Promise<string> {
@@ -63,7 +65,7 @@ async function signIn(): Promise<string> {
 
 async function served(path: string, cookie: string): Promise<void> {
   const answer = await fetch(url + path, { headers: { cookie } });
-  // What a plan settled has no page of its own.
+  // What the plan excluded has no page of its own.
   expect([200, 404], path).toContain(answer.status);
   told.set(`GET ${path}`, await answer.text());
 }
@@ -115,7 +117,7 @@ afterAll(async () => {
   for (const stop of stops) await stop();
 });
 
-/** Everything that Redis holds, names and values of all kinds. */
+/** Everything that Redis contains: names, and values of all types. */
 async function dumpOfRedis(): Promise<string> {
   const { store } = (await desk.keepRedis()).redis;
   const texts: unknown[] = [];
@@ -130,11 +132,11 @@ async function dumpOfRedis(): Promise<string> {
     else if (type === 'stream') texts.push(await store.xrange(key, '-', '+'));
     else throw new Error(`What is a ${type}?`);
   }
-  // Records are JSON in strings: as text, without its escapes.
+  // Records are JSON in strings: compared as text, without JSON escapes.
   return JSON.stringify(texts).replaceAll('\\', '');
 }
 
-test('no credential is stored or shown, and nothing steers a terminal', { timeout: 400_000 }, async () => {
+test('no credential is stored or shown, and no text controls a terminal', { timeout: 400_000 }, async () => {
   const cookie = await signIn();
   for (const policy of ['sync', 'note', 'logs', 'updates', 'copies', 'reports']) {
     await printed('run', policy);
@@ -162,7 +164,7 @@ test('no credential is stored or shown, and nothing steers a terminal', { timeou
   told.set('notifications', heard.join('\n'));
   told.set('Redis', await dumpOfRedis());
 
-  // The texts did come in.
+  // The texts were received.
   expect(told.get('caretaker run sync')).toContain('\\u001b[31mred\\u001b[0m');
   expect(told.get('caretaker run note')).toContain('contains a credential, and credentials are never stored');
   const all = [...told.values()].join('\n');
@@ -174,7 +176,7 @@ test('no credential is stored or shown, and nothing steers a terminal', { timeou
   );
   expect(leaks).toEqual([]);
   const steering = [...told].flatMap(([where, text]) => {
-    // Redis keeps texts as they came, and a page shows them to a browser.
+    // Redis stores texts unchanged, and a page shows them to a browser.
     if (where === 'Redis' || /^GET (?!\/api)/.test(where)) return [];
     const found = unseen.exec(text);
     return found ? [`${JSON.stringify(found[0])} in ${where}`] : [];

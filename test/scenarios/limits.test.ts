@@ -9,7 +9,7 @@ afterEach(() => world.stop());
 
 const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
 
-/** A world in which every site can be synced, quickly. */
+/** A world in which every site can be synced quickly. */
 async function worldOfHealthySites(sites: number): Promise<World> {
   const started = await startWorld({ sites });
   for (const id of started.sandbox.siteIds()) {
@@ -39,7 +39,7 @@ describe('safety limits', () => {
   test.each([
     [3, 'succeeded', 3],
     [2, 'stopped', 0],
-  ])('of three targets, max_targets: %i lets the run be %s', async (maxTargets, status, synced) => {
+  ])('with three targets and max_targets: %i, the run is %s', async (maxTargets, status, synced) => {
     world = await worldOfHealthySites(3);
     const policy = aPolicy({ limits: { ...limits, maxTargets } });
 
@@ -55,23 +55,26 @@ describe('safety limits', () => {
     [33, 'stopped', 0],
     [34, 'succeeded', 1],
     [50, 'succeeded', 1],
-  ])('of one target in three, max_percent: %i lets the run be %s', async (maxPercent, status, synced) => {
-    world = await worldOfHealthySites(3);
-    const select = { filters: { id: { eq: 'site-0001' } } };
-    const policy = aPolicy({ select, limits: { ...limits, maxPercent } });
+  ])(
+    'with one target in three sites and max_percent: %i, the run is %s',
+    async (maxPercent, status, synced) => {
+      world = await worldOfHealthySites(3);
+      const select = { filters: { id: { eq: 'site-0001' } } };
+      const policy = aPolicy({ select, limits: { ...limits, maxPercent } });
 
-    const preview = await world.caretaker.engine.preview(policy);
-    const run = await world.ended(await world.fire(policy));
+      const preview = await world.caretaker.engine.preview(policy);
+      const run = await world.ended(await world.fire(policy));
 
-    expect(run.status).toBe(status);
-    expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
-    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
-  });
+      expect(run.status).toBe(status);
+      expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
+      expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
+    },
+  );
 
   test.each([
     [2, 'partial', 6],
     [3, 'stopped', 3],
-  ])('with stop_after_failures: 3, %i failures let the run be %s', async (failing, status, synced) => {
+  ])('with stop_after_failures: 3 and %i failures, the run is %s', async (failing, status, synced) => {
     world = await worldOfHealthySites(6);
     const policy = aPolicy({
       select: { filters: {}, sort: 'created_at,asc' },
@@ -99,7 +102,7 @@ describe('safety limits', () => {
     expect(world.sandbox.journal.effects).toEqual([]);
   });
 
-  test('too many failures stop the run: what is in flight is followed to its end, the rest is not begun', async () => {
+  test('too many failures stop the run: work in flight is followed to its end, and nothing new is started', async () => {
     world = await startWorld({ sites: 19 });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
     const policy = aPolicy({ limits: { ...limits, concurrency: 3, stopAfterFailures: { count: 3 } } });
@@ -119,7 +122,7 @@ describe('safety limits', () => {
     );
   });
 
-  test('a site that does not come to its end in time is failed with timeout, and the run ends', async () => {
+  test('a site that does not end in time fails with timeout, and the run ends', async () => {
     world = await startWorld({ sites: 3 });
     const [slow = ''] = world.sandbox.siteIds();
     world.sandbox.site(slow).syncTakes(24 * 3_600_000);
@@ -132,7 +135,7 @@ describe('safety limits', () => {
     expect((await world.reasons(run))[slow]).toBe('timeout');
   });
 
-  test('a run that is over its time ends with an outcome for every site', async () => {
+  test('a run over its time limit ends with an outcome for every site', async () => {
     world = await startWorld({ sites: 6 });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(24 * 3_600_000);
     const policy = aPolicy({
@@ -148,8 +151,8 @@ describe('safety limits', () => {
   });
 });
 
-describe('an account that refuses us', () => {
-  test('blocks its runs, uses nothing up, and lets them go on when it is fixed', async () => {
+describe('an account that refuses access', () => {
+  test('blocks its runs, uses up no attempt, and lets them continue when it is fixed', async () => {
     world = await startWorld({ sites: 12 });
     const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 2 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 0);
@@ -173,7 +176,7 @@ describe('an account that refuses us', () => {
     expect(new Set(synced).size).toBe(synced.length);
   });
 
-  test('a run that is refused while planning waits, and plans when it is let in', async () => {
+  test('blocks a run that is being planned, which is planned when access is restored', async () => {
     world = await startWorld({ sites: 3 });
     world.sandbox.account.changeToken('another-token');
     const fired = await world.fire(aPolicy());
@@ -186,8 +189,8 @@ describe('an account that refuses us', () => {
   });
 });
 
-describe('what an operator does to a run', () => {
-  test('a cancelled run begins nothing more, and each of its sites has an outcome', async () => {
+describe('when an operator changes a run', () => {
+  test('a cancelled run starts nothing more, and each of its sites has an outcome', async () => {
     world = await startWorld({ sites: 15 });
     const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 3 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 0);
@@ -203,7 +206,7 @@ describe('what an operator does to a run', () => {
     expect(cancelled).toBeGreaterThan(5);
   });
 
-  test('a retry works only on what failed', async () => {
+  test('a retry works only on the failed targets', async () => {
     world = await startWorld({ sites: 6 });
     const [, bad = ''] = world.sandbox.siteIds();
     world.sandbox.site(bad).failNextSync('The disk is full.');
@@ -216,13 +219,13 @@ describe('what an operator does to a run', () => {
     expect(await world.reasons(run)).toEqual({ [bad]: 'done' });
   });
 
-  test('nothing failed: a retry says so', async () => {
+  test('a retry of a run without failures is rejected with that reason', async () => {
     world = await startWorld({ sites: 2 });
     const run = await world.ended(await world.fire(aPolicy()));
     await expect(world.caretaker.engine.retry(run.id)).rejects.toThrow(/Nothing failed/);
   });
 
-  test('a retry works on what failed even when the policy would no longer select it', async () => {
+  test('a retry works on failed targets even if the policy no longer selects them', async () => {
     world = await startWorld({ sites: 3 });
     const ids = world.sandbox.siteIds();
     for (const id of ids) world.sandbox.site(id).failNextSync('The disk is full.');
@@ -238,7 +241,7 @@ describe('what an operator does to a run', () => {
     expect(await world.reasons(run)).toEqual(Object.fromEntries(failed.map((id) => [id, 'done'])));
   });
 
-  test('a named target that the policy leaves out, or that does not exist, is told and not passed over', async () => {
+  test('a named target that the policy does not select, or that does not exist, is reported as skipped', async () => {
     world = await startWorld({ sites: 3 });
     const where = 'site.id != "site-0002"';
 
@@ -254,7 +257,7 @@ describe('what an operator does to a run', () => {
     ]);
   });
 
-  test('a run of named targets works on these alone, for one request each to find them', async () => {
+  test('a run of named targets works on these only, with one request each to find them', async () => {
     world = await startWorld({ sites: 200 });
     const run = await world.ended(await world.fire(aPolicy(), ['site-0007', 'site-0150']));
     expect(Object.keys(await world.reasons(run)).sort()).toEqual(['site-0007', 'site-0150']);
@@ -262,7 +265,7 @@ describe('what an operator does to a run', () => {
   });
 });
 
-describe('a second run of the same policy while one is under way', () => {
+describe('a second run of the same policy while one is active', () => {
   const slow = { ...limits, concurrency: 1 };
   const scheduled = (overlap: Overlap) =>
     aPolicy({
@@ -278,7 +281,7 @@ describe('a second run of the same policy while one is under way', () => {
     expect((await world.ended(first)).status).toBe('succeeded');
   });
 
-  test('waits its turn when the policy says queue', async () => {
+  test('waits until the first one ends with overlap queue', async () => {
     world = await startWorld({ sites: 2 });
     const first = await world.fire(scheduled('queue'));
     const second = await world.fire(scheduled('queue'));
@@ -288,7 +291,7 @@ describe('a second run of the same policy while one is under way', () => {
     expect(ended[1]?.startedAt).toBeGreaterThanOrEqual(ended[0]?.finishedAt ?? Number.POSITIVE_INFINITY);
   });
 
-  test('is skipped with queue when one waits already, and waits as well with queue-all', async () => {
+  test('is skipped with queue when one is already waiting, and also waits with queue-all', async () => {
     world = await startWorld({ sites: 1, work: false });
     const [, second, third] = [
       await world.fire(scheduled('queue')),
@@ -300,7 +303,7 @@ describe('a second run of the same policy while one is under way', () => {
     expect(await world.fire(scheduled('queue-all'))).toMatchObject({ status: 'queued' });
   });
 
-  test('is skipped although both were fired at the same instant, and the ledger says so', async () => {
+  test('is skipped even if both were fired at the same instant, and the ledger records it', async () => {
     world = await startWorld({ sites: 1, work: false });
     const { engine, records } = world.caretaker;
     const moments = [60_000, 120_000, 180_000, 240_000];
@@ -318,7 +321,7 @@ describe('a second run of the same policy while one is under way', () => {
     );
   });
 
-  test('takes its place when the policy says cancel-running', async () => {
+  test('replaces the first one with overlap cancel-running', async () => {
     world = await startWorld({ sites: 3 });
     const first = await world.fire(scheduled('cancel-running'));
     await world.ended(first, ({ status }) => status === 'running');
@@ -327,7 +330,7 @@ describe('a second run of the same policy while one is under way', () => {
     expect((await world.ended(second)).status).toBe('succeeded');
   });
 
-  test('goes ahead beside it when the policy says allow', async () => {
+  test('starts in parallel with overlap allow', async () => {
     world = await startWorld({ sites: 3 });
     const first = await world.fire(scheduled('allow'));
     const second = await world.fire(scheduled('allow'));
@@ -339,7 +342,7 @@ describe('a second run of the same policy while one is under way', () => {
 });
 
 describe('several processes on one Redis', () => {
-  test('share a run, and each sync is asked for once', async () => {
+  test('share a run, and each sync is requested once', async () => {
     world = await startWorld({ sites: 40 });
     await Promise.all([world.another(), world.another()]);
     const run = await world.ended(await world.fire(aPolicy()));

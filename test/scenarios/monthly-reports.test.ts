@@ -1,6 +1,6 @@
 /**
- * The shipped policy monthly-reports by the command line: what it promises of each site, against the account
- * afterwards.
+ * The shipped policy monthly-reports on the command line: the promised result for each site, compared with
+ * the account afterwards.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatPeriod, type Period, periodOf } from '../../jobs/report-dispatch/period.ts';
@@ -15,7 +15,7 @@ let desk: Desk;
 
 beforeAll(async () => {
   await clearOfTheHour();
-  // A report takes 40 seconds of the service's time, and its mail 20.
+  // A report takes 40 seconds in the service's time, and its mail 20.
   sandbox = await startSandbox({ sites: 30, seed: 1, speed: 200, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
   await desk.keepRedis();
@@ -50,7 +50,7 @@ async function listed<T>(path: string, key: string): Promise<T[]> {
   return ((await answer.json()) as Record<string, T[]>)[key] ?? [];
 }
 
-/** Whether a site's good snapshots go from the first day to the last. */
+/** Whether a site has successful snapshots from the first to the last day. */
 function isCovered({ id, backups }: Site, { start, end }: Period): boolean {
   const days = sandbox
     .site(id)
@@ -71,14 +71,14 @@ async function run() {
   return { code, ...facts, outcomes: Object.fromEntries(outcomes) };
 }
 
-test('each client is sent last month’s report once, and who is sent none is told why', async () => {
+test('each client receives last month’s report once, and every exception has a reason', async () => {
   const sites = await listed<Site>('sites', 'sites');
   const period = periodOf('last_month', Date.now(), ZONE);
   const eligible = sites.filter((site) => site.client !== null && isCovered(site, period));
   expect(eligible.length).toBeGreaterThan(5);
   expect(eligible.length).toBeLessThan(sites.length - 5);
 
-  // The plan names every site, and changes nothing.
+  // The plan lists every site, and changes nothing.
   const plan = JSON.parse((await desk.run(['plan', 'monthly-reports', '--json'])).stdout);
   expect(plan.targets.length + plan.settled.length).toBe(sites.length);
   expect(sandbox.journal.effects).toEqual([]);

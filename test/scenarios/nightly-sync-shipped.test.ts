@@ -1,6 +1,6 @@
 /**
- * The shipped policy nightly-sync by the command line: what it promises of each site, against what the
- * account says after.
+ * The shipped policy nightly-sync on the command line: the promised result for each site, compared with the
+ * account afterwards.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -12,12 +12,12 @@ let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  // At midnight each site gets its syncs of the day back.
+  // The daily sync limit of each site is reset at midnight.
   await clearOfTheHour();
   sandbox = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
   await desk.keepRedis();
-  // Well away from the twenty hours of the policy, so that the time of day does not decide who lags behind.
+  // Far from the twenty hours of the policy, so that the time of day does not decide which sites are stale.
   for (const [at, id] of sandbox.siteIds().entries()) {
     sandbox.site(id).syncTakes(1_000);
     if (sandbox.site(id).state().lastSyncStatus === 'succeeded')
@@ -29,7 +29,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** What the policy promises of a site, by how it stands before. */
+/** The result that the policy promises for a site, by its previous state. */
 function promisedOf(id: string): string {
   const { connected, paused, locked, lastSyncAt, lastSyncStatus, ...now } = sandbox.site(id).state();
   if (!connected || paused || locked) return 'not-eligible';
@@ -42,7 +42,7 @@ function promisedOf(id: string): string {
 const byId = (run: { targets: { id: string; reason: string }[] }) =>
   Object.fromEntries(run.targets.map(({ id, reason }) => [id, reason]));
 
-test('each site that lags behind is synced, each other one is left alone, and a second run finds nothing to do', async () => {
+test('each stale site is synced, all others are left alone, and a second run finds nothing to do', async () => {
   const promised = Object.fromEntries(sandbox.siteIds().map((id) => [id, promisedOf(id)]));
   const failing = ['site-0016', 'site-0041'];
   for (const id of failing) promised[id] = 'task-failed';

@@ -5,13 +5,13 @@ import { startWorld, type World } from '../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-/** How many sites the sandbox is syncing right now. */
+/** How many sites the sandbox is syncing now. */
 const syncsInFlight = ({ sandbox }: World) =>
   sandbox.siteIds().filter((id) => sandbox.site(id).state().syncInProgress).length;
 
-describe('a night over the fleet', () => {
-  test('ends with an outcome for each of sixty sites, each sync asked for once, and no poll per site', async () => {
-    // Slow enough that a busy machine does not make a minute pass between two looks.
+describe('a nightly run over the fleet', () => {
+  test('ends with an outcome for each of sixty sites, each sync requested once, and without polling each site', async () => {
+    // Slow enough that less than a minute passes between two polls on a busy machine.
     world = await startWorld({ sites: 60, speedUp: 20 });
 
     const run = await world.ended(await world.fire(aPolicy()));
@@ -43,7 +43,7 @@ describe('a night over the fleet', () => {
     expect(most).toBeLessThanOrEqual(5);
   });
 
-  test('lets a small run pass a large one that began before', async () => {
+  test('lets a small run pass a large one that began earlier', async () => {
     world = await startWorld({ sites: 120 });
     const large = await world.fire(
       aPolicy({ name: 'large', limits: { concurrency: 4, maxTargets: 1000, maxPercent: 100 } }),
@@ -56,7 +56,7 @@ describe('a night over the fleet', () => {
   });
 });
 
-describe('what goes wrong with one site', () => {
+describe('problems with one site', () => {
   test('a sync that is already running is adopted and followed to its end', async () => {
     world = await startWorld({ sites: 5 });
     const [first = ''] = world.sandbox.siteIds();
@@ -73,7 +73,7 @@ describe('what goes wrong with one site', () => {
     expect(world.sandbox.journal.effectsOf('syncSite')).not.toContain(first);
   });
 
-  test('a connection that is cut after the sync began is followed, not asked for again', async () => {
+  test('a sync whose connection was cut after it began is followed, not requested again', async () => {
     world = await startWorld({ sites: 5 });
     world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-after');
 
@@ -83,7 +83,7 @@ describe('what goes wrong with one site', () => {
     expect(world.sandbox.journal.effectsOf('syncSite').sort()).toEqual([...world.sandbox.siteIds()].sort());
   });
 
-  test('a connection that is cut before the service saw the request costs nothing but a second try', async () => {
+  test('a connection that is cut before the service received the request costs only a second attempt', async () => {
     world = await startWorld({ sites: 5 });
     world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-before');
 
@@ -94,9 +94,9 @@ describe('what goes wrong with one site', () => {
   });
 });
 
-describe('what goes wrong with everything', () => {
+describe('problems with everything', () => {
   test.each(['refuse', 'status-503', 'reset-before', 'truncate'] as const)(
-    'an API that is down for a minute (%s) delays the run and changes nothing else',
+    'an API that is unavailable for a minute (%s) delays the run and changes nothing else',
     async (kind) => {
       world = await startWorld({ sites: 20 });
       const fired = await world.fire(
@@ -115,7 +115,7 @@ describe('what goes wrong with everything', () => {
     },
   );
 
-  test('a Redis that is killed and started again loses nothing', async () => {
+  test('a Redis that is killed and restarted loses nothing', async () => {
     world = await startWorld({ sites: 20 });
     const fired = await world.fire(aPolicy({ limits: { concurrency: 4, maxTargets: 100, maxPercent: 100 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 1);

@@ -1,6 +1,6 @@
 /**
- * What the service does not show decides nothing: no copy is deleted, no site synced or called fine on an
- * absent field.
+ * Fields that the service does not show decide nothing: no copy is deleted, no site is synced or reported as
+ * fresh because of a missing field.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
@@ -20,8 +20,8 @@ afterEach(async () => {
 });
 
 /**
- * Runs a policy to its end: what became of each target, what was changed, how often an operation was asked
- * for.
+ * Runs a policy to its end. Returns the outcome of each target, the changes, and how often an operation was
+ * requested.
  */
 async function fired(now: World, policy: Policy) {
   const { journal } = now.sandbox;
@@ -50,7 +50,7 @@ const cleanup = (options: object, where?: string) =>
   });
 
 describe('a staging copy', () => {
-  test('stays when the condition that would keep it asks for tags that are not shown', async () => {
+  test('is kept when the condition that may protect it needs tags that are not shown', async () => {
     const { now, copy } = await withCopy();
     now.sandbox.hide('listSites', 'tags');
 
@@ -82,7 +82,7 @@ describe('a staging copy', () => {
     expect(effects).toEqual([]);
   });
 
-  test('stays when no view shows the tags that may keep it', async () => {
+  test('is kept when no view shows the tags that may protect it', async () => {
     const { now, copy } = await withCopy();
     const client = now.caretaker.link('default').client;
     await client.call('createTag', { body: { tag: { name: 'keep' } } }, { requestClass: 'person' });
@@ -97,16 +97,19 @@ describe('a staging copy', () => {
 
   const decisive = ['created_at', 'updated_at', 'expires_at', 'status', 'site_id'] as const;
 
-  test.each(decisive)('is deleted by what its single view shows when lists lack its %s', async (field) => {
-    const { now, copy } = await withCopy();
-    now.sandbox.hide('listStagingSites', field);
+  test.each(decisive)(
+    'is deleted because of its single view when lists do not show its %s',
+    async (field) => {
+      const { now, copy } = await withCopy();
+      now.sandbox.hide('listStagingSites', field);
 
-    const { effects } = await fired(now, cleanup({}));
+      const { effects } = await fired(now, cleanup({}));
 
-    expect(effects).toEqual([`deleteStagingSite ${copy}`]);
-  });
+      expect(effects).toEqual([`deleteStagingSite ${copy}`]);
+    },
+  );
 
-  test.each(decisive)('stays when no view shows its %s', async (field) => {
+  test.each(decisive)('is kept when no view shows its %s', async (field) => {
     const { now, copy } = await withCopy();
     now.sandbox.hide('listStagingSites', field);
     now.sandbox.hide('showStagingSite', field);
@@ -162,7 +165,7 @@ describe('a site', () => {
     ['sync.last_sync_at', stale],
     ['sync.last_sync_status', stale],
     ['sync.daily_sync_time', moving],
-  ])('is neither synced nor called fresh while no view shows %s', async (field, options) => {
+  ])('is neither synced nor reported as fresh while no view shows %s', async (field, options) => {
     const now = await withSite(3 * HOUR);
     now.sandbox.hide('listSites', field);
     now.sandbox.hide('showSite', field);
@@ -177,7 +180,7 @@ describe('a site', () => {
     expect(effects).toEqual([]);
   });
 
-  test('is judged by its single view, one request, when the list does not show enough', async () => {
+  test('is judged by its single view, with one request, when the list does not show enough', async () => {
     const now = await withSite(3 * HOUR);
     now.sandbox.hide('listSites', 'sync', 'locked', 'connection');
 
@@ -193,7 +196,7 @@ describe('a site', () => {
     select: { from: 'listSites', filters: {}, where: '!site.activity_logs.enabled' },
   });
 
-  test('gets what it lacks by its single view, and nothing while that is silent too', async () => {
+  test('is completed from its single view, and not synced while that lacks the fields too', async () => {
     world = await startWorld({ sites: 3 });
     const { sandbox } = world;
     sandbox.hide('listSites', 'activity_logs');
@@ -217,7 +220,7 @@ describe('an update check', () => {
     options: updateCheck.options.parse({ enable_paused: true, pause_on_failed_rate: '50%', fail_on: [] }),
   });
 
-  /** One site whose core is outdated, and one active and one paused schedule for its plugins. */
+  /** One site with an outdated core, and an active and a paused schedule for its plugins. */
   async function withSchedules() {
     world = await startWorld({ sites: 1 });
     const { sandbox, caretaker } = world;
@@ -233,7 +236,7 @@ describe('an update check', () => {
     return { now: world, active: active ?? '', paused: paused ?? '' };
   }
 
-  test('does not call a core fine whose vulnerability is not shown', async () => {
+  test('does not report a core as fine if its vulnerability is not shown', async () => {
     const { now } = await withSchedules();
     now.sandbox.hide('showSite', 'wp.core.vulnerable');
 
@@ -260,7 +263,7 @@ describe('an update check', () => {
     });
   });
 
-  test('calls no site uncovered, and no schedule paused, when the status of a schedule is not shown', async () => {
+  test('reports no site as uncovered, and no schedule as paused, when the status of a schedule is not shown', async () => {
     const { now } = await withSchedules();
     now.sandbox.hide('listAutoUpdateSchedules', 'status', 'scope');
 
@@ -273,7 +276,7 @@ describe('an update check', () => {
     expect(targets['site:site-0001']?.detail).not.toContain('is paused');
   });
 
-  test('calls no site uncovered when the scope of an active schedule is not shown', async () => {
+  test('reports no site as uncovered when the scope of an active schedule is not shown', async () => {
     const { now } = await withSchedules();
     now.sandbox.hide('listAutoUpdateSchedules', 'scope');
 
@@ -285,7 +288,7 @@ describe('an update check', () => {
     });
   });
 
-  test('asks for a schedule alone when the list does not show its status, and enables none whose status nobody shows', async () => {
+  test('requests a single schedule when the list does not show its status, and enables none without a status', async () => {
     const { now, active, paused } = await withSchedules();
     now.sandbox.hide('listAutoUpdateSchedules', 'status');
     const show = now.sandbox.hide('showAutoUpdateSchedule', 'status');
@@ -300,7 +303,7 @@ describe('an update check', () => {
     expect(shown.effects).toEqual([`enableAutoUpdateSchedule ${paused}`]);
   });
 
-  test('changes no schedule whose status is not shown any more directly before the change', async () => {
+  test('changes no schedule whose status is no longer shown directly before the change', async () => {
     const { now, paused } = await withSchedules();
     now.sandbox.hide('showAutoUpdateSchedule', 'status');
 
@@ -311,7 +314,7 @@ describe('an update check', () => {
   });
 });
 
-test('copies whose timestamps are spelled otherwise in each answer have not changed since the plan', async () => {
+test('copies whose timestamps have another format in each response have not changed since the plan', async () => {
   world = await startWorld({ sites: 11 });
   const { sandbox } = world;
   sandbox.staging.clear();

@@ -14,7 +14,7 @@ const notes = aPolicy({
   options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
 });
 
-test('two policies are never at work on one site at once: the second waits, says for which run, and uses nothing up', async () => {
+test('two policies never change one site at the same time: the second waits, names the other run, and uses up no attempt', async () => {
   world = await startWorld({ sites: 1 });
   const site = world.sandbox.site('site-0001');
   site.syncTakes(120_000);
@@ -35,11 +35,11 @@ test('two policies are never at work on one site at once: the second waits, says
   const [sync, note, ...more] = effects();
   expect([sync?.operation, note?.operation, more]).toEqual(['syncSite', 'createSiteNote', []]);
   expect((note?.at ?? 0) - (sync?.at ?? 0)).toBeGreaterThanOrEqual(120_000);
-  // Nothing is left behind of who was at work on what.
+  // No lock of a site is left behind.
   expect(await world.caretaker.redis.store.keys('{caretaker}:site:*')).toEqual([]);
 });
 
-test('a site whose holder died with its run is free again', async () => {
+test('a site whose worker died is free again when its run has ended', async () => {
   world = await startWorld({ sites: 1 });
   const { store } = world.caretaker.redis;
   await store.hset('{caretaker}:site:default:site-0001', 'a-run-of-old\nsite-0001', '1');

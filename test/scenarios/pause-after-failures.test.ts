@@ -1,4 +1,4 @@
-/** `schedule.pause_after_failures`: which runs count, and what happens when there were too many. */
+/** `schedule.pause_after_failures`: which runs count, and what happens after too many failures. */
 import { afterEach, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { PolicyState } from '../../src/records/policy-store.ts';
@@ -14,11 +14,11 @@ afterEach(() => world.stop());
 const policy = aPolicy({
   schedule: aSchedule({ pauseAfterFailures: 2 }),
 });
-/** Both sites are more than one, so a run of it is stopped before anything is sent. */
+/** Two sites are over this limit, so a run of it is stopped before anything is sent. */
 const tooMany: Policy = { ...policy, limits: { ...policy.limits, maxTargets: 1 } };
 
 let moment = NOON;
-/** The ended run of the next moment, at which so many of the two sites fail. */
+/** The ended run of the next scheduled time, in which this many of the two sites fail. */
 async function run(fired: Policy, failing: number, trigger: Run['trigger'] = 'schedule'): Promise<Run> {
   const { sandbox, caretaker } = world;
   for (const id of sandbox.siteIds().slice(0, failing)) sandbox.site(id).failNextSync('The disk is full.');
@@ -26,7 +26,7 @@ async function run(fired: Policy, failing: number, trigger: Run['trigger'] = 'sc
   return world.ended(await caretaker.engine.fire(fired, { trigger, scheduledFor: moment }));
 }
 
-/** Resolves with what is known of the policy once it is as it should be, which follows a run's end. */
+/** Resolves with the state of the policy once it is as expected, which is shortly after the end of a run. */
 async function stateWith(holds: (state: PolicyState) => boolean): Promise<PolicyState> {
   for (;;) {
     const state = await world.caretaker.records.policies.state(policy.name);
@@ -36,7 +36,7 @@ async function stateWith(holds: (state: PolicyState) => boolean): Promise<Policy
 }
 const counted = (count: number) => stateWith(({ failures }) => failures === count);
 
-test('runs that failed or were stopped, one after the other, pause their policy; one that got something done, or that a person fired, does not', async () => {
+test('failed or stopped runs in a row pause their policy; partly successful and manual runs do not', async () => {
   world = await startWorld({ sites: 2 });
 
   expect((await run(tooMany, 0)).status).toBe('stopped');
@@ -56,7 +56,7 @@ test('runs that failed or were stopped, one after the other, pause their policy;
   );
 });
 
-test("somebody's own pause keeps its name and its reason, however many runs fail meanwhile", async () => {
+test('a manual pause keeps its author and its reason, however many runs fail meanwhile', async () => {
   world = await startWorld({ sites: 2 });
   const { records } = world.caretaker;
   await records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna', reason: 'moving house' });
@@ -67,7 +67,7 @@ test("somebody's own pause keeps its name and its reason, however many runs fail
   expect((await counted(2)).pause).toMatchObject({ by: 'anna', reason: 'moving house' });
 });
 
-test('whoever a policy notifies of a pause hears once that it was paused by itself, why, and what resumes it', async () => {
+test('an automatic pause is notified once, with its reason and how to resume the policy', async () => {
   const ops = await startReceiver(204);
   world = await startWorld({ sites: 2 });
   world.caretaker.take({
@@ -95,7 +95,7 @@ test('whoever a policy notifies of a pause hears once that it was paused by itse
   });
 });
 
-test('a pause that somebody made is not announced as an automatic one', async () => {
+test('a manual pause is not notified as an automatic one', async () => {
   const ops = await startReceiver(204);
   world = await startWorld({ sites: 2 });
   const { caretaker } = world;

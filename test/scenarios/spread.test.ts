@@ -21,7 +21,7 @@ const spreading = aPolicy({
   },
 });
 
-test('a scheduled run starts each site at its place in the window, one fired by hand at once', async () => {
+test('a scheduled run starts each site at its time in the window, and a manual run starts all at once', async () => {
   world = await startWorld({ sites: 20, speedUp: 600 });
   const scheduledFor = world.clock.now();
 

@@ -1,6 +1,5 @@
 /**
- * One run of a policy right after another: what the first one did is never taken for what the second one
- * asked for.
+ * One run of a policy shortly after another: effects of the first are never taken for those of the second.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
@@ -109,7 +108,7 @@ describe.each([
   });
 });
 
-test('with a service that shows no time, a lost answer is unknown where only the time could tell', async () => {
+test('with a service that shows no times, a lost answer is unknown if only the time could identify the effect', async () => {
   world = await startWorld({ sites: SITES, dateHeader: false });
   world.sandbox.failNext({ operation: 'syncSite', times: 1 }, 'reset-after');
 
@@ -121,7 +120,7 @@ test('with a service that shows no time, a lost answer is unknown where only the
 });
 
 test.each([-7, 7])(
-  'a task is followed by the lists alone with a service whose clock is %i minutes off',
+  'a task is followed by lists only with a service whose clock is %i minutes off',
   async (minutes) => {
     // At more, a busy machine is minutes late by the clock of this world, and late work is polled.
     world = await startWorld({ sites: SITES, speedUp: 60, serviceAheadMs: minutes * 60_000 });
@@ -132,7 +131,7 @@ test.each([-7, 7])(
   },
 );
 
-test('ages count from the service’s own now: a policy that asks for them selects the same, however its clock stands', async () => {
+test('ages are based on the service’s time: a policy with an age selects the same sites with any clock', async () => {
   world = await startWorld({ sites: 1, serviceAheadMs: 7 * 60_000 });
   const { sandbox } = world;
   const synced = async (agoMinutes: number) => {
@@ -144,7 +143,7 @@ test('ages count from the service’s own now: a policy that asks for them selec
   expect([await synced(4), await synced(6)]).toEqual([0, 1]);
 });
 
-test('a service whose clock runs twenty times as fast is followed by the lists, as the sandbox with --speed 20', async () => {
+test('a service whose clock runs twenty times as fast is followed by lists, like the sandbox with --speed 20', async () => {
   world = await startWorld({ sites: SITES, speedUp: 10, speed: 20 });
   world.sandbox.failNext({ operation: 'syncSite' }, 'reset-after');
 

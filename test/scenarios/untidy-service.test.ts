@@ -1,7 +1,4 @@
-/**
- * A service that is less tidy than its specification, in many ways at once: each outcome is true by its
- * journal.
- */
+/** A service that violates its specification in many ways at once: each outcome agrees with its journal. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
@@ -21,7 +18,7 @@ const untidy = {
   'html-400': 0.1,
   'other-errors': 0.1,
 };
-/** What the service never carries out is sent again more often than one request in three is lost. */
+/** A request that the service never carries out is repeated more often than one request in three is lost. */
 const retry = { attempts: 12, backoff: 'exponential', delayMs: 5_000, maxDelayMs: 60_000 } as const;
 
 async function runOver(policy: Partial<Policy>): Promise<Run> {
@@ -40,7 +37,9 @@ async function effectsByReason(run: Run, operation: OperationId): Promise<Map<st
   return new Map([...counts].map(([reason, seen]) => [reason, [...seen].sort()]));
 }
 
-/** That the token went nowhere else, and that the journal has each fault: else nothing was tried. */
+/**
+ * Checks that the token was sent nowhere else, and that each fault occurred: otherwise nothing was tested.
+ */
 function expectTried(): void {
   const { journal, followedRedirects } = world.sandbox;
   expect(followedRedirects.filter(({ to, method }) => to === 'other-origin' || method !== 'GET')).toEqual([]);
@@ -50,7 +49,7 @@ function expectTried(): void {
 }
 
 describe('numbers as text, redirects and errors in HTML, each in one of ten requests', () => {
-  test('leave a sync of sixty sites with the outcome that each of them has in the service', async () => {
+  test('leave a sync of sixty sites with the same outcomes as in the service', async () => {
     const run = await runOver({});
 
     expectTried();
@@ -63,7 +62,7 @@ describe('numbers as text, redirects and errors in HTML, each in one of ten requ
       maintenance: [0],
       'not-eligible': [0],
     });
-    // The same sites as on a night when all is tidy.
+    // The same sites as in a run without faults.
     const reasons = Object.values(await world.reasons(run));
     const count = (reason: string) => reasons.filter((one) => one === reason).length;
     expect(['done', 'task-failed', 'daily-limit', 'maintenance', 'not-eligible'].map(count)).toEqual([
