@@ -1,4 +1,4 @@
-/** What people do on the dashboard of a real daemon, with the sandbox as its account. */
+/** Actions of users on the dashboard of a real daemon, with the sandbox as its account. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Slow enough that a daemon on a busy machine is not taken for gone between two of its signs of life. */
+/** Slow enough that a daemon on a busy machine is not considered dead between two signs of life. */
 const SPEED_UP = 10;
 
 async function start(roles: Role[], options: Parameters<typeof startWorld>[0] = {}): Promise<void> {
@@ -58,10 +58,10 @@ const press = (path: string, fields: Record<string, string> = {}, origin = url()
     body: new URLSearchParams(fields),
   });
 const runs = () => world.caretaker.records.runs.list({ limit: 10 });
-/** The run that an answer leads to. */
+/** The run that a response redirects to. */
 const runAt = (answer: Response) => decodeURIComponent(answer.headers.get('location')?.split('/')[2] ?? '');
 
-test('“Run now” asks once more, and then fires the policy as the command does', async () => {
+test('“Run now” asks for confirmation, and then fires the policy like the command', async () => {
   await start(['worker', 'dashboard']);
 
   const question = await look('/policies/sync/run');
@@ -76,7 +76,7 @@ test('“Run now” asks once more, and then fires the policy as the command doe
   expect((await look(`/runs/${run.id}`)).status).toBe(200);
 });
 
-test('nothing is fired while nobody is there to do the work', async () => {
+test('nothing is fired while no worker is running', async () => {
   await start(['dashboard']);
 
   const answer = await press('/policies/sync/run');
@@ -86,7 +86,7 @@ test('nothing is fired while nobody is there to do the work', async () => {
   expect(await runs()).toEqual([]);
 });
 
-test('a page of somebody else cannot press the buttons, nor can anybody who has not signed in', async () => {
+test('actions are rejected from pages of other sites, and without a session', async () => {
   await start(['worker', 'dashboard']);
 
   const foreign = await press('/policies/sync/run', {}, 'https://elsewhere.example');
@@ -98,7 +98,7 @@ test('a page of somebody else cannot press the buttons, nor can anybody who has 
   expect((await world.caretaker.records.policies.state('sync')).pause).toBeUndefined();
 });
 
-test('a policy is paused with a reason, for as long as is asked, and resumed', async () => {
+test('a policy is paused with a reason, for a given time, and resumed', async () => {
   await start(['worker', 'dashboard']);
   const { policies } = world.caretaker.records;
 
@@ -116,7 +116,7 @@ test('a policy is paused with a reason, for as long as is asked, and resumed', a
   expect((await policies.state('sync')).pause).toBeUndefined();
 });
 
-test('a run is cancelled: what is in flight comes to its end, the rest is not begun', async () => {
+test('a run is cancelled: work in flight is followed to its end, and nothing new is started', async () => {
   await start(['worker', 'dashboard'], { sites: 30 });
   const id = runAt(await press('/policies/sync/run'));
   await world.ended(id, ({ status }) => status === 'running');
@@ -133,7 +133,7 @@ test('a run is cancelled: what is in flight comes to its end, the rest is not be
   expect(await again.text()).toContain('has already ended');
 });
 
-test('a run that nobody works on is ended at once, after being asked once more', async () => {
+test('a run that no process works on is force-ended at once, after confirmation', async () => {
   await start(['worker', 'dashboard'], { sites: 30 });
   const id = runAt(await press('/policies/sync/run'));
   await world.ended(id, ({ status }) => status === 'running');
@@ -147,7 +147,7 @@ test('a run that nobody works on is ended at once, after being asked once more',
   expect((await look(`/runs/${id}/end`)).status).toBe(409);
 });
 
-test('a run that is held is on the overview, and goes on once it is released, after being asked once more', async () => {
+test('a held run is on the overview, and continues after it is released with confirmation', async () => {
   await start(['dashboard'], { sites: 3 });
   const { records } = world.caretaker;
   const run = await world.fire(aPolicy());
@@ -164,7 +164,7 @@ test('a run that is held is on the overview, and goes on once it is released, af
   expect((await look(`/runs/${id}/release`)).status).toBe(409);
 });
 
-test('what failed is tried again in a run of its own, and a run in which nothing failed is not', async () => {
+test('a retry runs the failed targets in a run of its own, and is rejected for a run without failures', async () => {
   await start(['worker', 'dashboard']);
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
   const first = await world.ended(runAt(await press('/policies/sync/run')));
@@ -179,7 +179,7 @@ test('what failed is tried again in a run of its own, and a run in which nothing
   expect(await again.text()).toContain('Nothing failed in the run');
 });
 
-test('a process says that it is ready as long as its roles go on, and no longer', async () => {
+test('a process reports that it is ready only as long as its roles are running', async () => {
   await start(['worker', 'scheduler', 'dashboard']);
   expect((await fetch(`${url()}/readyz`)).status).toBe(200);
 

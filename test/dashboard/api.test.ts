@@ -7,7 +7,7 @@ import { aRun, ended, openEvents, PASSWORD, remember, startWorld, type World } f
 let world: World;
 afterEach(() => world.stop());
 
-/** What a program with the password gets. */
+/** The response to a program that sends the password. */
 async function get<Body>(path: string): Promise<{ status: number; body: Body }> {
   const answer = await world.ask(path, { headers: { authorization: `Bearer ${PASSWORD}` } });
   return { status: answer.status, body: (await answer.json()) as Body };
@@ -15,7 +15,7 @@ async function get<Body>(path: string): Promise<{ status: number; body: Body }> 
 type List = { runs: RunSummary[] };
 type Problem = { error: { message: string } };
 
-test('a run is the same object as the command line prints, with every target', async () => {
+test('a run is the same object that the command line prints, with every target', async () => {
   world = await startWorld();
   const targets = Array.from({ length: 1201 }, (_, index) =>
     index % 2 === 0 ? ended(`s${index}`, 'succeeded') : aTarget(`s${index}`),
@@ -29,7 +29,7 @@ test('a run is the same object as the command line prints, with every target', a
   expect(run && toReport(run, targets)).toEqual(body);
 });
 
-test('runs are listed newest first, and can be asked for by policy, status, time and number', async () => {
+test('runs are listed newest first, and can be filtered by policy, status, time and limit', async () => {
   world = await startWorld();
   const at = aRun().createdAt;
   for (const [id, policy, hours] of [
@@ -48,7 +48,7 @@ test('runs are listed newest first, and can be asked for by policy, status, time
   expect(await ids(`?since=${new Date(at + 3_600_000).toISOString()}&limit=1`)).toEqual(['c']);
 });
 
-test('a list of runs that is cut has the address of the next page, and the last one has none', async () => {
+test('a truncated list of runs has the address of the next page, and the last page has none', async () => {
   world = await startWorld();
   for (let index = 0; index < 5; index += 1)
     await remember(world.records, aRun({ id: `r${index}`, policy: 'x', createdAt: 1_000 * index }), []);
@@ -63,7 +63,7 @@ test('a list of runs that is cut has the address of the next page, and the last 
   expect(pages).toEqual([['r4', 'r3'], ['r2', 'r1'], ['r0']]);
 });
 
-test('targets come by the page, by outcome and by what is looked for, until there are no more', async () => {
+test('targets are paged, and can be filtered by outcome and searched', async () => {
   world = await startWorld();
   const targets = Array.from({ length: 250 }, (_, index) =>
     index % 100 === 7 ? ended(`s${index}`, 'failed', { detail: 'Disk full.' }) : aTarget(`s${index}`),
@@ -83,7 +83,7 @@ test('targets come by the page, by outcome and by what is looked for, until ther
   expect((await get('/api/v1/runs/nothing/targets')).status).toBe(404);
 });
 
-test('a program follows what changes with the password alone', async () => {
+test('a program can follow events with only the password', async () => {
   world = await startWorld();
   const events = await openEvents((_path, init) =>
     world.ask('/api/v1/events', { ...init, headers: { authorization: `Bearer ${PASSWORD}` } }),
@@ -98,7 +98,7 @@ test('a program follows what changes with the password alone', async () => {
   await events.end();
 });
 
-test('a question that cannot be answered says what is wrong with it', async () => {
+test('an invalid query is rejected with the reason', async () => {
   world = await startWorld();
 
   const unknown = await get<Problem>('/api/v1/runs?statuses=failed');
@@ -116,7 +116,7 @@ test('a question that cannot be answered says what is wrong with it', async () =
   expect(await get('/api/v1/nothing')).toMatchObject({ status: 404 });
 });
 
-test('a secret that slipped into a detail is not given away', async () => {
+test('a secret in a message is not shown', async () => {
   world = await startWorld();
   keepSecret('tok_very_secret');
   const detail = 'The service said: bad header "Bearer tok_very_secret"';

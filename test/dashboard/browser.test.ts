@@ -35,24 +35,21 @@ test.skipIf(withoutBrowser)('a person signs in and watches a run to its end', as
   await page.getByText('A limit tripped.').waitFor();
 });
 
-test.skipIf(withoutBrowser)(
-  'a new run turns up on an open page, and whoever works by keyboard stays where they were',
-  async () => {
-    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
-    await remember(world.records, aRun({ id: 'older', policy: 'older', createdAt: Date.now() }), []);
-    const page = await open('/');
-    await page.getByRole('heading', { name: 'older running' }).waitFor();
-    await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
+test.skipIf(withoutBrowser)('a new run appears on an open page, and the keyboard focus is kept', async () => {
+  world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+  await remember(world.records, aRun({ id: 'older', policy: 'older', createdAt: Date.now() }), []);
+  const page = await open('/');
+  await page.getByRole('heading', { name: 'older running' }).waitFor();
+  await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
 
-    await remember(world.records, aRun({ id: 'newer', policy: 'newer', createdAt: Date.now() }), []);
+  await remember(world.records, aRun({ id: 'newer', policy: 'newer', createdAt: Date.now() }), []);
 
-    await page.getByRole('heading', { name: 'newer running' }).waitFor();
-    const focused = page.locator(':focus');
-    expect(await focused.textContent()).toBe('Pause nightly-sync');
-  },
-);
+  await page.getByRole('heading', { name: 'newer running' }).waitFor();
+  const focused = page.locator(':focus');
+  expect(await focused.textContent()).toBe('Pause nightly-sync');
+});
 
-test.skipIf(withoutBrowser)('a banner that appears is in sight, and moves nothing on the page', async () => {
+test.skipIf(withoutBrowser)('a banner that appears is visible, and moves nothing on the page', async () => {
   world = await startWorld();
   await showDaemon(world.records, ['worker', 'scheduler'], Date.now());
   const targets = Array.from({ length: 60 }, (_, at) => aTarget(`s${at}`));
@@ -73,7 +70,7 @@ test.skipIf(withoutBrowser)('a banner that appears is in sight, and moves nothin
 });
 
 test.skipIf(withoutBrowser)(
-  'moments are shown in the zone of whoever looks, with how long ago or ahead they are',
+  "times are shown in the browser's time zone, with their distance from now",
   async () => {
     world = await startWorld({
       policies: () => [
@@ -84,7 +81,7 @@ test.skipIf(withoutBrowser)(
     const page = await open('/policies/nightly-sync');
 
     const next = page.locator('dd', { hasText: 'Europe/Berlin' }).last();
-    // Two in the night of Berlin is in the morning of Tokyo, which knows no summer time.
+    // Two at night in Berlin is in the morning in Tokyo, which has no summer time.
     await expect.poll(() => next.locator('time').textContent()).toMatch(/, (09|10):00$/);
     expect(await next.locator('.ago').textContent()).toMatch(/^in \d+ (s|min|h|d)$/);
     expect(await next.textContent()).toMatch(/02:00 Europe\/Berlin/);
@@ -93,7 +90,7 @@ test.skipIf(withoutBrowser)(
 );
 
 test.skipIf(withoutBrowser)(
-  'times inside of sentences are shown in the same zone as all others, and in UTC to who points at them',
+  'times inside sentences are shown in the same time zone as all others, and in UTC on hover',
   async () => {
     world = await startWorld();
     const until = Date.UTC(new Date().getUTCFullYear() + 1, 11, 24, 20, 30);
@@ -112,7 +109,7 @@ test.skipIf(withoutBrowser)(
 );
 
 test.skipIf(withoutBrowser)(
-  'no page complains, asks anybody else for anything, or is wider than a telephone',
+  'no page has console errors, requests to other hosts, or content wider than a phone',
   async () => {
     world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
     await showDaemon(world.records, ['worker', 'scheduler']);
@@ -161,19 +158,22 @@ test.skipIf(withoutBrowser)(
   },
 );
 
-test.skipIf(withoutBrowser)('a page can be used by keyboard alone, and every field has a name', async () => {
-  world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
-  const page = await open('/');
+test.skipIf(withoutBrowser)(
+  'a page can be used with the keyboard alone, and every field has a label',
+  async () => {
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+    const page = await open('/');
 
-  await page.keyboard.press('Tab');
-  expect(await page.locator(':focus').textContent()).toContain('Skip to the content');
-  await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
-  await page.keyboard.press('Enter');
-  await page.locator('input[name=reason]:focus').waitFor();
-  await page.keyboard.type('An incident');
-  await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toContain('Skip to the content');
+    await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('input[name=reason]:focus').waitFor();
+    await page.keyboard.type('An incident');
+    await page.keyboard.press('Enter');
 
-  await page.getByText('paused by the dashboard: An incident').waitFor();
-  const { pause } = await world.records.policies.state('nightly-sync');
-  expect(pause).toMatchObject({ reason: 'An incident' });
-});
+    await page.getByText('paused by the dashboard: An incident').waitFor();
+    const { pause } = await world.records.policies.state('nightly-sync');
+    expect(pause).toMatchObject({ reason: 'An incident' });
+  },
+);

@@ -1,6 +1,5 @@
 /**
- * A dashboard on a bad day: everything that a page can show is there, with the longest words that may be in
- * it.
+ * A dashboard with every problem at once: everything that a page can show, with the longest possible texts.
  */
 import type { BrokenFile } from '../../src/dashboard/options.ts';
 import type { Target } from '../../src/run/run.ts';
@@ -8,12 +7,12 @@ import { aSchedule, aTarget } from '../support/builders.ts';
 import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
 
 const HOUR = 3_600_000;
-/** As long as a name may be. */
+/** The maximum length of a name. */
 export const LONG_NAME = 'weekly-security-updates-of-all-premium-sites-in-south-america-7';
 const LONG_LABEL =
   'https://a-rather-long-name-of-a-site.old-town-dental-and-orthodontics-47.example/with/a/path';
 
-/** A file whose policies all broke at once. */
+/** A file whose policies are all invalid. */
 export const aBrokenFile = (policies: number): BrokenFile => {
   const names = Array.from({ length: policies }, (_, index) => `policy-number-${index}-of-one-file`);
   return {
@@ -32,7 +31,7 @@ export const aBrokenFile = (policies: number): BrokenFile => {
 
 export interface BusyWorld {
   world: World;
-  /** Every page of ours for people, by its address. */
+  /** Every page for people, by its address. */
   paths: string[];
 }
 
@@ -55,7 +54,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     accounts: async () => [anAccount(), anAccount({ account: 'second', failingSince: now - HOUR })],
   });
   const { records } = world;
-  // Seen for as long as the test goes on.
+  // Presence records that are valid until the test ends.
   const roles = ['worker', 'scheduler'];
   await records.presence.announce({
     id: 'd',

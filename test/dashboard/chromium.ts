@@ -28,7 +28,7 @@ export function launch(): Promise<Browser> {
   });
 }
 
-/** A page of somebody who has signed in, at an address. */
+/** A page of a user who has signed in, at an address. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -44,7 +44,7 @@ export async function openPage(
   return page;
 }
 
-/** What a page complains of, and what it asks of anybody but the dashboard: nothing, if all is well. */
+/** The errors of a page, and its requests to other hosts than the dashboard: empty if there are none. */
 export function complaintsOf(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));

@@ -25,7 +25,7 @@ test('every file that the pages load is sent with its type, the strict content p
   }
 });
 
-test('a browser that has a file already gets no content again', async () => {
+test('a browser that already has a file receives no content again', async () => {
   world = await startWorld();
   const first = await world.ask('/client/style.css');
   const etag = first.headers.get('etag') ?? '';
@@ -37,7 +37,7 @@ test('a browser that has a file already gets no content again', async () => {
   expect(second.headers.get('cache-control')).toBe('no-cache');
 });
 
-test('no other file of the folder, and none outside of it, can be had', async () => {
+test('no other file, inside or outside the folder, can be read', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
   for (const name of ['live.ts', 'tsconfig.json', 'nothing.js', '..%2Fhttp%2Fapp.js', '%2e%2e/x.js', ''])

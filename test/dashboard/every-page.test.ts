@@ -1,4 +1,6 @@
-/** Every page of ours in a browser, on a bad day: its layout at many widths, and what axe finds. */
+/**
+ * Every page in a browser, with every problem at once: its layout at many widths, and the findings of axe.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
@@ -18,7 +20,9 @@ afterAll(async () => {
   await busy?.world.stop();
 });
 
-/** Every page of somebody who has signed in, and the sign-in page, at a size: what `find` finds on each. */
+/**
+ * Every page of a user who has signed in, and the sign-in page, at a size. Returns what `find` finds on each.
+ */
 async function onEveryPage(
   options: { width: number; colorScheme: 'light' | 'dark' },
   find: (page: Page) => Promise<string[]>,
@@ -51,10 +55,7 @@ test.skipIf(withoutBrowser).each([390, 768, 820, 834, 960, 1440])(
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/**
- * Runs every rule of axe, the experimental ones included; not those of level AAA, which nobody can keep
- * throughout.
- */
+/** Runs every rule of axe, including experimental ones, but not level AAA, which cannot be met throughout. */
 const AXE_FINDINGS = `(async () => {
   for (const folded of document.querySelectorAll('details')) folded.open = true;
   const rules = axe.getRules().filter(({ tags }) => !tags.some((tag) => /aaa$|^deprecated$|^wcag2a-obsolete$/.test(tag)));

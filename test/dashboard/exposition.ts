@@ -1,4 +1,4 @@
-/** Reads Prometheus's text format as a scraper does, strictly: what it would refuse throws here. */
+/** Reads Prometheus's text format strictly, like a scraper: what a scraper would reject throws here. */
 export interface Family {
   name: string;
   type: string;
@@ -8,7 +8,7 @@ export interface Family {
 export interface Exposition {
   families: Map<string, Family>;
   text: string;
-  /** The value of the one sample with this name and these labels. */
+  /** The value of the only sample with this name and these labels. */
   value(name: string, labels?: Record<string, string>): number | undefined;
 }
 

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-test('every page says that everything is frozen, by whom, until when and why', async () => {
+test('every page shows a freeze with its author, its end and its reason', async () => {
   const now = Date.now();
   const ask = await world.signedIn();
   await world.records.freeze.begin({ at: now, by: 'anna', reason: 'the <big> sale', until: now + 3_600_000 });

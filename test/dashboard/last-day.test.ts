@@ -1,4 +1,4 @@
-/** The overview's last 24 hours, on a busy day: its figures are complete at any number of runs. */
+/** The overview's last 24 hours, on a busy day: its numbers are complete for any number of runs. */
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import type { Target } from '../../src/run/run.ts';
@@ -18,7 +18,7 @@ async function dayOf(): Promise<{ text: string; html: string }> {
   return { html, text: html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ') };
 }
 
-/** A run with one target, which ended at a moment. */
+/** A run with one target, which ended at the given time. */
 async function oneThatEnded(id: string, policy: string, at: number, target: Target): Promise<void> {
   const { runs, targets } = world.records;
   const run = aRun({ id, policy, createdAt: at });
@@ -28,11 +28,11 @@ async function oneThatEnded(id: string, policy: string, at: number, target: Targ
   await runs.move(run, target.outcome === 'failed' ? 'failed' : 'succeeded', { at, planComplete: true });
 }
 
-test('2,000 runs of a day are all counted, by status, reason and policy, and hardly any is read', async () => {
+test('2,000 runs of a day are all counted, by status, reason and policy, and only a few are read', async () => {
   world = await startWorld();
   const now = Date.now();
-  // Every other run fails, those of the first policies more often; the failures of one policy have a reason
-  // of their own.
+  // Every second run fails, those of the first policies more often. The failures of one policy have their own
+  // reason.
   const failing = (index: number) => index % 2 === 1;
   await Promise.all(
     Array.from({ length: 2_000 }, (_, index) => {
@@ -50,7 +50,7 @@ test('2,000 runs of a day are all counted, by status, reason and policy, and har
   expect(text).toContain('2,000 runs: 1,000 succeeded, 1,000 failed. 1,000 targets succeeded, 1,000 failed');
   expect(text).toMatch(/950 failed timeout/);
   expect(text).toMatch(/50 failed task-failed/);
-  // 20 policies failed: ten have a row with their latest run, ten are folded out, and none is missing.
+  // 20 policies failed: ten have a row with their latest run, ten are collapsed, and none is missing.
   expect(text).toContain('50 failed policy-1 ');
   expect(text).toContain('10 more policies');
   const named = new Set([...html.matchAll(/href="\/policies\/(policy-\d+)"/g)].map(([, name]) => name));
@@ -62,7 +62,7 @@ test('2,000 runs of a day are all counted, by status, reason and policy, and har
   redis.disconnect();
 });
 
-test('a run under way counts with what its targets have come to so far, and once when it has ended', async () => {
+test('an active run counts with the outcomes of its targets so far, and once when it has ended', async () => {
   world = await startWorld();
   const run = aRun({ createdAt: Date.now() });
   await remember(world.records, run, [
@@ -90,7 +90,7 @@ test('a long run that ended in the last day counts, whenever it began', async ()
   expect((await dayOf()).text).toContain('1 run: 1 failed. 0 targets succeeded, 1 failed');
 });
 
-test('policies that are paused are listed with who paused them, since when and why', async () => {
+test('paused policies are listed with the author, the time and the reason of the pause', async () => {
   world = await startWorld({
     policies: () => Array.from({ length: 60 }, (_, index) => aPolicy(`policy-${index}`)),
   });

@@ -1,11 +1,11 @@
-/** What is wrong with the layout of a page as a browser draws it; a string, since it runs there. */
+/** Finds errors in the layout of a page as the browser draws it. A string, because it runs in the browser. */
 
-/** A policy's name has at least so many pixels to stand in. */
+/** The minimum width of a policy's name, in pixels. */
 const MIN_NAME = 150;
 
 /**
- * Gives a sentence for each fault: text that is outside of the page, cut off, outside of its cell, or over
- * other text.
+ * Returns a sentence for each error: text that is outside the page, cut off, outside its cell, or over other
+ * text.
  */
 export const LAYOUT_FAULTS = `(() => {
   const faults = [];

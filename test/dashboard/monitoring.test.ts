@@ -20,7 +20,7 @@ afterEach(() => world.stop());
 const bearer = { authorization: `Bearer ${PASSWORD}` };
 const metrics = async () => (await world.ask('/metrics', { headers: bearer })).text();
 
-test('a supervisor learns that the process lives and whether it is ready', async () => {
+test('health checks show that the process is alive and whether it is ready', async () => {
   world = await startWorld();
   expect([(await world.ask('/healthz')).status, (await world.ask('/readyz')).status]).toEqual([200, 200]);
 
@@ -33,7 +33,7 @@ test('a supervisor learns that the process lives and whether it is ready', async
   expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not running\n');
 });
 
-test('metrics call a process down whose work stands still although Redis answers', async () => {
+test('metrics report a process as down if it does no work, even if Redis responds', async () => {
   world = await startWorld();
   expect(await metrics()).toContain('caretaker_up 1');
   world.health.troubles = [{ stops: true, message: 'the queue "actions" was paused' }];
@@ -42,7 +42,7 @@ test('metrics call a process down whose work stands still although Redis answers
   expect((await world.ask('/readyz')).status).toBe(503);
 });
 
-test('a supervisor is told of policies that differ between daemons, and the process stays ready', async () => {
+test('the health check names policies that differ between daemons, and the process stays ready', async () => {
   world = await startWorld();
   world.health.differences = ['the policy nightly-sync differs between daemons: no scheduler has it'];
   const answer = await world.ask('/readyz');
@@ -53,7 +53,7 @@ test('a supervisor is told of policies that differ between daemons, and the proc
   );
 });
 
-test('metrics tell runs, queues, budgets, who is at work, and what requests were for', async () => {
+test('metrics contain runs, queues, budgets, running processes, and requests by purpose', async () => {
   const failing = anAccount({ failingSince: Date.now() - 60_000 });
   world = await startWorld({
     accounts: async () => [failing],
@@ -82,7 +82,7 @@ test('metrics tell runs, queues, budgets, who is at work, and what requests were
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
 });
 
-test('metrics are read a second time as they are by then, and counters never fall', async () => {
+test('metrics are current each time they are read, and counters never decrease', async () => {
   const requests = { person: 0, control: 0, follow: 0, action: 4 };
   world = await startWorld({ accounts: async () => [anAccount({ requests })] });
   const count = async () =>
@@ -97,7 +97,7 @@ test('metrics are read a second time as they are by then, and counters never fal
   expect([before, await count()]).toEqual([4, 9]);
 });
 
-test('metrics have the form and the names that Prometheus asks for', async () => {
+test('metrics have the format and the names that Prometheus requires', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [ended('a', 'succeeded')]);
 
@@ -113,7 +113,7 @@ test('metrics have the form and the names that Prometheus asks for', async () =>
   expect(text).not.toContain('nightly-sync');
 });
 
-test('what any process does is counted, and a word that is not known yet makes no series of its own', async () => {
+test('events of every process are counted, and an unknown value adds no series', async () => {
   world = await startWorld();
   const events = await openEvents(await world.signedIn());
   await events.next();
@@ -136,7 +136,7 @@ test('what any process does is counted, and a word that is not known yet makes n
   await events.end();
 });
 
-test('while Redis is away a page says so instead of standing still', async () => {
+test('while Redis is unavailable a page shows that instead of waiting', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
   await world.redis.kill();

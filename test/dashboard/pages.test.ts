@@ -20,7 +20,7 @@ import {
 let world: World;
 afterEach(() => world.stop());
 
-/** The page as its reader sees it, and as it was sent. */
+/** The text of the page as its reader sees it, and the HTML that was sent. */
 async function look(path: string): Promise<{ html: string; text: string; answer: Response }> {
   const ask = await world.signedIn();
   const answer = await ask(path, { headers: { accept: 'text/html' } });
@@ -46,7 +46,7 @@ const aBrokenFile = {
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 const pathOf = (id = aRun().id) => `/runs/${id}`;
 
-test('the overview shows what is under way, what comes next and what was', async () => {
+test('the overview shows active, upcoming and past runs', async () => {
   const schedule: Schedule = {
     cron: ['0 2 * * *'],
     timezone: 'Europe/Berlin',
@@ -95,7 +95,7 @@ test('a policy whose schedule is disabled shows no next time on any page', async
   });
 });
 
-test('whatever stands in the way is on the overview', async () => {
+test('the overview shows everything that blocks runs', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [aBrokenFile];
   world.health.waiting = ['scheduler'];
@@ -114,7 +114,7 @@ test('whatever stands in the way is on the overview', async () => {
   expect(text).toContain('The policy nightly-sync differs between daemons: no scheduler has it.');
 });
 
-test('a run says why it stands still, and of each target what became of it and why', async () => {
+test('a run shows what blocks it, and the outcome and reason of each target', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [
     ended('a', 'failed', { reason: 'task-failed', detail: 'Disk full.', taskId: 't-7', attempts: 2 }),
@@ -132,7 +132,7 @@ test('a run says why it stands still, and of each target what became of it and w
   expect(text).toContain('b.example b pending');
 });
 
-test('a run of which a retry helps only once somebody has fixed the cause says so where it offers one', async () => {
+test('a run whose failures need a fix before a retry shows that next to the retry button', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [ended('a', 'failed', { reason: 'undelivered' })]);
   await world.records.runs.move(aRun(), 'failed', { at: 1 });
@@ -144,7 +144,7 @@ test('a run of which a retry helps only once somebody has fixed the cause says s
   expect((await look('/runs/nightly-sync.2')).text).toContain('Retry what failed');
 });
 
-test('a run shows what its targets found, the grave first, and folds out what is only for information', async () => {
+test('a run shows the findings of its targets, the most severe first, and collapses those of severity info', async () => {
   world = await startWorld();
   const findings = [
     { severity: 'info' as const, about: 'a.example', message: 'Updated: Shop 9.1.0 → 9.2.0.' },
@@ -161,7 +161,7 @@ test('a run shows what its targets found, the grave first, and folds out what is
   expect(html.match(/Said already/g)).toHaveLength(1);
 });
 
-test('of a hundred findings a target shows the first five, and folds out the rest', async () => {
+test('a target shows its first five of a hundred findings, and collapses the others', async () => {
   world = await startWorld();
   const findings = Array.from({ length: 100 }, (_, at) => ({
     severity: 'error' as const,
@@ -176,7 +176,7 @@ test('of a hundred findings a target shows the first five, and folds out the res
   expect(folded.match(/Not updated/g)).toHaveLength(95);
 });
 
-test('a run can be ended at once when nobody works on it, or when it was cancelled already', async () => {
+test('a run can be force-ended when no process works on it, or when it is already cancelled', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [aTarget('a')]);
   const offers = async () =>
@@ -191,7 +191,7 @@ test('a run can be ended at once when nobody works on it, or when it was cancell
   expect(await offers()).toEqual(['Force-end this run']);
 });
 
-test('targets come a hundred a page, and those that failed can be seen alone', async () => {
+test('a page has a hundred targets, and failed targets can be shown alone', async () => {
   world = await startWorld();
   const targets = Array.from({ length: 250 }, (_, index) =>
     ended(`s${index}`, index % 50 === 49 ? 'failed' : 'succeeded'),
@@ -209,7 +209,7 @@ test('targets come a hundred a page, and those that failed can be seen alone', a
   expect(await labels('?from=900')).toHaveLength(0);
 });
 
-test('targets are found by what is known of them, and looking for them has its bounds', async () => {
+test('targets can be searched by all their fields, and the length of a search is limited', async () => {
   world = await startWorld();
   const targets = Array.from({ length: 5_200 }, (_, index) =>
     index % 2_500 === 100 ? ended(`s${index}`, 'failed', { detail: 'Disk FULL.' }) : aTarget(`s${index}`),
@@ -228,7 +228,7 @@ test('targets are found by what is known of them, and looking for them has its b
   expect((await found('?search=nowhere&from=5000')).text).toContain('No target of this run matches.');
 });
 
-test('what was left out of a plan is counted whole, and the first hundred are listed', async () => {
+test('candidates that the plan excluded are all counted, and the first hundred are listed', async () => {
   world = await startWorld();
   const run = aRun();
   await world.records.runs.create(run, { concurrency: 1, targetMs: 1 });
@@ -247,7 +247,7 @@ test('what was left out of a plan is counted whole, and the first hundred are li
   expect(html.match(/Its tag\./g)).toHaveLength(100);
 });
 
-test('a target leads to what became of it in its last runs', async () => {
+test('a target links to its outcomes in its latest runs', async () => {
   world = await startWorld();
   const runs = [aRun({ id: 'one', createdAt: 1 }), aRun({ id: 'two', createdAt: 2, policy: 'weekly' })];
   for (const run of runs) {
@@ -272,7 +272,7 @@ test('a target leads to what became of it in its last runs', async () => {
   expect((await look('/targets/default/nobody')).answer.status).toBe(404);
 });
 
-test('the overview answers the morning question: what failed, why, and what was left undone', async () => {
+test('the overview shows which targets failed, why, and which were skipped', async () => {
   world = await startWorld();
   const now = Date.now();
   const night = aRun({ id: 'night', createdAt: now - 8 * 3_600_000 });
@@ -309,7 +309,7 @@ test('the overview answers the morning question: what failed, why, and what was 
   expect(html).toContain('href="/runs/night?outcome=failed&amp;search=task-failed"');
 });
 
-test("a policy's page tells what became of its latest moments, those that made no run among them", async () => {
+test("a policy's page shows its latest scheduled times, including those without a run", async () => {
   const policy = aPolicy('nightly-sync');
   world = await startWorld({ policies: () => [policy] });
   const at = Date.parse('2026-11-20T01:00:00Z');
@@ -338,7 +338,7 @@ test("a policy's page tells what became of its latest moments, those that made n
   expect(html).not.toContain('<the sale>');
 });
 
-test('a run that came to nothing says why before it says anything else', async () => {
+test('a run without any success shows the reason first', async () => {
   world = await startWorld();
   const skipped = aRun({ id: 'skipped', status: 'skipped', detail: 'The run x was still under way.' });
   await world.records.runs.create(skipped, { concurrency: 1, targetMs: 1 });
@@ -354,7 +354,7 @@ test('a run that came to nothing says why before it says anything else', async (
   expect((await look(pathOf('failed'))).text).not.toContain('failed attempt');
 });
 
-test('every page says who is not at work, and whose service does not answer', async () => {
+test('every page shows which roles are not running, and which service does not respond', async () => {
   const failing = anAccount({ failingSince: Date.now() - 60_000 });
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')], accounts: async () => [failing] });
   await remember(world.records, aRun(), [aTarget('a')]);
@@ -382,7 +382,7 @@ test('every page says who is not at work, and whose service does not answer', as
   expect(text).toMatch(/no answer since .* 150 of 200 requests left 1 none/);
 });
 
-test('what the service says is shown as text, never as part of the page', async () => {
+test('text from the service is shown as text, never as part of the page', async () => {
   world = await startWorld();
   const evil = '<script>alert(1)</script><img src=x onerror="alert(2)">';
   await remember(world.records, aRun(), [ended('a', 'failed', { label: evil, detail: evil })]);
@@ -396,7 +396,7 @@ test('what the service says is shown as text, never as part of the page', async 
   }
 });
 
-test('a secret that slipped into a detail is not shown', async () => {
+test('a secret in a message is not shown', async () => {
   world = await startWorld();
   keepSecret('tok_on_a_page');
   await remember(world.records, aRun(), [ended('a', 'failed', { detail: 'token tok_on_a_page' })]);
@@ -409,7 +409,7 @@ test('a secret that slipped into a detail is not shown', async () => {
   }
 });
 
-test('every answer tells the browser to load and run nothing from elsewhere, and to keep nothing', async () => {
+test('every response forbids the browser to load or run anything from elsewhere, and to store anything', async () => {
   world = await startWorld();
   for (const path of ['/', '/sign-in', '/nowhere', '/healthz']) {
     const { headers } = (await look(path)).answer;
@@ -422,7 +422,7 @@ test('every answer tells the browser to load and run nothing from elsewhere, and
   }
 });
 
-test('pages carry no script or style of their own inside', async () => {
+test('pages contain no inline scripts or styles', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   await remember(world.records, aRun(), [ended('a', 'failed')]);
   for (const path of ['/', pathOf(), '/nowhere']) {
@@ -431,7 +431,7 @@ test('pages carry no script or style of their own inside', async () => {
   }
 });
 
-test('a run that is not there is said to be gone, and so is a page', async () => {
+test('missing runs and missing pages have an error page', async () => {
   world = await startWorld();
 
   const run = await look('/runs/nothing');
@@ -441,7 +441,7 @@ test('a run that is not there is said to be gone, and so is a page', async () =>
   expect(run.text).toContain('There is no such run, or it is older than the retention period.');
 });
 
-test('bull-board can be looked at, and nothing can be changed in it', async () => {
+test('bull-board can be viewed, and nothing can be changed in it', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
   const origin = world.dashboard.url;
@@ -457,7 +457,7 @@ test('bull-board can be looked at, and nothing can be changed in it', async () =
   expect(change.status).toBe(405);
 });
 
-test('an open page is told which run changed', async () => {
+test('an open page is notified which run changed', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
   const events = await openEvents(ask);
@@ -472,7 +472,7 @@ test('an open page is told which run changed', async () => {
   await events.end();
 });
 
-test('a broken file of forty policies takes one line on every page, and what is wrong can be opened', async () => {
+test('an invalid file of forty policies takes one line on every page, and its errors can be expanded', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [brokenFileOf(40)];
 
@@ -491,7 +491,7 @@ test('a broken file of forty policies takes one line on every page, and what is 
   }
 });
 
-test('of many notices the three worst are on the page, and the others can be opened', async () => {
+test('the three most severe of many notices are on the page, and the others can be expanded', async () => {
   const accounts = Array.from({ length: 9 }, (_, index) =>
     anAccount({ account: `client-${index}`, failingSince: Date.now() - 60_000 }),
   );

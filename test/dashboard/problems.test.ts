@@ -1,4 +1,4 @@
-/** What a person, and what a program is told when something cannot be had. */
+/** The responses to a person and to a program when a request fails. */
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { PASSWORD, postForm, showDaemon, startWorld, type World } from './world.ts';
@@ -6,9 +6,7 @@ import { PASSWORD, postForm, showDaemon, startWorld, type World } from './world.
 let world: World;
 afterEach(() => world.stop());
 
-/**
- * Posts as a program does that is no browser: with these headers and nothing added, the body in these chunks.
- */
+/** Posts like a program that is not a browser: only these headers, and the body in these chunks. */
 function post(path: string, headers: Record<string, string>, chunks: string[] = []) {
   const { url } = world.dashboard;
   return new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
@@ -24,7 +22,7 @@ function post(path: string, headers: Record<string, string>, chunks: string[] = 
   });
 }
 
-test('a form is taken with its length, asked for with it when it comes in chunks, and refused when it is too large', async () => {
+test('a form is accepted with a Content-Length; without one it is rejected, as is one that is too large', async () => {
   world = await startWorld();
   const body = `password=${encodeURIComponent(PASSWORD)}`;
 
@@ -39,7 +37,7 @@ test('a form is taken with its length, asked for with it when it comes in chunks
   expect(world.log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
 });
 
-test('whatever cannot be had is a page with the menu and what stands in the way, to a person', async () => {
+test('a person gets every error as a page with the menu and the reason', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
   await showDaemon(world.records, ['worker']);
@@ -53,7 +51,7 @@ test('whatever cannot be had is a page with the menu and what stands in the way,
   }
 });
 
-test('what cannot be had is JSON to a program', async () => {
+test('a program gets every error as JSON', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
 
@@ -63,7 +61,7 @@ test('what cannot be had is JSON to a program', async () => {
   expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } });
 });
 
-test('a page that fails is still a page, and its stack stays in the log', async () => {
+test('an internal error is a page too, and its stack is only in the log', async () => {
   world = await startWorld({
     policies: () => {
       throw new TypeError('No such luck.');
@@ -80,7 +78,7 @@ test('a page that fails is still a page, and its stack stays in the log', async 
   expect(html).not.toContain('No such luck');
 });
 
-test('who has not signed in is told of a problem without the menu', async () => {
+test('errors without a session have no menu', async () => {
   world = await startWorld();
 
   const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', { password: 'x'.repeat(20_000) });

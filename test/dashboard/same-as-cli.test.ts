@@ -33,7 +33,7 @@ const printed = async (...args: string[]) => JSON.parse((await desk.run([...args
 const served = async (path: string) =>
   (await fetch(url + path, { headers: { authorization: `Bearer ${PASSWORD}` } })).json();
 
-test('programs are told on the dashboard exactly what the command line prints', async () => {
+test("the dashboard's API returns exactly what the command line prints", async () => {
   const { run } = await printed('run', 'nightly-sync');
 
   expect(await served(`/api/v1/runs/${run}`)).toEqual(await printed('runs', 'show', run));
@@ -44,12 +44,12 @@ test('programs are told on the dashboard exactly what the command line prints', 
   expect(await served('/api/v1/policies')).toEqual({ policies: await printed('policies') });
 });
 
-test('a policy whose file broke is told of in the same words on both', async () => {
+test('both show the same errors of a policy whose file is invalid', async () => {
   const file = 'config/policies/nightly-sync.yaml';
   desk.write(file, 'policies: [{ nam: nightly-sync }]\n');
   await daemon.line(/nightly-sync.yaml.*stays active/);
   let told = await printed('policies');
-  // The daemon shows itself, and what it keeps, every few seconds.
+  // The daemon publishes its presence and the policies that it keeps active every few seconds.
   const isKept = ({ name, kept }: { name: string; kept?: unknown }) => name === 'nightly-sync' && kept;
   while (!told.some(isKept)) told = await printed('policies');
 

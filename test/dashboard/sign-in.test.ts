@@ -10,7 +10,7 @@ const asBrowser = { accept: 'text/html,*/*' };
 const signIn = (password: string, more: Record<string, string> = {}) =>
   postForm(world.ask, world.dashboard.url, '/sign-in', { password, ...more });
 
-test('nothing but health and the way in answers without signing in', async () => {
+test('only health and the sign-in page respond without a session', async () => {
   world = await startWorld();
   const closed = [
     '/',
@@ -36,7 +36,7 @@ test('nothing but health and the way in answers without signing in', async () =>
   }
 });
 
-test('a person is led to the sign-in page, and after it to where they were going', async () => {
+test('a person is redirected to the sign-in page, and afterwards to the requested page', async () => {
   world = await startWorld();
 
   const sent = await world.ask('/runs/a?page=2', { headers: asBrowser });
@@ -47,7 +47,7 @@ test('a person is led to the sign-in page, and after it to where they were going
   expect(answer.headers.get('location')).toBe('/runs/a?page=2');
 });
 
-test('signing in never leads to another server', async () => {
+test('signing in never redirects to another server', async () => {
   world = await startWorld();
   for (const to of [
     '//evil.example/x',
@@ -60,7 +60,7 @@ test('signing in never leads to another server', async () => {
   }
 });
 
-test('the session is a cookie that scripts and other sites cannot use, and is sent by https alone where there is any', async () => {
+test('the session cookie cannot be used by scripts and other sites, and requires https if there is any', async () => {
   world = await startWorld();
 
   const plain = await signIn(PASSWORD);
@@ -75,7 +75,7 @@ test('the session is a cookie that scripts and other sites cannot use, and is se
   expect(behindTls.headers.get('set-cookie')).toContain('Secure');
 });
 
-test('a wrong password opens nothing, and its author is told so', async () => {
+test('a wrong password is rejected with an error', async () => {
   world = await startWorld();
 
   const answer = await signIn('wrong');
@@ -87,7 +87,7 @@ test('a wrong password opens nothing, and its author is told so', async () => {
   expect(world.log.lines.join()).not.toContain('wrong');
 });
 
-test('after ten failed tries in a minute even the right password has to wait, for pages and programs alike', async () => {
+test('after ten failed attempts in a minute even the right password has to wait, for pages and programs', async () => {
   const clock = heldClock();
   world = await startWorld({ clock });
   for (let count = 0; count < 10; count += 1) expect((await signIn('wrong')).status).toBe(401);
@@ -103,7 +103,7 @@ test('after ten failed tries in a minute even the right password has to wait, fo
   expect(later.status).toBe(303);
 });
 
-test('wrong passwords from many addresses are slowed down, and the right one from another address is let in', async () => {
+test('wrong passwords from many addresses are throttled, and the right one from another address is accepted', async () => {
   const clock = heldClock();
   world = await startWorld({ clock });
   const statusFrom = (localAddress: string, password: string) => {
@@ -134,7 +134,7 @@ test('wrong passwords from many addresses are slowed down, and the right one fro
   expect(await statusFrom('127.0.1.1', PASSWORD)).toBe(303);
 });
 
-test('one session cannot take the live streams of the others', async () => {
+test('one session cannot use up the live streams of the others', async () => {
   world = await startWorld();
   const [greedy, other] = [await world.signedIn(), await world.signedIn()];
   const streams = [];
@@ -154,7 +154,7 @@ test('one session cannot take the live streams of the others', async () => {
   for (const { body } of [...streams.slice(1), theirs, again]) await body?.cancel();
 });
 
-test('a session ends after a day', async () => {
+test('a session expires after a day', async () => {
   const clock = heldClock();
   world = await startWorld({ clock });
   const ask = await world.signedIn();
@@ -165,7 +165,7 @@ test('a session ends after a day', async () => {
   expect((await ask('/api/v1/runs')).status).toBe(401);
 });
 
-test('who signs out is out, whatever the browser still sends', async () => {
+test('after sign-out the session is invalid, even if the browser still sends its cookie', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
 
@@ -190,7 +190,7 @@ test('a form on another site cannot act here', async () => {
   }
 });
 
-test('a link in a chat leads where it says: the browser is asked to come again with its cookie', async () => {
+test('a link from another site works: the browser is redirected to send its cookie', async () => {
   world = await startWorld();
 
   const answer = await world.ask('/runs/a', { headers: { ...asBrowser, 'sec-fetch-site': 'cross-site' } });
@@ -199,7 +199,7 @@ test('a link in a chat leads where it says: the browser is asked to come again w
   expect(await answer.text()).toContain('content="0;url=/runs/a"');
 });
 
-test('a name that was made to point at this machine gets no answer', async () => {
+test('a host name of an attacker that points to this machine gets no response', async () => {
   world = await startWorld();
   const { port } = new URL(world.dashboard.url);
   const statusFor = (host: string) =>
@@ -218,7 +218,7 @@ test('a name that was made to point at this machine gets no answer', async () =>
   expect(await statusFor('[::1]')).toBe(200);
 });
 
-test('without a password a link signs one browser in, and the next one asks for another link in the log', async () => {
+test('without a password a link signs in one browser, and the next one needs another link from the log', async () => {
   world = await startWorld({ password: null });
   const { signInLink = '', url } = world.dashboard;
   const path = signInLink.slice(url.length);
@@ -237,7 +237,7 @@ test('without a password a link signs one browser in, and the next one asks for 
   expect(third.headers.get('location')).toBe('/');
 });
 
-test('without a password programs are not let in, and are told why', async () => {
+test('without a password programs are rejected with the reason', async () => {
   world = await startWorld({ password: null });
 
   const answer = await world.ask('/metrics', { headers: { authorization: 'Bearer ' } });
@@ -246,7 +246,7 @@ test('without a password programs are not let in, and are told why', async () =>
   expect(await answer.text()).toContain('none is set (dashboard.password)');
 });
 
-test('programs send the password as a bearer or by HTTP Basic, and only to what is meant for them', async () => {
+test('programs send the password as a bearer token or with HTTP Basic, and only to their own addresses', async () => {
   world = await startWorld();
   const basic = `Basic ${Buffer.from(`prometheus:${PASSWORD}`).toString('base64')}`;
   const bearer = `Bearer ${PASSWORD}`;

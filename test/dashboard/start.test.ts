@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startWorld } from './world.ts';
 
-test('without a password it does not listen where others can reach it', async () => {
+test('without a password it does not listen on addresses that others can reach', async () => {
   for (const password of [null, '']) {
     await expect(startWorld({ host: '0.0.0.0', password })).rejects.toThrow(
       /has no password, so it listens on this machine only, and not on 0\.0\.0\.0: set dashboard\.password/,
@@ -9,7 +9,7 @@ test('without a password it does not listen where others can reach it', async ()
   }
 });
 
-test('with a password it listens on every address that is asked for', async () => {
+test('with a password it listens on every requested address', async () => {
   const world = await startWorld({ host: '0.0.0.0' });
 
   const answer = await fetch(`http://127.0.0.1:${new URL(world.dashboard.url).port}/healthz`);
@@ -20,7 +20,7 @@ test('with a password it listens on every address that is asked for', async () =
   await world.stop();
 });
 
-test('a port that is taken is said with the setting to change', async () => {
+test('a port in use is an error that names the setting to change', async () => {
   const world = await startWorld();
   const port = Number(new URL(world.dashboard.url).port);
 
@@ -30,11 +30,11 @@ test('a port that is taken is said with the setting to change', async () => {
   await world.stop();
 });
 
-test('an address that this machine does not have is said with the setting to change', async () => {
+test('an address that this machine does not have is an error that names the setting to change', async () => {
   await expect(startWorld({ host: '192.0.2.1' })).rejects.toThrow(/no such address\. Set dashboard\.host/);
 });
 
-test('closing ends the pages that listen for news, at once', async () => {
+test('closing ends the event streams of open pages at once', async () => {
   const world = await startWorld();
   const ask = await world.signedIn();
   const stream = await ask('/events');

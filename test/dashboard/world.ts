@@ -1,4 +1,4 @@
-/** A dashboard for a test, over real HTTP and a Redis of its own. */
+/** A dashboard for a test, with real HTTP and its own Redis. */
 import { Redis } from 'ioredis';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Dashboard, startDashboard } from '../../src/dashboard/dashboard.ts';
@@ -20,11 +20,11 @@ export interface World {
   records: Records;
   redis: TestRedis;
   log: ReturnType<typeof keptLog>;
-  /** What `health` answers; a test changes it in place. */
+  /** The response of `health`; a test changes it in place. */
   health: Health;
-  /** Asks without any session. */
+  /** Sends a request without a session. */
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Signs in by the password, and asks with the session from then on. */
+  /** Signs in with the password, and sends requests with the session from then on. */
   signedIn(): Promise<(path: string, init?: RequestInit) => Promise<Response>>;
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ type Changes = Partial<
 export async function startWorld({ password = PASSWORD, ...changes }: Changes = {}): Promise<World> {
   const redis = await startTestRedis();
   const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
-  store.on('error', () => undefined); // tests take Redis away
+  store.on('error', () => undefined); // tests stop Redis
   const log = keptLog();
   const records = openRecords(store);
   const queues = openQueues(store, log);
@@ -108,7 +108,7 @@ export async function startWorld({ password = PASSWORD, ...changes }: Changes = 
   };
 }
 
-/** Sends a form as a page of the dashboard does. */
+/** Sends a form like a page of the dashboard. */
 export const postForm = (
   ask: World['ask'],
   origin: string,
@@ -119,7 +119,7 @@ export const postForm = (
 /** The session's cookie as a browser would send it back; empty when none was set. */
 export const sessionOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 
-/** An account whose service answers, with a budget that is hardly touched. */
+/** An account whose service responds, with a budget that is almost unused. */
 export const anAccount = (changes: Partial<AccountView> = {}): AccountView => ({
   account: 'default',
   limit: 200,
@@ -128,13 +128,13 @@ export const anAccount = (changes: Partial<AccountView> = {}): AccountView => ({
   ...changes,
 });
 
-/** Shows a daemon at work, as it would itself. */
+/** Publishes the presence of a daemon, as the daemon itself would. */
 export const showDaemon = (records: Records, roles: string[], at = Date.now()): Promise<void> =>
   records.presence.announce({ id: 'd', pid: 7, host: 'night-shift', roles, startedAt: at, seenAt: at });
 
 const JULY = Date.UTC(2026, 6, 30, 2);
 
-/** A run of July, queued. */
+/** A queued run of July. */
 export const aRun = (changes: Partial<Run> = {}): Run =>
   anyRun({
     id: 'nightly-sync.20260730T020000Z',
@@ -159,7 +159,7 @@ export const ended = (
     ...more,
   });
 
-/** Remembers a run with its plan, moved on to `running`. */
+/** Stores a run with its plan, moved to `running`. */
 export async function remember(records: Records, run: Run, targets: readonly Target[]): Promise<void> {
   await records.runs.create(run, { concurrency: 10, targetMs: 60_000 });
   await records.runs.move(run, 'planning', { at: run.createdAt });
@@ -170,7 +170,7 @@ export async function remember(records: Records, run: Run, targets: readonly Tar
 export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy =>
   anyPolicy({ name, hash: name, ...changes });
 
-/** The next piece of a page's news, as it was sent. */
+/** The next event of a page's event stream, as it was sent. */
 export async function openEvents(
   ask: World['ask'],
 ): Promise<{ next(): Promise<string>; end(): Promise<void> }> {

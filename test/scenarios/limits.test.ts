@@ -39,7 +39,7 @@ describe('safety limits', () => {
   test.each([
     [3, 'succeeded', 3],
     [2, 'stopped', 0],
-  ])('with three targets and max_targets: %i, the run is %s', async (maxTargets, status, synced) => {
+  ])('with three targets and max_targets: %i, the run ends as %s', async (maxTargets, status, synced) => {
     world = await worldOfHealthySites(3);
     const policy = aPolicy({ limits: { ...limits, maxTargets } });
 
@@ -56,7 +56,7 @@ describe('safety limits', () => {
     [34, 'succeeded', 1],
     [50, 'succeeded', 1],
   ])(
-    'with one target in three sites and max_percent: %i, the run is %s',
+    'with one target in three sites and max_percent: %i, the run ends as %s',
     async (maxPercent, status, synced) => {
       world = await worldOfHealthySites(3);
       const select = { filters: { id: { eq: 'site-0001' } } };
@@ -74,7 +74,7 @@ describe('safety limits', () => {
   test.each([
     [2, 'partial', 6],
     [3, 'stopped', 3],
-  ])('with stop_after_failures: 3 and %i failures, the run is %s', async (failing, status, synced) => {
+  ])('with stop_after_failures: 3 and %i failures, the run ends as %s', async (failing, status, synced) => {
     world = await worldOfHealthySites(6);
     const policy = aPolicy({
       select: { filters: {}, sort: 'created_at,asc' },

@@ -196,7 +196,7 @@ describe('a site', () => {
     select: { from: 'listSites', filters: {}, where: '!site.activity_logs.enabled' },
   });
 
-  test('is completed from its single view, and not synced while that lacks the fields too', async () => {
+  test('is changed by what its single view shows, and left alone while that lacks the field too', async () => {
     world = await startWorld({ sites: 3 });
     const { sandbox } = world;
     sandbox.hide('listSites', 'activity_logs');

@@ -39,7 +39,7 @@ test('two policies never change one site at the same time: the second waits, nam
   expect(await world.caretaker.redis.store.keys('{caretaker}:site:*')).toEqual([]);
 });
 
-test('a site whose worker died is free again when its run has ended', async () => {
+test('a site locked by a run that no longer exists can be changed again', async () => {
   world = await startWorld({ sites: 1 });
   const { store } = world.caretaker.redis;
   await store.hset('{caretaker}:site:default:site-0001', 'a-run-of-old\nsite-0001', '1');

@@ -6,7 +6,7 @@ const fail = (throttle: LoginThrottle, address: string, times: number): void => 
   for (let count = 0; count < times; count += 1) throttle.count(address);
 };
 
-test('one address that guesses does not keep others out', () => {
+test('failed attempts from one address do not lock out other addresses', () => {
   const throttle = new LoginThrottle(heldClock());
 
   fail(throttle, '192.0.2.1', MAX_FAILED);
@@ -15,7 +15,7 @@ test('one address that guesses does not keep others out', () => {
   expect(throttle.waitMs('192.0.2.2')).toBe(0);
 });
 
-test('all addresses of one IPv6 network count as one, and those of IPv4 do not, however they are written', () => {
+test('all addresses of one IPv6 network count as one, and IPv4 addresses count separately, in any notation', () => {
   const throttle = new LoginThrottle(heldClock());
 
   fail(throttle, '2001:db8:1:2::1', MAX_FAILED);
@@ -26,7 +26,7 @@ test('all addresses of one IPv6 network count as one, and those of IPv4 do not, 
   expect(throttle.waitMs('::ffff:192.0.2.2')).toBe(0);
 });
 
-test('while many addresses guess, each has one attempt a minute, and its first is always read', async () => {
+test('while many addresses fail, each has one attempt per minute, and its first is always checked', async () => {
   const clock = heldClock();
   const throttle = new LoginThrottle(clock);
 
