@@ -25,7 +25,7 @@ const report = aPolicy({
   }),
 });
 
-/** A daemon; resolves when it works, with what resolves when it has killed itself. */
+/** A daemon. Resolves when it is running; `died` resolves when it has killed itself. */
 async function start(cut?: string): Promise<{ died: Promise<unknown> }> {
   const { caretaker, clock } = world;
   const facts = {
@@ -54,7 +54,7 @@ test.each(['after-end', 'before-create', 'after-create', 'before-cursor'])(
     const run = await world.fire(sync);
     await died;
     expect(await records.runs.get(run.id)).toMatchObject({ status: 'succeeded' });
-    // Two, so that they compete for what the dead one left.
+    // Two, so that they compete for the unfinished work of the dead one.
     await Promise.all([start(), start()]);
 
     await until(world, async () => (await records.runs.list({ policy: 'report', limit: 9 })).length > 0);
@@ -66,7 +66,7 @@ test.each(['after-end', 'before-create', 'after-create', 'before-cursor'])(
       counts: { succeeded: 2 },
     });
 
-    // The end of another run is processed after the first: by then a second run for it would be there.
+    // The end of another run is processed after the first: by then a duplicate run for the first would exist.
     const second = await world.fire(sync);
     await world.ended(second);
     await until(world, async () => (await records.runs.list({ policy: 'report', limit: 9 })).length > 1);

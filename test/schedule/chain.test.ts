@@ -48,7 +48,7 @@ const decide = (
     ...state,
   });
 
-/** What becomes of one end that is a minute old. */
+/** The decisions for one end that is a minute old. */
 const fateOf = (changes: Partial<PredecessorEnd>, after: Partial<ChainedSchedule['after']> = {}) =>
   decide([end(NOON - MINUTE, changes)], { after }).decisions.map(({ is }) => is);
 
@@ -94,7 +94,7 @@ test('a retry that turns a failure into a success starts the run that was missin
   expect(fateOf({ trigger: 'retry', retried: ['failed', 'partial'] }, both)).toEqual([]);
 });
 
-test('an end that is noticed later than within is missed; one at the limit still starts a run', () => {
+test('an end that is noticed later than `within` is missed; one at the limit still starts a run', () => {
   const ends = [end(NOON - 6 * HOUR - 1), end(NOON - 6 * HOUR)];
   const { decisions, cursor } = decide(ends, { cursor: NOON - 24 * HOUR });
   expect(decisions.map(({ is }) => is)).toEqual(['missed', 'fire']);
@@ -136,10 +136,10 @@ test('jitter delays the run, the same in every process, and ends after it wait',
   });
 });
 
-test('a policy without a cursor begins a few seconds ago: it has no past', () => {
+test('a policy without a cursor starts a few seconds ago, and ignores earlier ends', () => {
   expect(decide([], { cursor: undefined, endsTo: 0 } as never).cursor).toBe(NOON - 10_000);
 });
 
-test('after many ends, the rest are decided at once', () => {
+test('after many ends, all are decided at once', () => {
   expect(decide([end(NOON - MINUTE)], { isAll: false }).nextDueAt).toBe(NOON);
 });

@@ -29,7 +29,7 @@ function daemon({ engine, records, log }: Caretaker, policies: () => readonly Po
   return () => tickOnce({ policies, fire, records, clock: world.clock, log }, agenda);
 }
 
-/** A run of `sync` that has ended so; nobody works, so the records alone are moved. */
+/** A run of `sync` that ended with this status; no worker runs, so only the records are moved. */
 async function ends(status: RunStatus, changes: Partial<Run> = {}): Promise<Run> {
   const { engine, records } = world.caretaker;
   const allowing = { ...sync, schedule: aSchedule({ cron: [], overlap: 'allow' }) };
@@ -53,7 +53,7 @@ async function started(policies: () => readonly Policy[] = () => [sync, check]) 
   return tick;
 }
 
-test('of several daemons that look at once, each end of a run starts one run, also of ends in one millisecond', async () => {
+test('several daemons that check at once start one run for each end, also for ends in the same millisecond', async () => {
   const allowing = follows('check', { overlap: 'allow' });
   await started(() => [sync, allowing]);
   const others = await Promise.all([1, 2, 3].map(() => world.another({ work: false })));
@@ -99,7 +99,7 @@ test('a retry that succeeds starts the run that its failed run did not start', a
   expect(await runsOf('check')).toHaveLength(1);
 });
 
-test('while a run of the policy is active, its overlap rule decides about the next, and the ledger has both', async () => {
+test('while a run of the policy is active, its overlap rule decides about the next, and the ledger records both', async () => {
   const tick = await started();
   await ends('succeeded');
   await ends('succeeded');
@@ -130,7 +130,7 @@ test('a paused policy starts no run, its record says who paused it, and a backfi
   expect(planned).toMatchObject([{ fires: true, afterRun: id, scheduledFor: record?.scheduledFor }]);
   const firing = { trigger: 'backfill' as const, scheduledFor: record?.scheduledFor ?? 0, afterRun: id };
   expect(await engine.fire(check, firing)).toMatchObject({ afterRun: id, status: 'queued' });
-  // Resumed, it goes on with the ends from now on.
+  // After it is resumed, it continues with new ends.
   await records.policies.resume('check', world.clock.now());
   await tick();
   expect(await ledgerOf('check')).toHaveLength(1);
@@ -156,7 +156,7 @@ test('an end that no daemon noticed within the time allowed is recorded as misse
   expect(sentences[0]).toContain('later than its "within" allows');
 });
 
-test('an end within the time allowed starts its run however long no daemon was running', async () => {
+test('an end within the time allowed starts its run, even if no daemon was running for long', async () => {
   await started();
   const { id } = await ends('succeeded');
   world.clock.leap(5 * HOUR);
@@ -182,7 +182,7 @@ test('why says that a run ended and starts nothing, and that none ended', async 
   ]);
 });
 
-test('a policy that is new has no past, and one that follows another policy from now on neither', async () => {
+test('a new policy ignores earlier ends, and so does one that follows another policy from now on', async () => {
   world = await startWorld({ sites: 1, work: false });
   await ends('succeeded');
   world.clock.leap(60_000);
@@ -202,7 +202,7 @@ test('a policy that is new has no past, and one that follows another policy from
   expect(await ledgerOf('check')).toEqual([]);
 });
 
-test('a policy whose predecessor is gone starts nothing, says so once, and goes on when it is back', async () => {
+test('a policy whose predecessor was removed starts nothing, reports that once, and continues when it is back', async () => {
   let policies = [sync, check];
   const tick = await started(() => policies);
   policies = [check];
@@ -219,7 +219,7 @@ test('a policy whose predecessor is gone starts nothing, says so once, and goes 
   expect(await runsOf('check')).toMatchObject([{ afterRun: id }]);
 });
 
-test('policies that follow each other start nothing, whatever ends', async () => {
+test('policies that follow each other start no runs, whichever run ends', async () => {
   const back = aPolicy({
     name: 'sync',
     hash: 'back',
@@ -248,7 +248,7 @@ test('a tick that finds no new end reads no policy', async () => {
   expect(reads).toBe(0);
 });
 
-test('the end of a run is forgotten with the run', async () => {
+test('the end of a run is removed together with the run', async () => {
   await started();
   await ends('succeeded');
   const { records } = world.caretaker;

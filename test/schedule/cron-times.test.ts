@@ -33,7 +33,7 @@ test('the scheduled times between two times exclude the first time and include t
   expect(between('0 * * * *', 'UTC', '2026-11-21T13:00:00.001Z', '2026-11-21T13:59:59.999Z')).toEqual([]);
 });
 
-test('a scheduled time that two expressions name is one scheduled time', () => {
+test('a scheduled time that matches two expressions is one scheduled time', () => {
   const both = ['0 2,14 * * *', '0 14,15 * * *'];
   expect(between(both, 'UTC', '2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z')).toEqual([
     '2026-11-21T02:00Z',
@@ -50,7 +50,7 @@ test('a scheduled time that two expressions name is one scheduled time', () => {
   );
 });
 
-test('of the scheduled times of a very long time, the newest are given', () => {
+test('the newest scheduled times of a very long period are returned', () => {
   const until = at('2026-11-21T12:00:00Z');
   const moments = scheduledTimesBetween(schedule(['* * * * *', '*/2 * * * *']), 0, until);
 
@@ -80,14 +80,14 @@ test('the 29th of February, the end of a month and the first Monday are found', 
   ]);
 });
 
-test('a day of month and a day of week together both have to hold, as node-cron reads them', () => {
+test('a day of month and a day of week must both match, as in node-cron', () => {
   expect(nextScheduledTimes(schedule('0 0 13 * 5'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
     '2026-02-13T00:00Z',
     '2026-03-13T00:00Z',
   ]);
 });
 
-/** A zone, the days around its change of clocks, an expression, and when it fires. */
+/** A time zone, the days around its change of clocks, an expression, and the times at which it fires. */
 const changes: [string, string, string, string, string[]][] = [
   // The hour from 02:00 to 03:00 is skipped on 29 March.
   [
@@ -105,11 +105,11 @@ const changes: [string, string, string, string, string[]][] = [
     '2026-03-08T20:00Z',
     ['2026-03-08T07:00Z', '2026-03-08T18:30Z'],
   ],
-  // It goes on by half an hour: 02:00 to 02:30 is skipped on 4 October.
+  // Clocks change by half an hour: 02:00 to 02:30 is skipped on 4 October.
   ['Australia/Lord_Howe', '15 2 * * *', '2026-10-03T00:00Z', '2026-10-04T00:00Z', ['2026-10-03T15:30Z']],
   // The day begins at 01:00 on 6 September.
   ['America/Santiago', '0 0 * * *', '2026-09-05T12:00Z', '2026-09-06T12:00Z', ['2026-09-06T04:00Z']],
-  // The hour from 02:00 to 03:00 comes twice on 25 October.
+  // The hour from 02:00 to 03:00 occurs twice on 25 October.
   [
     'Europe/Berlin',
     '30 2 * * *',
@@ -119,7 +119,7 @@ const changes: [string, string, string, string, string[]][] = [
   ],
   ['America/New_York', '30 1 * * *', '2026-10-31T12:00Z', '2026-11-01T12:00Z', ['2026-11-01T05:30Z']],
   ['Australia/Lord_Howe', '45 1 * * *', '2026-04-04T00:00Z', '2026-04-05T00:00Z', ['2026-04-04T14:45Z']],
-  // What counts on goes on counting in real time.
+  // Intervals continue in real time.
   [
     'America/New_York',
     '*/30 * * * *',
@@ -130,7 +130,7 @@ const changes: [string, string, string, string, string[]][] = [
 ];
 
 test.each(changes)(
-  'in %s, %s fires once for an hour that is skipped or comes twice (%s to %s)',
+  'in %s, %s fires once for an hour that is skipped or repeated (%s to %s)',
   (timezone, cron, after, until, moments) => {
     expect(between(cron, timezone, after, until)).toEqual(moments);
   },
@@ -145,7 +145,7 @@ test.each([
   'Asia/Kathmandu',
   'Pacific/Chatham',
   'Antarctica/Troll',
-])('in %s, looking ahead and looking back find the same moments all year', (timezone) => {
+])('in %s, searching forwards and backwards finds the same scheduled times all year', (timezone) => {
   const [from, until] = [at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z')];
   for (const cron of ['30 2 * * *', '0 0,2 * * 0', '15 1-3 * * 6,0']) {
     const ahead: number[] = [];
@@ -160,7 +160,7 @@ test.each([
   }
 });
 
-test('jitter is the same for the same firing, and spread over the whole of its length', () => {
+test('jitter is the same for the same scheduled time, and spread over its whole length', () => {
   const moments = Array.from({ length: 1_000 }, (_, day) => at('2026-01-01T02:00:00Z') + day * DAY);
   const jitters = moments.map((moment) => jitterOf('nightly-sync', moment, 10 * MINUTE));
 
@@ -177,12 +177,12 @@ test('jitter is the same for the same firing, and spread over the whole of its l
   expect(jitterOf('nightly-sync', moments[0] ?? 0, 0)).toBe(0);
 });
 
-test('two policies of the same scheduled time have different jitters', () => {
+test('two policies with the same scheduled time have different jitters', () => {
   const moment = at('2026-01-01T02:00:00Z');
   expect(jitterOf('one', moment, DAY)).not.toBe(jitterOf('two', moment, DAY));
 });
 
-test('jitter longer than the time between two scheduled times never makes them change places', () => {
+test('jitter longer than the time between two scheduled times never changes their order', () => {
   const often = { ...schedule('*/5 * * * *'), jitterMs: 60 * MINUTE };
   const moments = nextScheduledTimes(often, at('2026-01-01T00:00:00Z'), 50);
   const dues = moments.map((moment) => dueAt('sweep', often, moment));
@@ -193,7 +193,7 @@ test('jitter longer than the time between two scheduled times never makes them c
   });
 });
 
-test('a blackout holds from the midnight of its first day to the midnight after its last, where the schedule lives', () => {
+test("a blackout lasts from the midnight of its first day to the midnight after its last, in the schedule's time zone", () => {
   const holidays = { blackout: [{ from: '2026-12-20', to: '2027-01-03' }], timezone: 'Europe/Berlin' };
   const outside = ['2026-12-19T22:59:59Z', '2027-01-03T23:00:00Z'];
   const inside = ['2026-12-19T23:00:00Z', '2026-12-31T12:00:00Z', '2027-01-03T22:59:59Z'];
@@ -205,12 +205,12 @@ test('a blackout holds from the midnight of its first day to the midnight after 
   expect(blackoutOn({ blackout: [], timezone: 'UTC' }, at('2026-12-24T00:00:00Z'))).toBeUndefined();
 });
 
-test('a blackout of weekdays and ranges holds on each of their days, and ends with the first day after them', () => {
+test('a blackout of weekdays and ranges applies on each of their days, and ends with the first other day', () => {
   const weekend = [{ weekday: 'saturday' as const }, { weekday: 'sunday' as const }];
   const holidays = [{ from: '2026-12-28', to: '2026-12-28', calendar: 'holidays' }];
   const closed = { blackout: [...weekend, ...holidays], timezone: 'America/New_York' };
 
-  // A Saturday, as it is there.
+  // A Saturday in that time zone.
   expect(blackoutOn(closed, at('2026-12-26T04:59Z'))).toBeUndefined();
   expect(blackoutOn(closed, at('2026-12-26T05:00Z'))).toEqual({ weekday: 'saturday' });
   expect(blackoutOn(closed, at('2026-12-29T04:59Z'))).toEqual(holidays[0]);
@@ -222,7 +222,7 @@ test('a blackout of weekdays and ranges holds on each of their days, and ends wi
   ]);
 });
 
-test('a blackout without an end has none', () => {
+test('a permanent blackout has no end', () => {
   const always = { blackout: weekdays.map((weekday) => ({ weekday })), timezone: 'UTC' };
   expect(endOfBlackout(always, at('2026-12-26T12:00Z'))).toBeUndefined();
   expect(nextFirings({ name: 'never', schedule: { ...usual, ...always } }, 0, 3)).toEqual([]);

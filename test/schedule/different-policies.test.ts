@@ -11,7 +11,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 
 const MINUTE = 60_000;
-/** A minute takes fifteen seconds: a daemon that stalls for less than four is not taken for gone. */
+/** A minute takes fifteen seconds: a daemon that stalls for less than four is not considered dead. */
 const SPEED = 4;
 
 let world: World;
@@ -37,7 +37,7 @@ const policy = (name: string, message: string, cron = '* * * * *') => `  - name:
     with: { message: ${message} }
 `;
 
-/** Writes a folder with one policy file, as old as is said. */
+/** Writes a folder with one policy file of the given age. */
 function files(name: string, ageMs: number, ...policies: string[]): string {
   const dir = join(folder, name);
   mkdirSync(dir);
@@ -50,7 +50,7 @@ function files(name: string, ageMs: number, ...policies: string[]): string {
 
 interface Running {
   child: ChildProcess;
-  /** What its log says so far. */
+  /** The log of the daemon so far. */
   log(): string[];
 }
 
@@ -82,25 +82,25 @@ async function startDaemon(policiesDir: string): Promise<Running> {
 
 const script = fileURLToPath(new URL('./daemon-with-files.mjs', import.meta.url));
 
-/** The next full minute that is not begun within the next half. */
+/** The next full minute that is at least half a minute away. */
 const nextMinute = () => Math.ceil((world.clock.now() + MINUTE / 2) / MINUTE) * MINUTE;
 
 const ledgerOf = (name: string, from: number, to: number) =>
   world.caretaker.records.ledger.between(name, from, to, 1_000);
 
-/** Resolves when every policy has its record of a time. */
+/** Resolves when every policy has a record of the scheduled time. */
 async function recorded(names: readonly string[], time: number): Promise<void> {
   for (const name of names)
     while ((await ledgerOf(name, time, time)).length === 0) await systemClock.sleep(100);
 }
 
-/** The message that a run of a policy was to leave, by the policy as the run keeps it. */
+/** The message that a run of a policy was to create, according to the policy stored with the run. */
 async function messageOf(run: string | undefined): Promise<unknown> {
   const json = (await world.caretaker.records.runs.get(run ?? ''))?.policyJson ?? '{}';
   return ((JSON.parse(json) as Partial<Policy>).options as { message?: string } | undefined)?.message;
 }
 
-test('of two daemons with different policy files each scheduled time has one record, by the version whose file was changed last, and the difference is named', async () => {
+test('two daemons with different policy files record each scheduled time once, with the version that was changed last, and name the difference', async () => {
   const old = await startDaemon(
     files('old', 3_600_000, policy('shared', 'old'), policy('same', 'same'), policy('only-old', 'old')),
   );
@@ -112,7 +112,7 @@ test('of two daemons with different policy files each scheduled time has one rec
   const times = [first, first + MINUTE, first + 2 * MINUTE];
   await recorded(names, first + MINUTE);
 
-  // Whoever has the active version goes away: the other one's becomes active.
+  // The daemon with the active version stops: the version of the other one becomes active.
   fresh.child.kill('SIGKILL');
   const left = ['shared', 'same', 'only-old'];
   await recorded(left, first + 2 * MINUTE);

@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 
 const at = (time: string) => Date.parse(`2026-11-21T${time}Z`);
 
-/** What is decided for a schedule whose cursor stands at `cursor`, each decision in a few words. */
+/** The decisions for a schedule with its cursor at `cursor`, each in a few words. */
 function decided(
   schedule: Schedule,
   { cursor, now, paused = false }: { cursor?: string; now: string; paused?: boolean },
@@ -29,7 +29,7 @@ function decided(
 test.each([
   [{}, 'by anna'],
   [{ reason: 'the sale' }, 'by anna: the sale'],
-])('a pause with %o says %s', (why, note) => {
+])('a pause with %o is recorded as %s', (why, note) => {
   const pause = { at: 0, by: 'anna', ...why };
   const { decisions } = whatIsDue('sweep', aSchedule(), {
     cursor: at('12:00:00'),
@@ -39,7 +39,7 @@ test.each([
   expect(decisions).toMatchObject([{ is: 'skip', why: 'paused', note }]);
 });
 
-test('a policy seen for the first time starts from now', () => {
+test('a policy seen for the first time starts at the current time', () => {
   expect(decided(aSchedule({ catchupMs: 5 * HOUR }), { now: '12:00:01' })).toEqual({
     decisions: [],
     cursor: at('12:00:01'),
@@ -61,7 +61,7 @@ test.each([
   ['13:01:31', 0, 'missed'],
   ['13:01:31', 1, 'catch-up'],
   ['13:59:59', 1, 'catch-up'],
-])('at %s with a catchup of %d h, the firing of 13:00 is: %s', (now, catchupHours, what) => {
+])('at %s with a catchup of %d h, the decision for 13:00 is: %s', (now, catchupHours, what) => {
   const schedule = aSchedule({ catchupMs: catchupHours * HOUR });
   expect(decided(schedule, { cursor: '12:00:00', now })).toMatchObject({
     decisions: [`13:00 ${what}`],
@@ -69,20 +69,20 @@ test.each([
   });
 });
 
-test('of several scheduled times missed, the latest within the catchup makes up for all', () => {
+test('the latest of several missed scheduled times within the catchup makes up for all', () => {
   expect(
     decided(aSchedule({ catchupMs: 2 * HOUR }), { cursor: '08:30:00', now: '12:30:00' }).decisions,
   ).toEqual(['09:00 missed', '10:00 missed', '11:00 merged', '12:00 catch-up']);
 });
 
-test('a firing that is on time makes up for those that were missed before it', () => {
+test('a run that is on time makes up for those that were missed before it', () => {
   expect(
     decided(aSchedule({ catchupMs: 2 * HOUR }), { cursor: '09:30:00', now: '12:00:05' }).decisions,
   ).toEqual(['10:00 missed', '11:00 merged', '12:00 schedule']);
 });
 
 test.each(['skip', 'queue', 'cancel-running'] as const)(
-  'of two times that fall due together, the earlier does not have the later skipped (overlap: %s)',
+  'the earlier of two times that are due together does not have the later skipped (overlap: %s)',
   (overlap) => {
     const everyMinute = aSchedule({ cron: ['* * * * *'], overlap });
     expect(decided(everyMinute, { cursor: '12:00:00', now: '12:02:10' }).decisions).toEqual([
@@ -93,7 +93,7 @@ test.each(['skip', 'queue', 'cancel-running'] as const)(
 );
 
 test.each(['allow', 'queue-all'] as const)(
-  'two times that fall due together both make their run where both may run (overlap: %s)',
+  'two times that are due together both create a run if both may run (overlap: %s)',
   (overlap) => {
     const everyMinute = aSchedule({ cron: ['* * * * *'], overlap });
     expect(decided(everyMinute, { cursor: '12:00:00', now: '12:02:10' }).decisions).toEqual([
@@ -103,7 +103,7 @@ test.each(['allow', 'queue-all'] as const)(
   },
 );
 
-test('with catchup of mode all, two times that fall due together run one after the other', () => {
+test('with catchup of mode all, two times that are due together run one after the other', () => {
   const schedule = aSchedule({ cron: ['* * * * *'], catchupMs: HOUR, catchesAll: true });
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('12:00:00'), now: at('12:02:10') });
   expect(decisions).toMatchObject([
@@ -112,7 +112,7 @@ test('with catchup of mode all, two times that fall due together run one after t
   ]);
 });
 
-test('a blackout leaves its scheduled times out, and what comes after it catches nothing of it up', () => {
+test('scheduled times in a blackout are skipped, and not caught up afterwards', () => {
   const schedule = aSchedule({
     catchupMs: 20 * HOUR,
     blackout: [{ from: '2026-11-21', to: '2026-11-21' }],
@@ -125,7 +125,7 @@ test('a blackout leaves its scheduled times out, and what comes after it catches
   ]);
 });
 
-test('a standstill of hundreds of times that ends just after a pause is caught up by one run', () => {
+test('a downtime of hundreds of scheduled times that ends just after a pause is caught up by one run', () => {
   const everyMinute = aSchedule({ cron: ['* * * * *'], catchupMs: 24 * HOUR });
   const pause = { at: at('11:00:00'), by: 'anna', until: at('11:59:20') };
   const fired: number[] = [];
@@ -137,7 +137,7 @@ test('a standstill of hundreds of times that ends just after a pause is caught u
   expect(fired).toEqual([at('10:59:00')]);
 });
 
-test('a pause with an end leaves out what was due before it, and nothing after it', () => {
+test('a pause with an end skips what was due before its end, and nothing afterwards', () => {
   const due = whatIsDue('sweep', aSchedule({ catchupMs: 5 * HOUR }), {
     cursor: at('10:30:00'),
     now: at('13:00:00'),
@@ -150,7 +150,7 @@ test('a pause with an end leaves out what was due before it, and nothing after i
   ]);
 });
 
-test('a time at the very end of a pause or a freeze fires, and one at its very beginning does not', () => {
+test('a time exactly at the end of a pause or a freeze fires, and one exactly at its start does not', () => {
   const over = (until: string) => ({ at: at('11:00:00'), by: 'anna', until: at(until) });
   const whys = (state: object) =>
     whatIsDue('sweep', aSchedule(), { cursor: at('10:30:00'), now: at('12:00:00'), ...state }).decisions.map(
@@ -163,7 +163,7 @@ test('a time at the very end of a pause or a freeze fires, and one at its very b
   expect(whys({ freezes: { pause: over('12:00:00') } })).toEqual(['11 frozen', '12 fire']);
 });
 
-test('a pause and a freeze are over at the very time that they end at', () => {
+test('a pause and a freeze are over exactly at their end', () => {
   const pause = { at: at('11:00:00'), by: 'anna', until: at('12:00:00') };
 
   expect(pauseAt({ pause }, at('12:00:00') - 1)).toEqual(pause);
@@ -172,7 +172,7 @@ test('a pause and a freeze are over at the very time that they end at', () => {
   expect(freezeAt({ freezes: { pause } }, at('12:00:00'))).toBeUndefined();
 });
 
-test('a paused policy leaves every scheduled time out and its cursor goes on', () => {
+test('a paused policy skips every scheduled time, and its cursor advances', () => {
   expect(
     decided(aSchedule({ catchupMs: 5 * HOUR }), { cursor: '10:30:00', now: '12:00:00', paused: true }),
   ).toEqual({
@@ -182,7 +182,7 @@ test('a paused policy leaves every scheduled time out and its cursor goes on', (
   });
 });
 
-test('a firing waits for its jitter: until then the cursor does not pass its scheduled time', () => {
+test('a scheduled run waits for its jitter: until then the cursor does not pass its scheduled time', () => {
   const schedule = aSchedule({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
   expect(due).toBeGreaterThan(at('13:00:00'));
@@ -198,7 +198,7 @@ test('a firing waits for its jitter: until then the cursor does not pass its sch
   ]);
 });
 
-test('a firing is late from the end of its jitter on', () => {
+test('a scheduled run is late from the end of its jitter on', () => {
   const schedule = aSchedule({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
   const standing = { cursor: at('12:00:00') };
@@ -211,7 +211,7 @@ test('a firing is late from the end of its jitter on', () => {
   ]);
 });
 
-test('a cursor of another schedule counts only from about now on', () => {
+test('a cursor of another schedule is replaced by about the current time', () => {
   const now = at('12:00:00');
   const before = { cursor: at('02:00:00'), cursorSchedule: timesKey(aSchedule({ cron: ['0 2 * * *'] })) };
   const cursorSchedule = timesKey(aSchedule());
@@ -224,7 +224,7 @@ test('a cursor of another schedule counts only from about now on', () => {
   expect(cursorFor(aSchedule(), {}, now)).toBeUndefined();
 });
 
-/** Decides as the scheduler does: again and again, from where the decisions before have left the cursor. */
+/** Decides repeatedly, like the scheduler, each time from the cursor that the previous decisions left. */
 function decidedInAll(schedule: Schedule, standing: { cursor: number; now: number }): Decision[] {
   const all: Decision[] = [];
   for (let { cursor } = standing; ; ) {
@@ -235,7 +235,7 @@ function decidedInAll(schedule: Schedule, standing: { cursor: number; now: numbe
   }
 }
 
-test('two days of standstill of a policy of every minute is decided to the last scheduled time, the last firing for all', () => {
+test('two days of downtime of a policy that runs every minute are decided completely, and the last run makes up for all', () => {
   const everyMinute = aSchedule({ cron: ['* * * * *'], catchupMs: HOUR });
   const now = at('12:00:30');
 
@@ -249,7 +249,7 @@ test('two days of standstill of a policy of every minute is decided to the last 
   ]);
 });
 
-test('however many scheduled times a standstill left behind, none is caught up on a day of blackout', () => {
+test('after a downtime of any length, nothing is caught up on a blackout day', () => {
   const everyMinute = aSchedule({
     cron: ['* * * * *'],
     catchupMs: 20 * HOUR,
@@ -259,12 +259,12 @@ test('however many scheduled times a standstill left behind, none is caught up o
 
   const decisions = decidedInAll(everyMinute, { cursor: now - 20 * HOUR, now });
 
-  // The blackout of today leaves no catch-up to be made now.
+  // Today's blackout prevents a catch-up now.
   expect(decisions).toHaveLength(20 * 60);
   expect(new Set(decisions.map(({ is }) => is))).toEqual(new Set(['skip']));
 });
 
-test('with catchup of mode all, each missed scheduled time within the window fires in its turn', () => {
+test('with catchup of mode all, each missed scheduled time within the window fires in order', () => {
   const schedule = aSchedule({ catchupMs: 2 * HOUR, catchesAll: true });
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('08:30:00'), now: at('12:00:05') });
   expect(decisions).toEqual([
@@ -275,7 +275,7 @@ test('with catchup of mode all, each missed scheduled time within the window fir
   ]);
 });
 
-test('what was within the window when its turn began is not missed because the queue was long', () => {
+test('a time that was within the window when catching up began is not missed because the queue was long', () => {
   const schedule = aSchedule({ catchupMs: 2 * HOUR, catchesAll: true });
   const standing = { cursor: at('10:30:00'), now: at('15:00:05') };
 
@@ -289,7 +289,7 @@ test('what was within the window when its turn began is not missed because the q
   });
 });
 
-test('what was missed before a pause is not caught up while it lasts, and a pause that is over left out what was due in it', () => {
+test('times missed before a pause are not caught up during it, and times that were due during a pause stay skipped', () => {
   const schedule = aSchedule({ catchupMs: 5 * HOUR });
   const standing = { cursor: at('10:30:00'), now: at('13:10:00') };
   const pause = { at: at('11:30:00'), by: 'anna' };
@@ -302,14 +302,14 @@ test('what was missed before a pause is not caught up while it lasts, and a paus
   expect(whys({ pauses: [{ ...pause, until: at('12:30:00') }] })).toEqual(['merged', 'paused', 'fire']);
 });
 
-test('a catch-up is not made on a day of blackout', () => {
+test('no catch-up happens on a blackout day', () => {
   const schedule = aSchedule({ catchupMs: 5 * HOUR, blackout: [{ from: '2026-11-22', to: '2026-11-22' }] });
   const now = at('23:00:00') + 2 * HOUR;
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('22:30:00'), now });
   expect(decisions).toMatchObject([{ why: 'blackout' }, { why: 'blackout' }, { why: 'blackout' }]);
 });
 
-test('a disabled policy leaves every scheduled time out', () => {
+test('a disabled policy skips every scheduled time', () => {
   const { decisions } = whatIsDue('sweep', aSchedule({ disabled: true }), {
     cursor: at('11:30:00'),
     now: at('12:00:00'),

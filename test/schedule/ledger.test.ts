@@ -45,7 +45,7 @@ const scheduled = (changes: Partial<Schedule> = {}): Policy =>
     },
   });
 
-/** Fires as the engine does, as far as a firing goes; its runs end at once, unless `lasting`. */
+/** Fires like the engine, without executing runs; they end at once, unless `lasting`. */
 function aDaemon(policies: Policy[], { clock = heldClock(NOON), lasting = false } = {}) {
   const parts: SchedulerDeps = {
     policies: () => policies,
@@ -97,7 +97,7 @@ const schedules: [string, Partial<Schedule>][] = [
 ];
 
 test.each(schedules)(
-  'through outages, pauses and daemons cut off anywhere, each scheduled time of a policy %s has exactly one record',
+  'through outages, pauses and killed daemons, each scheduled time of a policy %s has exactly one record',
   async (_, schedule) => {
     for (let seed = 1; seed <= 6; seed += 1) {
       await store.flushall();
@@ -107,7 +107,7 @@ test.each(schedules)(
       const daemons = [aDaemon([policy], { clock }), aDaemon([policy], { clock })];
       await daemons[0]?.tick();
       await live(daemons, clock, random);
-      // What is caught up in turn takes some ticks.
+      // Catching up in order takes several ticks.
       for (let tick = 0; tick < 40; tick += 1) await daemons[0]?.tick();
 
       const { cursor = 0 } = await records.policies.state('sweep');
@@ -126,8 +126,8 @@ test.each(schedules)(
 );
 
 /**
- * Some hours of two daemons that are away, paused, resumed, cut off, and read at the same time or one after
- * the other.
+ * Several hours of two daemons that are stopped, paused, resumed, killed, and read at the same time or one
+ * after the other.
  */
 async function live(
   daemons: readonly ReturnType<typeof aDaemon>[],
@@ -145,7 +145,7 @@ async function live(
   }
 }
 
-/** A daemon whose Redis is gone after so many writes: what was killed there. */
+/** A daemon whose Redis fails after this many writes, as if it was killed there. */
 function cutOff(parts: SchedulerDeps, after: number): SchedulerDeps {
   let left = after;
   const mayGoOn = () => {
@@ -171,7 +171,7 @@ function cutOff(parts: SchedulerDeps, after: number): SchedulerDeps {
   };
 }
 
-test('a catch-up of all goes one run after the other, and what comes due meanwhile waits behind it', async () => {
+test('a catch-up of all runs one after the other, and times that become due meanwhile wait for it', async () => {
   const policy = scheduled({ catchupMs: HOUR, catchesAll: true });
   const daemon = aDaemon([policy], { lasting: true });
   await daemon.tick();
@@ -196,7 +196,7 @@ test('a catch-up of all goes one run after the other, and what comes due meanwhi
   ]);
 });
 
-test('a firing that another daemon has left out meanwhile makes no run', async () => {
+test('a scheduled time that another daemon has skipped meanwhile creates no run', async () => {
   const policy = scheduled();
   const late = aDaemon([policy]);
   await late.tick();
@@ -215,7 +215,7 @@ test('a firing that another daemon has left out meanwhile makes no run', async (
   expect(await ledger()).toEqual([record]);
 });
 
-test('the ledger is paged, newest first, and forgets what is older than retention', async () => {
+test('the ledger is paged, newest first, and removes what is older than retention', async () => {
   const policy = scheduled();
   const daemon = aDaemon([policy]);
   await daemon.tick();
@@ -234,14 +234,14 @@ test('the ledger is paged, newest first, and forgets what is older than retentio
   expect((await ledger()).map(inWords)[0]).toBe('16:00 missed');
 });
 
-describe('why a policy fired or did not is told in a sentence', () => {
+describe('`why` explains in a sentence', () => {
   const asked = async (policy: Policy, when: string, now: number) => {
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
     const { sentences } = await explain(records, policy, spans ?? [], now);
     return sentences;
   };
 
-  test('for what ran, was paused, missed, merged and is still to come', async () => {
+  test('a scheduled time that ran, was paused, missed, merged or is upcoming', async () => {
     const policy = scheduled({ cron: ['0 * * * *'], timezone: 'Europe/Berlin', catchupMs: 2 * HOUR });
     const daemon = aDaemon([policy]);
     await daemon.tick();
@@ -287,7 +287,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     );
   });
 
-  test('for a run that is no longer kept, one that was in the way, and a policy that was never fired', async () => {
+  test('a run that is no longer stored, one that blocked another, and a policy that never fired', async () => {
     const policy = scheduled({ cron: ['0 * * * *'] });
     const ran = { scheduledFor: NOON, is: 'ran' as const, at: NOON, run: 'sweep.old' };
     const settle = () => records.ledger.record('sweep', [ran], { to: NOON, schedule: 'UTC 0 * * * *' });
@@ -319,7 +319,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     });
   });
 
-  test('for what is due while no daemon is there, and what a blackout will leave out', async () => {
+  test('a scheduled time that is due while no daemon is running, or that a blackout will skip', async () => {
     const policy = scheduled({ cron: ['0 * * * *'], blackout: [{ from: '2026-11-22', to: '2026-11-23' }] });
     await aDaemon([policy]).tick();
     expect(await asked(policy, '13:00', NOON + HOUR + 1)).toEqual([
@@ -330,7 +330,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
   });
 
-  test('for days in words, times that come twice or not at all, and nothing else', () => {
+  test('days in words, times that occur twice or never, and nothing else', () => {
     expect(spansOf('yesterday', 'Europe/Berlin', NOON)?.[0]?.from).toBe(Date.parse('2026-11-19T23:00Z'));
     expect(spansOf('2026-10-25', 'Europe/Berlin', NOON)).toEqual([
       { from: Date.parse('2026-10-24T22:00Z'), to: Date.parse('2026-10-25T23:00Z') - 1 },
@@ -339,7 +339,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
       Date.parse('2026-10-25T00:30Z'),
       Date.parse('2026-10-25T01:30Z'),
     ]);
-    // A day that has no midnight begins at one o'clock.
+    // A day without midnight begins at one o'clock.
     expect(spansOf('2026-09-06', 'America/Santiago', NOON)).toEqual([
       { from: Date.parse('2026-09-06T04:00Z'), to: Date.parse('2026-09-07T03:00Z') - 1 },
     ]);

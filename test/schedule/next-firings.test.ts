@@ -20,17 +20,17 @@ const aPolicy = (changes: Partial<Schedule> = {}) => ({
   },
 });
 
-test('the next firings are those of the time zone of the policy', () => {
+test('the next scheduled times are in the time zone of the policy', () => {
   const firings = nextFirings(aPolicy(), at('2026-10-24T12:00:00Z'), 2);
 
-  // The night in which Berlin's clocks go back is between them.
+  // The night in which Berlin's clocks change back is between them.
   expect(firings.map(({ at: when }) => iso(when))).toEqual([
     '2026-10-25T00:00:00.000Z',
     '2026-10-26T01:00:00.000Z',
   ]);
 });
 
-test('a firing is told with its jitter, also while only the jitter is still ahead', () => {
+test('a scheduled time is shown with its jitter, even if only the jitter is still ahead', () => {
   const policy = aPolicy({ jitterMs: 3_600_000 });
   const scheduledFor = at('2026-11-22T01:00:00Z');
   const due = dueAt(policy.name, policy.schedule, scheduledFor);
@@ -41,7 +41,7 @@ test('a firing is told with its jitter, also while only the jitter is still ahea
   expect(nextFirings(policy, due, 1)[0]?.scheduledFor).toBe(at('2026-11-23T01:00:00Z'));
 });
 
-test('the next firing after a blackout is the first that is not in it', () => {
+test('the next scheduled time after a blackout is the first one outside it', () => {
   const blackout = [{ from: '2026-12-20', to: '2027-01-03' }];
   const everyMinute = aPolicy({ cron: ['* * * * *'], blackout });
 
@@ -51,7 +51,7 @@ test('the next firing after a blackout is the first that is not in it', () => {
   expect(iso(first?.at ?? 0)).toBe('2027-01-03T23:00:00.000Z');
 });
 
-test('what is upcoming in a span of time is listed, no earlier, no later and no more', () => {
+test('upcoming times within a period are listed, none outside it and no more than the limit', () => {
   const policy = aPolicy({ cron: ['0 * * * *'], timezone: 'UTC' });
   const noon = at('2026-11-21T12:00:00Z');
   const upcoming = (limit: number) =>
@@ -61,7 +61,7 @@ test('what is upcoming in a span of time is listed, no earlier, no later and no 
   expect(upcoming(1)).toEqual(['2026-11-21T13:00:00.000Z']);
 });
 
-test('a policy without a schedule, one for a day that never comes, and one that is disabled fire at no time', () => {
+test('a policy without a schedule, for a day that never comes, or that is disabled has no scheduled times', () => {
   const now = at('2026-11-21T12:00:00Z');
   expect(nextFirings({ name: 'by-hand' }, now, 5)).toEqual([]);
   expect(upcomingFirings({ name: 'by-hand' }, {}, { from: now, until: now + 86_400_000, limit: 5 })).toEqual(

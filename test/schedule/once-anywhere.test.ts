@@ -1,4 +1,4 @@
-/** Daemons in processes of their own, on machines whose clocks differ and jump, killed while they fire. */
+/** Daemons in separate processes, on machines whose clocks differ and jump, killed while they fire. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
@@ -17,8 +17,8 @@ const MINUTES = 4;
 /** A minute takes six seconds. */
 const SPEED = 10;
 /**
- * In Redis: how far the daemons' time may go. It waits for whoever stalls, so that no machine is too slow for
- * this test.
+ * In Redis: the time that the daemons may not pass. It waits for slow daemons, so that no machine is too slow
+ * for this test.
  */
 const LIMIT = 'test:time-goes-no-further';
 
@@ -30,7 +30,7 @@ const policies = Array.from({ length: POLICIES }, (_, index) =>
     schedule: {
       cron: ['* * * * *'],
       timezone: 'UTC',
-      // Every other one fires on the minute, with all the others.
+      // Every second one fires on the minute, together with all the others.
       jitterMs: index % 2 === 0 ? 0 : 30_000,
       overlap: 'allow',
       catchupMs: 0,
@@ -39,7 +39,7 @@ const policies = Array.from({ length: POLICIES }, (_, index) =>
   }),
 );
 
-test('of three daemons whose machines disagree by 30 s, whoever is first at each minute is killed over it, and each of 100 firings happens once, on time', async () => {
+test('with three daemons whose clocks differ by 30 s, the first at each minute is killed, and each of 100 scheduled runs starts once, on time', async () => {
   const redis = await startTestRedis();
   const store = new Redis(redis.options);
   const records = openRecords(store);
@@ -89,7 +89,7 @@ test('of three daemons whose machines disagree by 30 s, whoever is first at each
       const runs = await records.runs.list({ policy: name, limit: 1_000 });
       expect(runs.map(({ id }) => id).sort()).toEqual(ledger.map(({ run }) => run));
       expect(new Set(runs.map(({ trigger }) => trigger))).toEqual(new Set(['schedule']));
-      // Not before its scheduled time, on whatever machine.
+      // Not before its scheduled time, on any machine.
       expect(ledger.every(({ at, scheduledFor: moment }) => at >= moment)).toBe(true);
     }
   } finally {
@@ -106,7 +106,7 @@ const script = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
 
 const facts = (socketPath: string, began: number, wrongByMs: number): string =>
   JSON.stringify({
-    // A little before the first scheduled time, and as much as it takes to read the policies.
+    // Shortly before the first scheduled time, plus the time to read the policies.
     from: NOON - 10_000,
     began,
     limit: LIMIT,
@@ -126,7 +126,7 @@ const facts = (socketPath: string, began: number, wrongByMs: number): string =>
     },
   });
 
-/** Resolves when something holds; asks again ten times a second. */
+/** Resolves when the condition is true; checks ten times per second. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await systemClock.sleep(100);
 }

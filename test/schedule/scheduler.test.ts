@@ -56,7 +56,7 @@ function policyOf(name: string, schedule: Partial<Schedule>, changes: Partial<Po
   });
 }
 
-/** Fires as the engine does, as far as a firing goes: one run for each policy and scheduled time. */
+/** Fires like the engine, without executing runs: one run for each policy and scheduled time. */
 function firesInto(records: Records, clock: HeldClock) {
   return async (policy: Policy, { trigger, scheduledFor }: ScheduledFiring) => {
     const run: Run = {
@@ -78,7 +78,9 @@ function firesInto(records: Records, clock: HeldClock) {
   };
 }
 
-/** A Caretaker as far as it schedules, at noon; `at` and `agenda` are what a daemon that starts has. */
+/**
+ * A Caretaker with only what the scheduler needs, at noon; `at` and `agenda` are what a daemon starts with.
+ */
 function aDaemon(policies: Policy[], clock = heldClock(NOON)) {
   const records = openRecords(store);
   const log = keptLog();
@@ -97,7 +99,7 @@ function aDaemon(policies: Policy[], clock = heldClock(NOON)) {
     log,
     parts,
     tick: () => tickOnce(parts, agenda),
-    /** Goes on for so long, with a tick every five seconds. */
+    /** Advances the clock this far, with a tick every five seconds. */
     async live(ms: number) {
       for (const end = clock.now() + ms; clock.now() < end; ) {
         await clock.advance(5 * SECOND);
@@ -114,7 +116,7 @@ async function firings(policy: string): Promise<string[]> {
     .map((run) => `${new Date(run.scheduledFor).toISOString().slice(11, 16)} ${run.trigger}`);
 }
 
-test('a policy fires at every one of its scheduled times, once', async () => {
+test('a policy fires at each of its scheduled times, once', async () => {
   const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   await daemon.tick();
 
@@ -123,7 +125,7 @@ test('a policy fires at every one of its scheduled times, once', async () => {
   expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule']);
 });
 
-test('a policy that is seen for the first time catches nothing up', async () => {
+test('a policy that is seen for the first time catches up nothing', async () => {
   const daemon = aDaemon([policyOf('sweep', { ...hourly, catchupMs: 24 * HOUR })], heldClock(NOON + MINUTE));
 
   await daemon.live(MINUTE);
@@ -131,7 +133,7 @@ test('a policy that is seen for the first time catches nothing up', async () => 
   expect(await firings('sweep')).toEqual([]);
 });
 
-test('a policy without a schedule is left alone', async () => {
+test('a policy without a schedule never fires', async () => {
   const { schedule: _, ...byHand } = policyOf('by-hand', {});
   const daemon = aDaemon([byHand]);
 
@@ -140,7 +142,7 @@ test('a policy without a schedule is left alone', async () => {
   expect((await daemon.records.policies.state('by-hand')).cursor).toBeUndefined();
 });
 
-test('after three hours of standstill, one run catches up for what was missed within the catchup', async () => {
+test('after three hours of downtime, one run catches up what was missed within the catchup', async () => {
   const policy = policyOf('sweep', { ...hourly, catchupMs: 2 * HOUR });
   const before = aDaemon([policy]);
   await before.tick();
@@ -155,7 +157,7 @@ test('after three hours of standstill, one run catches up for what was missed wi
   ]);
 });
 
-test('after a standstill, a policy without catchup goes on with its next scheduled time', async () => {
+test('after a downtime, a policy without catchup continues with its next scheduled time', async () => {
   const policy = policyOf('sweep', hourly);
   await aDaemon([policy]).tick();
 
@@ -165,7 +167,7 @@ test('after a standstill, a policy without catchup goes on with its next schedul
   expect(await firings('sweep')).toEqual(['14:00 schedule']);
 });
 
-test('a paused policy does not fire, says so, and catches nothing up when it is resumed', async () => {
+test('a paused policy does not fire, records that, and catches up nothing when it is resumed', async () => {
   const daemon = aDaemon([policyOf('sweep', { ...everyMinute, catchupMs: HOUR })]);
   await daemon.tick();
   await daemon.records.policies.pause('sweep', { at: NOON, by: 'anna', reason: 'the big sale' });
@@ -178,14 +180,14 @@ test('a paused policy does not fire, says so, and catches nothing up when it is 
   expect(daemon.log.lines[0]).toMatch(/^info did not fire: the policy is paused .*by anna: the big sale/);
 });
 
-test('while everything is frozen nothing fires, which ends by itself and is not caught up', async () => {
+test('during a freeze nothing fires; it ends automatically, and nothing is caught up', async () => {
   const daemon = aDaemon([policyOf('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
   await daemon.tick();
   const { freeze } = daemon.records;
   const until = NOON + 3 * MINUTE + 30 * SECOND;
   await freeze.begin({ at: daemon.clock.now(), by: 'anna', reason: 'the big sale', until });
   await daemon.live(2 * MINUTE);
-  // Nobody looks until the freeze is over.
+  // No daemon checks until the freeze is over.
   await daemon.clock.advance(2 * MINUTE);
 
   await daemon.live(MINUTE);
@@ -194,7 +196,7 @@ test('while everything is frozen nothing fires, which ends by itself and is not 
   expect(daemon.log.lines[0]).toMatch(/^info did not fire: all policies are frozen .*by anna: the big sale/);
 });
 
-test('a freeze that is ended before its time lets policies fire from then on', async () => {
+test('after a freeze is ended early, policies fire again', async () => {
   const daemon = aDaemon([policyOf('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
   await daemon.tick();
   const { freeze } = daemon.records;
@@ -207,7 +209,7 @@ test('a freeze that is ended before its time lets policies fire from then on', a
   expect(await firings('sweep')).toEqual(['12:03 schedule']);
 });
 
-test('a policy that cannot be fired is told once and does not keep the others from firing', async () => {
+test('a policy that cannot be fired is reported once and does not prevent others from firing', async () => {
   const unreadable = policyOf('unreadable', { cron: ['61 * * * *'] });
   const refused = policyOf('refused', everyMinute);
   const daemon = aDaemon([unreadable, refused, policyOf('sweep', everyMinute)]);
@@ -227,7 +229,7 @@ test('a policy that cannot be fired is told once and does not keep the others fr
   ]);
 });
 
-test('a firing that failed is made at the next tick', async () => {
+test('a scheduled run that could not be created is created at the next tick', async () => {
   const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   const fire = daemon.parts.fire;
   let attempts = 0;
@@ -243,7 +245,7 @@ test('a firing that failed is made at the next tick', async () => {
   expect(await firings('sweep')).toEqual(['12:01 schedule']);
 });
 
-test('a daemon that dies between firing and noting it does not make the firing happen twice', async () => {
+test('a daemon that dies between creating a run and recording it causes no second run', async () => {
   const policy = policyOf('sweep', everyMinute);
   const dying = aDaemon([policy]);
   await dying.tick();
@@ -271,7 +273,7 @@ test('a daemon that dies between firing and noting it does not make the firing h
   expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule']);
 });
 
-test('two daemons that answer every tick at the same time fire each of 100 scheduled times once', async () => {
+test('two daemons that process every tick at the same time fire each of 100 scheduled times once', async () => {
   const policy = policyOf('sweep', everyMinute);
   const clock = heldClock(NOON);
   const [one, two] = [aDaemon([policy], clock), aDaemon([policy], clock)];
@@ -285,7 +287,7 @@ test('two daemons that answer every tick at the same time fire each of 100 sched
   expect(await openRecords(store).runs.list({ policy: 'sweep', limit: 1_000 })).toHaveLength(100);
 });
 
-test('the second of two daemons goes on when the first is killed', async () => {
+test('the second of two daemons continues when the first is killed', async () => {
   const policy = policyOf('sweep', everyMinute);
   const clock = heldClock(NOON);
   const [killed, left] = [aDaemon([policy], clock), aDaemon([policy], clock)];
@@ -298,7 +300,7 @@ test('the second of two daemons goes on when the first is killed', async () => {
   expect(times).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule', '12:04 schedule']);
 });
 
-test('an edited schedule counts from its edit: nothing it would have had before is caught up', async () => {
+test('an edited schedule applies from its edit on: no earlier times are caught up', async () => {
   const daily = policyOf('sweep', { cron: ['0 2 * * *'], catchupMs: 24 * HOUR });
   const daemon = aDaemon([daily]);
   await daemon.tick();
@@ -322,7 +324,7 @@ test('a removed policy never fires again', async () => {
   expect(await firings('other')).toEqual(['12:01 schedule', '12:02 schedule']);
 });
 
-test('policies that are removed while a tick is at work do not fire in it any more', async () => {
+test('policies that are removed during a tick no longer fire in it', async () => {
   const daemon = aDaemon(Array.from({ length: 100 }, (_, i) => policyOf(`sweep-${i}`, everyMinute)));
   await daemon.tick();
   await daemon.clock.advance(MINUTE);
@@ -335,11 +337,11 @@ test('policies that are removed while a tick is at work do not fire in it any mo
 
   await daemon.tick();
 
-  // Those whose firing was being made at that time.
+  // Those that were being fired at that time.
   expect(fired.length).toBeLessThanOrEqual(20);
 });
 
-test('a firing with jitter waits for it, and the daemon that takes over waits as long', async () => {
+test('a scheduled run waits for its jitter, and the daemon that takes over waits equally long', async () => {
   const policy = policyOf('sweep', { cron: ['0 13 * * *'], jitterMs: 30 * MINUTE });
   const daemon = aDaemon([policy]);
   await daemon.tick();
@@ -352,7 +354,7 @@ test('a firing with jitter waits for it, and the daemon that takes over waits as
   expect(await firings('sweep')).toEqual(['13:00 schedule']);
 });
 
-test('a tick at which none of 1,000 policies is due asks Redis nothing', async () => {
+test('a tick at which none of 1,000 policies is due sends no request to Redis', async () => {
   const policies = Array.from({ length: 1_000 }, (_, i) => policyOf(`policy-${i}`, hourly));
   const daemon = aDaemon(policies);
   await daemon.tick();
@@ -367,7 +369,7 @@ test('a tick at which none of 1,000 policies is due asks Redis nothing', async (
   monitor.disconnect();
 });
 
-test('node-cron has each of its calls answered by one of two daemons, and by the other when one is gone', async () => {
+test('each call of node-cron is processed by one of two daemons, and by the other when one has stopped', async () => {
   const records = openRecords(store);
   const calls: string[] = [];
   let heard: () => void = () => undefined;
@@ -401,7 +403,7 @@ test('node-cron has each of its calls answered by one of two daemons, and by the
   expect(calls.slice(answered).every((call) => call.startsWith('two'))).toBe(true);
 });
 
-test('a scheduler fires by itself, and no more once it is stopped', async () => {
+test('a scheduler fires automatically, and no longer after it is stopped', async () => {
   const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   const ticks: (() => Promise<void>)[] = [];
   const scheduler = startScheduler({

@@ -16,20 +16,20 @@ const daemon = (id: string, versions: Versions, fires = true): DaemonPolicies =>
   versions: new Map(Object.entries(versions).map(([name, [hash, changedAt]]) => [name, { hash, changedAt }])),
 });
 
-test('of different versions of a policy the one whose file was changed last is active, whoever is asked', () => {
+test('the active version of a policy is the one whose file was changed last, on every daemon', () => {
   const a = daemon('a', { nightly: ['old', 1_000] });
   const b = daemon('b', { nightly: ['new', 2_000] });
   expect(activeVersion('nightly', [a, b])).toBe('new');
   expect(activeVersion('nightly', [b, a])).toBe('new');
 });
 
-test('of two that were changed at the same time every daemon takes the same', () => {
+test('every daemon selects the same one of two versions that were changed at the same time', () => {
   const a = daemon('a', { nightly: ['x', 1_000] });
   const b = daemon('b', { nightly: ['y', 1_000] });
   expect(activeVersion('nightly', [a, b])).toBe(activeVersion('nightly', [b, a]));
 });
 
-test('a daemon without the scheduler role decides nothing, and its difference is named all the same', () => {
+test('a daemon without the scheduler role does not decide the active version, but its difference is named', () => {
   const scheduler = daemon('a', { nightly: ['old', 1_000] });
   const dashboard = daemon('b', { nightly: ['new', 2_000] }, false);
   expect(activeVersion('nightly', [scheduler, dashboard])).toBe('old');
@@ -41,7 +41,7 @@ test('a daemon without the scheduler role decides nothing, and its difference is
   ]);
 });
 
-test('daemons that have read the same differ in nothing, whatever the times of their files', () => {
+test('daemons that have read the same policies have no differences, whatever the times of their files', () => {
   const daemons = [daemon('a', { nightly: ['same', 1_000] }), daemon('b', { nightly: ['same', 9_000] })];
   expect(differencesOf(daemons)).toEqual([]);
   expect(differencesOf([])).toEqual([]);

@@ -1,4 +1,4 @@
-/** What must hold in every time zone that Node knows, at every change of its clocks from 2020 to 2035. */
+/** Properties of every time zone that Node knows, at every change of its clocks from 2020 to 2035. */
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
 import { localTimeOf, offsetAt } from '../../src/dates.ts';
@@ -13,7 +13,7 @@ const QUARTER = 15 * MINUTE;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const [BEGIN, END] = [Date.UTC(2020, 0, 1), Date.UTC(2036, 0, 1)];
-/** Morocco puts its clocks back for the month of Ramadan: nothing lasts shorter. */
+/** Morocco changes its clocks back for the month of Ramadan, which is the shortest such period. */
 const STEP = 10 * DAY;
 
 interface Change {
@@ -22,7 +22,7 @@ interface Change {
   after: number;
 }
 
-/** The changes of a zone's clocks: the first instants with another offset. */
+/** The changes of a zone's clocks: the first instants with a different offset. */
 function changesOf(zone: string): Change[] {
   const changes: Change[] = [];
   let before = offsetAt(zone, BEGIN);
@@ -41,7 +41,7 @@ function changesOf(zone: string): Change[] {
   return changes;
 }
 
-/** One zone of each kind: zones whose clocks always show the same time are one kind. */
+/** One zone of each kind: zones whose clocks always show the same time are of one kind. */
 const kinds = new Map<string, { zone: string; changes: Change[] }>();
 for (const zone of Intl.supportedValuesOf('timeZone')) {
   const changes = changesOf(zone);
@@ -56,7 +56,7 @@ interface Rule {
   gap: 'shift' | 'skip';
   overlap: 'first' | 'last' | 'both';
 }
-/** What holds when a schedule says nothing. */
+/** The defaults of a schedule. */
 const usual: Rule = { gap: 'shift', overlap: 'first' };
 const rules: Rule[] = (['shift', 'skip'] as const).flatMap((gap) =>
   (['first', 'last', 'both'] as const).map((overlap) =>
@@ -64,7 +64,7 @@ const rules: Rule[] = (['shift', 'skip'] as const).flatMap((gap) =>
   ),
 );
 
-/** The times of day around a change: before, within and after what is skipped or comes twice. */
+/** The times of day around a change: before, within and after what is skipped or repeated. */
 function timesAround({ at, before, after }: Change): number[] {
   // In Casey, clocks once changed at a minute past midnight.
   const quarter = Math.ceil(at / QUARTER) * QUARTER;
@@ -78,7 +78,7 @@ interface Quarter {
   wall: number;
 }
 
-/** The quarters of an hour around a change, and what the clocks show at each. */
+/** The quarter hours around a change, and what the clocks show at each. */
 const quartersAround = (zone: string, at: number): Quarter[] =>
   Array.from({ length: 4 * 24 }, (_, index) => {
     const moment = Math.ceil(at / QUARTER) * QUARTER + (index - 48) * QUARTER;
@@ -87,14 +87,14 @@ const quartersAround = (zone: string, at: number): Quarter[] =>
 
 const daily = (time: number) => `${(time / MINUTE) % 60} ${Math.floor(time / HOUR)} * * *`;
 
-test('there are changes of clocks of every kind to look at', () => {
+test('the zones include changes of clocks of every kind', () => {
   expect(kinds.size).toBeGreaterThan(50);
   expect(allChanges.length).toBeGreaterThan(1_000);
   const lengths = new Set(allChanges.map(({ before, after }) => (after - before) / MINUTE));
   expect([...lengths]).toEqual(expect.arrayContaining([60, -60, 30, -30, 120, -120]));
 });
 
-/** The scheduled times at which a daily time fires around a change, counted out on the clock. */
+/** The scheduled times of a daily time around a change, counted on the clock. */
 function counted(
   time: number,
   change: Change,
@@ -107,7 +107,7 @@ function counted(
   return { first: [first], last: [last], both: [first, last] }[overlap];
 }
 
-test('in every zone, a time that is skipped or comes twice fires as its rule says, and every other time once', () => {
+test('in every zone, a time that is skipped or repeated fires as its rule defines, and every other time once', () => {
   allChanges.forEach(({ zone, ...change }, index) => {
     const quarters = quartersAround(zone, change.at);
     const [from, until] = [quarters[0]?.moment ?? 0, quarters.at(-1)?.moment ?? 0];
@@ -122,18 +122,18 @@ test('in every zone, a time that is skipped or comes twice fires as its rule say
   });
 });
 
-/** Whether a time of day is one that the change leaves out. */
+/** Whether the change skips a time of day. */
 function isSkipped(time: number, { at, before, after }: Change): boolean {
   const beginning = (((at + before) % DAY) + DAY) % DAY;
   return (((time - beginning) % DAY) + DAY) % DAY < after - before;
 }
 
-/** Of each zone, one change of each kind: what is the same every year is looked at once. */
+/** One change of each kind for each zone: changes that repeat every year are checked once. */
 const kindsOfChange = [
   ...new Map(allChanges.map((one) => [`${one.zone} ${one.before} ${one.after}`, one])).values(),
 ];
 
-test('in every zone, looking ahead and looking back find the same scheduled times, in their order', () => {
+test('in every zone, searching forwards and backwards finds the same scheduled times, in order', () => {
   kindsOfChange.forEach(({ zone, ...change }, index) => {
     const dst = rules[index % rules.length] ?? usual;
     const times = timesAround(change).map(daily);
@@ -152,7 +152,7 @@ test('in every zone, looking ahead and looking back find the same scheduled time
   });
 });
 
-test('in every zone, what counts hours on goes on in real time, whatever the rule', () => {
+test('in every zone, hourly intervals continue in real time, whatever the rule', () => {
   for (const [index, { zone, ...change }] of kindsOfChange.entries()) {
     const dst = rules[index % rules.length] ?? usual;
     const schedule = { cron: ['*/15 * * * *'], timezone: zone, dst };
@@ -164,9 +164,9 @@ test('in every zone, what counts hours on goes on in real time, whatever the rul
   }
 });
 
-test('in every zone, every quarter of an hour comes when its clocks show it', () => {
+test('in every zone, every quarter hour occurs when its clocks show it', () => {
   for (const { zone, changes } of kinds.values()) {
-    // Away from changes, one day a year is as good as all.
+    // Away from changes, one day per year is enough.
     const days = [
       ...changes.map(({ at }) => at),
       ...Array.from({ length: 16 }, (_, y) => Date.UTC(2020 + y, 5, 30)),
@@ -197,7 +197,7 @@ test.each([
   '15 3 * * 7',
   '0 0 1 */3 *',
   '0 12 1,15 1-6 MON-FRI',
-])('%s fires on the days on which node-cron would fire, 2020 to 2035', (expression) => {
+])('%s fires on the same days as in node-cron, 2020 to 2035', (expression) => {
   const [minute = 0, hour = 0] = expression.split(' ').map(Number);
   const task = createTask(expression, () => undefined, { timezone: 'UTC' });
   try {
