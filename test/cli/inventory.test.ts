@@ -1,4 +1,4 @@
-/** An account is saved in a file, and a policy is planned over it with nothing else at hand. */
+/** An account is saved in a file, and a policy is planned with this file only. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ test('an inventory is saved, and shows its plan on a machine without account and
   expect(existsSync(join(elsewhere.folder, '.caretaker'))).toBe(false);
 });
 
-test('an inventory of one policy says of another what it does not hold', async () => {
+test('an inventory of one policy names what it lacks for another policy', async () => {
   const saved = await desk.run(['inventory', 'save', 'syncs.json', '--policy', 'nightly-sync']);
   expect(saved.stderr).toMatch(/Saved syncs\.json \(\d+ KiB, without secrets\)\. It cost 1 request\./);
 
@@ -48,7 +48,7 @@ test('an inventory of one policy says of another what it does not hold', async (
   expect(stderr).toContain('[NOT_IN_INVENTORY]');
 });
 
-test('a time without an inventory, and what is no time, are refused', async () => {
+test('a time without an inventory, and an invalid time, are rejected', async () => {
   expect(await desk.run(['plan', 'nightly-sync', '--at', '2026-12-01'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('give --inventory too'),

@@ -5,7 +5,7 @@ import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
-/** A run that was interrupted while syncs were under way that take an hour. */
+/** A run that was interrupted during syncs that take an hour. */
 let interrupted: string;
 
 /** A service whose syncs take an hour, and a desk at which a run of it was interrupted. */
@@ -48,7 +48,7 @@ describe('after an interrupted run', () => {
   });
 });
 
-test('a list of runs that is cut says so, and one that is whole does not', async () => {
+test('a truncated list of runs has a notice, and a complete one does not', async () => {
   const cut = await desk.run(['runs', '--limit', '1', '--json']);
   expect(JSON.parse(cut.stdout)).toHaveLength(1);
   expect(cut.stderr).toContain('There are older runs. Use --limit to show more than 1.');

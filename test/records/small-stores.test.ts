@@ -93,7 +93,7 @@ describe('an account', () => {
     expect(await accounts.blocked('agency')).toBeUndefined();
   });
 
-  test('is stored with its leader and the time of the last check', async () => {
+  test('is stored with the time at which it was last supervised', async () => {
     expect(await records.accounts.supervisedAt()).toEqual(new Map());
     await records.accounts.noteSupervised('agency', 1_000);
     await records.accounts.noteSupervised('agency', 2_000);
