@@ -61,7 +61,7 @@ test.skipIf(withoutBrowser)('a banner that appears is visible, and moves nothing
   await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
   await world.records.runs.move(aRun(), 'blocked', { at: Date.now() });
 
-  const banner = page.getByText('The account default refuses access');
+  const banner = page.getByText('The account default is blocked');
   await banner.waitFor();
   const after = await page.getByRole('heading', { name: 'nightly-sync blocked' }).boundingBox();
   expect(after?.y).toBe(before?.y);

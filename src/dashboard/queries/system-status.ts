@@ -146,7 +146,7 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
     }),
   );
   if (blocked) {
-    const sentence = `The account ${name} refuses access, and its runs wait: ${blocked.why}`;
+    const sentence = `The account ${name} is blocked, and its runs wait: ${blocked.why}`;
     return [{ is: 'blocked', sentence, since: blocked.since }, ...held];
   }
   const found: Alert[] = held;
