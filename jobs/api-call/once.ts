@@ -15,7 +15,13 @@ import { fieldsOfItem } from '../../src/job/fields.ts';
 import type { Acting, Holder, OptionFault, RunContext } from '../../src/job/job.ts';
 
 const MAX_KEY_LENGTH = 200;
+/** The change was made. */
 const DONE = 'done';
+/** The call started a task: whether the work is done depends on how the holder ended. */
+const STARTED = 'started';
+/** Ends of a task after which the call may be made again. */
+const taskFailures = ['task-failed', 'task-aborted', 'task-cancelled'];
+const successes = ['done', 'adopted', 'already-done'];
 
 const text = { kind: 'string', nullable: false, optional: false } as const;
 /** What a key may use of its run. */
@@ -83,14 +89,19 @@ export async function claimCall(
 /** The answer for a target that does not hold the key; nothing when it may take the key over. */
 function answerFor({ run, result, endedAt, reason }: Holder, key: string): Answer<never> | undefined {
   const name = `(once: ${key})`;
-  if (result === DONE) {
+  const isWorkDone = result === STARTED && reason !== undefined && successes.includes(reason);
+  if (result === DONE || isWorkDone) {
     return { is: 'done', reason: 'already-done', detail: `The run ${run} made this call ${name}.` };
   }
   if (endedAt === undefined) {
     return { is: 'waiting', reason: 'conflict', detail: `The run ${run} is making this call ${name}.` };
   }
-  // Without its record, nobody knows how the holder ended.
-  if (reason !== undefined && reason !== 'unknown-effect') return undefined;
+  // Without its record, nobody knows how the holder ended. A task that it stopped following may still run.
+  const hadNoEffect =
+    result === STARTED
+      ? taskFailures.includes(reason ?? '')
+      : reason !== undefined && reason !== 'unknown-effect';
+  if (hadNoEffect) return undefined;
   return {
     is: 'failed',
     reason: 'unknown-effect',
@@ -105,7 +116,7 @@ export async function noteCall<Result extends Answer<unknown> | End>(
   key: string | undefined,
   answer: Result,
 ): Promise<Result> {
-  const isMade = answer.is === 'done' || answer.is === 'following';
-  if (key !== undefined && isMade) await acting.once.note(recordOf(operation, acting, key), DONE);
+  const result = answer.is === 'done' ? DONE : answer.is === 'following' ? STARTED : undefined;
+  if (key !== undefined && result) await acting.once.note(recordOf(operation, acting, key), result);
   return answer;
 }

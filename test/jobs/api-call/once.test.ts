@@ -1,7 +1,8 @@
 /** api-call with `once`: a call is made at most once for each target and key, in whichever run. */
 import { afterEach, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
-import { compileKey, keyFor } from '../../../jobs/api-call/once.ts';
+import { claimCall, compileKey, keyFor } from '../../../jobs/api-call/once.ts';
+import type { Holder, Once } from '../../../src/job/job.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
 import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Target } from '../../../src/run/run.ts';
@@ -108,6 +109,50 @@ test('a call that the service rejected is made by the next run', async () => {
   expect(reasonsOf(await fireToEnd(rejected))).toEqual(['unavailable']);
   expect(reasonsOf(await fireToEnd(rejected))).toEqual(['done']);
   expect(notes()).toHaveLength(1);
+});
+
+test.each([
+  ['started', 'done', 'already-done'],
+  ['started', 'adopted', 'already-done'],
+  ['started', 'task-failed', 'it makes the call'],
+  ['started', 'task-cancelled', 'it makes the call'],
+  ['started', 'timeout', 'unknown-effect'],
+  ['started', undefined, 'unknown-effect'],
+  ['done', 'unknown-effect', 'already-done'],
+  [undefined, 'rejected', 'it makes the call'],
+  [undefined, 'unknown-effect', 'unknown-effect'],
+])(
+  'when an earlier call was %s and its target ended as %s, the answer is %s',
+  async (result, reason, answer) => {
+    const held = { run: 'earlier', target: 'a', at: 1, endedAt: 2 };
+    const holder: Holder = {
+      ...{ ...held, isOurs: false },
+      ...(result === undefined ? {} : { result }),
+      ...(reason === undefined ? {} : { reason }),
+    };
+    const once = {
+      claim: async (_key: string, instead?: Holder) =>
+        instead ? { ...held, run: 'this', isOurs: true } : holder,
+    } as unknown as Once;
+
+    const found = await claimCall(
+      'startSiteBackupDownload',
+      { once, target: { id: 'a', label: 'A' } },
+      'key',
+    );
+
+    expect(found && 'reason' in found ? found.reason : 'it makes the call').toBe(answer);
+  },
+);
+
+test('while an earlier call is being made, a target waits', async () => {
+  const holder: Holder = { run: 'earlier', target: 'a', at: 1, isOurs: false, result: 'started' };
+  const once = { claim: async () => holder } as unknown as Once;
+
+  expect(await claimCall('syncSite', { once, target: { id: 'a', label: 'A' } }, 'key')).toMatchObject({
+    is: 'waiting',
+    reason: 'conflict',
+  });
 });
 
 test('a call that may have been made is not made again, and the target says what to do', async () => {
