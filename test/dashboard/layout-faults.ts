@@ -26,7 +26,7 @@ export const LAYOUT_FAULTS = `(() => {
     const fold = parent.closest('details:not([open]) > summary > .sentence');
     const end = fold ? fold.getBoundingClientRect().bottom : Infinity;
     for (const rect of range.getClientRects()) {
-      if (rect.width > 0 && rect.height > 0 && rect.top < end) boxes.push({ text, rect, parent });
+      if (rect.width > 0 && rect.height > 0 && rect.top < end) boxes.push({ text, rect, parent, node });
     }
   }
   for (const { text, rect, parent } of boxes) {
@@ -42,7 +42,8 @@ export const LAYOUT_FAULTS = `(() => {
   const isNotice = ({ parent }) => parent.closest('#warnings') !== null;
   boxes.forEach((one, at) => {
     for (const other of boxes.slice(at + 1)) {
-      if (isNotice(one) !== isNotice(other)) continue;
+      // The lines of one text may touch each other.
+      if (one.node === other.node || isNotice(one) !== isNotice(other)) continue;
       const across = Math.min(one.rect.right, other.rect.right) - Math.max(one.rect.left, other.rect.left);
       const down = Math.min(one.rect.bottom, other.rect.bottom) - Math.max(one.rect.top, other.rect.top);
       if (across > 1 && down > 2) tell('over other text', one.text, 'and "' + other.text.slice(0, 40) + '"');
