@@ -1,0 +1,34 @@
+/** `limits` of a policy file. */
+import { z } from 'zod';
+import { parsePercent, percent } from '../yaml/percent.ts';
+import { whole } from './file-values.ts';
+
+const thresholdForms = 'must be a number of targets from 1, or a percentage such as 10%';
+
+export const Limits = z.strictObject({
+  concurrency: whole(1, 1000)
+    .default(20)
+    .describe('Targets of one run in flight at the same time. Default 20.'),
+  max_targets: whole(1, 100_000)
+    .default(1000)
+    .describe('A larger plan stops the run before anything is sent. Default 1000.'),
+  max_percent: percent(1, 100)
+    .prefault(100)
+    .describe('A plan with a larger percentage of all candidates stops the run as well. Default 100%.'),
+  stop_after_failures: z
+    .optional(z.union([z.int(), z.string()], { error: thresholdForms }))
+    .transform((value, context) => {
+      if (value === undefined) return undefined;
+      const points = typeof value === 'string' ? parsePercent(value) : undefined;
+      if (points !== undefined && points > 0) return { percent: points };
+      if (typeof value === 'number' && value > 0) return { count: value };
+      context.addIssue({
+        code: 'custom',
+        message: thresholdForms,
+      });
+      return z.NEVER;
+    })
+    .describe(
+      'This many failed targets stop the run, or this percentage of the plan once at least three have failed. Default: never.',
+    ),
+});
