@@ -66,7 +66,7 @@ export async function policyNamed(name: string, settings: Settings, terminal: Te
     );
   }
   printWarnings(
-    loaded.warnings.filter((one) => one.policy === name),
+    loaded.warnings.filter(({ policies }) => policies.includes(name)),
     terminal,
   );
   return policy;

@@ -7,9 +7,11 @@ import type { Caretaker } from '../app/caretaker.ts';
 import type { BudgetUsage } from '../budget/usage.ts';
 import { costOf, estimateTargets, pastCost } from '../engine/plan/cost.ts';
 import { CaretakerError } from '../errors.ts';
+import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import { type Policy, weights } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import { firingsAhead } from '../schedule/policy-report.ts';
+import { skipCauseOf } from '../schedule/skip-cause.ts';
 
 export interface PolicyForecast {
   policy: string;
@@ -39,7 +41,10 @@ const MAX_FIRINGS = 300;
 /** An upcoming run. */
 export interface ForecastRun {
   policy: string;
+  /** When it starts; with `after`, it starts when that run ends, and no earlier than this. */
   at: number;
+  /** The index of the run that it follows (`schedule.after`). */
+  after?: number;
   requests: number;
   weight: number;
   /** The minimum duration of the run, however large the budget is. */
@@ -56,10 +61,14 @@ export function simulate(upcoming: readonly ForecastRun[], perMinute: number, no
     const from = now + Math.floor((run.at - now) / MINUTE_MS) * MINUTE_MS;
     return { ...run, index, from, left: run.requests };
   });
-  const waiting = [...open].sort((a, b) => a.at - b.at);
+  const waiting = open.filter(({ after }) => after === undefined).sort((a, b) => a.at - b.at);
+  const followers = new Map<number, typeof open>();
+  for (const run of open)
+    if (run.after !== undefined) followers.set(run.after, [...(followers.get(run.after) ?? []), run]);
   const durations = upcoming.map(({ minMs }) => minMs);
   let active: typeof open = [];
   // A run that has not ended one day after the last firing will never end.
+  const ended = new Set<number>();
   for (let at = now; (waiting.length > 0 || active.length > 0) && at < now + 2 * DAY_MS; at += MINUTE_MS) {
     while (waiting[0] && waiting[0].at < at + MINUTE_MS) active.push(...waiting.splice(0, 1));
     let left = perMinute;
@@ -73,9 +82,18 @@ export function simulate(upcoming: readonly ForecastRun[], perMinute: number, no
       weight -= run.weight;
       durations[run.index] = Math.max(run.minMs, at + MINUTE_MS - run.from);
     }
-    active = active.filter((run) => run.left > 1e-6);
+    active = active.filter((run) => {
+      if (run.left > 1e-6) return true;
+      ended.add(run.index);
+      for (const follower of followers.get(run.index) ?? []) {
+        follower.at = follower.from = Math.max(at + MINUTE_MS, run.from + (durations[run.index] ?? 0));
+        waiting.push(follower);
+      }
+      return false;
+    });
+    waiting.sort((a, b) => a.at - b.at);
   }
-  for (const run of [...active, ...waiting]) durations[run.index] = Number.POSITIVE_INFINITY;
+  for (const run of open) if (!ended.has(run.index)) durations[run.index] = Number.POSITIVE_INFINITY;
   return durations;
 }
 
@@ -90,21 +108,36 @@ export async function forecast(
   const now = clock.now();
   const states = await records.policies.many(policies.map(({ name }) => name));
   const found: { policy: Policy; times: number[]; cost: RunCost }[] = [];
-  for (const policy of policies) {
-    if (policy.account !== account || !policy.schedule) continue;
-    const times = firingsWithin(policy, states.get(policy.name), now, now + DAY_MS);
-    if (times.length > 0) found.push({ policy, times, cost: await costOfRun(caretaker, policy) });
-  }
+  const upcoming: ForecastRun[] = [];
+  const add = async (node: ChainNode<Policy>, before: readonly number[] | undefined): Promise<void> => {
+    const { policy } = node;
+    const state = states.get(policy.name);
+    const times = before
+      ? before.map((index) => upcoming[index]?.at ?? now)
+      : firingsWithin(policy, state, now, now + DAY_MS);
+    const isFired = times.length > 0 && (!before || follows(policy, state, times));
+    // A policy of another account needs nothing here, but others of this account may follow it.
+    if (!isFired || !isConcerned(node, account)) return;
+    const isOwn = policy.account === account;
+    const cost = isOwn ? await costOfRun(caretaker, policy) : await durationOfRun(caretaker, policy);
+    if (isOwn) found.push({ policy, times, cost });
+    const added = times.map((at, index): ForecastRun => {
+      const after = before?.[index];
+      return {
+        policy: policy.name,
+        at,
+        ...(after === undefined ? {} : { after }),
+        requests: cost.requests ?? 0,
+        weight: weights[policy.priority],
+        minMs: cost.ms,
+      };
+    });
+    const first = upcoming.push(...added) - added.length;
+    const indexes = added.map((_, index) => first + index);
+    for (const follower of node.followers) await add(follower, indexes);
+  };
+  for (const chain of chainsOf(policies)) await add(chain, undefined);
   const perMinute = Math.max(1, usage.limit - Math.max(usage.reserved, usage.othersPerMinute ?? 0));
-  const upcoming = found.flatMap(({ policy, times, cost }) =>
-    times.map((at) => ({
-      policy: policy.name,
-      at,
-      requests: cost.requests ?? 0,
-      weight: weights[policy.priority],
-      minMs: cost.ms,
-    })),
-  );
   const durations = simulate(upcoming, perMinute, now);
   return {
     requests: upcoming.reduce((sum, { requests }) => sum + requests, 0),
@@ -123,6 +156,23 @@ export async function forecast(
       };
     }),
   };
+}
+
+/** Whether the policy or one that follows it is of the account. */
+const isConcerned = ({ policy, followers }: ChainNode<Policy>, account: string): boolean =>
+  policy.account === account || followers.some((one) => isConcerned(one, account));
+
+/**
+ * Whether the usual end of its predecessor starts the policy: one that follows failures only is not expected
+ * to run.
+ */
+function follows({ schedule }: Policy, state: PolicyState | undefined, [at = 0]: readonly number[]): boolean {
+  if (!schedule?.after?.status.includes('succeeded')) return false;
+  return skipCauseOf(schedule, state ?? {}, { scheduledFor: at, dueAt: at }) === undefined;
+}
+
+async function durationOfRun(caretaker: Caretaker, policy: Policy): Promise<RunCost> {
+  return { requests: 0, from: 'nothing', ms: (await pastCost(caretaker, policy))?.ms ?? 0 };
 }
 
 function firingsWithin(policy: Policy, state: PolicyState | undefined, now: number, to: number): number[] {

@@ -45,11 +45,11 @@ export interface ExpandedPolicy {
 const MAX_FILE_SIZE = 8 * 1024 * 1024;
 const tooLarge = 'The policies of the file expand to more than 8 MiB.';
 
-/** The policies of a file, and what is wrong with its variables. */
+/** The policies of a file, what is wrong with its variables, and those that no policy uses. */
 export function expandFile(
   content: PolicyFileContent,
   sourceOf: SourceOf = () => undefined,
-): { policies: ExpandedPolicy[]; faults: Fault[] } {
+): { policies: ExpandedPolicy[]; faults: Fault[]; unused: string[] } {
   const variables = variablesOf(content.vars, sourceOf);
   const faults = variables.all().flatMap((one) => ('message' in one ? [] : faultsIn(one)));
   let size = 0;
@@ -63,12 +63,12 @@ export function expandFile(
       if (isChanged(policy.root)) size += policy.root.size;
       if (size > MAX_FILE_SIZE) {
         faults.push([policy.path, { message: tooLarge }]);
-        return { policies, faults };
+        return { policies, faults, unused: [] };
       }
       policies.push(policy);
     }
   }
-  return { policies, faults };
+  return { policies, faults, unused: variables.unused() };
 }
 
 /** Whether a policy holds more than its own text. */

@@ -108,15 +108,19 @@ function textOf({ content, written }: LocatedValue, name: string, sourceOf: Sour
   return typeof value === 'string' ? value : (sourceOf(written) ?? String(value));
 }
 
-/** The variables of a file, each expanded when it is first used. */
+/** The variables of a file, each expanded when it is first used. `unused`: those that no policy uses. */
 export function variablesOf(vars: Readonly<Record<string, unknown>>, sourceOf: SourceOf) {
   const raw = new Map(Object.entries(vars));
+  /** The variables that each variable uses; at "", those that policies use. */
+  const uses = new Map<string, Set<string>>();
   const known = new Map<string, LocatedValue>();
   const open: string[] = [];
 
   const lookup: Lookup = ([scope, name = '', ...inner]) => {
     if (scope !== 'vars')
       return { message: `"${scope}" is not available here: only a policy or "defaults" can use it.` };
+    const user = open.at(-1) ?? '';
+    uses.set(user, (uses.get(user) ?? new Set()).add(name));
     const value = known.get(name) ?? expanded(name);
     return 'message' in value ? value : valueIn(value, `vars.${name}`, inner);
   };
@@ -137,7 +141,14 @@ export function variablesOf(vars: Readonly<Record<string, unknown>>, sourceOf: S
     return kept;
   };
 
-  return { lookup, all: () => [...raw.keys()].map((name) => known.get(name) ?? expanded(name)) };
+  const unused = (): string[] => {
+    const used = new Set<string>(uses.get(''));
+    // Iterating over a set includes what is added meanwhile.
+    for (const name of used) for (const inner of uses.get(name) ?? []) used.add(inner);
+    return [...raw.keys()].filter((name) => !used.has(name));
+  };
+
+  return { lookup, all: () => [...raw.keys()].map((name) => known.get(name) ?? expanded(name)), unused };
 }
 
 /** What is at the names below a value: `id` of `vars.client.id`. */

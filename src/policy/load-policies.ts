@@ -27,9 +27,9 @@ export interface Source {
   settings?: Settings | undefined;
 }
 
-/** A probable error in a policy that can be used. */
+/** A probable error in policies that can be used; in none for one that is about the file. */
 export interface Warning extends Diagnostic {
-  policy: string;
+  policies: string[];
 }
 
 export interface Loaded {
@@ -57,8 +57,9 @@ export function loadPolicies(source: Source): Loaded {
   const chainFindings: Diagnostic[] = [];
   const broken: Loaded['broken'] = [];
   const warnings: Warning[] = [];
-  const entries = files.flatMap((file) => readEntries(file, source, findings));
-  findings.push(...findingsOf(entries));
+  const entries = files.flatMap((file) => readEntries(file, source, { findings, warnings }));
+  findings.push(...eachOnce(entries, ({ read }) => read.findings).map(({ finding }) => finding));
+  const used: Entry[] = [];
   const owners = ownersOf(entries);
   const links = linksByName([
     ...linksElsewhere(source, files, entries),
@@ -72,11 +73,12 @@ export function loadPolicies(source: Source): Loaded {
     if (owner && owner !== entry) findings.push(nameTwice(entry, owner));
     else if (read.policy && !chain) {
       policies.push(read.policy);
-      const policy = read.policy.name;
-      warnings.push(...read.warnings.map((one) => ({ ...one, policy })));
+      used.push(entry);
     } else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
   }
   findings.push(...chainFindings);
+  for (const { finding, owners } of eachOnce(used, ({ read }) => read.warnings))
+    warnings.push({ ...finding, policies: owners.flatMap(({ read }) => read.name ?? []) });
   return {
     policies,
     findings: inOrder(findings),
@@ -87,15 +89,18 @@ export function loadPolicies(source: Source): Loaded {
   };
 }
 
-function readEntries(file: string, source: Source, findings: Diagnostic[]): Entry[] {
+/** What is found in the files, apart from their policies. */
+type Remarks = Pick<Loaded, 'findings' | 'warnings'>;
+
+function readEntries(file: string, source: Source, remarks: Remarks): Entry[] {
   const yaml = YamlFile.read(file);
   if (yaml instanceof YamlFile)
-    return policiesOf(yaml, findings).map((policy) => ({
+    return policiesOf(yaml, remarks).map((policy) => ({
       yaml,
       policy,
       read: readPolicy(yaml, policy, source),
     }));
-  findings.push(...yaml);
+  remarks.findings.push(...yaml);
   return [];
 }
 
@@ -109,7 +114,7 @@ function linksElsewhere(source: Source, files: readonly string[], entries: reado
   const read = new Set(files.map(whereabouts));
   return filesIn(source.dir)
     .files.filter((file) => !read.has(whereabouts(file)))
-    .flatMap((file) => readEntries(file, source, []))
+    .flatMap((file) => readEntries(file, source, { findings: [], warnings: [] }))
     .flatMap(linkOfEntry);
 }
 
@@ -201,7 +206,7 @@ function filesIn(dir: string): Files {
 export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
 /** A file's policies, expanded. */
-function policiesOf(yaml: YamlFile, findings: Diagnostic[]): ExpandedPolicy[] {
+function policiesOf(yaml: YamlFile, { findings, warnings }: Remarks): ExpandedPolicy[] {
   const value = yaml.value();
   const holdsNone = (path: Path) =>
     yaml.finding(path, {
@@ -223,32 +228,49 @@ function policiesOf(yaml: YamlFile, findings: Diagnostic[]): ExpandedPolicy[] {
   else {
     const expanded = expandFile(outline.value, (path) => yaml.sourceOf(path));
     findings.push(...expanded.faults.map(([path, remark]) => yaml.finding(path, remark)));
+    const isSound = [...expanded.policies, expanded].every(({ faults }) => faults.length === 0);
+    if (isSound) warnings.push(...expanded.unused.map((name) => unusedVariable(yaml, name)));
     return expanded.policies;
   }
   return [];
 }
 
+const unusedVariable = (yaml: YamlFile, name: string): Warning => ({
+  ...yaml.finding(['vars', name], {
+    at: 'key',
+    message: `No policy of this file uses vars.${name}.`,
+    suggestion: `remove it, or use it as \${{ vars.${name} }}`,
+  }),
+  policies: [],
+});
+
 /**
- * What is wrong with the policies, each error once: several policies can share a default, a variable or an
- * entry with a matrix. An error that only some combinations of a matrix have names the first of them.
+ * Errors or warnings of policies, each once: several policies can share a default, a variable or an entry
+ * with a matrix. One that only some combinations of a matrix have names the first of them.
  */
-function findingsOf(entries: readonly Entry[]): Diagnostic[] {
-  const found = new Map<string, { finding: Diagnostic; owner: Entry; combinations: number }>();
+function eachOnce(
+  entries: readonly Entry[],
+  remarksOf: (entry: Entry) => readonly Diagnostic[],
+): { finding: Diagnostic; owners: Entry[] }[] {
+  const found = new Map<string, { finding: Diagnostic; owners: Entry[] }>();
   for (const owner of entries) {
-    for (const finding of owner.read.findings) {
+    for (const finding of remarksOf(owner)) {
       const { file, line, column, message, path } = finding;
       const key = JSON.stringify([file, line, column, message, path]);
-      const known = found.get(key) ?? { finding, owner, combinations: 0 };
-      found.set(key, { ...known, combinations: known.combinations + 1 });
+      const known = found.get(key);
+      if (known) known.owners.push(owner);
+      else found.set(key, { finding, owners: [owner] });
     }
   }
-  return [...found.values()].map(({ finding, owner, combinations }) => {
-    const { combination } = owner.policy;
+  return [...found.values()].map(({ finding, owners }) => {
+    const [owner] = owners;
+    const combination = owner?.policy.combination;
     // A message that names a value of the matrix already has its place.
-    if (combination === undefined || finding.message.includes(' matrix.')) return finding;
-    if (combinations >= siblingsOf(owner, entries)) return finding;
-    const more = combinations > 1 ? ` and ${combinations - 1} more` : '';
-    return { ...finding, message: `${finding.message} (${combination}${more})` };
+    if (!owner || combination === undefined || finding.message.includes(' matrix.'))
+      return { finding, owners };
+    if (owners.length >= siblingsOf(owner, entries)) return { finding, owners };
+    const more = owners.length > 1 ? ` and ${owners.length - 1} more` : '';
+    return { finding: { ...finding, message: `${finding.message} (${combination}${more})` }, owners };
   });
 }
 

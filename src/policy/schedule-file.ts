@@ -114,7 +114,12 @@ export const Schedule = ScheduleKeys.superRefine(({ cron, after, catchup, dst },
   const refuse = (key: string, message: string, suggestion?: string) =>
     context.addIssue({ code: 'custom', path: [key], message, params: { suggestion } });
   if (cron === undefined && after === undefined)
-    context.addIssue({ code: 'invalid_type', expected: 'string', path: ['cron'], input: undefined });
+    context.addIssue({
+      code: 'custom',
+      path: ['cron'],
+      message: 'is missing',
+      params: { missing: ['cron', 'after'] },
+    });
   if (after === undefined) return;
   if (cron !== undefined) refuse('after', 'cannot be used together with "cron"', 'remove one of the two');
   if (catchup.window > 0) refuse('catchup', 'does not apply to "after"', 'use "within" under "after"');

@@ -47,12 +47,12 @@ const droppedFrom = (schema: z.ZodType, value: unknown): Found[] =>
     .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not a known key.` }]);
 
 /** Whether a missing key exists with a misspelled name, which is already reported. */
-function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolean {
-  if (!isMissing) return false;
-  const meant = `did you mean ${String(path.at(-1))}?`;
+function isMisspelt([path, { missing = [] }]: Found, all: readonly Found[]): boolean {
+  const meant = missing.map((key) => `did you mean ${key}?`);
   const map = JSON.stringify(path.slice(0, -1));
   return all.some(
-    ([other, { suggestion }]) => suggestion === meant && JSON.stringify(other.slice(0, -1)) === map,
+    ([other, { suggestion = '' }]) =>
+      meant.includes(suggestion) && JSON.stringify(other.slice(0, -1)) === map,
   );
 }
 
@@ -61,7 +61,8 @@ const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
   before.some(([other, { isWrongKind }]) => isWrongKind && JSON.stringify(other) === JSON.stringify(path));
 
 type Issue = z.core.$ZodIssue;
-type Found = [Path, Remark & { isMissing?: true; isWrongKind?: true }];
+/** `missing`: the keys of which one is missing. */
+type Found = [Path, Remark & { missing?: readonly string[]; isWrongKind?: true }];
 
 /** For a union, returns the issues of the closest option, or the issue of the union if no option is close. */
 function flattened(issue: Issue): Issue[] {
@@ -92,7 +93,7 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path):
   const subject = subjectOf([...before, ...issue.path]);
   const written = valueAt(value, issue.path);
   if (written === undefined && issue.code !== 'custom') {
-    return [[issue.path, { message: `${subject}is missing.`, isMissing: true }]];
+    return [[issue.path, { message: `${subject}is missing.`, missing: [String(issue.path.at(-1))] }]];
   }
   const says = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
   const message = `${subject}${(says ?? issue.message).replace(/\.$/, '')}.`;
@@ -101,10 +102,16 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path):
     return [[issue.path, { message, suggestion: meant(written, issue.values) }]];
   }
   const suggestion = ownSuggestion(issue) ?? quotesFor(issue, written);
+  const missing = missingKeys(issue);
   return [
     [
       issue.path,
-      { message, suggestion, ...(issue.code === 'invalid_type' && { isWrongKind: true as const }) },
+      {
+        message,
+        suggestion,
+        ...(missing && { missing }),
+        ...(issue.code === 'invalid_type' && { isWrongKind: true as const }),
+      },
     ],
   ];
 }
@@ -119,6 +126,12 @@ const quotesFor = (issue: Issue, written: unknown): string | undefined =>
 function ownSuggestion(issue: Issue): string | undefined {
   const params: Record<string, unknown> = issue.code === 'custom' ? (issue.params ?? {}) : {};
   return typeof params['suggestion'] === 'string' ? params['suggestion'] : undefined;
+}
+
+/** A custom check can report that one of several keys is missing: `params: { missing }`. */
+function missingKeys(issue: Issue): string[] | undefined {
+  const missing: unknown = issue.code === 'custom' ? issue.params?.['missing'] : undefined;
+  return Array.isArray(missing) ? missing.map(String) : undefined;
 }
 
 /** The sentence already lists the values, so a suggestion is only added for a similar one. */

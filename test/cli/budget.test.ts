@@ -14,7 +14,7 @@ beforeAll(async () => {
     `  - name: ${name}\n    job: site-sync\n    schedule: { cron: "${cron}" }\n`;
   desk.write(
     'config/policies/mine.yaml',
-    `policies:\n${sync('once-a-day', '0 3 * * *')}${sync('all-the-time', '* * * * *')}    timeout: { run: 1m, target: 1m }\n`,
+    `policies:\n${sync('once-a-day', '0 3 * * *')}${sync('all-the-time', '* * * * *')}    timeout: { run: 1m, target: 1m }\n  - { name: next-in-line, job: site-sync, schedule: { after: { policy: once-a-day } } }\n  - { name: on-failure, job: site-sync, schedule: { after: { policy: once-a-day, status: [failed] } } }\n`,
   );
 });
 afterAll(async () => {
@@ -33,6 +33,9 @@ test('it shows the window, other clients, and the policies for which the budget 
   expect(stdout).toMatch(/^ +\d+ by \S+ \(pid \d+\)$/m);
   expect(stdout).toMatch(/once-a-day +1 +\d+ +estimate/);
   expect(stdout).toMatch(/all-the-time +1440 +\d+ +estimate/);
+  // It runs once for each successful run of once-a-day; a policy that follows failures is not expected to run.
+  expect(stdout).toMatch(/next-in-line +1 +\d+ +estimate/);
+  expect(stdout).not.toContain('on-failure');
 });
 
 test('the forecast is based on the cost of past runs', async () => {

@@ -29,3 +29,14 @@ test('runs that need more than the budget never end', () => {
   );
   expect(simulate(often, 100, NOW).at(-1)).toBe(Number.POSITIVE_INFINITY);
 });
+
+test('a run that follows another starts when that one has ended', () => {
+  const first = run({ requests: 500 });
+  const second = run({ after: 0, requests: 200 });
+  expect(simulate([first, second], 100, NOW)).toEqual([5 * MINUTE, 2 * MINUTE]);
+});
+
+test('a run that follows one that never ends never ends either', () => {
+  const runs = [run({ requests: 1_000_000 }), run({ after: 0, requests: 1 })];
+  expect(simulate(runs, 100, NOW)).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+});
