@@ -20,13 +20,15 @@ import {
   shortFile,
 } from '../yaml/diagnostic.ts';
 import { UsageError } from './exit.ts';
+import type { Format } from './output/show.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** The options that every command takes. */
 export interface GlobalOptions {
   config?: string;
   verbose?: boolean;
-  json?: boolean;
+  /** The format of data; `--json` chooses `json`. */
+  output?: Format | undefined;
 }
 
 export function settingsOf({ config }: GlobalOptions): Settings {

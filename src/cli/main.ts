@@ -3,7 +3,8 @@ import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typ
 import { suggestionFor } from '../suggest.ts';
 import { exit, explain } from './exit.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
-import { type CommandFunction, createProgram } from './program.ts';
+import type { CommandFunction } from './program/root.ts';
+import { createProgram } from './program.ts';
 
 /** Runs one command line and returns the exit code. Never throws, never exits. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -39,9 +40,12 @@ class Runner {
   ): Promise<void> {
     const command = args.at(-1) as CommandUnknownOpts;
     if (command.commands.length > 0) rejectUnknown(command, command.args[0]);
+    const options = command.optsWithGlobals() as Options & { json?: true; output?: string };
+    if (options.json && options.output !== 'json')
+      command.error(`error: --json is short for --output json, and --output ${options.output} was given too`);
     const run = await load();
     const given = args.slice(0, -2) as Args;
-    this.exitCode = await run(this.terminal, ...given, command.optsWithGlobals() as Options);
+    this.exitCode = await run(this.terminal, ...given, options);
   }
 }
 

@@ -9,7 +9,6 @@
 import type { Caretaker } from '../app/caretaker.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
-import { toReport } from '../run/report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
 import { findActiveProcess, formatRunCommands } from './active-process.ts';
 import { Blockers } from './blockers.ts';
@@ -17,6 +16,8 @@ import { exit } from './exit.ts';
 import { handleSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
 import { retryAdvice } from './output/run-advice.ts';
+import { showReport } from './output/run-report.ts';
+import type { Format } from './output/show.ts';
 import {
   changeLines,
   clockTime,
@@ -34,7 +35,10 @@ const POLL_INTERVAL_MS = 250;
 const PROGRESS_INTERVAL_MS = 10_000;
 
 export interface WatchOptions {
-  json?: boolean | undefined;
+  /** The format of the result. */
+  output?: Format | undefined;
+  /** Whether the result is not printed, because the caller prints it. */
+  silent?: boolean;
   /** Whether to show every target at the end, not only those that did not succeed. */
   allTargets?: boolean;
   /** Whether the records are deleted when this process ends, so the run cannot be continued. */
@@ -144,8 +148,7 @@ async function printEnd(
   options: WatchOptions,
 ): Promise<number> {
   const targets = await targetsOf(caretaker, run);
-  if (options.json) terminal.json(toReport(run, targets));
-  else {
+  const text = () => {
     const folded = printTargets(targets, terminal, options, caretaker.registry.reasons);
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
@@ -153,7 +156,8 @@ async function printEnd(
     if (folded && !options.temporary) terminal.message(`Show every target: caretaker runs show ${run.id}`);
     if (!options.temporary)
       for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.message(line);
-  }
+  };
+  if (!options.silent) await showReport(terminal, options, { run, targets, text });
   if (options.targetsNamed && targets.every(({ reason }) => reason === 'not-eligible')) {
     terminal.message('Nothing was done: none of the targets that you named is eligible.');
     return exit.notAllWell;
@@ -219,9 +223,11 @@ async function endStalled(
     terminal.message('Nothing was started. The run was cancelled.');
   } else
     terminal.message(`The run waits. Continue it when the cause is fixed: caretaker runs continue ${run.id}`);
-  if (options.json) {
+  if (!options.silent) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
-    terminal.json(toReport(now, await targetsOf(caretaker, now)));
+    const targets = await targetsOf(caretaker, now);
+    // The messages above are enough for a person.
+    await showReport(terminal, options, { run: now, targets, text: () => undefined });
   }
   return exit.unreachable;
 }

@@ -53,8 +53,8 @@ test.each([
     says: '--all reads every page, so page and perPage do not apply',
   },
   { args: ['showTag', '--all', '--param', 'tag_id=1'], says: 'showTag does not return a list' },
-  { args: ['listSites', '--output', 'x.pdf'], says: 'listSites does not return a PDF' },
-  { args: ['downloadReport', '--param', 'report_id=1'], says: 'Name the file to write with --output' },
+  { args: ['listSites', '--file', 'x.pdf'], says: 'listSites does not return a PDF' },
+  { args: ['downloadReport', '--param', 'report_id=1'], says: 'Name the file to write with --file' },
   { args: ['showSite'], says: 'showSite: site_id is missing.' },
   { args: ['showSite', '--param', 'sit_id=1'], says: 'sit_id is not taken here, did you mean site_id?' },
   { args: ['listSites', '--filter', 'conection_status:eq=x'], says: 'did you mean connection_status?' },
@@ -74,10 +74,10 @@ test.each([
 
 test('a PDF does not overwrite a file', async () => {
   writeFileSync(join(desk.folder, 'mine.pdf'), 'mine');
-  const args = ['api', 'downloadReport', '--param', 'report_id=1', '--output', 'mine.pdf'];
+  const args = ['api', 'downloadReport', '--param', 'report_id=1', '--file', 'mine.pdf'];
   const { code, stderr } = await desk.run(args);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: 'error: mine.pdf already exists. --output must name a new file.\n',
+    stderr: 'error: mine.pdf already exists. --file must name a new file.\n',
   });
 });

@@ -76,7 +76,7 @@ test.each(Object.keys(operations) as OperationId[])(
     vi.stubEnv('CARETAKER_API_TOKEN', account.sandbox.token);
     const before = account.sandbox.journal.requests.length;
 
-    const { code, stdout, stderr } = await run(['api', id, ...words, ...(answers ? ['--output', pdf] : [])]);
+    const { code, stdout, stderr } = await run(['api', id, ...words, ...(answers ? ['--file', pdf] : [])]);
 
     expect([code, stderr]).toEqual([0, answer ? '' : expect.any(String)]);
     const sent = account.sandbox.journal.requests.slice(before);

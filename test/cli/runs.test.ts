@@ -158,9 +158,9 @@ describe('cancelling a run that no process works on', () => {
 });
 
 test('the outcome of each target can be exported, one per line', async () => {
-  const csv = (await desk.run(['runs', 'export', interrupted])).stdout.trimEnd().split('\n');
+  const csv = (await desk.run(['runs', 'export', interrupted])).stdout.trimEnd().split('\r\n');
   expect(csv[0]).toBe('run,id,label,outcome,reason,detail,task_id,attempts,started_at,finished_at');
-  const jsonl = (await desk.run(['runs', 'export', interrupted, '--format', 'jsonl'])).stdout.trimEnd();
+  const jsonl = (await desk.run(['runs', 'export', interrupted, '-o', 'jsonl'])).stdout.trimEnd();
   const targets = jsonl.split('\n').map((line) => JSON.parse(line));
   expect(targets).toHaveLength(csv.length - 1);
   const shown = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);

@@ -4,7 +4,7 @@ import { loadJobs } from '../../src/app/jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
 import { operationByOtherVerb } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
-import { csvLine } from '../../src/cli/commands/runs-export.ts';
+import { csvLine } from '../../src/cli/output/csv.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
 import { formatLostWork, retryAdvice } from '../../src/cli/output/run-advice.ts';
 import { formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';

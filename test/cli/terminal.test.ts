@@ -1,6 +1,6 @@
 /** Text from the service and from files is readable at a terminal and cannot control it. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { csvLine } from '../../src/cli/commands/runs-export.ts';
+import { csvLine } from '../../src/cli/output/csv.ts';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { widthOf } from '../../src/yaml/width.ts';

@@ -153,7 +153,7 @@ test('no credential is stored or shown, and no text controls a terminal', { time
     if (policy !== 'sync' && policy !== 'reports') continue;
     for (const words of [[], ['--json']]) await printed('plan', policy, ...words);
     await printed('runs', 'show', run);
-    for (const format of ['csv', 'jsonl']) await printed('runs', 'export', run, '--format', format);
+    for (const format of ['csv', 'jsonl']) await printed('runs', 'export', run, '--output', format);
   }
   for (const words of [['runs'], ['policies'], ['doctor']]) await printed(...words);
   for (const path of ['/', '/runs', '/system', '/metrics', '/api/v1/runs', '/queues/api/queues'])

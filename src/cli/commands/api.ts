@@ -20,6 +20,7 @@ import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, settingsOf, withAccount } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { describeAsJson, describeOperation } from '../output/describe-operation.ts';
+import { rowTable, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 interface ApiOptions extends GlobalOptions {
@@ -31,7 +32,7 @@ interface ApiOptions extends GlobalOptions {
   sort?: string;
   all?: boolean;
   body?: string;
-  output?: string;
+  file?: string;
 }
 
 /** The maximum size of a PDF. No report is this large, and a faulty response must not fill the disk. */
@@ -49,8 +50,8 @@ export async function api(
   if (options.list || word === undefined) return listOperations(terminal, word, options);
   if (!isOperationId(word)) throw unknownOperation(word);
   if (options.describe) {
-    if (options.json) terminal.json(describeAsJson(word));
-    else terminal.data(describeOperation(word), 'values-only');
+    const text = () => terminal.data(describeOperation(word), 'values-only');
+    await show(terminal, options, { value: describeAsJson(word), text, keepKeys: true });
     return exit.ok;
   }
   checkOptions(word, options);
@@ -60,11 +61,12 @@ export async function api(
   const faults = checkInput(word, input);
   if (faults.length > 0) throw new InvalidInputError(word, faults);
   return withAccount(options.account, options, settings, async ({ client }) => {
-    if (options.output !== undefined) return download(client, word, input, options.output, terminal);
-    if (options.all) return printAll(client, word, input, terminal);
-    const answer = await client.call(word, input as Input<typeof word>, { requestClass: 'person' });
+    if (options.file !== undefined) return download(client, word, input, options.file, terminal);
+    const answer = options.all
+      ? await allPages(client, word, input)
+      : await client.call(word, input as Input<typeof word>, { requestClass: 'person' });
     if (answer === undefined) terminal.message(`${word}: done.`);
-    else terminal.json(answer);
+    else await printAnswer(terminal, word, answer, options);
     return exit.ok;
   });
 }
@@ -101,36 +103,42 @@ export function operationByOtherVerb(word: string, names: readonly string[]): st
 }
 
 /** Rejects options that would have no effect. */
-function checkOptions(id: OperationId, { all, output, param = [] }: ApiOptions): void {
+function checkOptions(id: OperationId, { all, file, param = [] }: ApiOptions): void {
   const { list, answers } = operationOf(id);
   if (all && !list) throw new UsageError(`${id} does not return a list, so --all does not apply.`);
   if (all && param.some((pair) => /^(page|perPage)=/.test(pair)))
     throw new UsageError('--all reads every page, so page and perPage do not apply.');
   if (answers !== 'pdf') {
-    if (output !== undefined)
+    if (file !== undefined)
       throw new UsageError(
-        `${id} does not return a PDF. Omit --output; to write a file, redirect the output with ">".`,
+        `${id} does not return a PDF. Omit --file; to write a file, redirect the output with ">".`,
       );
     return;
   }
-  if (output === undefined)
-    throw new UsageError(`${id} returns a PDF. Name the file to write with --output.`);
-  if (existsSync(output)) throw new UsageError(`${output} already exists. --output must name a new file.`);
-  if (!existsSync(dirname(output)))
-    throw new UsageError(`The folder ${dirname(output)} of --output does not exist.`);
+  if (file === undefined) throw new UsageError(`${id} returns a PDF. Name the file to write with --file.`);
+  if (existsSync(file)) throw new UsageError(`${file} already exists. --file must name a new file.`);
+  if (!existsSync(dirname(file)))
+    throw new UsageError(`The folder ${dirname(file)} of --file does not exist.`);
 }
 
 /** All operations, or those with `word` in name or path. */
-function listOperations(terminal: Terminal, word: string | undefined, { json }: GlobalOptions): number {
+async function listOperations(
+  terminal: Terminal,
+  word: string | undefined,
+  options: GlobalOptions,
+): Promise<number> {
   const all = (Object.keys(operations) as OperationId[]).map((id) => ({ id, ...operationOf(id) }));
   const query = word?.toLowerCase() ?? '';
   const found = all.filter(({ id, path }) => `${id} ${path}`.toLowerCase().includes(query));
   if (found.length === 0) throw unknownOperation(word ?? '');
-  if (json)
-    terminal.json(
-      found.map(({ id, method, path, summary, section }) => ({ id, method, path, summary, section })),
-    );
-  else {
+  const value = found.map(({ id, method, path, summary, section }) => ({
+    id,
+    method,
+    path,
+    summary,
+    section,
+  }));
+  const text = () => {
     const rows = found.map(({ id, method, path, summary }) => [id, method, path, summary]);
     terminal.data(
       table(['operation', 'method', 'path', 'description'], rows, terminal.paint, {
@@ -144,7 +152,8 @@ function listOperations(terminal: Terminal, word: string | undefined, { json }: 
       }),
     );
     terminal.message('"caretaker api <operation> --help" shows the parameters of an operation.');
-  }
+  };
+  await show(terminal, options, { value, text });
   return exit.ok;
 }
 
@@ -199,9 +208,10 @@ function jsonPlace(error: unknown, text: string): string {
   return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
 }
 
-async function printAll(client: Client, id: OperationId, input: object, terminal: Terminal): Promise<number> {
+/** The answer that one page with all items would be; undefined for an operation that is no list. */
+async function allPages(client: Client, id: OperationId, input: object): Promise<object | undefined> {
   const { list } = operationOf(id);
-  if (!list) return exit.badInput;
+  if (!list) return undefined;
   const items: unknown[] = [];
   const pages = allItems(id as ListId, (page) =>
     client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, {
@@ -209,21 +219,37 @@ async function printAll(client: Client, id: OperationId, input: object, terminal
     }),
   );
   for await (const item of pages) items.push(item);
-  terminal.json({ [list.key]: items });
-  return exit.ok;
+  return { [list.key]: items };
+}
+
+/**
+ * An answer is JSON unless another format is chosen. The rows of `table`, `csv` and `jsonl` are the items of
+ * a list, or the one object of another answer.
+ */
+async function printAnswer(
+  terminal: Terminal,
+  id: OperationId,
+  answer: object,
+  { output = 'json' }: GlobalOptions,
+): Promise<void> {
+  const { list } = operationOf(id);
+  const items: unknown = list ? (answer as Record<string, unknown>)[list.key] : undefined;
+  const rows = (Array.isArray(items) ? items : [answer]) as object[];
+  const text = () => terminal.data(rowTable(rows, terminal));
+  await show(terminal, { output }, { value: answer, rows, text, keepKeys: true });
 }
 
 async function download(
   client: Client,
   id: OperationId,
   input: Record<string, unknown>,
-  output: string,
+  path: string,
   terminal: Terminal,
 ): Promise<number> {
   let size = 0;
   const stream = await client.download(id, input, { requestClass: 'person' });
   // Reports contain data of clients, so only the current user may read the file.
-  const file = await open(output, 'wx', 0o600);
+  const file = await open(path, 'wx', 0o600);
   await pipeline(
     stream,
     async function* bounded(chunks) {
@@ -237,9 +263,9 @@ async function download(
     file.createWriteStream(),
   ).catch((error: unknown) => {
     // An incomplete file could be mistaken for the whole PDF.
-    rmSync(output, { force: true });
+    rmSync(path, { force: true });
     throw error;
   });
-  terminal.message(`Wrote ${output} (${size} bytes).`);
+  terminal.message(`Wrote ${path} (${size} bytes).`);
   return exit.ok;
 }

@@ -19,6 +19,7 @@ import {
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatPause } from '../output/pause.ts';
+import { isForPeople, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 import { watchRun } from '../watch-run.ts';
@@ -53,7 +54,7 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
     const { span, scheduledTimes } = await (hasRecords(settings)
       ? withRecords(options, settings, planned)
       : planned());
-    return show(terminal, policy, span, scheduledTimes, options);
+    return print(terminal, policy, span, scheduledTimes, options);
   }
   return withCaretaker(options, settings, async (caretaker) => {
     const { span, scheduledTimes } = await planned(caretaker);
@@ -74,11 +75,14 @@ async function fireAndFollow(
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
     terminal.message(`${name} is ${formatPause(pause)}. The backfill runs anyway, because you requested it.`);
-  if (!options.json) show(terminal, policy, span, scheduledTimes, options);
+  if (isForPeople(options)) printTimes(terminal, policy, scheduledTimes, options);
   const made = await fireAll(caretaker, policy, scheduledTimes, options);
   const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
-  if (options.json) terminal.json(asJson(policy, span, await withPresentState(caretaker, made), options));
-  else if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
+  const value = asJson(policy, span, await withPresentState(caretaker, made), options);
+  const text = () => {
+    if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
+  };
+  await show(terminal, options, { value, rows: value.scheduled_times, text });
   return code;
 }
 
@@ -138,30 +142,38 @@ async function watchAll(
   caretaker: Caretaker,
   made: readonly Planned[],
   terminal: Terminal,
-  { json }: GlobalOptions,
+  options: GlobalOptions,
 ): Promise<number> {
-  const quiet = { ...terminal, json: () => undefined };
+  const silent = !isForPeople(options);
   let worst: number = exit.ok;
   for (const { run } of made) {
     if (!run) continue;
-    const code = await watchRun(caretaker, run, quiet, { json, cancelIfRefused: false });
+    const code = await watchRun(caretaker, run, terminal, { silent, cancelIfRefused: false });
     worst = Math.max(worst, code);
     if (code === exit.interrupted || code === exit.unreachable) break;
   }
   return worst;
 }
 
-function show(
+async function print(
   terminal: Terminal,
   policy: Policy,
   span: Span,
   scheduledTimes: readonly BackfillTime[],
   options: BackfillOptions,
-): number {
-  if (options.json) {
-    terminal.json(asJson(policy, span, scheduledTimes, options));
-    return exit.ok;
-  }
+): Promise<number> {
+  const value = asJson(policy, span, scheduledTimes, options);
+  const text = () => printTimes(terminal, policy, scheduledTimes, options);
+  await show(terminal, options, { value, rows: value.scheduled_times, text });
+  return exit.ok;
+}
+
+function printTimes(
+  terminal: Terminal,
+  policy: Policy,
+  scheduledTimes: readonly BackfillTime[],
+  options: BackfillOptions,
+): void {
   const zone = policy.schedule?.timezone ?? 'UTC';
   const fires = scheduledTimes.filter((one) => one.fires).length;
   const rows = scheduledTimes.map((one) => [
@@ -175,7 +187,6 @@ function show(
   const what =
     fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy.name}, ${order}.`;
   terminal.message(options.dryRun && fires > 0 ? `${what} This was a dry run: no run was started.` : what);
-  return exit.ok;
 }
 
 const asJson = (

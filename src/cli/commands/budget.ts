@@ -6,6 +6,7 @@ import { countOf } from '../../text.ts';
 import { type GlobalOptions, policiesOf, printFindings, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Forecast, forecast } from '../forecast.ts';
+import { show } from '../output/show.ts';
 import { clockTime } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -47,8 +48,11 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
     }
     return all;
   });
-  if (options.json) terminal.json({ accounts: shown.map(asJson) });
-  else for (const one of shown) print(one, terminal);
+  const accounts = shown.map(asJson);
+  const text = () => {
+    for (const one of shown) print(one, terminal);
+  };
+  await show(terminal, options, { value: { accounts }, rows: accounts, text });
   return exit.ok;
 }
 

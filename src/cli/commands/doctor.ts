@@ -32,6 +32,7 @@ import { wrapped } from '../../yaml/width.ts';
 import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
+import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 const MIN_REDIS = [6, 2] as const;
@@ -49,7 +50,7 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
   const checks: Check[] = [];
   const report: Report = (...more) => {
     checks.push(...more);
-    if (!options.json) for (const check of more) terminal.data(line(check, terminal));
+    if (isForPeople(options)) for (const check of more) terminal.data(line(check, terminal));
   };
   const settings = checkSettings(options, report);
   if (settings) {
@@ -57,7 +58,8 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
     await checkDataFolder(settings, report);
     await checkRedisAndAccounts(settings, options, terminal, report);
   }
-  if (options.json) terminal.json(checks.map(({ what, state, message }) => ({ what, state, message })));
+  const value = checks.map(({ what, state, message }) => ({ what, state, message }));
+  await show(terminal, options, { value, text: () => undefined });
   return Math.max(
     exit.ok,
     ...checks.map(({ state, code }) => (state === 'wrong' ? (code ?? exit.badInput) : exit.ok)),

@@ -9,6 +9,7 @@ import {
   withCaretaker,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 export type SaveInventoryOptions = GlobalOptions & { account: string; policy?: string[] };
@@ -51,16 +52,15 @@ export async function saveInventory(
   const bytes = writeInventory(target, inventory);
   const lists = listsIn(inventory.entries);
   const single = inventory.entries.filter(({ items }) => !items).length;
-  if (options.json) {
-    terminal.json({
-      file: target,
-      bytes,
-      requests,
-      lists: Object.fromEntries(lists),
-      single_reads: single,
-      incomplete,
-    });
-  } else {
+  const value = {
+    file: target,
+    bytes,
+    requests,
+    lists: Object.fromEntries(lists),
+    single_reads: single,
+    incomplete,
+  };
+  const text = () => {
     terminal.data(
       table(
         ['list', 'items'],
@@ -72,7 +72,8 @@ export async function saveInventory(
     terminal.message(
       `Saved ${target} (${Math.ceil(bytes / 1024)} KiB, without secrets). It cost ${countOf(requests, 'request')}.`,
     );
-  }
+  };
+  await show(terminal, options, { value, rows: lists.map(([list, items]) => ({ list, items })), text });
   for (const { policy, why } of incomplete)
     terminal.message(
       `${terminal.paint('yellow', 'warning')}: what ${policy} reads could not be saved completely: ${why}`,

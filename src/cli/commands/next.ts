@@ -17,6 +17,7 @@ import {
 } from '../context.ts';
 import { findActivePolicy, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
+import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 /** A firing of a policy, or a run that follows one: nobody knows when that starts, only that it is not before. */
@@ -55,8 +56,11 @@ export async function next(
     ? await withRecords(options, settings, ({ records, clock }) => collect(records, clock.now()))
     : await collect();
   const rows = found.flatMap((one) => one.rows).sort((a, b) => a.at - b.at);
-  if (options.json) terminal.json(rows.map(asJson));
-  else show(terminal, rows, options);
+  await show(terminal, options, {
+    value: rows.map(asJson),
+    columns,
+    text: () => print(terminal, rows, options),
+  });
   for (const { policy, more } of found)
     if (more)
       terminal.message(`${policy.name} has more runs than shown. Use --limit to show more per policy.`);
@@ -106,6 +110,11 @@ function following(
   });
 }
 
+const columns = [
+  ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'timezone', 'wall_time'],
+  ...['local_time', 'skipped.why', 'skipped.note'],
+];
+
 const asJson = ({ policy, scheduledFor, at, after, skipCause }: Row) => ({
   policy: policy.name,
   job: policy.job,
@@ -118,7 +127,7 @@ const asJson = ({ policy, scheduledFor, at, after, skipCause }: Row) => ({
   skipped: skipCause ? { why: skipCause.why, note: skipCause.note ?? null } : null,
 });
 
-function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number }): void {
+function print(terminal: Terminal, rows: readonly Row[], { days }: { days: number }): void {
   if (rows.length === 0) {
     terminal.message(`No runs are scheduled in the next ${days === 1 ? 'day' : `${days} days`}.`);
     return;

@@ -9,6 +9,7 @@ import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { foldSame } from '../output/group-rows.ts';
+import { type OutputOption, show } from '../output/show.ts';
 import { clockTime, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote, parseEndTime } from '../parse-end-time.ts';
@@ -32,8 +33,7 @@ export async function plan(
   const preview = await withCaretaker(options, settings, ({ engine }) =>
     engine.preview(policy, options.target),
   );
-  if (options.json) terminal.json(asJson(preview));
-  else print(preview, terminal);
+  await showPlan(preview, terminal, options);
   return exit.ok;
 }
 
@@ -46,7 +46,7 @@ async function planOver(
     inventory: file,
     at,
     target,
-    json,
+    output,
   }: GlobalOptions & { inventory: string; at?: string; target?: string[] },
 ): Promise<number> {
   const [{ readInventory }, { planOverInventory }, { usualBudget }, { loadJobs }] = await Promise.all([
@@ -71,10 +71,24 @@ async function planOver(
   terminal.message(
     `Planned with ${shortFile(file)} (saved ${isoMinute(inventory.savedAt)}) for the time ${isoMinute(now ?? inventory.savedAt)}. Earlier runs are not taken into account.`,
   );
-  if (json) terminal.json(asJson(preview));
-  else print(preview, terminal);
+  await showPlan(preview, terminal, { output });
   return exit.ok;
 }
+
+/** As rows, every candidate that was looked at, and what follows for it: `work`, an outcome, or `excluded`. */
+const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption) =>
+  show(terminal, options, {
+    value: asJson(preview),
+    rows: [
+      ...preview.targets.map(({ id, label }) => ({ id, label, plan: 'work', reason: null, why: null })),
+      ...preview.ended.map(({ id, label, outcome, reason, why }) => ({
+        ...{ id, label, plan: outcome, reason, why },
+      })),
+      ...preview.excluded.map(({ id, label, why }) => ({ id, label, plan: 'excluded', reason: null, why })),
+    ],
+    columns: ['id', 'label', 'plan', 'reason', 'why'],
+    text: () => print(preview, terminal),
+  });
 
 function asJson({ policy, job, targets, ended, excluded, spreadMs, warnings, stoppedBy, cost }: Preview) {
   return {

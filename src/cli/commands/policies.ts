@@ -38,6 +38,7 @@ import {
 import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { formatPause, printFreeze } from '../output/pause.ts';
+import { show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -65,16 +66,28 @@ export async function listPolicies(
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
   const { rows, freeze } = await rowsOf(policies, settings, options);
-  if (options.json) {
-    terminal.json(options.graph ? nested(rows) : rows.map(({ report }) => report));
-  } else if (rows.length === 0) terminal.message(`There are no policies in ${settings.policiesDir}.`);
-  else terminal.data(policyTable(options.graph ? indented(rows) : rows, terminal));
+  const reports = rows.map(({ report }) => report);
+  const text = () => {
+    if (rows.length === 0) terminal.message(`There are no policies in ${settings.policiesDir}.`);
+    else terminal.data(policyTable(options.graph ? indented(rows) : rows, terminal));
+  };
+  await show(terminal, options, {
+    value: options.graph ? nested(rows) : reports,
+    rows: reports,
+    columns,
+    text,
+  });
   printFindings(findings, terminal);
   printFreeze(freeze, terminal);
   for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.message(sentence);
   printIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
 }
+
+const columns = [
+  ...['name', 'description', 'job', 'account', 'cron', 'timezone', 'after.policy', 'enabled', 'next'],
+  ...['paused.by', 'paused.reason', 'paused.until', 'last_run.run', 'last_run.status', 'kept.error'],
+];
 
 type Tree = ChainNode<Policy>[];
 const treeOf = (rows: readonly ReportedRow[]): Tree => chainsOf(rows.map(({ policy }) => policy));
@@ -217,8 +230,11 @@ export async function showPolicy(
   if (options.expanded) {
     if (!own) throw noSuchPolicy(name, settings, loaded);
     const file = { policies: [asWritten(own, await loadJobs())] };
-    if (options.json) terminal.json(file);
-    else terminal.data(yamlOf(file));
+    await show(terminal, options, {
+      value: file,
+      rows: file.policies,
+      text: () => terminal.data(yamlOf(file)),
+    });
     return exit.ok;
   }
   const stored = hasRecords(settings)
@@ -234,8 +250,10 @@ export async function showPolicy(
     .filter(({ schedule }) => schedule?.after?.policy === policy.name)
     .map((one) => one.name);
   const shown = { ...stored, followedBy };
-  if (options.json) terminal.json(showReport(policy, written, firings, shown));
-  else terminal.data(showText(policy, written, firings, shown));
+  await show(terminal, options, {
+    value: showReport(policy, written, firings, shown),
+    text: () => terminal.data(showText(policy, written, firings, shown)),
+  });
   return exit.ok;
 }
 

@@ -1,6 +1,7 @@
 /** Shows the queues, and resumes those that are paused. */
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
+import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 /** Shows the numbers of waiting and active entries, and which queues are paused. */
@@ -13,8 +14,7 @@ export async function showQueues(terminal: Terminal, options: GlobalOptions): Pr
       active,
       paused: paused.includes(queue),
     }));
-    if (options.json) terminal.json(rows);
-    else {
+    const text = () => {
       const cells = rows.map(({ queue, waiting, active, paused: is }) => [
         queue,
         String(waiting),
@@ -24,7 +24,8 @@ export async function showQueues(terminal: Terminal, options: GlobalOptions): Pr
       terminal.data(table(['queue', 'waiting', 'active', ''], cells, terminal.paint));
       if (paused.length > 0)
         terminal.message('Entries in a paused queue are not processed. Resume it: caretaker queues resume');
-    }
+    };
+    await show(terminal, options, { value: rows, text });
     return exit.ok;
   });
 }

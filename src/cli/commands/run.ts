@@ -2,7 +2,6 @@ import type { Caretaker } from '../../app/caretaker.ts';
 import { isoMinute } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
-import { toReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -20,6 +19,8 @@ import {
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatPause } from '../output/pause.ts';
+import { showReport } from '../output/run-report.ts';
+import { show } from '../output/show.ts';
 import { outOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { watchRun } from '../watch-run.ts';
@@ -82,16 +83,19 @@ export async function watchOrDetach(
   caretaker: Caretaker,
   fired: Run,
   terminal: Terminal,
-  { json, detach, targetsNamed = false }: { json?: boolean; detach?: boolean; targetsNamed?: boolean },
+  { output, detach, targetsNamed = false }: GlobalOptions & { detach?: boolean; targetsNamed?: boolean },
 ): Promise<number> {
+  const started = { run: fired.id, status: fired.status };
   if (fired.status === 'skipped') {
-    if (json) terminal.json(detach ? { run: fired.id, status: fired.status } : toReport(fired, []));
+    const nothing = { targets: [], text: () => undefined };
+    await (detach
+      ? show(terminal, { output }, { value: started, ...nothing })
+      : showReport(terminal, { output }, { run: fired, ...nothing }));
     await printActiveRun(caretaker, fired, terminal);
     return exit.notAllWell;
   }
-  if (!detach) return watchRun(caretaker, fired, terminal, { json, targetsNamed, cancelIfRefused: true });
-  if (json) terminal.json({ run: fired.id, status: fired.status });
-  else terminal.data(fired.id);
+  if (!detach) return watchRun(caretaker, fired, terminal, { output, targetsNamed, cancelIfRefused: true });
+  await show(terminal, { output }, { value: started, text: () => terminal.data(fired.id) });
   return exit.ok;
 }
 

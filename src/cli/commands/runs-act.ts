@@ -1,10 +1,10 @@
 /** Cancels, retries and continues runs. */
 import { isFinal } from '../../run/moves.ts';
-import { toReport } from '../../run/report.ts';
 import { countOf } from '../../text.ts';
 import { findActiveProcess, needWorker } from '../active-process.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
+import { showReport } from '../output/run-report.ts';
 import { endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
@@ -44,7 +44,7 @@ export async function cancelRun(
       return exit.ok;
     }
     const code = await watchRun(caretaker, run, terminal, {
-      json: options.json,
+      output: options.output,
       cancelIfRefused: false,
       isCancelled: true,
       openingMessage: `No other process works on it, so this command completes the cancellation. To end it without waiting: caretaker runs cancel ${id} --force`,
@@ -58,12 +58,14 @@ async function forceEnd(
   caretaker: Opened,
   id: string,
   terminal: Terminal,
-  { json }: GlobalOptions,
+  options: GlobalOptions,
 ): Promise<number> {
   const run = await caretaker.engine.forceEnd(id);
   const targets = await targetsOf(caretaker, run);
-  if (json) terminal.json(toReport(run, targets));
-  else for (const line of endLines(run, terminal)) terminal.data(line);
+  const text = () => {
+    for (const line of endLines(run, terminal)) terminal.data(line);
+  };
+  await showReport(terminal, options, { run, targets, text });
   const unknown = targets.filter(({ reason }) => reason === 'unknown-effect').length;
   const inProgress = targets.filter(
     ({ outcome, detail }) => outcome === 'cancelled' && detail !== undefined,
@@ -114,6 +116,10 @@ export async function continueRun(terminal: Terminal, word: string, options: Glo
     const run = await runNamed(caretaker.records, word);
     await caretaker.engine.nudge(run.id);
     const isCancelled = run.ending === 'cancelled';
-    return watchRun(caretaker, run, terminal, { json: options.json, cancelIfRefused: false, isCancelled });
+    return watchRun(caretaker, run, terminal, {
+      output: options.output,
+      cancelIfRefused: false,
+      isCancelled,
+    });
   });
 }

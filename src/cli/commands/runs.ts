@@ -1,6 +1,6 @@
 import { isoMinute } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
-import { toReport, toSummary } from '../../run/report.ts';
+import { toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { parseDuration } from '../../yaml/duration.ts';
@@ -10,6 +10,8 @@ import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
 import { printFreeze } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
+import { showReport } from '../output/run-report.ts';
+import { isForPeople, show } from '../output/show.ts';
 import {
   changeLines,
   clockTime,
@@ -30,6 +32,12 @@ interface ListOptions extends GlobalOptions {
   limit: number;
 }
 
+const columns = [
+  ...['run', 'policy', 'job', 'status', 'detail', 'trigger', 'scheduled_for', 'after_run', 'started_at'],
+  ...['finished_at', 'requests', 'counts.planned', 'counts.succeeded', 'counts.failed', 'counts.skipped'],
+  ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
+];
+
 /** Lists runs, newest first. */
 export async function listRuns(terminal: Terminal, options: ListOptions): Promise<number> {
   const status = statusOf(options.status);
@@ -37,11 +45,8 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
   if (!hasRecords(settings)) {
     // A command that only reads does not start the embedded Redis.
     if (options.policy) await policyNamed(options.policy, settings, terminal);
-    if (options.json) terminal.json([]);
-    else
-      terminal.message(
-        formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }),
-      );
+    const none = formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) });
+    await show(terminal, options, { value: [], columns, text: () => terminal.message(none) });
     return exit.ok;
   }
   return withRecords(options, settings, async (opened) => {
@@ -60,11 +65,12 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       await policyNamed(policy, settings, terminal);
     }
     printFreeze(await records.freeze.at(clock.now()), terminal);
-    if (options.json) terminal.json(runs.map(toSummary));
-    else if (runs.length > 0) {
-      terminal.data(runTable(runs, terminal));
-      printWithoutActiveProcess(await withoutActiveProcess(opened, runs), terminal);
-    } else terminal.message(formatNone({ policy, status, since }));
+    const text = () =>
+      runs.length > 0
+        ? terminal.data(runTable(runs, terminal))
+        : terminal.message(formatNone({ policy, status, since }));
+    await show(terminal, options, { value: runs.map(toSummary), columns, text });
+    if (isForPeople(options)) printWithoutActiveProcess(await withoutActiveProcess(opened, runs), terminal);
     if (found.length > options.limit)
       terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
     return exit.ok;
@@ -116,16 +122,9 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const run = await runNamed(records, word);
     const targets: Target[] = [];
     for await (const target of records.targets.all(run.id)) targets.push(target);
-    if (options.json) {
-      terminal.json(toReport(run, targets));
-      return exit.ok;
-    }
-    if (targets.length > 0) terminal.data(targetTable(targets, terminal));
-    const findings = formatFindings(targets, terminal, { all: true });
-    if (findings !== undefined) terminal.data(findings);
-    for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
-    for (const line of factLines(run)) terminal.data(line);
-    if (isFinal(run.status)) return exit.ok;
+    const text = () => printRun(run, targets, terminal);
+    await showReport(terminal, options, { run, targets, text });
+    if (isFinal(run.status) || !isForPeople(options)) return exit.ok;
     const lost = formatLostWork(targets, opened.clock.now());
     if (lost) terminal.message(lost);
     const activeProcess = await findActiveProcess(opened, run.account);
@@ -138,6 +137,14 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     }
     return exit.ok;
   });
+}
+
+function printRun(run: Run, targets: readonly Target[], terminal: Terminal): void {
+  if (targets.length > 0) terminal.data(targetTable(targets, terminal));
+  const findings = formatFindings(targets, terminal, { all: true });
+  if (findings !== undefined) terminal.data(findings);
+  for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
+  for (const line of factLines(run)) terminal.data(line);
 }
 
 function statusOf(word: string | undefined): RunStatus | undefined {

@@ -7,6 +7,7 @@ import { countOf } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, policiesOf, printFindings, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** Runs the tests of policies, without network or Redis. */
@@ -23,16 +24,17 @@ export async function test(terminal: Terminal, files: string[], options: GlobalO
     const budget = settings.accounts[one.policy.account]?.budget ?? usualBudget;
     const result = await runTest(one, { registry, budget });
     results.push({ test: one, result });
-    if (!options.json) print(one, result, terminal);
+    if (isForPeople(options)) print(one, result, terminal);
   }
   const failed = results.filter(({ result }) => !isPassed(result)).length;
   const passed = results.length - failed;
-  if (options.json) terminal.json({ passed, failed, tests: results.map(asJson), findings });
-  else {
+  const rows = results.map(asJson);
+  const text = () => {
     printFindings(findings, terminal);
     const failing = failed > 0 ? `, ${failed} failed` : '';
     terminal.message(`${countOf(passed, 'test')} passed${failing}.`);
-  }
+  };
+  await show(terminal, options, { value: { passed, failed, tests: rows, findings }, rows, text });
   if (findings.length > 0) return exit.badInput;
   return failed > 0 ? exit.notAllWell : exit.ok;
 }

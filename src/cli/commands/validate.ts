@@ -5,6 +5,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { type Diagnostic, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, printFindings, printIgnored, printWarnings, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
+import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** Checks the configuration and the policies. Uses neither Redis nor the service. */
@@ -30,22 +31,24 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
       ? loadPolicies({ dir: settings?.policiesDir ?? '.', registry, settings, ...named })
       : { policies: [], findings: [], warnings: [], ignored: [] };
   findings.push(...read.findings);
-  if (options.json)
-    terminal.json({
-      policies: read.policies.map(({ name }) => name),
-      findings,
-      warnings: read.warnings,
-      ignored: read.ignored,
-    });
-  else {
+  const text = () => {
     printFindings(findings, terminal);
     if (findings.length > 0 && read.warnings.length > 0) terminal.message('');
     printWarnings(read.warnings, terminal);
     printIgnored(read.ignored, terminal);
-  }
-  if (findings.length > 0) return exit.badInput;
-  if (!options.json) printOk(terminal, settings, read.policies.length, files);
-  return exit.ok;
+    if (findings.length === 0) printOk(terminal, settings, read.policies.length, files);
+  };
+  const { warnings, ignored } = read;
+  await show(terminal, options, {
+    value: { policies: read.policies.map(({ name }) => name), findings, warnings, ignored },
+    rows: [
+      ...findings.map((one) => ({ severity: 'error', ...one })),
+      ...warnings.map((one) => ({ severity: 'warning', ...one })),
+    ],
+    columns: ['severity', 'file', 'line', 'column', 'path', 'message', 'suggestion'],
+    text,
+  });
+  return findings.length > 0 ? exit.badInput : exit.ok;
 }
 
 function printOk(

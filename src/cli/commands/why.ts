@@ -3,6 +3,7 @@ import { explain } from '../../schedule/why.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
 import { findActivePolicy } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
+import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 
@@ -31,12 +32,12 @@ export async function why(
     ? await withRecords(options, settings, ({ records, clock }) => explained(records, clock.now()))
     : await explained();
   const { sentences, ...data } = explanation;
-  if (options.json) {
-    terminal.json({ ...data, sentence: sentences[0] ?? null });
-    return exit.ok;
-  }
-  for (const sentence of sentences.slice(0, MAX_LINES)) terminal.data(sentence);
-  if (sentences.length > MAX_LINES)
-    terminal.message(`and ${sentences.length - MAX_LINES} more (--json lists all)`);
+  const text = () => {
+    for (const sentence of sentences.slice(0, MAX_LINES)) terminal.data(sentence);
+    if (sentences.length > MAX_LINES)
+      terminal.message(`and ${sentences.length - MAX_LINES} more (--json lists all)`);
+  };
+  const value = { ...data, sentence: sentences[0] ?? null };
+  await show(terminal, options, { value, rows: data.scheduled_times, text });
   return exit.ok;
 }

@@ -71,7 +71,7 @@ function response({ success, answer, answers: form, errors, list }: Operation): 
   const names = answer instanceof z.ZodObject ? Object.keys(answer.shape).join(', ') : '';
   const good =
     form === 'pdf'
-      ? 'a PDF, written to the file of --output'
+      ? 'a PDF, written to the file of --file'
       : list
         ? `JSON: ${names}, with the items in ${list.key}`
         : names
@@ -94,7 +94,7 @@ function example(id: OperationId, { path, list, bodyRequired, answers: form }: O
     ...pathParameters(path).map((name) => `--param ${name}=ID`),
     ...(field ? [`--filter ${field}:${operator}=${filter?.values?.[0]}`] : []),
     ...(bodyRequired ? ['--body body.json'] : []),
-    ...(form === 'pdf' ? ['--output file.pdf'] : []),
+    ...(form === 'pdf' ? ['--file report.pdf'] : []),
   ].join(' ');
 }
 

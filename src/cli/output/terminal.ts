@@ -18,6 +18,8 @@ export interface Terminal {
   data(text: string, redact?: 'values-only'): void;
   /** Prints data as JSON, indented at a terminal. */
   json(value: unknown): void;
+  /** Prints a line of data as it is. Only for text in which a format (`show.ts`) has escaped everything. */
+  print(text: string): void;
   /** Prints a message on standard error. */
   message(text: string, redact?: 'values-only'): void;
   /** At a terminal, shows a status line that replaces the previous one. Elsewhere, does nothing. */
@@ -66,6 +68,10 @@ export function openTerminal(): Terminal {
     json(value) {
       clear();
       process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
+    },
+    print(text) {
+      clear();
+      process.stdout.write(`${text}\n`);
     },
     message(text, redact) {
       clear();

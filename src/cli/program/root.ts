@@ -1,0 +1,63 @@
+/** What the declarations of all commands share: the command at the root, types, and options. */
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { GlobalOptions } from '../context.ts';
+import { formats } from '../output/show.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { version } from '../version.ts';
+
+/**
+ * A function of `commands/`: takes the arguments, then the options of all levels, and returns the exit code.
+ */
+export type CommandFunction<Args extends unknown[], Options> = (
+  terminal: Terminal,
+  ...args: [...Args, Options]
+) => Promise<number>;
+
+/**
+ * Makes the action of a command from the function that `load` returns. The compiler compares both: the
+ * command must declare every option that the function reads, with a matching type.
+ */
+export type ActionOf = <Args extends unknown[], Options>(
+  load: () => Promise<CommandFunction<Args, Options>>,
+) => <Declared extends Options>(
+  ...args: [...Args, unknown, { optsWithGlobals(): Declared & NoneMissing<Options, Declared> }]
+) => Promise<void>;
+
+/** Global options need no declaration. `--output` is declared only by commands that print data. */
+type NoneMissing<Options, Declared> =
+  Exclude<keyof Options, keyof Declared | keyof GlobalOptions> extends never
+    ? unknown
+    : { undeclared: Exclude<keyof Options, keyof Declared | keyof GlobalOptions> };
+
+export type Program = ReturnType<typeof rootCommand>;
+
+export const rootCommand = () =>
+  new Command('caretaker')
+    .description('Manages fleets of remote content-management sites by policies.')
+    .version(version, '--version', 'print the version')
+    .option('--config <file>', 'configuration file (default: CARETAKER_CONFIG, then config/caretaker.yaml)')
+    .option('--verbose', 'log progress to standard error')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command...]', 'show the help of a command')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeErr: (text) => process.stderr.write(text) })
+    .exitOverride();
+
+export const ignoreFreeze = () => new Option('--ignore-freeze', 'start the run even during a freeze');
+/** The format of data on standard output. Every command that lists or shows data takes both options. */
+export const output = () =>
+  new Option('-o, --output <format>', 'format of the data on standard output').choices(formats);
+export const json = () =>
+  new Option('--json', 'short for --output json').implies({ output: 'json' as const });
+export const whichRun = 'run id, a prefix of it, or "last"';
+
+export const wholeNumber =
+  (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  (text: string) => {
+    const number = Number(text);
+    if (text.trim() !== '' && Number.isInteger(number) && number >= min && number <= max) return number;
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+  };
+
+export const collect = (value: string, before: string[] = []) => [...before, value];

@@ -1,0 +1,58 @@
+import { type ActionOf, ignoreFreeze, json, output, type Program, whichRun, wholeNumber } from './root.ts';
+
+/** Commands for runs. */
+export function addRunCommands(program: Program, actionOf: ActionOf): void {
+  const runs = program
+    .command('runs')
+    .description('list runs, newest first')
+    .option('--policy <name>', 'only runs of this policy')
+    .option('--status <status>', 'only runs with this status')
+    .option('--since <when>', 'only runs since this time: 3d, 12h, 2026-11-01, or 2026-11-01T08:00Z (UTC)')
+    .option('--limit <n>', 'maximum number of runs', wholeNumber(1), 20)
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs.ts')).listRuns));
+  runs
+    .command('show')
+    .argument('<run>', whichRun)
+    .description('show a run and the outcome of each target')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs.ts')).showRun));
+  runs
+    .command('cancel')
+    .argument('<run>', whichRun)
+    .description('cancel a run; work in progress is followed to its end')
+    .option('--leave-tasks', 'follow running tasks of the service to their end instead of cancelling them')
+    .option('--force', 'force-end: do not wait for work in progress')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs-act.ts')).cancelRun));
+  runs
+    .command('retry')
+    .argument('<run>', whichRun)
+    .description('start a new run with the targets that failed, and follow it to its end')
+    .option('--detach', 'start the run and exit; the daemon does the work')
+    .addOption(ignoreFreeze())
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs-act.ts')).retryRun));
+  runs
+    .command('continue')
+    .argument('<run>', whichRun)
+    .description('continue a run that was interrupted, and follow it to its end')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs-act.ts')).continueRun));
+  runs
+    .command('release')
+    .argument('<run>', whichRun)
+    .description('continue a run that is held because Redis was restored to an older state')
+    .action(actionOf(async () => (await import('../commands/runs-act.ts')).releaseRun));
+  runs
+    .command('export')
+    .argument('<run>', whichRun)
+    .description('print the outcome of each target, one per line: "runs show" as CSV')
+    .addOption(output().default('csv'))
+    .action(actionOf(async () => (await import('../commands/runs-export.ts')).exportRun));
+}
