@@ -8,6 +8,14 @@
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
+import { formatUtc } from '../../src/job/grace/announcement.ts';
+import {
+  awaitGrace,
+  closeChange,
+  type GracedChange,
+  isClosed,
+  reconcileAnnouncement,
+} from '../../src/job/grace/grace.ts';
 import { secondsOf } from '../../src/job/instant.ts';
 import {
   type Acting,
@@ -18,16 +26,6 @@ import {
 } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
-import {
-  type Announcement,
-  type AnnouncementId,
-  announce,
-  closeAnnouncement,
-  findAnnouncement,
-  formatTimestamp,
-  formatUtc,
-  isAnnouncedBy,
-} from './announcement.ts';
 import {
   busyCopies,
   type Copy,
@@ -50,8 +48,6 @@ import { type AccountTags, firstTag, lookUpTags } from './tags.ts';
 
 const DAY_MS = 86_400_000;
 const GRACE_MS = 3 * DAY_MS;
-/** An announcement counts this long after its date. People who read an older one may have forgotten it. */
-const ANNOUNCED_FOR_MS = 90 * DAY_MS;
 /** A task that was started longer ago than this counts as ended, whatever its status. */
 const TASKS_SINCE_MS = 2 * DAY_MS;
 
@@ -72,12 +68,6 @@ interface Survey {
 export const stagingCleanup = defineJob({
   name: 'staging-cleanup',
   summary: 'Deletes, extends or reports staging copies that are stale.',
-  reasons: {
-    announced: {
-      text: 'The change was announced and is not made yet; a later run makes it after the announced time.',
-      notable: true,
-    },
-  },
   options: Options,
   candidates: 'listStagingSites',
   related: ['listSites'],
@@ -107,12 +97,12 @@ export const stagingCleanup = defineJob({
     const { state } = acting;
     if (!state) return { is: 'unknown' };
     if (state.step === 'close') {
-      const open = await isAnnouncedBy(acting.api, announcementIdOf(acting, state), state.noteId);
-      return open ? { is: 'absent' } : deletedEnd(acting, state);
+      const isDone = await isClosed(acting, announcementOf(acting, state), state.noteId);
+      return isDone ? deletedEnd(acting, state) : { is: 'absent' };
     }
     if (operation === 'createSiteNote' || operation === 'updateSiteNote') {
-      const found = await findAnnouncement(acting, announcementIdOf(acting, state));
-      return found && formatTimestamp(found.from) === note ? announcedEnd(found, state) : { is: 'absent' };
+      const end = await reconcileAnnouncement(acting, deletionOf(acting, state), { note });
+      return end ?? { is: 'absent' };
     }
     // A copy that is missing in a list may still exist. Only the single view proves that it is gone.
     const copy = await showCopy(acting.api, acting.target.id);
@@ -208,70 +198,49 @@ function whyIneligible(
 
 type Step = Acting<Options, State>;
 
-const announcementIdOf = ({ options, target }: Step, { siteId }: State): AnnouncementId => ({
+/** What identifies the announcement of a deletion. */
+const announcementOf = ({ options, target }: Step, { siteId }: State) => ({
   siteId,
   marker: options.marker,
   about: target.id,
 });
 
+/** The deletion of the copy, for its announcement. */
+function deletionOf(step: Step, state: PlannedState): GracedChange {
+  const { target, runContext, options } = step;
+  const tags = options.unless_tagged?.slice(0, 3).map((tag) => `"${tag}"`);
+  return {
+    ...announcementOf(step, state),
+    graceMs: options.grace ?? GRACE_MS,
+    headline: (from) =>
+      `The staging copy ${target.label} (${target.id}) is stale: ${state.facts}.\nCaretaker's policy "${runContext.policy}" deletes it on or after ${from}, if it is still stale then.`,
+    advice: tags && [`To keep the copies of this site permanently, tag the site ${tags.join(' or ')}.`],
+    summary: (from) => `To be deleted on or after ${from}: ${state.facts}.`,
+  };
+}
+
 /** Announces the deletion, or deletes the copy if the announced time has passed. */
 async function announceOrDelete(acting: Step, state: PlannedState): Promise<Answer<State>> {
   try {
-    const found = await findAnnouncement(acting, announcementIdOf(acting, state));
-    // An announcement whose date cannot be parsed is NaN: both comparisons are false, and it is written again.
-    if (found && acting.now < found.from) return announcedEnd(found, state);
-    if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await deleteCopy(acting, state, found);
-    const from = acting.now + (acting.options.grace ?? GRACE_MS);
-    await announce(
-      acting.api,
-      announcementIdOf(acting, state),
-      announcementText(acting, state, from),
-      from,
-      found,
-    );
-    return announcedEnd({ from }, state);
+    const awaited = await awaitGrace(acting, deletionOf(acting, state));
+    return awaited.is === 'due' ? await deleteCopy(acting, state, awaited.noteId) : awaited;
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return { is: 'skipped', reason: 'gone', detail: 'Its live site is no longer in the account.' };
   }
 }
 
-const announcedEnd = ({ from }: Pick<Announcement, 'from'>, { facts }: PlannedState): End => ({
-  is: 'done',
-  reason: 'announced',
-  detail: `To be deleted on or after ${formatUtc(from)}: ${facts}.`,
-});
-
-function announcementText(
-  { target, runContext, options }: Step,
-  { facts }: PlannedState,
-  from: number,
-): string {
-  const tags = options.unless_tagged?.slice(0, 3).map((tag) => `"${tag}"`);
-  return [
-    `The staging copy ${target.label} (${target.id}) is stale: ${facts}.`,
-    `Caretaker's policy "${runContext.policy}" deletes it on or after ${formatUtc(from)}, if it is still stale then.`,
-    'To cancel the deletion, remove this note. A later run announces the copy again, with a new grace period.',
-    'To postpone the deletion, write a later date into the last line.',
-    ...(tags ? [`To keep the copies of this site permanently, tag the site ${tags.join(' or ')}.`] : []),
-  ].join('\n');
-}
-
 /** Deletes the copy, unless something has changed since the plan was made. */
-async function deleteCopy(
-  acting: Step,
-  state: PlannedState,
-  announcement?: Announcement,
-): Promise<Answer<State>> {
+async function deleteCopy(acting: Step, state: PlannedState, noteId?: string): Promise<Answer<State>> {
   const check = await checkAgain(acting, state);
-  if (check === 'gone') return afterDeletion(acting, state, 'already-done', announcement?.noteId);
+  if (check === 'gone') return afterDeletion(acting, state, 'already-done', noteId);
   if (check !== 'same') return check;
   try {
-    await acting.api.deleteStagingSite({ staging_site_id: acting.target.id }, announcement?.noteId);
-    return afterDeletion(acting, state, 'done', announcement?.noteId);
+    await acting.api.deleteStagingSite({ staging_site_id: acting.target.id }, noteId);
+    return afterDeletion(acting, state, 'done', noteId);
   } catch (error) {
     if (!problemWith(error).gone) throw error;
-    return afterDeletion(acting, state, 'already-done', announcement?.noteId);
+    return afterDeletion(acting, state, 'already-done', noteId);
   }
 }
 
@@ -301,13 +270,13 @@ function deletedEnd({ target }: Step, { reason, facts }: Pick<ClosingState, 'rea
 
 /** Updates the note after the copy is gone. A refusal is only a warning, because the deletion is done. */
 async function close(acting: Step, state: ClosingState): Promise<End> {
-  const { api, target, runContext, now } = acting;
+  const { target, runContext, now } = acting;
   const copy = `The staging copy ${target.label} (${target.id})`;
   const text =
     state.reason === 'done'
       ? `${copy} was deleted on ${formatUtc(now)} by Caretaker's policy "${runContext.policy}", as announced: ${state.facts}.`
       : `${copy} was announced for deletion, but was already gone.`;
-  const refusal = await closeAnnouncement(api, announcementIdOf(acting, state), state.noteId, text);
+  const refusal = await closeChange(acting, announcementOf(acting, state), state.noteId, text);
   const end = deletedEnd(acting, state);
   if (refusal === undefined) return end;
   const message = `The note that announced its deletion could not be updated: ${refusal}`;

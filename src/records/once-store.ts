@@ -43,6 +43,14 @@ redis.call('PEXPIRE', keys.key, args.ttl)
 return redis.call('HMGET', keys.key, 'owner', 'at', 'result')`,
 );
 
+/** Returns the owner, since when, and the result. */
+const readKey = defineScript(
+  { keys: ['key'], args: ['ttl'] },
+  `
+redis.call('PEXPIRE', keys.key, args.ttl)
+return redis.call('HMGET', keys.key, 'owner', 'at', 'result')`,
+);
+
 const noteResult = defineScript(
   { keys: ['key'], args: ['owner', 'result'] },
   `
@@ -77,10 +85,11 @@ export class OnceStore {
     return holderOf(claimed as unknown[], name);
   }
 
-  /** The holder of a key; undefined when there is none. */
+  /** The holder of a key, which is kept longer by that; undefined when there is none. */
   async holder(account: string, key: string): Promise<KeyHolder | undefined> {
     const name = keys.once(account, key);
-    const fields = await this.store.hmget(name, 'owner', 'at', 'result');
+    const read = await readKey(this.store, { keys: { key: name }, args: { ttl: KEPT_MS } });
+    const fields = read as unknown[];
     return fields[0] === null ? undefined : holderOf(fields, name);
   }
 

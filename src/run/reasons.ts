@@ -35,6 +35,13 @@ export const coreReasons = {
   'unknown-effect': {
     text: 'The answer was lost, or the service forgot the work: the effect can be neither shown nor ruled out.',
   },
+  announced: {
+    text: 'The change was announced and is not made yet; a later run makes it after the announced time.',
+    notable: true,
+  },
+  'announcement-removed': {
+    text: 'The change was announced, and somebody removed the announcement: it is not made.',
+  },
   'not-eligible': {
     text: 'The target is not in a state in which this job works on it; the detail says why.',
   },

@@ -1,20 +1,20 @@
 /**
- * Announces a change before it is made, in a note on the live site. The last line of the note identifies it.
+ * The note on a site that announces a change before it is made. The last line of the note identifies it.
  *
- * An announcement is stored in its note only. Removing the note cancels the announcement, and another date in
- * the note moves the change. A Caretaker that has lost its records still finds the note.
+ * The note decides: removing it cancels the change, and another date in it moves the change. A Caretaker that
+ * has lost its records still finds the note.
  */
-import { isoMinute, isoTime } from '../../src/clock.ts';
-import type { Api, JobApi } from '../../src/job/api.ts';
-import { problemWith } from '../../src/job/problem.ts';
-import { shown } from '../../src/job/shown.ts';
+import { isoMinute, isoTime } from '../../clock.ts';
+import type { Api, JobApi } from '../api.ts';
+import { problemWith } from '../problem.ts';
+import { shown } from '../shown.ts';
 
 /** What identifies an announcement. */
 export interface AnnouncementId {
   siteId: string;
-  /** The text that all announcements of the policy contain. */
+  /** The text that all announcements of the policy contain; it has no bracket and no line break. */
   marker: string;
-  /** The id of the copy. */
+  /** What the change is about, such as the id of a copy. */
   about: string;
 }
 
@@ -34,6 +34,8 @@ export const formatUtc = (ms: number): string => isoMinute(ms).replace('Z', ' UT
 const MAX_TEXT = 2000;
 
 const lastLineStart = ({ marker, about }: AnnouncementId): string => `[${marker}: ${about} from `;
+/** The last line of a note whose announcement has ended. */
+const closedLine = ({ marker, about }: AnnouncementId): string => `[${marker}: ${about}, closed]`;
 
 /**
  * The announcement on the site, if there is one; of several, the one with the latest time. Costs one request
@@ -53,6 +55,24 @@ export async function findAnnouncement(
     if (!found || Number.isNaN(found.from) || from > found.from) found = { noteId, from };
   }
   return found;
+}
+
+/**
+ * What a note that announced the change says now: a list may not show it yet, and only the single view proves
+ * that it is gone. `removed`: it is gone, or its last line is. `closed`: the announcement has ended. One
+ * request.
+ *
+ * @throws {NotShownError} when the service does not show the content of the note.
+ */
+export async function readAnnouncement(
+  api: Api,
+  id: AnnouncementId,
+  noteId: string,
+): Promise<Announcement | 'removed' | 'closed'> {
+  const content = await contentOf(api, id, noteId);
+  const from = announcedTime(content, id);
+  if (from !== undefined) return { noteId, from };
+  return content.includes(closedLine(id)) ? 'closed' : 'removed';
 }
 
 /** The content of a note; empty when it is gone. One request. */
@@ -75,8 +95,9 @@ function announcedTime(content: string, id: AnnouncementId): number | undefined 
 }
 
 /**
- * Writes the announcement, into the note of the `old` one if there is one. One effect, `createSiteNote` or
- * `updateSiteNote`. Its intent records the time in the format of `formatTimestamp`.
+ * Writes the announcement, into the note of the `old` one if there is one, and gives the id of the note. One
+ * effect, `createSiteNote` or `updateSiteNote`. Its intent records the time in the format of
+ * `formatTimestamp`.
  */
 export async function announce(
   api: Api,
@@ -84,12 +105,14 @@ export async function announce(
   text: string,
   from: number,
   old?: Announcement,
-): Promise<void> {
+): Promise<string> {
   const body = {
     note: { content: `${text.slice(0, MAX_TEXT)}\n${lastLineStart(id)}${formatTimestamp(from)}]` },
   };
-  if (!old) await api.createSiteNote({ site_id: id.siteId, body }, formatTimestamp(from));
-  else await api.updateSiteNote({ site_id: id.siteId, note_id: old.noteId, body }, formatTimestamp(from));
+  const intended = formatTimestamp(from);
+  if (!old) return (await api.createSiteNote({ site_id: id.siteId, body }, intended)).note.id;
+  await api.updateSiteNote({ site_id: id.siteId, note_id: old.noteId, body }, intended);
+  return old.noteId;
 }
 
 /**
@@ -102,7 +125,7 @@ export async function closeAnnouncement(
   noteId: string,
   text: string,
 ): Promise<string | undefined> {
-  const content = `${text.slice(0, MAX_TEXT)}\n[${id.marker}: ${id.about}, closed]`;
+  const content = `${text.slice(0, MAX_TEXT)}\n${closedLine(id)}`;
   try {
     await api.updateSiteNote({ site_id: id.siteId, note_id: noteId, body: { note: { content } } });
     return undefined;
@@ -112,7 +135,3 @@ export async function closeAnnouncement(
     return rejected?.message;
   }
 }
-
-/** Whether a note still contains the announcement. One request. Throws when its content is not shown. */
-export const isAnnouncedBy = async (api: Api, id: AnnouncementId, noteId: string): Promise<boolean> =>
-  announcedTime(await contentOf(api, id, noteId), id) !== undefined;
