@@ -16,15 +16,24 @@ import {
   refusesItems,
 } from '../../src/contract/operations.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
-import type { Answer, End } from '../../src/job/answer.ts';
+import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import type { Api } from '../../src/job/api.ts';
 import { candidateLists, labelOf } from '../../src/job/candidates.ts';
-import { type Acting, defineJob, type Evaluation, type OptionFault } from '../../src/job/job.ts';
+import {
+  announcementKey,
+  awaitGrace,
+  isClosed,
+  parseMemory,
+  reconcileAnnouncement,
+} from '../../src/job/grace/grace.ts';
+import { type Acting, defineJob, type Evaluation, type Intent, type OptionFault } from '../../src/job/job.ts';
+import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from './call-template.ts';
+import { changeOf, closeCall, endOf, graceFaults, siteOf, thenClose, withClosing } from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 
 const Options = z.strictObject({
@@ -44,6 +53,11 @@ const Options = z.strictObject({
   confirm: z
     .optional(z.string())
     .describe('The name of the operation again, which is required if it is destructive. Default none.'),
+  grace: z
+    .optional(duration(60_000))
+    .describe(
+      'How long a destructive call is announced before it is made, in a note on the site: at most 90d. Default: it is made at once.',
+    ),
   once: z
     .optional(z.string().min(1).max(200))
     .describe(
@@ -57,6 +71,15 @@ const State = z.object({
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
   /** The key of `once` for the target. */
   once: z.exactOptional(z.string()),
+  /** The site that the call is announced on. */
+  siteId: z.exactOptional(z.string()),
+  /** The announced call was made: its announcement has to be closed. */
+  closing: z.exactOptional(
+    z.object({
+      noteId: z.exactOptional(z.string()),
+      end: z.exactOptional(z.object({ reason: z.string(), detail: z.exactOptional(z.string()) })),
+    }),
+  ),
 });
 type State = z.output<typeof State>;
 type Step = Acting<Options, State>;
@@ -83,8 +106,9 @@ export const apiCall = defineJob({
   name: 'api-call',
   summary: 'Calls one operation of the service for each target of any list.',
   options: Options,
-  check: ({ confirm, once, ...call }, { from }) => [
+  check: ({ confirm, once, grace, ...call }, { from }) => [
     ...checkCall(call, from),
+    ...graceFaults(call.operation, grace),
     ...keyFaults(once, from),
     ...confirmFaults(call.operation, confirm),
   ],
@@ -100,64 +124,111 @@ export const apiCall = defineJob({
     call: compileCall(callOf(options), from),
     ...(options.once === undefined ? {} : { key: compileKey(options.once, from) }),
   }),
-  evaluate(item: Item, { prepared: { call, key }, from, runContext, serviceNow }): Evaluation<State> {
+  evaluate(
+    item: Item,
+    { prepared: { call, key }, options, from, runContext, serviceNow },
+  ): Evaluation<State> {
     const now = new Date(serviceNow);
     const filled = call.fill(item, { now, timezone: runContext.timezone });
     if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
-    if (!key) return { is: 'target', state: filled };
+    const siteId = options.grace === undefined ? undefined : siteOf(item, from);
+    const state = { ...filled, ...(siteId === undefined ? {} : { siteId }) };
+    if (!key) return { is: 'target', state };
     try {
       const once = keyFor(key, { [candidateLists[from]]: item }, runContext, now);
-      return { is: 'target', state: { ...filled, once } };
+      return { is: 'target', state: { ...state, once } };
     } catch (error) {
       if (error instanceof ExpressionError) return { is: 'ineligible', why: error.message };
       throw error;
     }
   },
-  requestsPerTarget: (options) => (valueBefore[callOf(options).operation] ? 2 : 1),
+  requestsPerTarget: (options) =>
+    (valueBefore[callOf(options).operation] ? 2 : 1) + (options.grace === undefined ? 0 : 2),
 
   async act(acting): Promise<Answer<State>> {
-    const { api, options, state } = acting;
-    const call = callOf(options);
-    const input = inputOf(call, state?.fills ?? []);
-    const key = state?.once;
-    const instead = key === undefined ? undefined : await claimCall(call.operation, acting, key);
+    const { options, state } = acting;
+    const change = announcedOf(acting);
+    if (!change || !state) return makeCall(acting);
+    if (state.closing) return closeCall(acting, callOf(options), change, state.closing);
+    const instead = await claimed(acting);
     if (instead) return instead;
-    const noted = <Result extends Answer<State>>(answer: Result) =>
-      noteCall(call.operation, acting, key, answer);
-    try {
-      const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
-      const before = await valueBefore[call.operation]?.(api, input as never);
-      return await noted(afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer));
-    } catch (error) {
-      const end = endAfterError(acting, input, error);
-      if (end) return await noted(end);
-      if (problemWith(error).conflict && call.operation === 'syncSite') {
-        const intent = { operation: call.operation, at: acting.now };
-        const running = await findSync(acting, String(input['site_id']), intent);
-        if (running.is === 'following') return await noted(running);
-      }
-      throw error;
-    }
+    const awaited = await awaitGrace(acting, change);
+    return awaited.is === 'due' ? thenClose(await makeCall(acting), state, awaited.noteId) : awaited;
   },
 
-  async reconcile(acting, intent) {
-    const call = callOf(acting.options);
-    // An operation that is safe to repeat is sent again.
-    if (!isOnce(call.operation)) return { is: 'absent' };
-    const input = inputOf(call, acting.state?.fills ?? []);
-    const noted = <Result extends Answer<State>>(answer: Result) =>
-      noteCall(call.operation, acting, acting.state?.once, answer);
-    if (call.operation === 'syncSite') {
-      const sync = await findSync(acting, String(input['site_id']), intent);
-      return sync.is === 'absent' || sync.is === 'unknown' ? sync : noted(sync);
+  async reconcile(acting, intent): Promise<Reconciled<State>> {
+    const { state, options, once } = acting;
+    const change = announcedOf(acting);
+    if (!change || !state) return reconcileCall(acting, intent);
+    if (state.closing) {
+      const isDone = await isClosed(acting, change, state.closing.noteId ?? '');
+      return isDone ? withClosing(endOf(acting, state.closing), callOf(options)) : { is: 'absent' };
     }
-    const found = await probeEffect(call.operation, acting, input as never, intent);
-    if (found.is !== 'found') return found;
-    if (found.taskId === undefined) return noted({ is: 'done', reason: 'done' });
-    const watch = { kind: 'task', taskId: found.taskId, since: intent.at, adopted: true } as const;
-    return noted({ is: 'following', watch });
+    // The call itself is destructive, so these two can only be about its announcement.
+    if (intent.operation === 'createSiteNote' || intent.operation === 'updateSiteNote')
+      return (await reconcileAnnouncement(acting, change, intent)) ?? { is: 'absent' };
+    const found = await reconcileCall(acting, intent);
+    if (found.is === 'absent' || found.is === 'unknown') return found;
+    const holder = await once.holder(announcementKey(change));
+    return thenClose(found, state, parseMemory(holder?.result)?.noteId);
   },
 });
+
+/** The call for its announcement; undefined when the policy does not announce it. */
+const announcedOf = (acting: Step) => {
+  const { options, state } = acting;
+  return options.grace === undefined
+    ? undefined
+    : changeOf(acting, callOf(options), options.grace, state?.siteId);
+};
+
+/** Claims the key of `once`, if there is one; gives the answer instead when nothing may be sent. */
+const claimed = async (acting: Step): Promise<Answer<never> | undefined> =>
+  acting.state?.once === undefined
+    ? undefined
+    : claimCall(callOf(acting.options).operation, acting, acting.state.once);
+
+async function makeCall(acting: Step): Promise<Answer<State>> {
+  const { api, options, state } = acting;
+  const call = callOf(options);
+  const input = inputOf(call, state?.fills ?? []);
+  const instead = await claimed(acting);
+  if (instead) return instead;
+  const noted = <Result extends Answer<State>>(answer: Result) =>
+    noteCall(call.operation, acting, state?.once, answer);
+  try {
+    const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
+    const before = await valueBefore[call.operation]?.(api, input as never);
+    return await noted(afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer));
+  } catch (error) {
+    const end = endAfterError(acting, input, error);
+    if (end) return await noted(end);
+    if (problemWith(error).conflict && call.operation === 'syncSite') {
+      const intent = { operation: call.operation, at: acting.now };
+      const running = await findSync(acting, String(input['site_id']), intent);
+      if (running.is === 'following') return await noted(running);
+    }
+    throw error;
+  }
+}
+
+async function reconcileCall(acting: Step, intent: Intent): Promise<Reconciled<State>> {
+  const call = callOf(acting.options);
+  // An operation that is safe to repeat is sent again.
+  if (!isOnce(call.operation)) return { is: 'absent' };
+  const input = inputOf(call, acting.state?.fills ?? []);
+  const noted = <Result extends Answer<State>>(answer: Result) =>
+    noteCall(call.operation, acting, acting.state?.once, answer);
+  if (call.operation === 'syncSite') {
+    const sync = await findSync(acting, String(input['site_id']), intent);
+    return sync.is === 'absent' || sync.is === 'unknown' ? sync : noted(sync);
+  }
+  const found = await probeEffect(call.operation, acting, input as never, intent);
+  if (found.is !== 'found') return found;
+  if (found.taskId === undefined) return noted({ is: 'done', reason: 'done' });
+  const watch = { kind: 'task', taskId: found.taskId, since: intent.at, adopted: true } as const;
+  return noted({ is: 'following', watch });
+}
 
 /** The call of options that `check` found no fault in. */
 const callOf = ({ operation, params, body }: Options): CallTemplate => ({

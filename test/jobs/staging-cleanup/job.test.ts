@@ -161,14 +161,15 @@ describe('a stale copy', () => {
   });
 
   test('is announced once while the list of notes does not show the note yet', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
+    world = await startWorld({ sites: 3, listLagMs: 600_000 });
+    stop = world.stop;
+    world.sandbox.staging.clear();
+    const stale = world.sandbox.staging.make('site-0001', 15);
+    world.clock.leap(DAY);
     const first = await clean();
-    around(world.caretaker.link('default').client, 'call', async (send, asked) =>
-      asked === 'listSiteNotes'
-        ? { notes: [], meta: { pagination: { page: 1, perPage: 100, totalPages: 1, totalItems: 0 } } }
-        : send(),
-    );
 
+    expect(reasonsOf(first)).toEqual({ [stale]: 'announced' });
+    expect(await notesOf(0)).toEqual([]);
     expect((await clean())[stale]?.detail).toBe(first[stale]?.detail);
     expect(effects()).toEqual(['createSiteNote']);
   });

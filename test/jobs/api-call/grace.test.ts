@@ -1,0 +1,300 @@
+/** api-call with `grace`: a destructive call is announced, and made by a later run. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { apiCall } from '../../../jobs/api-call/job.ts';
+import { RejectedError } from '../../../src/client/errors.ts';
+import type { Input, OperationId } from '../../../src/contract/operations.ts';
+import { createRegistry } from '../../../src/job/registry.ts';
+import { loadPolicies } from '../../../src/policy/load-policies.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import { folderWith } from '../../settings/folder.ts';
+import { around } from '../../support/between.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+const DAY = 86_400_000;
+let world: World;
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
+
+async function withCopy(): Promise<string> {
+  world = await startWorld({ sites: 3 });
+  stop = world.stop;
+  world.sandbox.staging.clear();
+  return world.sandbox.staging.make('site-0001', 15);
+}
+
+const deletion = (options: object = {}, changes: Partial<Policy> = {}) =>
+  aPolicy({
+    name: 'old-copies',
+    job: 'api-call',
+    select: { from: 'listStagingSites', filters: {} },
+    options: apiCall.options.parse({
+      operation: 'deleteStagingSite',
+      confirm: 'deleteStagingSite',
+      grace: '3d',
+      ...options,
+    }),
+    ...changes,
+  });
+
+async function runOf(policy: Policy) {
+  const run = await world.ended(await world.fire(policy));
+  return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
+}
+
+const call = <Id extends OperationId>(operation: Id, input: Input<Id>) =>
+  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
+const notes = async () => {
+  const filters = { content: { contains: 'caretaker old-copies' } };
+  return (await call('listSiteNotes', { site_id: 'site-0001', filters })).notes;
+};
+const effects = () => world.sandbox.journal.effects.map(({ operation }) => operation);
+
+function faultsOf(from: string, options: string): string[] {
+  const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: ${from} }\n    with: ${options}\n`;
+  const dir = folderWith({ 'p.yaml': text });
+  return loadPolicies({ dir, registry: createRegistry([apiCall]) }).findings.map(
+    ({ line, column, message }) => `${line - 5}:${column - 11} ${message}`,
+  );
+}
+
+describe('when its policy is loaded, grace', () => {
+  test('is accepted for a destructive operation', () => {
+    const options = '{ operation: deleteStagingSite, confirm: deleteStagingSite, grace: 3d }';
+    expect(faultsOf('listStagingSites', options)).toEqual([]);
+  });
+
+  test.each([
+    [
+      '{ operation: resumeStagingSite, grace: 3d }',
+      ['0:32 "grace" announces destructive calls, and resumeStagingSite is not destructive.'],
+    ],
+    [
+      '{ operation: deleteStagingSite, confirm: deleteStagingSite, grace: 91d }',
+      ['0:67 "grace" can be at most 90d.'],
+    ],
+    [
+      '{ operation: deleteStagingSite, confirm: deleteStagingSite, grace: 30s }',
+      [expect.stringMatching(/^0:67 .*of at least 1m\.$/)],
+    ],
+  ])('is rejected with its place: %s', (options, faults) => {
+    expect(faultsOf('listStagingSites', options)).toEqual(faults);
+  });
+});
+
+describe('an announced call', () => {
+  test('is announced on the site of its target, and not again during the grace period', async () => {
+    const copy = await withCopy();
+
+    const first = await runOf(deletion());
+    const second = await runOf(deletion());
+
+    const detail = expect.stringMatching(/^deleteStagingSite is to be called on or after .* UTC\.$/);
+    expect(first[copy]).toMatchObject({
+      outcome: 'succeeded',
+      reason: 'announced',
+      detail,
+      findings: [{ severity: 'warning', about: 'announced', message: detail }],
+    });
+    expect(second[copy]?.detail).toBe(first[copy]?.detail);
+    expect(effects()).toEqual(['createSiteNote']);
+    const [note] = await notes();
+    expect(note?.content).toContain(`Caretaker's policy "old-copies" calls deleteStagingSite for https://`);
+    expect(note?.content).toContain('To cancel this, remove this note.');
+  });
+
+  test('is made by the first run after the grace period, and the note is updated', async () => {
+    const copy = await withCopy();
+    await runOf(deletion());
+    world.clock.leap(3 * DAY);
+
+    const targets = await runOf(deletion());
+
+    expect(targets[copy]).toMatchObject({
+      outcome: 'succeeded',
+      reason: 'done',
+      findings: [{ severity: 'info', message: 'deleteStagingSite was called, as announced.' }],
+    });
+    expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+    expect((await notes())[0]?.content).toContain(
+      `[caretaker old-copies: deleteStagingSite ${copy}, closed]`,
+    );
+  });
+
+  test('whose note was removed is not made, and its target is kept', async () => {
+    const copy = await withCopy();
+    await runOf(deletion());
+    const [note] = await notes();
+    await call('deleteSiteNote', { site_id: 'site-0001', note_id: note?.id ?? '' });
+    world.clock.leap(4 * DAY);
+
+    expect((await runOf(deletion()))[copy]).toMatchObject({
+      outcome: 'skipped',
+      reason: 'announcement-removed',
+    });
+    expect(effects()).toEqual(['createSiteNote', 'deleteSiteNote']);
+  });
+
+  test.each(['reset-after', 'reset-before'] as const)(
+    'is announced, made and closed once when answers are lost (%s)',
+    async (fault) => {
+      const copy = await withCopy();
+      world.sandbox.failNext({ operation: 'createSiteNote' }, fault);
+      expect((await runOf(deletion()))[copy]).toMatchObject({ reason: 'announced' });
+      world.clock.leap(3 * DAY);
+      world.sandbox.failNext({ operation: 'deleteStagingSite' }, fault);
+      world.sandbox.failNext({ operation: 'updateSiteNote' }, fault);
+
+      const { [copy]: target } = await runOf(deletion());
+
+      expect(target).toMatchObject({ outcome: 'succeeded' });
+      expect(['done', 'already-done']).toContain(target?.reason);
+      expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+      expect(await notes()).toHaveLength(1);
+    },
+  );
+
+  test('that the policy declares differently is announced again', async () => {
+    world = await startWorld({ sites: 1 });
+    stop = world.stop;
+    const [first, second] = (await call('listTags', {})).tags;
+    const untag = (tag_id = '') =>
+      deletion(
+        {
+          operation: 'removeTag',
+          confirm: 'removeTag',
+          params: { tag_id },
+          body: { site_ids: [{ cel: 'site.id' }] },
+        },
+        { select: { from: 'listSites', filters: {} } },
+      );
+    await runOf(untag(first?.id));
+    world.clock.leap(3 * DAY);
+
+    expect((await runOf(untag(second?.id)))['site-0001']).toMatchObject({ reason: 'announced' });
+    expect(effects()).toEqual(['createSiteNote', 'createSiteNote']);
+  });
+
+  test('is announced again when it applies again after it was made', async () => {
+    world = await startWorld({ sites: 1 });
+    stop = world.stop;
+    const policy = deletion(
+      { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' },
+      { select: { from: 'listSites', filters: {} } },
+    );
+    await runOf(policy);
+    world.clock.leap(3 * DAY);
+    expect((await runOf(policy))['site-0001']).toMatchObject({ reason: 'done' });
+
+    expect((await runOf(policy))['site-0001']).toMatchObject({ reason: 'announced' });
+    expect(world.sandbox.journal.countOf('disableSiteActivityLogs')).toBe(1);
+  });
+
+  test('keeps its announcement when the service refuses the call, and is made by a later run', async () => {
+    const copy = await withCopy();
+    await runOf(deletion());
+    world.clock.leap(3 * DAY);
+    let refuses = true;
+    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
+      if (asked === 'deleteStagingSite' && refuses)
+        throw new RejectedError('deleteStagingSite', 422, { message: 'It is in use.' });
+      return send();
+    });
+    expect((await runOf(deletion()))[copy]).toMatchObject({ outcome: 'failed', reason: 'rejected' });
+    refuses = false;
+
+    expect((await runOf(deletion()))[copy]).toMatchObject({ reason: 'done' });
+    expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+  });
+
+  test('that starts a task is followed to its end, and then its announcement is closed', async () => {
+    world = await startWorld({ sites: 10 });
+    stop = world.stop;
+    const filters = { backups: { eq: true }, connection_status: { eq: 'connected' }, locked: { eq: false } };
+    const { sites } = await call('listSites', { filters } as Input<'listSites'>);
+    const [site = '', other] = sites.map(({ id }) => id);
+    const scope = { include_files: true, include_database: true };
+    const policy = deletion(
+      {
+        operation: 'startSiteBackupMigration',
+        confirm: 'startSiteBackupMigration',
+        params: { snapshot_id: { cel: 'site.backups.latest_snapshot.id' } },
+        body: { migration: { type: 'internal', site_id: other, scope } },
+      },
+      { select: { from: 'listSites', filters: { id: { eq: site } } } },
+    );
+    expect((await runOf(policy))[site]).toMatchObject({ reason: 'announced' });
+    world.clock.leap(3 * DAY);
+    world.sandbox.failNext({ operation: 'startSiteBackupMigration' }, 'reset-after');
+
+    expect((await runOf(policy))[site]).toMatchObject({
+      outcome: 'succeeded',
+      reason: 'adopted',
+      findings: [{ message: 'startSiteBackupMigration was called, as announced.' }],
+    });
+    expect(effects()).toEqual(['createSiteNote', 'startSiteBackupMigration', 'updateSiteNote']);
+  });
+
+  test('is made although its note can no longer be updated, and the run reports a warning', async () => {
+    const copy = await withCopy();
+    await runOf(deletion());
+    world.clock.leap(3 * DAY);
+    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
+      if (asked === 'updateSiteNote')
+        throw new RejectedError('updateSiteNote', 422, { message: 'The site is locked.' });
+      return send();
+    });
+
+    expect((await runOf(deletion()))[copy]?.findings).toMatchObject([
+      { severity: 'info' },
+      {
+        severity: 'warning',
+        message: 'The note that announced it could not be updated: The site is locked.',
+      },
+    ]);
+  });
+});
+
+describe('a target that belongs to no site', () => {
+  test('is announced in the findings only, and the call is made after the grace period', async () => {
+    world = await startWorld({ sites: 1 });
+    stop = world.stop;
+    const tag = await call('createTag', { body: { tag: { name: 'old' } } });
+    const policy = deletion(
+      { operation: 'deleteTag', confirm: 'deleteTag' },
+      { select: { from: 'listTags', filters: {}, where: 'tag.name == "old"' } },
+    );
+
+    const first = await runOf(policy);
+    const second = await runOf(policy);
+    world.clock.leap(3 * DAY);
+    const third = await runOf(policy);
+
+    const { id } = tag.tag;
+    expect([first, second, third].map((targets) => targets[id]?.reason)).toEqual([
+      'announced',
+      'announced',
+      'done',
+    ]);
+    expect(first[id]?.detail).toBe(second[id]?.detail);
+    expect(effects()).toEqual(['createTag', 'deleteTag']);
+  });
+
+  test('is announced again when its announcement is more than 90 days past its date', async () => {
+    world = await startWorld({ sites: 1 });
+    stop = world.stop;
+    const { tag } = await call('createTag', { body: { tag: { name: 'old' } } });
+    const policy = deletion(
+      { operation: 'deleteTag', confirm: 'deleteTag' },
+      { select: { from: 'listTags', filters: {}, where: 'tag.name == "old"' } },
+    );
+    await runOf(policy);
+    world.clock.leap(94 * DAY);
+
+    expect((await runOf(policy))[tag.id]).toMatchObject({ reason: 'announced' });
+    expect(effects()).toEqual(['createTag']);
+  });
+});
