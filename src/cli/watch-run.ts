@@ -7,6 +7,7 @@
  */
 
 import type { Caretaker } from '../app/caretaker.ts';
+import type { Clock } from '../clock.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
@@ -93,10 +94,8 @@ async function watch(
 ): Promise<Run> {
   const { records, clock } = caretaker;
   const blockers = new Blockers(caretaker, terminal, cancelIfRefused);
+  const progress = new Progress(terminal, clock);
   let last = run;
-  let printedAt = clock.now();
-  let printed = '';
-  let spreadShown = false;
   for (;;) {
     const now = await blockers.read(async () => {
       const found = await records.runs.get(run.id);
@@ -109,19 +108,39 @@ async function watch(
       terminal.clear();
       return last;
     }
-    const spread: string | undefined = spreadShown ? undefined : formatSpread(last);
-    if (spread) terminal.message(`${last.id} ${spread}.`);
-    spreadShown ||= spread !== undefined;
-    if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
-    else {
-      const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;
-      if (line !== printed && clock.now() - printedAt >= PROGRESS_INTERVAL_MS) {
-        terminal.message(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
-        printedAt = clock.now();
-        printed = line;
-      }
-    }
+    progress.show(last);
     await clock.sleep(POLL_INTERVAL_MS, signal);
+  }
+}
+
+/** Shows the progress of a run: a status line at a terminal, elsewhere a message every ten seconds. */
+export class Progress {
+  private printed = '';
+  private printedAt: number;
+  private spreadShown = false;
+
+  constructor(
+    private readonly terminal: Terminal,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {
+    this.printedAt = clock.now();
+  }
+
+  show(run: Run): void {
+    const { terminal } = this;
+    const now = this.clock.now();
+    const spread = this.spreadShown ? undefined : formatSpread(run);
+    if (spread !== undefined) terminal.message(`${run.id} ${spread}.`);
+    this.spreadShown ||= spread !== undefined;
+    if (terminal.interactive) {
+      terminal.show(progressLine(run, now, terminal));
+      return;
+    }
+    const line = `${run.id} ${run.status}: ${outOf(run, terminal)}`;
+    if (line === this.printed || now - this.printedAt < PROGRESS_INTERVAL_MS) return;
+    terminal.message(`${line}, ${clockTime(now - run.createdAt)}`);
+    this.printedAt = now;
+    this.printed = line;
   }
 }
 
@@ -135,17 +154,18 @@ const isStalled = (run: Run): boolean =>
   (run.status === 'planning' && run.detail !== undefined);
 
 /** Reads all targets of a run. */
-export async function targetsOf({ records }: Caretaker, { id }: Run): Promise<Target[]> {
+export async function targetsOf({ records }: Pick<Caretaker, 'records'>, { id }: Run): Promise<Target[]> {
   const targets: Target[] = [];
   for await (const target of records.targets.all(id)) targets.push(target);
   return targets;
 }
 
-async function printEnd(
-  caretaker: Caretaker,
+/** Prints the result of a run that has ended, and returns the exit code. */
+export async function printEnd(
+  caretaker: Pick<Caretaker, 'records'> & { registry: Pick<Caretaker['registry'], 'reasons'> },
   run: Run,
   terminal: Terminal,
-  options: WatchOptions,
+  options: Omit<WatchOptions, 'cancelIfRefused'>,
 ): Promise<number> {
   const targets = await targetsOf(caretaker, run);
   const text = () => {

@@ -116,13 +116,21 @@ function printWithoutActiveProcess(runs: readonly Run[], { message }: Terminal):
 }
 
 /** Shows a run with all its targets. */
-export async function showRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
+export async function showRun(
+  terminal: Terminal,
+  word: string,
+  options: GlobalOptions & { failed?: true },
+): Promise<number> {
   return withRecords(options, settingsOf(options), async (opened) => {
     const { records } = opened;
     const run = await runNamed(records, word);
     const targets: Target[] = [];
-    for await (const target of records.targets.all(run.id)) targets.push(target);
-    const text = () => printRun(run, targets, terminal);
+    for await (const target of records.targets.all(run.id))
+      if (!options.failed || target.outcome === 'failed') targets.push(target);
+    const text = () => {
+      if (options.failed && targets.length === 0) terminal.message('No target failed.');
+      printRun(run, targets, terminal);
+    };
     await showReport(terminal, options, { run, targets, text });
     if (isFinal(run.status) || !isForPeople(options)) return exit.ok;
     const lost = formatLostWork(targets, opened.clock.now());

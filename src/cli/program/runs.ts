@@ -16,9 +16,17 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .command('show')
     .argument('<run>', whichRun)
     .description('show a run and the outcome of each target')
+    .option('--failed', 'only the targets that failed, each with its reason and detail')
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/runs.ts')).showRun));
+  runs
+    .command('watch')
+    .argument('[run]', `${whichRun} (default: last)`)
+    .description('follow a run that another process works on to its end; starts and changes nothing')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs-watch.ts')).watchRunOf));
   runs
     .command('cancel')
     .argument('<run>', whichRun)

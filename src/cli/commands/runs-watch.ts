@@ -1,0 +1,90 @@
+import { isFinal } from '../../run/moves.ts';
+import type { Run } from '../../run/run.ts';
+import { findActiveProcess, formatRunCommands } from '../active-process.ts';
+import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
+import { exit } from '../exit.ts';
+import { showReport } from '../output/run-report.ts';
+import { isForPeople } from '../output/show.ts';
+import { outOf } from '../output/show-run.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { runNamed } from '../run-id.ts';
+import { untilSignal } from '../signals.ts';
+import { Progress, printEnd, targetsOf } from '../watch-run.ts';
+
+type Opened = Parameters<Parameters<typeof withRecords>[2]>[0];
+
+const POLL_INTERVAL_MS = 500;
+/** Until then a daemon may be starting, or its lease passing to another one. */
+const REPORT_IDLE_AFTER_MS = 10_000;
+
+/**
+ * Follows a run to its end without working on it, and returns the exit code that `run` would: 0 only if it
+ * succeeded, 3 if it waits because the account refuses access or because it is held.
+ */
+export async function watchRunOf(
+  terminal: Terminal,
+  word: string | undefined,
+  options: GlobalOptions,
+): Promise<number> {
+  return withRecords(options, settingsOf(options), async (opened) => {
+    const run = await runNamed(opened.records, word ?? 'last');
+    const interrupt = new AbortController();
+    void untilSignal().then(() => interrupt.abort());
+    const last = await untilEnded(opened, run, terminal, interrupt.signal);
+    if (isFinal(last.status)) {
+      const { loadJobs } = await import('../../app/jobs.ts');
+      return printEnd({ records: opened.records, registry: await loadJobs() }, last, terminal, options);
+    }
+    if (interrupt.signal.aborted) {
+      terminal.message(`${last.id} is ${last.status}: ${outOf(last, terminal)}. It was not changed.`);
+      return exit.interrupted;
+    }
+    return printWaiting(opened, last, terminal, options);
+  });
+}
+
+async function printWaiting(
+  opened: Opened,
+  run: Run,
+  terminal: Terminal,
+  options: GlobalOptions,
+): Promise<number> {
+  terminal.message(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
+  terminal.message(
+    run.held
+      ? 'The run waits until it is released or cancelled.'
+      : 'The run waits. A daemon continues it when the account accepts requests again.',
+  );
+  // The messages are enough for a person.
+  const targets = isForPeople(options) ? [] : await targetsOf(opened, run);
+  await showReport(terminal, options, { run, targets, text: () => undefined });
+  return exit.unreachable;
+}
+
+/** Shows progress until the run has ended, waits for a person, or `signal` aborts; returns it as it is then. */
+async function untilEnded(opened: Opened, run: Run, terminal: Terminal, signal: AbortSignal): Promise<Run> {
+  const { records, clock } = opened;
+  const progress = new Progress(terminal, clock);
+  let last = run;
+  let idleSince: number | undefined;
+  let reportedIdle = false;
+  for (;;) {
+    const isWaiting = last.status === 'blocked' || last.held !== undefined;
+    if (isFinal(last.status) || isWaiting || signal.aborted) {
+      terminal.clear();
+      return last;
+    }
+    progress.show(last);
+    const isIdle = (await findActiveProcess(opened, last.account)) === undefined;
+    idleSince = isIdle ? (idleSince ?? clock.now()) : undefined;
+    if (idleSince !== undefined && !reportedIdle && clock.now() - idleSince >= REPORT_IDLE_AFTER_MS) {
+      reportedIdle = true;
+      terminal.message(
+        `No process works on ${last.id}. It continues when a daemon with the role worker runs.`,
+      );
+      terminal.message(formatRunCommands(last));
+    }
+    await clock.sleep(POLL_INTERVAL_MS, signal);
+    last = (await records.runs.get(run.id)) ?? last;
+  }
+}

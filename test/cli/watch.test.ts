@@ -1,0 +1,85 @@
+/** `runs watch` follows what another process does; `runs show --failed` shows what went wrong. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
+
+const SITES = 6;
+let sandbox: Sandbox;
+let desk: Desk;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: SITES, speed: 20, rateLimit: 0, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  desk.write(
+    'config/policies/sync.yaml',
+    `policies:
+  - { name: sync, job: site-sync }
+  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: assignTag, params: { tag_id: none }, body: { site_ids: [{ cel: site.id }] } } }
+`,
+  );
+  await desk.keepRedis();
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+test('watching a run shows its result when another process has ended it, and sends nothing itself', async () => {
+  const before = sandbox.journal.effects.length;
+  const working = desk.start(['run', 'sync']);
+  await untilSeen(() => sandbox.journal.effects.length > before);
+
+  const watching = await desk.run(['runs', 'watch', '--json'], { CARETAKER_API_TOKEN: 'of-nobody' });
+
+  const { code } = await working.ended;
+  expect(watching.code).toBe(code);
+  const report = JSON.parse(watching.stdout);
+  const shown = JSON.parse((await desk.run(['runs', 'show', 'last', '--json'])).stdout);
+  expect(report).toEqual(shown);
+  expect(report.finished_at).not.toBeNull();
+});
+
+test('a run that has ended is shown at once, with the exit code of its status', async () => {
+  const failed = await desk.run(['run', 'impossible']);
+  expect(failed.code).toBe(1);
+
+  const { code, stdout } = await desk.run(['runs', 'watch']);
+
+  expect(code).toBe(1);
+  expect(stdout).toBe(failed.stdout);
+});
+
+test('--failed shows only the targets that failed, with reason and detail, in every format', async () => {
+  const all = JSON.parse((await desk.run(['runs', 'show', 'last', '--json'])).stdout).targets;
+  const failed = all.filter(({ outcome }: { outcome: string }) => outcome === 'failed');
+  expect(failed.length).toBeGreaterThan(0);
+
+  const { stdout } = await desk.run(['runs', 'show', 'last', '--failed', '-o', 'jsonl']);
+
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(rows.map(({ id }) => id)).toEqual(failed.map(({ id }: { id: string }) => id));
+  expect(rows[0]).toMatchObject({ reason: expect.any(String), detail: expect.any(String) });
+  const table = (await desk.run(['runs', 'show', 'last', '--failed'])).stdout;
+  expect(table).toContain(rows[0].detail);
+});
+
+test('Ctrl-C stops watching and leaves the run as it is', async () => {
+  for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
+  const before = sandbox.journal.effects.length;
+  const working = desk.start(['run', 'sync']);
+  await untilSeen(() => sandbox.journal.effects.length > before);
+  working.child.kill('SIGINT');
+  await working.ended;
+
+  const watching = desk.start(['runs', 'watch']);
+  await watching.line(/No process works on sync\./);
+  await watching.line(/caretaker runs continue sync\./);
+  watching.child.kill('SIGINT');
+
+  expect((await watching.ended).code).toBe(130);
+  const [{ status }] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
+  expect(status).toBe('running');
+}, 60_000);
