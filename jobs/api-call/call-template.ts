@@ -14,9 +14,9 @@ import { isOperationId, type OperationId, operationOf, operations } from '../../
 import { dayIn } from '../../src/dates.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import type { Field } from '../../src/expression/fields.ts';
-import { type CandidateList, candidateLists } from '../../src/job/candidates.ts';
-import { fieldsOf, fieldsOfItem } from '../../src/job/fields.ts';
-import type { OptionFault } from '../../src/job/job.ts';
+import { fieldsOf } from '../../src/job/fields.ts';
+import type { Items, OptionFault } from '../../src/job/job.ts';
+import { type Source, subjectFields } from '../../src/job/source.ts';
 import { isHolder } from '../../src/schema-issue.ts';
 import { isSecretKey, redact } from '../../src/secrets.ts';
 import { suggestionFor } from '../../src/suggest.ts';
@@ -35,7 +35,8 @@ export type Fill = [path: (string | number)[], value: unknown];
 /** A place of the input whose value comes from the target. */
 interface Placeholder {
   path: Path;
-  source: string;
+  /** The expression. */
+  text: string;
   /** The parameter that names the target: filled in although the policy does not declare it. */
   implied?: true;
 }
@@ -62,26 +63,19 @@ const fieldKindNames: Partial<Record<Field['kind'], string>> = {
   object: 'a map',
 };
 
-/** The path parameter that names an item of this list: `site_id` for `listSites`. */
-export function ownParameter(from: CandidateList): string | undefined {
-  const prefix = `${operationOf(from).path}/{`;
-  const operation = Object.values(operations).find(({ path }) => path.startsWith(prefix));
-  return operation && pathParameters(operation.path)[0];
-}
-
 /**
- * Everything that is wrong with a call for items of this list. Paths start at the call. An operation that
+ * Everything that is wrong with a call for candidates of this source. Paths start at the call. An operation that
  * changes nothing is a fault too.
  */
 export function checkCall(
   { operation, ...rest }: Omit<CallTemplate, 'operation'> & { operation: string },
-  from: CandidateList,
+  source: Source,
 ): OptionFault[] {
   if (!isOperationId(operation)) {
     const suggestion = suggestionFor(operation, Object.keys(operations));
     return [{ path: ['operation'], message: `There is no operation "${operation}".`, suggestion }];
   }
-  return checkHasEffect(operation) ?? checkInputFor({ operation, ...rest }, from);
+  return checkHasEffect(operation) ?? checkInputFor({ operation, ...rest }, source);
 }
 
 function checkHasEffect(id: OperationId): OptionFault[] | undefined {
@@ -92,12 +86,12 @@ function checkHasEffect(id: OperationId): OptionFault[] | undefined {
   return [{ path: ['operation'], message, suggestion: `send it manually: caretaker api ${id}` }];
 }
 
-function checkInputFor(template: CallTemplate, from: CandidateList): OptionFault[] {
+function checkInputFor(template: CallTemplate, source: Source): OptionFault[] {
   const faults: OptionFault[] = [];
-  const placeholders = placeholdersOf(template, from, faults);
+  const placeholders = placeholdersOf(template, source, faults);
   if (faults.length > 0) return faults;
   const samples = placeholders.map((placeholder): Fill => {
-    const compiled = compilePlaceholder(placeholder, template.operation, from, faults);
+    const compiled = compilePlaceholder(placeholder, template.operation, source, faults);
     return [[...placeholder.path], compiled ? sampleOf(compiled.expression) : 'x'];
   });
   const isOfSample = ({ path }: { path: string[] }) =>
@@ -106,36 +100,35 @@ function checkInputFor(template: CallTemplate, from: CandidateList): OptionFault
     ...secretsIn(template.body, ['body']),
     ...checkInput(template.operation, inputOf(template, samples))
       .filter((fault) => !isOfSample(fault))
-      .map((fault) => inOptions(fault, from))
+      .map((fault) => inOptions(fault, source))
       .map((fault) => ({ ...fault, suggestion: fault.suggestion ?? quotesFor(template, fault.path) })),
   );
-  return faults.length > 0 || placeholders.length > 0 ? faults : [sameForAll(from)];
+  return faults.length > 0 || placeholders.length > 0 ? faults : [sameForAll(source)];
 }
 
 /** A call whose expressions are compiled. */
 export interface CompiledCall {
   /**
-   * The values of the placeholders for one item, or why the call cannot be made for it. A day is the day of a
-   * time in `timezone`.
+   * The values of the placeholders for one candidate, or why the call cannot be made for it. A day is the day of
+   * a time in `timezone`.
    */
-  fill(item: unknown, at: { now: Date; timezone: string }): { fills: Fill[] } | { missing: string };
+  fill(items: Items, at: { now: Date; timezone: string }): { fills: Fill[] } | { missing: string };
 }
 
 /** Compiles a call that `checkCall` found no fault in. */
-export function compileCall(template: CallTemplate, from: CandidateList): CompiledCall {
-  const subject = candidateLists[from];
-  const compiled = placeholdersOf(template, from, []).flatMap(
-    (placeholder) => compilePlaceholder(placeholder, template.operation, from, []) ?? [],
+export function compileCall(template: CallTemplate, source: Source): CompiledCall {
+  const compiled = placeholdersOf(template, source, []).flatMap(
+    (placeholder) => compilePlaceholder(placeholder, template.operation, source, []) ?? [],
   );
   return {
-    fill(item, at) {
+    fill(items, at) {
       const fills: Fill[] = [];
       try {
-        for (const { path, source, expression, field } of compiled) {
-          const value = expression.of({ [subject]: item }, at.now);
-          if (isMissing(value, path, expression)) return { missing: `${source} is empty.` };
+        for (const { path, text, expression, field } of compiled) {
+          const value = expression.of(items, at.now);
+          if (isMissing(value, path, expression)) return { missing: `${text} is empty.` };
           if (hasSecret(value))
-            return { missing: `${source} contains a credential, and credentials are never stored.` };
+            return { missing: `${text} contains a credential, and credentials are never stored.` };
           fills.push([[...path], field?.kind === 'day' ? dayOf(value, at.timezone) : value]);
         }
       } catch (error) {
@@ -179,15 +172,15 @@ function setAt(holder: unknown, path: Path, value: unknown): void {
 /** The placeholders of a call. Adds those that are not valid to `faults`. */
 function placeholdersOf(
   { operation, params = {}, body }: CallTemplate,
-  from: CandidateList,
+  source: Source,
   faults: OptionFault[],
 ) {
   const placeholders: Placeholder[] = [];
   const collect = (value: unknown, path: Path): void => {
     if (typeof value !== 'object' || value === null) return;
     if (!Array.isArray(value) && Object.hasOwn(value, 'cel')) {
-      const source: unknown = Reflect.get(value, 'cel');
-      if (typeof source === 'string' && Object.keys(value).length === 1) placeholders.push({ path, source });
+      const text: unknown = Reflect.get(value, 'cel');
+      if (typeof text === 'string' && Object.keys(value).length === 1) placeholders.push({ path, text });
       else
         faults.push({
           path: [...optionPath(path), 'cel'],
@@ -202,9 +195,10 @@ function placeholdersOf(
   };
   for (const [name, value] of Object.entries(params)) collect(value, [name]);
   collect(body, ['body']);
-  const own = ownParameter(from);
-  if (own && !Object.hasOwn(params, own) && pathParameters(operationOf(operation).path).includes(own)) {
-    placeholders.push({ path: [own], source: `${candidateLists[from]}.id`, implied: true });
+  const inPath = pathParameters(operationOf(operation).path);
+  for (const { name, source: text } of source.parameters) {
+    if (!Object.hasOwn(params, name) && inPath.includes(name))
+      placeholders.push({ path: [name], text, implied: true });
   }
   return placeholders;
 }
@@ -212,20 +206,20 @@ function placeholdersOf(
 function compilePlaceholder(
   placeholder: Placeholder,
   operation: OperationId,
-  from: CandidateList,
+  source: Source,
   faults: OptionFault[],
 ): Compiled | undefined {
   const path = [...optionPath(placeholder.path), ...(placeholder.implied ? [] : ['cel'])];
   const field = fieldAt(operation, placeholder.path);
   try {
-    const expression = compileExpression(placeholder.source, { [candidateLists[from]]: fieldsOfItem(from) });
+    const expression = compileExpression(placeholder.text, source.variables);
     const type = typeOf(expression);
     if (expression.type !== 'dyn' && !type) {
       const message = `The expression must give a string, a number, true or false, a time or a list of these, but it is ${expression.type}.`;
       faults.push({ path, offset: 0, message });
     } else if (type && field && field.kind !== 'any' && !type.fitsInto.includes(field.kind)) {
       const message = `"${placeholder.path.at(-1)}" must be ${fieldKindNames[field.kind]}, but the expression gives ${type.name}.`;
-      const suggestion = field.kind === 'string' ? `write string(${placeholder.source})` : undefined;
+      const suggestion = field.kind === 'string' ? `write string(${placeholder.text})` : undefined;
       faults.push({ path, offset: 0, message, suggestion });
     }
     return { ...placeholder, expression, field };
@@ -266,15 +260,16 @@ function quotesFor({ operation, ...given }: CallTemplate, path: OptionFault['pat
 /** A fault of the input as a fault of the options. */
 function inOptions(
   { path, message, allowed }: { path: string[]; message: string; allowed?: readonly string[] },
-  from: CandidateList,
+  source: Source,
 ): OptionFault {
   const name = path.at(-1) ?? '';
   const isUnknownName = message === 'is not taken here';
   const isParam = path.length === 1 && name !== 'body';
-  const source = `${candidateLists[from]}.${Object.hasOwn(fieldsOfItem(from), name) ? name : ' ... '}`;
+  const { subject } = source;
+  const value = `${subject}.${Object.hasOwn(subjectFields(source), name) ? name : ' ... '}`;
   const suggestion =
     message === 'is missing' && isParam
-      ? `add it to params, as a string or from the target: ${name}: { cel: ${source} }`
+      ? `add it to params, as a string or from the target: ${name}: { cel: ${value} }`
       : allowed && suggestionFor(name, isParam ? allowed.filter((one) => one !== 'body') : allowed);
   const indexed = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
   return {
@@ -285,10 +280,10 @@ function inOptions(
   };
 }
 
-const sameForAll = (from: CandidateList): OptionFault => ({
+const sameForAll = ({ subject }: Source): OptionFault => ({
   path: ['operation'],
   message: 'The call would be the same for every target, because it uses no value from the target.',
-  suggestion: `use a value such as { cel: ${candidateLists[from]}.id }, or send the call once with caretaker api`,
+  suggestion: `use a value such as { cel: ${subject}.id }, or send the call once with caretaker api`,
 });
 
 /** Each run stores a copy of its policy, so a policy must not contain credentials. */

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { isDestructive } from '../../src/contract/destructive.ts';
 import { isOperationId } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
-import { type CandidateList, candidateLists } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { formatUtc } from '../../src/job/grace/announcement.ts';
 import { closeChange, type GracedChange } from '../../src/job/grace/grace.ts';
-import type { Acting, OptionFault } from '../../src/job/job.ts';
+import type { Acting, Items, OptionFault } from '../../src/job/job.ts';
 import { formatDuration } from '../../src/job/options.ts';
 import { shown } from '../../src/job/shown.ts';
+import type { Source } from '../../src/job/source.ts';
 import type { CallTemplate } from './call-template.ts';
 
 /** An announcement is remembered for 100 days, so a longer one could be forgotten before its date. */
@@ -27,17 +27,16 @@ export function graceFaults(operation: string, grace: number | undefined): Optio
 }
 
 /**
- * The site on which the change of an item is announced; undefined for an item of a list without sites.
+ * The site on which the change of a candidate is announced; undefined for an item of a list without sites.
  *
  * @throws {NotShownError} when the item does not show its site.
  */
-export function siteOf(
-  { id, site_id }: { id?: string | null | undefined; site_id?: string | undefined },
-  from: CandidateList,
-): string | undefined {
+export function siteOf(items: Items, { from, subject, parent }: Source): string | undefined {
+  const { id, site_id } = items[subject] as { id?: string | null; site_id?: string };
+  if (parent) return (items[parent.subject] as { id: string }).id;
   if (from === 'listSites') return id ?? undefined;
   if (!Object.hasOwn(fieldsOfItem(from), 'site_id')) return undefined;
-  return shown(site_id, `${candidateLists[from]}.site_id`);
+  return shown(site_id, `${subject}.site_id`);
 }
 
 /** The call for one target, for its announcement. */

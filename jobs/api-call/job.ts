@@ -18,7 +18,7 @@ import {
 import { ExpressionError } from '../../src/expression/expression.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import type { Api } from '../../src/job/api.ts';
-import { candidateLists, labelOf } from '../../src/job/candidates.ts';
+import { type Identified, idOf, idWithin, labelOf, parentIdIn } from '../../src/job/candidates.ts';
 import {
   announcementKey,
   awaitGrace,
@@ -96,9 +96,7 @@ const valueBefore: Partial<Record<OperationId, (api: Api, input: never) => Promi
 };
 
 /** The fields of a list item that this job reads. */
-interface Item {
-  id?: string | null | undefined;
-  provider?: string | undefined;
+interface Item extends Identified {
   site_id?: string | undefined;
 }
 
@@ -106,36 +104,37 @@ export const apiCall = defineJob({
   name: 'api-call',
   summary: 'Calls one operation of the service for each target of any list.',
   options: Options,
-  check: ({ confirm, once, grace, ...call }, { from }) => [
-    ...checkCall(call, from),
+  check: ({ confirm, once, grace, ...call }, { source }) => [
+    ...checkCall(call, source),
     ...graceFaults(call.operation, grace),
-    ...keyFaults(once, from),
+    ...keyFaults(once, source),
     ...confirmFaults(call.operation, confirm),
   ],
   candidates: 'any',
   state: State,
-  // A backup destination that is not configured has no id, only its provider.
   target: (item: Item) => ({
-    id: item.id ?? item.provider ?? '',
+    id: idOf(item),
     label: labelOf(item),
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
-  prepare: async ({ options, from }) => ({
-    call: compileCall(callOf(options), from),
-    ...(options.once === undefined ? {} : { key: compileKey(options.once, from) }),
+  prepare: async ({ options, source }) => ({
+    source,
+    call: compileCall(callOf(options), source),
+    ...(options.once === undefined ? {} : { key: compileKey(options.once, source) }),
   }),
   evaluate(
-    item: Item,
-    { prepared: { call, key }, options, from, runContext, serviceNow },
+    _,
+    { prepared: { source, call, key }, options, runContext, serviceNow },
+    items,
   ): Evaluation<State> {
     const now = new Date(serviceNow);
-    const filled = call.fill(item, { now, timezone: runContext.timezone });
+    const filled = call.fill(items, { now, timezone: runContext.timezone });
     if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
-    const siteId = options.grace === undefined ? undefined : siteOf(item, from);
+    const siteId = options.grace === undefined ? undefined : siteOf(items, source);
     const state = { ...filled, ...(siteId === undefined ? {} : { siteId }) };
     if (!key) return { is: 'target', state };
     try {
-      const once = keyFor(key, { [candidateLists[from]]: item }, runContext, now);
+      const once = keyFor(key, items, runContext, now);
       return { is: 'target', state: { ...state, once } };
     } catch (error) {
       if (error instanceof ExpressionError) return { is: 'ineligible', why: error.message };
@@ -269,9 +268,13 @@ function endAfterError(acting: Step, input: Record<string, unknown>, error: unkn
   return { is: 'done', reason: 'done', detail };
 }
 
-/** Whether a 404 can only mean the target, because the path names nothing else. */
-const namesTargetAlone = ({ target, options }: Step, input: Record<string, unknown>): boolean =>
-  pathParameters(operationOf(callOf(options).operation).path).every((name) => input[name] === target.id);
+/** Whether a 404 can only mean the target or what it belongs to, because the path names nothing else. */
+function namesTargetAlone({ target, options }: Step, input: Record<string, unknown>): boolean {
+  const ids = pathParameters(operationOf(callOf(options).operation).path).map((name) => String(input[name]));
+  const [first = '', second] = ids;
+  const isParent = ids.length === 1 && parentIdIn(target.id) === first;
+  return isParent || target.id === (second === undefined ? first : idWithin(first, second));
+}
 
 /** The parts of an answer that decide what follows. */
 interface ServiceAnswer {

@@ -10,9 +10,8 @@ import { ExpressionError } from '../../src/expression/expression.ts';
 import type { FieldTree } from '../../src/expression/fields.ts';
 import { compileTemplate, type Template } from '../../src/expression/template.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
-import { type CandidateList, candidateLists } from '../../src/job/candidates.ts';
-import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { Acting, Holder, OptionFault, RunContext } from '../../src/job/job.ts';
+import type { Acting, Holder, Items, OptionFault, RunContext } from '../../src/job/job.ts';
+import type { Source } from '../../src/job/source.ts';
 
 const MAX_KEY_LENGTH = 200;
 /** The change was made. */
@@ -27,13 +26,13 @@ const text = { kind: 'string', nullable: false, optional: false } as const;
 /** What a key may use of its run. */
 const runFields: FieldTree = { policy: text, date: text };
 
-const variablesOf = (from: CandidateList) => ({ [candidateLists[from]]: fieldsOfItem(from), run: runFields });
+const variablesOf = ({ variables }: Source) => ({ ...variables, run: runFields });
 
-/** Everything that is wrong with a key for items of this list. */
-export function keyFaults(key: string | undefined, from: CandidateList): OptionFault[] {
+/** Everything that is wrong with a key for candidates of this source. */
+export function keyFaults(key: string | undefined, source: Source): OptionFault[] {
   if (key === undefined) return [];
   try {
-    compileTemplate(key, variablesOf(from));
+    compileTemplate(key, variablesOf(source));
     return [];
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -43,17 +42,17 @@ export function keyFaults(key: string | undefined, from: CandidateList): OptionF
 }
 
 /** The template of a key that `keyFaults` found no fault in. */
-export const compileKey = (key: string, from: CandidateList): Template =>
-  compileTemplate(key, variablesOf(from));
+export const compileKey = (key: string, source: Source): Template =>
+  compileTemplate(key, variablesOf(source));
 
 /**
- * The key for one item: `run.date` is the day of the scheduled time in the policy's time zone.
+ * The key for one candidate: `run.date` is the day of the scheduled time in the policy's time zone.
  *
  * @throws {ExpressionError} {NotShownError} when the item does not have a value that the key uses.
  */
 export function keyFor(
   template: Template,
-  items: Readonly<Record<string, unknown>>,
+  items: Items,
   { policy, at, timezone }: RunContext,
   now: Date,
 ): string {

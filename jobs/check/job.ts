@@ -7,9 +7,9 @@ import { ExpressionError } from '../../src/expression/expression.ts';
 import { NotShownError } from '../../src/expression/not-shown.ts';
 import { compileTemplate, type Template } from '../../src/expression/template.ts';
 import type { End } from '../../src/job/answer.ts';
-import { type CandidateList, candidateLists, labelOf } from '../../src/job/candidates.ts';
-import { fieldsOfItem } from '../../src/job/fields.ts';
-import { defineJob, type OptionFault } from '../../src/job/job.ts';
+import { type Identified, idOf, labelOf } from '../../src/job/candidates.ts';
+import { defineJob, type Items, type OptionFault } from '../../src/job/job.ts';
+import type { Source } from '../../src/job/source.ts';
 
 const Options = z.strictObject({
   severity: z
@@ -25,12 +25,6 @@ const Options = z.strictObject({
     ),
 });
 
-/** What an item of some list may have that matters here. */
-interface Item {
-  id?: string | null | undefined;
-  provider?: string | undefined;
-}
-
 const MAX_MESSAGE_LENGTH = 500;
 
 export const check = defineJob({
@@ -38,17 +32,19 @@ export const check = defineJob({
   summary: 'Reports what a policy selects, and changes nothing.',
   reasons: { found: { text: 'The check found it; the message says what.' } },
   options: Options,
-  check: ({ message }, { from }) => messageFaults(message, from),
+  check: ({ message }, { source }) => messageFaults(message, source),
   candidates: 'any',
   reportsSelection: true,
   comparesInfo: true,
   // It changes nothing, so that others may work on the site meanwhile.
-  target: (item: Item) => ({ id: item.id ?? item.provider ?? '', label: labelOf(item), site: null }),
+  target: (item: Identified) => ({ id: idOf(item), label: labelOf(item), site: null }),
   requestsPerTarget: 0,
-  prepare: async ({ options, from }) => compileTemplate(options.message, variablesOf(from)),
-  evaluate(item: Item, { options: { severity }, prepared, from, serviceNow }) {
-    const subject = candidateLists[from];
-    const message = messageFor(prepared, { [subject]: item }, new Date(serviceNow));
+  prepare: async ({ options, source }) => ({
+    subject: source.subject,
+    template: compileTemplate(options.message, source.variables),
+  }),
+  evaluate(_, { options: { severity }, prepared: { subject, template }, serviceNow }, items) {
+    const message = messageFor(template, items, new Date(serviceNow));
     const is: End['is'] = severity === 'error' ? 'failed' : 'done';
     const findings = [{ severity, about: subject, message }];
     return { is: 'ended', end: { is, reason: 'found', detail: message, findings } };
@@ -62,11 +58,9 @@ export const check = defineJob({
   },
 });
 
-const variablesOf = (from: CandidateList) => ({ [candidateLists[from]]: fieldsOfItem(from) });
-
-function messageFaults(message: string, from: CandidateList): OptionFault[] {
+function messageFaults(message: string, { variables }: Source): OptionFault[] {
   try {
-    compileTemplate(message, variablesOf(from));
+    compileTemplate(message, variables);
     return [];
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -76,7 +70,7 @@ function messageFaults(message: string, from: CandidateList): OptionFault[] {
 }
 
 /** A value that is missing from the message does not make the finding less certain. */
-function messageFor(template: Template, items: Record<string, unknown>, now: Date): string {
+function messageFor(template: Template, items: Items, now: Date): string {
   const text = template.of(items, now, (error) =>
     error instanceof NotShownError ? '(not shown)' : '(no value)',
   );

@@ -5,7 +5,7 @@
 
 import type { Caretaker } from '../app/caretaker.ts';
 import type { BudgetUsage } from '../budget/usage.ts';
-import { costOf, estimateTargets, pastCost } from '../engine/plan/cost.ts';
+import { costOf, estimatePlan, pastCost } from '../engine/plan/cost.ts';
 import { CaretakerError } from '../errors.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import { type Policy, weights } from '../policy/policy.ts';
@@ -205,9 +205,9 @@ async function costOfRun(caretaker: Caretaker, policy: Policy): Promise<RunCost>
   const job = caretaker.registry.get(policy.job);
   if (!job) return { from: 'nothing', ms: 0 };
   try {
-    const targets = await estimateTargets(caretaker, policy);
+    const { targets, planning } = await estimatePlan(caretaker, policy);
     const { acting, following } = costOf(job, policy, targets, undefined);
-    return { requests: Math.max(1, Math.ceil(targets / 100)) + acting + following, from: 'estimate', ms: 0 };
+    return { requests: planning + acting + following, from: 'estimate', ms: 0 };
   } catch (error) {
     // The service is unavailable or refuses access. The rest of the forecast is still useful.
     if (error instanceof CaretakerError) return { from: 'nothing', ms: 0 };

@@ -3,8 +3,9 @@
  * there and resolved. May be done again at any time before the run has ended; nothing is counted twice.
  *
  * Resolved is only what the run looked at: a target of its own that ended without the finding, or one that is no
- * longer among what a whole run selects. A run that was cancelled or stopped resolves nothing.
+ * longer among what a whole run selects. What a list that could not be read would show is not resolved. A run that was cancelled or stopped resolves nothing.
  */
+import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { ComparedRun, SeenFinding } from '../records/findings-store.ts';
 import { coreReasonText } from '../run/reasons.ts';
@@ -34,16 +35,17 @@ export async function compareFindings(
     if (seen.length > 0) await records.findings.note(compared, page + 1, seen);
   }
   if (run.ending) return;
+  const { forEach } = policyOf(run).select;
   for await (const known of records.findings.pages(run.account, run.policy)) {
     const unseen = known.filter(({ last }) => last !== run.id);
-    const targets = await records.targets.many(
-      run.id,
-      unseen.map(({ target }) => target),
-    );
+    // A target of a list that each site has is covered by the site's own, if its list was not read.
+    const parentOf = ({ target }: { target: string }) => (forEach ? parentIdIn(target) : undefined) ?? target;
+    const ids = new Set(unseen.flatMap((one) => [one.target, parentOf(one)]));
+    const targets = await records.targets.many(run.id, [...ids]);
     const byId = new Map(targets.map((target) => [target.id, target]));
     await records.findings.resolve(
       compared,
-      unseen.filter(({ target }) => isResolved(byId.get(target), compared)),
+      unseen.filter((one) => isResolved(byId.get(one.target) ?? byId.get(parentOf(one)), compared)),
     );
   }
 }

@@ -2,10 +2,8 @@
 import type { ASTNode, Environment, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
 import type { Fault } from './fault.ts';
-import type { Field, FieldTree } from './fields.ts';
+import { type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
 import { signaturesOf } from './functions.ts';
-
-type Variables = Readonly<Record<string, FieldTree>>;
 
 /**
  * Explains an error of the parser or the type check over these variables. `noun` is what the message calls
@@ -53,11 +51,15 @@ function unknownField(
 ): Fault {
   const receiver = node?.op === '.' ? (node.args as [ASTNode, string])[0] : undefined;
   const path = receiver && pathOf(receiver);
-  const fields = variables[path?.[0] ?? ''];
-  const known = path && fields && fieldsAt(fields, path.slice(1));
+  const variable = variables[path?.[0] ?? ''];
+  const known =
+    path && variable && !(variable instanceof ListOf) ? fieldsAt(variable, path.slice(1)) : undefined;
   return {
     message: known && path ? `${path.join('.')} has no field "${name}".` : `There is no field "${name}".`,
-    suggestion: suggestionFor(name, known ? Object.keys(known) : Object.values(variables).flatMap(allNames)),
+    suggestion: suggestionFor(
+      name,
+      known ? Object.keys(known) : Object.values(variables).flatMap(allNamesOf),
+    ),
   };
 }
 
@@ -76,6 +78,9 @@ function fieldsAt(fields: FieldTree, path: readonly string[]): FieldTree | undef
   }, fields);
 }
 
+const allNamesOf = (variable: FieldTree | ListOf): string[] =>
+  allNames(variable instanceof ListOf ? variable.fields : variable);
+
 function allNames(fields: FieldTree): string[] {
   const inside = (field: Field): string[] => {
     if (field.kind === 'object') return allNames(field.fields);
@@ -86,7 +91,9 @@ function allNames(fields: FieldTree): string[] {
 
 /** Suggests the full name of the field when the variable is missing. */
 function variable(name: string, variables: Variables): string | undefined {
-  const owner = Object.entries(variables).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
+  const owner = Object.entries(variables).find(
+    ([, fields]) => !(fields instanceof ListOf) && Object.hasOwn(fields, name),
+  )?.[0];
   return owner ? `did you mean ${owner}.${name}?` : suggestionFor(name, [...Object.keys(variables), 'now']);
 }
 

@@ -13,7 +13,7 @@ import { RE2JS } from '@bufbuild/re2';
 import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { CaretakerError, messageOf } from '../errors.ts';
 import { explain } from './errors.ts';
-import type { Field, FieldTree } from './fields.ts';
+import { type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
 import { addAgo, addConversions } from './functions.ts';
 import { NotShownError } from './not-shown.ts';
 import { findRefused, nodesIn } from './rules.ts';
@@ -62,8 +62,7 @@ const limits = {
   maxCallArguments: 10,
 };
 
-/** The variables of an expression besides `now`, with their fields. The first one is the subject. */
-export type Variables = Readonly<Record<string, FieldTree>>;
+export type { Variables } from './fields.ts';
 
 /**
  * Compiles an expression over these variables and `now`. `noun` is what messages call it.
@@ -107,7 +106,8 @@ interface Language {
 const languages = new WeakMap<FieldTree, { variables: Variables; language: Language }[]>();
 
 function languageOf(variables: Variables): Language {
-  const [subject = {}] = Object.values(variables);
+  const [first = {}] = Object.values(variables);
+  const subject = first instanceof ListOf ? first.fields : first;
   const known = languages.get(subject) ?? [];
   const found = known.find((one) => areSame(one.variables, variables));
   if (found) return found.language;

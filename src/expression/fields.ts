@@ -15,3 +15,19 @@ export type Kind =
 export type Field = Kind & { nullable: boolean; optional: boolean };
 
 export type FieldTree = { readonly [name: string]: Field };
+
+/** A variable that is a list of objects with these fields. */
+export class ListOf {
+  constructor(readonly fields: FieldTree) {}
+}
+
+/** The variables of an expression besides `now`, with their fields. The first one is the subject. */
+export type Variables = Readonly<Record<string, FieldTree | ListOf>>;
+
+/** A variable as a field. */
+export function fieldOfVariable(variable: FieldTree | ListOf): Field {
+  const isList = variable instanceof ListOf;
+  const whole = { nullable: false, optional: false };
+  const item = { kind: 'object', fields: isList ? variable.fields : variable, ...whole } as const;
+  return isList ? { kind: 'list', of: item, ...whole } : item;
+}

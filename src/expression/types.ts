@@ -5,7 +5,7 @@
  * which CEL treats like any error. So `a || b` is true if `b` is, whether or not `a` was shown.
  */
 import type { Environment } from '@marcbachmann/cel-js';
-import type { Field, FieldTree } from './fields.ts';
+import { type Field, type FieldTree, fieldOfVariable, type Variables } from './fields.ts';
 import { NotShownError } from './not-shown.ts';
 
 const timestamp = 'google.protobuf.Timestamp';
@@ -24,16 +24,17 @@ const readAs = (kind: Kind, value: unknown): unknown => (value === null ? kind.e
 /** Declares the variables. Returns the function that converts items of the service to their values. */
 export function declareVariables(
   environment: Environment,
-  variables: Readonly<Record<string, FieldTree>>,
+  variables: Variables,
 ): (items: Readonly<Record<string, unknown>>) => Record<string, unknown> {
   mixNumbers(environment);
-  const kinds = Object.entries(variables).map(([name, fields]) => {
-    const { type, read } = objectKind(environment, name, fields);
-    environment.registerVariable(name, type);
-    return [name, read] as const;
+  const kinds = Object.entries(variables).map(([name, variable]) => {
+    const kind = kindOf(environment, name, fieldOfVariable(variable));
+    environment.registerVariable(name, kind.type);
+    return [name, kind] as const;
   });
-  // A related item that does not exist shows none of its fields.
-  return (items) => Object.fromEntries(kinds.map(([name, read]) => [name, read(items[name]) ?? read({})]));
+  // An item that is null does not exist: its fields are empty. One that is missing shows none of its fields.
+  return (items) =>
+    Object.fromEntries(kinds.map(([name, kind]) => [name, readAs(kind, items[name]) ?? kind.read({})]));
 }
 
 function kindOf(environment: Environment, name: string, field: Field): Kind {

@@ -2,7 +2,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
 import type { Fault } from './fault.ts';
-import type { Field, FieldTree } from './fields.ts';
+import { type Field, fieldOfVariable, type Variables } from './fields.ts';
 import { isNode } from './rules.ts';
 
 /**
@@ -11,8 +11,6 @@ import { isNode } from './rules.ts';
  */
 type Scope = Readonly<Record<string, Field | undefined>>;
 
-const whole = { nullable: false, optional: false };
-
 /** A text that an expression compares with a field of the service. */
 interface Comparison {
   field: Field;
@@ -20,8 +18,6 @@ interface Comparison {
   text: string;
   offset: number;
 }
-
-type Variables = Readonly<Record<string, FieldTree>>;
 
 /** The first comparison whose result is always the same, because the field never has this value. */
 export function impossibleValue(root: ASTNode, variables: Variables): Fault | undefined {
@@ -46,10 +42,7 @@ export function textsComparedWith(field: Field, root: ASTNode, variables: Variab
 
 const scopeOf = (variables: Variables): Scope =>
   Object.fromEntries(
-    Object.entries(variables).map(([name, fields]): [string, Field] => [
-      name,
-      { kind: 'object', fields, ...whole },
-    ]),
+    Object.entries(variables).map(([name, variable]): [string, Field] => [name, fieldOfVariable(variable)]),
   );
 
 function* comparisonsIn(value: unknown, scope: Scope): Generator<Comparison> {

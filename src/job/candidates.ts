@@ -18,6 +18,11 @@ export const candidateLists = {
   listManagedAccounts: 'managed_account',
   listSenderEmails: 'sender',
   listBackupDestinations: 'destination',
+  listAutoUpdateHistory: 'auto_update',
+  listSiteNotes: 'note',
+  listSiteCustomWorks: 'custom_work',
+  listSiteActivityLogs: 'activity',
+  listSiteSnapshots: 'snapshot',
 } as const satisfies Partial<Record<ListId, string>>;
 
 export type CandidateList = keyof typeof candidateLists;
@@ -31,29 +36,63 @@ export function labelOf(item: object): string {
   return values.find((value): value is string => typeof value === 'string' && value !== '') ?? '';
 }
 
+/** The fields of an item that its id is made of. */
+export interface Identified {
+  id?: string | null | undefined;
+  /** A backup destination that is not configured has no id, only its provider. */
+  provider?: string | undefined;
+  /** A run of an auto update schedule has no id: it is known by its schedule and time. */
+  auto_update_schedule?: { id?: string | undefined } | undefined;
+  performed_on?: string | undefined;
+}
+
+/** The id under which an item of any of these lists is planned and recorded. */
+export function idOf({ id, provider, auto_update_schedule: schedule, performed_on }: Identified): string {
+  const run = schedule?.id === undefined ? undefined : `${schedule.id}@${performed_on ?? ''}`;
+  return id ?? provider ?? run ?? '';
+}
+
 /** An item of any of these lists. */
 export type AnyItem = { [List in CandidateList]: Item<List> }[CandidateList];
 
 /**
- * The list that a policy takes its candidates from: the job's own list or, for a job that works on any list,
- * the one in `select.from`. The policy loader checks that it is given.
- */
-export const candidatesOf = (
-  { candidates }: { candidates: CandidateList | 'any' },
-  { from }: { from?: CandidateList },
-): CandidateList => (candidates === 'any' ? (from ?? 'listSites') : candidates);
-
-/**
- * The operation that shows one item of a list alone, and its parameter: `showSite` and `site_id` for
+ * The operation that shows one item of a list alone, and the parameter for its id: `showSite` and `site_id` for
  * `listSites`.
  */
 export function singleViewOf(list: CandidateList): { operation: OperationId; parameter: string } | undefined {
   const prefix = `${operationOf(list).path}/`;
   for (const [operation, { method, path }] of Object.entries(operations)) {
-    const [parameter] = pathParameters(path);
+    const parameter = pathParameters(path).at(-1);
     if (method === 'GET' && parameter !== undefined && path === `${prefix}{${parameter}}`) {
       return { operation: operation as OperationId, parameter };
     }
   }
   return undefined;
 }
+
+/** The list whose items each have such a list: `listSites` for `listSiteNotes`. */
+export function parentListOf(list: CandidateList): CandidateList | undefined {
+  const [, path] = /^(.*)\/\{\w+\}\/[^/]+$/.exec(operationOf(list).path) ?? [];
+  const lists = Object.keys(candidateLists) as CandidateList[];
+  return path === undefined ? undefined : lists.find((one) => operationOf(one).path === path);
+}
+
+/** The path parameter that names an item of this list: `site_id` for `listSites`. */
+export function ownParameter(list: CandidateList): string | undefined {
+  const { path } = operationOf(list);
+  const operation = Object.values(operations).find((one) => one.path.startsWith(`${path}/{`));
+  return operation && pathParameters(operation.path.slice(path.length))[0];
+}
+
+/**
+ * The id of an item of a list of something else, of which only the parent's id makes it unique: `site-1/note-7`.
+ */
+export const idWithin = (parent: string, id: string): string => `${escapedId(parent)}/${escapedId(id)}`;
+
+/** The parent's id in the id of such an item; undefined for any other id. */
+export function parentIdIn(id: string): string | undefined {
+  const [parent, item] = id.split('/');
+  return item === undefined ? undefined : parent?.replace(/%2F/g, '/').replace(/%25/g, '%');
+}
+
+const escapedId = (id: string): string => id.replace(/%/g, '%25').replace(/\//g, '%2F');

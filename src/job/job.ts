@@ -17,6 +17,7 @@ import type { Finding, Intent, Outcome } from '../run/run.ts';
 import type { Answer, End, Reconciled } from './answer.ts';
 import type { JobApi } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
+import type { Source } from './source.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
@@ -45,8 +46,8 @@ export interface OptionFault {
 
 /** The fields of a policy that its job's options are checked against. */
 export interface CheckedPolicy {
-  /** The list that the candidates come from. */
-  from: CandidateList;
+  /** Where the candidates come from. */
+  source: Source;
   /** How long one target may take (`timeout.target`), in milliseconds. */
   targetMs: number;
 }
@@ -54,8 +55,8 @@ export interface CheckedPolicy {
 export interface Preparing<Options> extends JobApi {
   once: Pick<Once, 'results'>;
   options: Options;
-  /** The list that the candidates come from. */
-  from: CandidateList;
+  /** Where the candidates come from. */
+  source: Source;
   runContext: RunContext;
   /** When planning of the policy's last whole run before this one started; undefined when there was none. */
   previousAt?: number;
@@ -80,8 +81,6 @@ export interface EarlierTarget {
 
 export interface Evaluating<Options, Prepared> {
   options: Options;
-  /** The list that the candidates come from. */
-  from: CandidateList;
   /** Whether the run retries the failed targets of an earlier run (`runs retry`). */
   retry: boolean;
   runContext: RunContext;
@@ -92,6 +91,9 @@ export interface Evaluating<Options, Prepared> {
    */
   serviceNow: number;
 }
+
+/** Items of the service by the names of their variables: `site`, `note`. */
+export type Items = Readonly<Record<string, unknown>>;
 
 export interface Named {
   id: string;
@@ -216,8 +218,15 @@ export interface Job<
   prepare?(preparing: Preparing<Options>): Promise<Prepared>;
   /** The related items of a candidate, by the names that conditions use. */
   relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
-  /** Decides whether a candidate becomes a target. Without it every candidate does. Costs no request. */
-  evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<State>;
+  /**
+   * Decides whether a candidate becomes a target. Without it every candidate does. `items` are the candidate and
+   * what belongs to it, by the names of their variables. Costs no request.
+   */
+  evaluate?(
+    candidate: ItemOf<List>,
+    evaluating: Evaluating<Options, Prepared>,
+    items: Items,
+  ): Evaluation<State>;
   /**
    * What `select` lets through is what the job reports. So a retry applies the filters and the condition
    * again, and a target that was asked for by name and is not selected has nothing to report: it is `done`.

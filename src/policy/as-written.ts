@@ -3,7 +3,7 @@ import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
 import { escapePlaceholders } from './placeholders.ts';
-import type { After, Blackout, Policy, Schedule, Threshold } from './policy.ts';
+import type { After, Blackout, Policy, Schedule, Select, Threshold } from './policy.ts';
 
 /**
  * One entry of `policies:` that would be read as this very policy, without `defaults`, `vars` or `matrix`.
@@ -31,7 +31,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     job: policy.job,
     priority: policy.priority,
     ...(schedule && { schedule: scheduleAsWritten(schedule) }),
-    select: { ...select },
+    select: selectAsWritten(select),
     ...(isEmpty(policy.options) ? {} : { with: options }),
     limits: {
       concurrency: limits.concurrency,
@@ -47,6 +47,14 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     },
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
     notify: policy.notify.map(({ on, to }) => ({ on: [...on], to })),
+  };
+}
+
+function selectAsWritten({ from, forEach, ...rest }: Select) {
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(forEach ? { for_each: { ...forEach } } : {}),
+    ...rest,
   };
 }
 

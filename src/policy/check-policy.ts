@@ -2,12 +2,11 @@
  * Reads one policy of a file and checks it against the jobs, accounts, operations and notifications.
  */
 import { z } from 'zod';
-import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
+import type { List } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
-import { ExpressionError } from '../expression/expression.ts';
-import { candidatesOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
+import { candidatesOf, sourceOf } from '../job/source.ts';
 import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../suggest.ts';
 import { dayFault, weekdays } from '../yaml/days.ts';
@@ -15,15 +14,14 @@ import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
+import { isSourceKnown, type PartialSelect, type Place, selectedOf, selectFindings } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
 import { findingIn, isBrokenAt, sourceIn } from './expanded-place.ts';
 import { blackoutRemark, misreadNumbers, uselessLimit } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
-import { contradictions } from './never-matches.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
 import { namesCalendar, targetMsOf, toPolicy } from './to-policy.ts';
-import { compileWhereOf } from './where.ts';
 
 export interface Known {
   registry: Registry;
@@ -113,10 +111,11 @@ function jobMeant({ job }: PartialPolicy, { registry }: Known): AnyJob | undefin
   return meant === undefined ? undefined : registry.get(meant);
 }
 
-/** Whether the policy names a list of candidates that does not exist. */
+/** Whether the policy names a list of candidates that does not exist, or their parents in a way that cannot be read. */
 function isMisread({ select }: PartialPolicy, value: unknown): boolean {
-  const written = (value as { select?: { from?: unknown } } | null)?.select?.from;
-  return written !== undefined && select?.from === undefined;
+  const written = (value as { select?: { from?: unknown; for_each?: unknown } } | null)?.select;
+  const isLost = (key: 'from' | 'for_each') => written?.[key] !== undefined && select?.[key] === undefined;
+  return isLost('from') || isLost('for_each');
 }
 
 const switches = [
@@ -162,10 +161,7 @@ function filtersFor(value: unknown, known: Known): List['filters'] {
   return operationOf(candidatesOf(job, from === undefined ? {} : { from })).list?.filters ?? {};
 }
 
-type Place = (path: Path, remark: Remark) => Diagnostic;
-
-type Select = Partial<PolicyEntry['select']>;
-type PartialPolicy = Partial<Omit<PolicyEntry, 'select'> & { select: Select }>;
+type PartialPolicy = Partial<Omit<PolicyEntry, 'select'> & { select: PartialSelect }>;
 
 /** The part of `value` that its schema accepts: of a map with errors, the valid keys. */
 function readable(schema: z.core.$ZodType, value: unknown): unknown {
@@ -219,26 +215,6 @@ function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagno
   ];
 }
 
-function selectFindings(select: Select, job: AnyJob, place: Place): Diagnostic[] {
-  const { filters, sort, timezone, where, from } = select;
-  const chosen = fromFindings(select, job, place);
-  if (chosen.length > 0) return chosen;
-  const { list } = operationOf(candidatesOf(job, from === undefined ? {} : { from }));
-  const query = {
-    ...(filters && { filters }),
-    ...(sort !== undefined && { sort }),
-    ...(timezone !== undefined && { timezone }),
-  };
-  const faults = list ? checkListQuery(list, query) : [];
-  return [
-    ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
-    ...(list && faults.length === 0 ? contradictions(list, filters ?? {}) : []).map(({ path, message }) =>
-      place(['select', ...path], { message }),
-    ),
-    ...(where === undefined ? [] : whereFindings(where, select, job, place)),
-  ];
-}
-
 type Options = ReturnType<typeof readStrictly>;
 
 /** Errors in `with`: those that the schema of the job's options finds, or else those that the job finds. */
@@ -248,69 +224,13 @@ function optionFindings(
   job: AnyJob,
   place: Place,
 ): Diagnostic[] {
-  const from = select?.from;
   if ('findings' in options) return options.findings;
   // A missing list is reported as such.
-  if (job.candidates === 'any' && from === undefined) return [];
+  if (!isSourceKnown(select ?? {}, job)) return [];
   const faults = job.check?.(options.value as never, {
-    from: candidatesOf(job, from === undefined ? {} : { from }),
+    source: sourceOf(job, selectedOf(select ?? {})),
     // A time limit that could not be read cannot be exceeded.
     targetMs: timeout ? targetMsOf(timeout) : Number.POSITIVE_INFINITY,
   });
   return (faults ?? []).map(({ path, ...remark }) => place(['with', ...path], remark));
-}
-
-/** The job determines the list of candidates; if it works on any list, the policy has to name one. */
-function fromFindings({ from }: Select, job: AnyJob, place: Place): Diagnostic[] {
-  if (job.candidates === 'any') {
-    if (from !== undefined) return [];
-    return [
-      place(['select'], {
-        at: 'key',
-        message: `The job ${job.name} works on any list; name one with "from", such as listSites.`,
-      }),
-    ];
-  }
-  if (from === undefined || from === job.candidates) return [];
-  return [
-    place(['select', 'from'], {
-      message: `The job ${job.name} works on ${job.candidates} only.`,
-      suggestion: 'remove "from"',
-    }),
-  ];
-}
-
-function faultRemark({ path, message, allowed }: QueryFault, select: Select, list?: List): Remark {
-  const [part, field = '', operator] = path;
-  const isName = part === 'filters' && (operator === undefined || isNoOperator(list, field, operator));
-  const subject = message.startsWith('must ') ? `"${field || part}" ` : '';
-  const sentence = `${subject}${message}.`;
-  return {
-    at: isName ? 'key' : 'value',
-    message: sentence.charAt(0).toUpperCase() + sentence.slice(1),
-    suggestion: allowed && suggestionFor(wrongWord(path, select, isName), allowed),
-  };
-}
-
-const isNoOperator = (list: List | undefined, field: string, operator: string) =>
-  !list ||
-  !Object.hasOwn(list.filters, field) ||
-  !list.filters[field]?.operators.some((one) => one === operator);
-
-function wrongWord([part, field = '', operator = '']: readonly string[], select: Select, isName: boolean) {
-  if (part === 'sort') return select.sort?.split(',')[0] ?? '';
-  if (isName) return operator || field;
-  const value = select.filters?.[field]?.[operator];
-  return String(Array.isArray(value) ? value[0] : value);
-}
-
-function whereFindings(where: string, { from }: Select, job: AnyJob, place: Place): Diagnostic[] {
-  try {
-    compileWhereOf(job, from === undefined ? {} : { from }, where);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    const { message, suggestion, offset } = error;
-    return [place(['select', 'where'], { message, suggestion, ...(offset !== undefined && { offset }) })];
-  }
 }

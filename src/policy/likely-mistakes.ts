@@ -7,6 +7,7 @@ import { type Calendars, toBlackout } from './to-policy.ts';
 /** Where numbers are sent as text, so that YAML must not change them. */
 const textPlaces: readonly Path[] = [
   ['select', 'filters'],
+  ['select', 'for_each', 'filters'],
   ['with', 'params'],
 ];
 

@@ -6,7 +6,7 @@
  * filter?) is in `check-policy.ts`.
  */
 import { z } from 'zod';
-import { type CandidateList, candidateLists } from '../job/candidates.ts';
+import { type CandidateList, candidateLists, parentListOf } from '../job/candidates.ts';
 import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
 import { duration } from '../yaml/duration.ts';
@@ -20,25 +20,50 @@ const Scalar = z.union([z.string(), z.number(), z.boolean()], {
   error: 'must be a string, a number, true or false',
 });
 
+const Filters = z.record(
+  z.string(),
+  z.record(
+    z.string(),
+    z.union([Scalar, z.array(Scalar)], { error: 'must be a value, or a list of values with "in"' }),
+    { error: 'must be an operator with a value, such as { eq: connected }' },
+  ),
+);
+
+const lists = Object.keys(candidateLists) as [CandidateList, ...CandidateList[]];
+/** Those whose items have lists of their own. */
+const parentLists = [...new Set(lists.flatMap((list) => parentListOf(list) ?? []))] as [
+  CandidateList,
+  ...CandidateList[],
+];
+
+const ForEachKeys = z.strictObject({
+  list: z.enum(parentLists).describe('The list operation whose items each have such a list.'),
+  filters: Filters.default({}).describe("That list's own filters, sent to the API. Default none."),
+  where: z
+    .optional(z.string())
+    .describe('A CEL condition over each of its items and `now`. Default all of them.'),
+});
+
+/** The name of a list, or a list with its filters and condition; read as the latter. */
+const ForEach = z.union(
+  [z.enum(parentLists).transform((list) => ({ list, filters: {}, where: undefined })), ForEachKeys],
+  { error: `must be ${parentLists.join(' or ')}, or { list, filters, where }` },
+);
+
 const Select = z.strictObject({
   from: z
-    .optional(z.enum(Object.keys(candidateLists) as [CandidateList, ...CandidateList[]]))
+    .optional(z.enum(lists))
     .describe(
       "The list operation the candidates come from, for a job that works on any. Default the job's own.",
     ),
-  filters: z
-    .record(
-      z.string(),
-      z.record(
-        z.string(),
-        z.union([Scalar, z.array(Scalar)], { error: 'must be a value, or a list of values with "in"' }),
-        { error: 'must be an operator with a value, such as { eq: connected }' },
-      ),
-    )
-    .default({})
+  for_each: z
+    .optional(ForEach)
     .describe(
-      "The list operation's own filters, sent to the API: { field: { operator: value } }. Default none.",
+      'For a list that each site has, such as listSiteNotes: the sites whose lists are read, listSites or { list, filters, where }. Costs one request or more for each site. Default none.',
     ),
+  filters: Filters.default({}).describe(
+    "The list operation's own filters, sent to the API: { field: { operator: value } }. Default none.",
+  ),
   where: z
     .optional(z.string())
     .describe(

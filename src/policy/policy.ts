@@ -73,12 +73,25 @@ const Schedule = z.object({
 });
 export type Schedule = z.output<typeof Schedule>;
 
+const list = z.custom<CandidateList>(
+  (name) => typeof name === 'string' && Object.hasOwn(candidateLists, name),
+);
+const filters = z.record(text, z.partialRecord(z.enum(operators), z.union([scalar, z.array(scalar)])));
+
+/** The list is read once for each item of another list. */
+const ForEach = z.object({
+  list,
+  filters,
+  /** CEL over that list's items and `now`. */
+  where: optional(text),
+});
+export type ForEach = z.output<typeof ForEach>;
+
 const Select = z.object({
   /** The list the candidates come from, for a job that works on any. */
-  from: optional(
-    z.custom<CandidateList>((name) => typeof name === 'string' && Object.hasOwn(candidateLists, name)),
-  ),
-  filters: z.record(text, z.partialRecord(z.enum(operators), z.union([scalar, z.array(scalar)]))),
+  from: optional(list),
+  forEach: optional(ForEach),
+  filters,
   /** CEL over the job's subject and `now`; checked when loaded. */
   where: optional(text),
   sort: optional(text),

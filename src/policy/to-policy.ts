@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
-import type { Blackout, Policy, Schedule, Select } from './policy.ts';
+import type { Blackout, ForEach, Policy, Schedule, Select } from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';
 
 const defaultTargetMs = 2 * 3_600_000;
@@ -96,9 +96,22 @@ export const toBlackout = (entry: BlackoutEntry, calendars: Calendars): Blackout
     ? (calendars[entry] ?? []).map((days) => ({ ...days, calendar: entry }))
     : [daysOf(entry)];
 
-function toSelect({ from, filters, where, sort, timezone, limit }: PolicyEntry['select']): Select {
+/** `for_each` as a policy has it. */
+export const toForEach = ({
+  list,
+  filters,
+  where,
+}: NonNullable<PolicyEntry['select']['for_each']>): ForEach => ({
+  list,
+  filters,
+  ...(where !== undefined && { where }),
+});
+
+function toSelect(select: PolicyEntry['select']): Select {
+  const { from, for_each: forEach, filters, where, sort, timezone, limit } = select;
   return {
     ...(from !== undefined && { from }),
+    ...(forEach && { forEach: toForEach(forEach) }),
     filters,
     ...(where !== undefined && { where }),
     ...(sort !== undefined && { sort }),

@@ -4,9 +4,10 @@
 
 import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
 import type { Field, FieldTree } from '../expression/fields.ts';
-import { type CandidateList, candidateLists, candidatesOf } from '../job/candidates.ts';
+import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { fieldsOfItem } from '../job/fields.ts';
 import type { AnyJob } from '../job/job.ts';
+import { type Selected, sourceOf } from '../job/source.ts';
 
 export interface Where {
   /**
@@ -54,10 +55,9 @@ function tagFields(): FieldTree {
 /**
  * Compiles a condition over the candidates that a policy selects for a job. Throws as `compileWhere` does.
  */
-export function compileWhereOf(job: AnyJob, select: { from?: CandidateList }, source: string): Where {
-  const lists = [candidatesOf(job, select), ...(job.related ?? [])];
-  return compileWhere(
-    source,
-    Object.fromEntries(lists.map((list) => [candidateLists[list], fieldsOfItem(list)])),
-  );
-}
+export const compileWhereOf = (job: AnyJob, select: Selected, source: string): Where =>
+  compileWhere(source, sourceOf(job, select).variables);
+
+/** Compiles the condition over the items of `for_each`. Throws as `compileWhere` does. */
+export const compileParentWhere = (list: CandidateList, source: string): Where =>
+  compileWhere(source, { [candidateLists[list]]: fieldsOfItem(list) });

@@ -5,8 +5,9 @@
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { countItems } from '../../client/pages.ts';
 import type { Input } from '../../contract/operations.ts';
-import { candidatesOf } from '../../job/candidates.ts';
+import type { CandidateList } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
+import { candidatesOf } from '../../job/source.ts';
 import { type Policy, weights } from '../../policy/policy.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
@@ -56,22 +57,30 @@ export async function pastCost(
 }
 
 /**
- * How many targets a run has at most: the items that match the policy's filters. Usually costs one request.
+ * How many targets a run has at most, and the requests of its plan, by the number of items that match the
+ * policy's filters. With `for_each` the former is a guess: one target for each list. Usually costs one request.
  *
  * @throws the client's errors.
  */
-export async function estimateTargets(
+export async function estimatePlan(
   { registry, link }: Pick<EngineDeps, 'registry' | 'link'>,
   { select, job: name, account }: Policy,
-): Promise<number> {
+): Promise<{ targets: number; planning: number }> {
   const job = registry.get(name);
-  if (!job) return 0;
-  const id = candidatesOf(job, select);
+  if (!job) return { targets: 0, planning: 0 };
   const { client } = link(account);
-  const found = await countItems(id, (page) =>
-    client.call(id, { ...page, filters: select.filters } as Input<typeof id>, { requestClass: 'person' }),
-  );
-  return Math.min(found, select.limit ?? found);
+  const count = (id: CandidateList, filters: Policy['select']['filters']) =>
+    countItems(id, (page) =>
+      client.call(id, { ...page, filters } as Input<typeof id>, { requestClass: 'person' }),
+    );
+  const { forEach } = select;
+  const found = forEach
+    ? await count(forEach.list, forEach.filters)
+    : await count(candidatesOf(job, select), select.filters);
+  return {
+    targets: Math.min(found, select.limit ?? found),
+    planning: Math.max(1, Math.ceil(found / 100)) + (forEach ? found : 0),
+  };
 }
 
 /** What the targets of a run will cost. */

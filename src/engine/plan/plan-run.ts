@@ -21,7 +21,9 @@ import { earlierTargets, previousAt } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { admitAccount, blockAccount } from '../supervise/block.ts';
 import { endUnstarted } from '../supervise/end-unstarted.ts';
-import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
+import { candidates, toolsOf } from './candidates.ts';
+import { countAll } from './listing.ts';
+import type { Planned, Planning } from './planning.ts';
 import { Selection } from './selection.ts';
 
 /** The fields that the plan stores for a target besides its id and label. */
@@ -140,6 +142,7 @@ class PlanBuilder {
       requestClass: 'action',
       onRequest: this.spent.count,
       onCandidate: this.selection.see,
+      onParent: this.selection.seeParent,
       signal: stopping,
     };
   }
@@ -201,7 +204,7 @@ class PlanBuilder {
   private async exceededPercent(): Promise<string | undefined> {
     const { maxPercent } = this.planning.policy.limits;
     if (maxPercent >= 100) return undefined;
-    const all = await countAll(this.planning);
+    const all = await countAll(this.planning, this.selection.candidates, toolsOf(this.planning));
     if (this.targetCount * 100 <= maxPercent * all) return undefined;
     return `The plan has ${this.targetCount} of ${all} targets, more than ${maxPercent}% (limits.max_percent).`;
   }

@@ -5,8 +5,10 @@ import { coreReasonText, type Reason } from '../../run/reasons.ts';
 import type { Finding, Outcome } from '../../run/run.ts';
 import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
-import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
+import { candidates, toolsOf } from './candidates.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
+import { countAll } from './listing.ts';
+import type { Planned, Planning } from './planning.ts';
 import { Selection } from './selection.ts';
 
 export interface Preview {
@@ -81,6 +83,7 @@ export async function previewPlan(
       planningRequests += 1;
     },
     onCandidate: selection.see,
+    onParent: selection.seeParent,
   };
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
@@ -89,7 +92,7 @@ export async function previewPlan(
     const { id, label, jobState } = one;
     return [{ id, label, ...(jobState === undefined ? {} : { jobState }) }];
   });
-  const stoppedBy = await limitExceeded(planning, targets.length);
+  const stoppedBy = await limitExceeded(planning, targets.length, selection);
   const warnings = await selection.warnings(planning);
   const past = await pastCost(deps, policy);
   const { acting, following } = costOf(job, policy, targets.length, past);
@@ -133,11 +136,15 @@ const outcomeFields = ({ is, reason, detail, findings }: End) => ({
   ...(findings ? { findings } : {}),
 });
 
-async function limitExceeded(planning: Planning, found: number): Promise<string | undefined> {
+async function limitExceeded(
+  planning: Planning,
+  found: number,
+  { candidates: seen }: Selection,
+): Promise<string | undefined> {
   const { maxTargets, maxPercent } = planning.policy.limits;
   if (found > maxTargets) return `${found} targets are more than limits.max_targets (${maxTargets}) allows.`;
   if (maxPercent >= 100) return undefined;
-  const total = await countAll(planning);
+  const total = await countAll(planning, seen, toolsOf(planning));
   if (found * 100 <= maxPercent * total) return undefined;
   return `${found} of ${total} targets are more than limits.max_percent (${maxPercent}%) allows.`;
 }

@@ -6,12 +6,12 @@
 import { GoneError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
 import type { Item } from '../../contract/operations.ts';
-import { candidatesOf } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
+import { candidatesOf } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { compileWhereOf } from '../../policy/where.ts';
+import { compileParentWhere, compileWhereOf, type Where } from '../../policy/where.ts';
 import { closest } from '../../suggest.ts';
-import { callOptionsOf, type Planning } from './candidates.ts';
+import { callOptionsOf, type Planning } from './planning.ts';
 
 type Filters = Policy['select']['filters'];
 
@@ -23,7 +23,9 @@ interface Mention {
 }
 
 export class Selection {
-  private candidates = 0;
+  /** How many candidates were seen. */
+  candidates = 0;
+  private parents = 0;
   private readonly filters: Filters;
   private unseenTags: Mention[];
 
@@ -35,11 +37,21 @@ export class Selection {
   /** Notes a candidate that the list returned. */
   readonly see = (candidate: unknown): void => {
     this.candidates += 1;
+    this.seeTags(candidate);
+  };
+
+  /** Notes an item that the list of `for_each` returned. */
+  readonly seeParent = (parent: unknown): void => {
+    this.parents += 1;
+    this.seeTags(parent);
+  };
+
+  private seeTags(item: unknown): void {
     if (this.unseenTags.length === 0) return;
-    const { tags } = candidate as { tags?: Item<'listSites'>['tags'] };
+    const { tags } = item as { tags?: Item<'listSites'>['tags'] };
     if (Array.isArray(tags))
       this.unseenTags = this.unseenTags.filter(({ by, text }) => tags.every((tag) => tag[by] !== text));
-  };
+  }
 
   /**
    * A message for each probable error in the selection. Usually costs nothing. Costs one request per client
@@ -53,27 +65,44 @@ export class Selection {
       ...(this.candidates > 0 ? [] : await unknownOwners(planning, this.filters)),
     ];
     if (this.candidates > 0) return unknown;
-    const list = candidatesOf(planning.job, planning.policy.select);
-    const none =
-      Object.keys(this.filters).length > 0
-        ? `No candidates: ${list} has no item that matches select.filters.`
-        : `No candidates: ${list} is empty.`;
-    return [none, ...unknown];
+    return [this.noCandidates(planning), ...unknown];
+  }
+
+  private noCandidates({ job, policy: { select } }: Planning): string {
+    const { forEach } = select;
+    const list = candidatesOf(job, select);
+    if (!forEach) return noneIn(list, this.filters, 'select.filters');
+    if (this.parents === 0) return noneIn(forEach.list, forEach.filters, 'select.for_each.filters');
+    const matching = Object.keys(this.filters).length > 0 ? ' that matches select.filters' : '';
+    return `No candidates: ${list} shows no item${matching} in any of the lists that were read.`;
   }
 }
+
+const noneIn = (list: string, filters: Filters, key: string): string =>
+  Object.keys(filters).length > 0
+    ? `No candidates: ${list} has no item that matches ${key}.`
+    : `No candidates: ${list} is empty.`;
 
 const valuesOf = (conditions: Filters[string]): string[] => Object.values(conditions).flat().map(String);
 
 function tagsMentioned(select: Policy['select'], job: AnyJob): Mention[] {
-  const { filters, where } = select;
-  const ids = filters['tags'] ? valuesOf(filters['tags']) : [];
-  const asked = where === undefined ? undefined : compileWhereOf(job, select, where).tags;
-  const inWhere = (by: Mention['by'], texts: readonly string[] = []) =>
-    texts.filter((text) => text !== '').map((text) => ({ by, text, where: 'select.where' }));
+  const { filters, where, forEach } = select;
+  const ofParents =
+    forEach?.where === undefined ? undefined : compileParentWhere(forEach.list, forEach.where);
   return [
-    ...ids.map((text) => ({ by: 'id' as const, text, where: 'select.filters.tags' })),
-    ...inWhere('id', asked?.ids),
-    ...inWhere('name', asked?.names),
+    ...tagsIn(filters, where === undefined ? undefined : compileWhereOf(job, select, where), 'select'),
+    ...(forEach ? tagsIn(forEach.filters, ofParents, 'select.for_each') : []),
+  ];
+}
+
+function tagsIn(filters: Filters, condition: Where | undefined, at: string): Mention[] {
+  const ids = filters['tags'] ? valuesOf(filters['tags']) : [];
+  const inWhere = (by: Mention['by'], texts: readonly string[] = []) =>
+    texts.filter((text) => text !== '').map((text) => ({ by, text, where: `${at}.where` }));
+  return [
+    ...ids.map((text) => ({ by: 'id' as const, text, where: `${at}.filters.tags` })),
+    ...inWhere('id', condition?.tags.ids),
+    ...inWhere('name', condition?.tags.names),
   ];
 }
 

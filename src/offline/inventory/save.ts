@@ -5,8 +5,8 @@ import { type Clock, middleOf } from '../../clock.ts';
 import { pathParameters } from '../../contract/operation.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
-import { candidatesOf } from '../../job/candidates.ts';
 import type { Registry } from '../../job/registry.ts';
+import { candidatesOf } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { planOffline, usualBudget } from '../offline-plan.ts';
 import { type Inventory, listIds, type Recorded } from './inventory.ts';
@@ -53,7 +53,7 @@ export async function saveInventory(options: SaveOptions): Promise<Saved> {
   if (allLists) for (const list of lists) await tolerant(() => reads.items(list, {}));
   for (const { job: name, select } of policies) {
     const job = registry.get(name);
-    if (job) await tolerant(() => reads.items(candidatesOf(job, select), {}));
+    if (job) await tolerant(() => reads.items(select.forEach?.list ?? candidatesOf(job, select), {}));
   }
   // By now an answer has shown the service's time, so this costs no request.
   const serviceAt = middleOf(await client.serviceTime(savedAt, callOptions));

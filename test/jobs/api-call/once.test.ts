@@ -4,6 +4,7 @@ import { apiCall } from '../../../jobs/api-call/job.ts';
 import { claimCall, compileKey, keyFor } from '../../../jobs/api-call/once.ts';
 import type { Holder, Once } from '../../../src/job/job.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
+import { sourceOf } from '../../../src/job/source.ts';
 import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Target } from '../../../src/run/run.ts';
 import { folderWith } from '../../settings/folder.ts';
@@ -72,8 +73,10 @@ test('another key makes the call again', async () => {
   expect(notes()).toHaveLength(4);
 });
 
+const sites = sourceOf(apiCall, { from: 'listSites' });
+
 test('the date in a key is the day of the scheduled time in the time zone of the policy', () => {
-  const key = compileKey('{{run.policy}}-{{run.date}}', 'listSites');
+  const key = compileKey('{{run.policy}}-{{run.date}}', sites);
   const at = Date.parse('2026-11-21T23:30:00Z');
   const keyIn = (timezone: string) => keyFor(key, {}, { policy: 'notes', at, timezone }, new Date(at));
 
@@ -85,7 +88,7 @@ test.each([
   ['{{site.url}}', 'x'.repeat(201), /has 201 characters, and 200 are allowed/],
   ['{{site.url}}', ' ', /is empty/],
 ])('a target whose key %s would be invalid is not called', (template, name, message) => {
-  const key = compileKey(template, 'listSites');
+  const key = compileKey(template, sites);
   const at = 0;
   const site = { url: name };
 

@@ -8,6 +8,7 @@ import { periodOf } from '../../../jobs/report-dispatch/period.ts';
 import type { Input, Item, OperationId } from '../../../src/contract/operations.ts';
 import { dayIn, daysAfter } from '../../../src/dates.ts';
 import type { Acting } from '../../../src/job/job.ts';
+import { sourceOf } from '../../../src/job/source.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
@@ -771,7 +772,12 @@ test('a misspelt variable is found when the policy is loaded', () => {
     subject: 'Hi',
     body: 'About {{site.titel}}',
   });
-  expect(reportDispatch.check?.(options, { from: 'listSites', targetMs: 7_200_000 })).toEqual([
+  expect(
+    reportDispatch.check?.(options, {
+      source: sourceOf(reportDispatch, {}),
+      targetMs: 7_200_000,
+    }),
+  ).toEqual([
     {
       path: ['body'],
       message: 'There is no variable {{site.titel}}.',

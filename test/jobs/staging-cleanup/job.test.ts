@@ -608,11 +608,10 @@ describe('the plan', () => {
       prepared,
       now,
       serviceNow: now,
-      from: 'listStagingSites' as const,
       retry: false,
     };
     const runContext = { policy: 'cleanup', at: now, timezone: 'UTC' };
-    return stagingCleanup.evaluate?.({ id }, { ...facts, runContext });
+    return stagingCleanup.evaluate?.({ id }, { ...facts, runContext }, {});
   };
 
   test.each([

@@ -1,0 +1,203 @@
+/**
+ * Reads the candidates of a policy: the items of a list, or those of one list for each item of another
+ * (`select.for_each`). Both are read page by page, so that their length does not matter.
+ */
+import { GoneError, RejectedError } from '../../client/errors.ts';
+import { allItems, countItems } from '../../client/pages.ts';
+import { type Input, operationOf } from '../../contract/operations.ts';
+import { NotShownError } from '../../expression/not-shown.ts';
+import {
+  type CandidateList,
+  candidateLists,
+  idOf,
+  labelOf,
+  ownParameter,
+  parentIdIn,
+} from '../../job/candidates.ts';
+import { candidatesOf } from '../../job/source.ts';
+import type { ForEach, Select } from '../../policy/policy.ts';
+import { compileParentWhere } from '../../policy/where.ts';
+import { callOptionsOf, notEligible, type Planned, type Planning, takesAll } from './planning.ts';
+import type { Complete, Params } from './single-views.ts';
+
+/** An item of the list of `for_each`. `item` is replaced when its single view has completed it. */
+export interface Parent {
+  id: string;
+  label: string;
+  item: object;
+  isCompleted?: true;
+}
+
+/**
+ * A candidate; or an item of `for_each` whose list was read to its end; or one whose list was not read, and why.
+ */
+export type Listed =
+  | { is: 'candidate'; item: unknown; parent?: Parent }
+  | { is: 'read'; parent: Parent }
+  | { is: 'unread'; planned: Planned };
+
+/** Up to this many requested ids are looked up one by one. More are picked from the whole list. */
+const MAX_LOOKUPS_BY_ID = 10;
+
+export interface ListingTools {
+  complete: Complete;
+  /** Costs no request after the first answer of the service. */
+  serviceNow: () => Promise<number>;
+}
+
+/**
+ * Costs one request per 100 items that match the filters, or one per requested id. With `for_each`: that for its
+ * list, and for each of its items that is selected one request per 100 candidates, at least one.
+ *
+ * @throws the client's errors. With `for_each`, a list that is gone or refused is `unread` instead.
+ */
+export async function* listCandidates(planning: Planning, tools: ListingTools): AsyncGenerator<Listed> {
+  const { select } = planning.policy;
+  const list = candidatesOf(planning.job, select);
+  const query = { ...queryOf(select), ...filtersOf(planning) };
+  if (!select.forEach) {
+    for await (const item of itemsOf(planning, list, query, planning.only)) yield { is: 'candidate', item };
+    return;
+  }
+  for await (const found of parentsOf(planning, select.forEach, tools)) {
+    if ('planned' in found) {
+      yield { is: 'unread', ...found };
+      continue;
+    }
+    try {
+      const within = { ...withinParent(select.forEach, found), ...query };
+      for await (const item of itemsOf(planning, list, within, undefined))
+        yield { is: 'candidate', item, parent: found };
+      yield { is: 'read', parent: found };
+    } catch (error) {
+      const why = whyUnread(error);
+      if (why === undefined) throw error;
+      yield { is: 'unread', planned: unread(found, why) };
+    }
+  }
+}
+
+/** The path parameters of the lists that a parent has. */
+export const withinParent = ({ list }: Pick<ForEach, 'list'>, { id }: Pick<Parent, 'id'>): Params => ({
+  [ownParameter(list) ?? 'id']: id,
+});
+
+const queryOf = ({ sort, timezone }: Select) => ({
+  ...(sort ? { sort } : {}),
+  ...(timezone ? { timezone } : {}),
+});
+
+/** The filters that candidates are listed with. Some lists do not accept `filters` at all, not even empty ones. */
+function filtersOf(planning: Planning): { filters?: Select['filters'] } {
+  const { filters } = planning.policy.select;
+  return takesAll(planning) || Object.keys(filters).length === 0 ? {} : { filters };
+}
+
+/** The items of a list; if only some of few ids are wanted, they are looked up by their ids where possible. */
+async function* itemsOf(
+  planning: Planning,
+  list: CandidateList,
+  query: { filters?: Select['filters'] },
+  ids: readonly string[] | undefined,
+): AsyncGenerator<unknown> {
+  const call = (input: object) =>
+    planning.client.call(list, input as Input<typeof list>, callOptionsOf(planning));
+  const byId = operationOf(list).list?.filters['id']?.operators.includes('eq') === true;
+  // A policy that filters by id keeps its own filter.
+  if (ids && ids.length <= MAX_LOOKUPS_BY_ID && byId && !query.filters?.['id']) {
+    for (const id of ids) {
+      const filters = { ...query.filters, id: { eq: id } };
+      yield* allItems(list, (page) => call({ ...query, ...page, filters }));
+    }
+    return;
+  }
+  yield* allItems(list, (page) => call({ ...query, ...page }));
+}
+
+/** The items of `for_each` that are selected; and what became of those that are not, if that is to be shown. */
+async function* parentsOf(
+  planning: Planning,
+  { list, filters, where }: ForEach,
+  { complete, serviceNow }: ListingTools,
+): AsyncGenerator<Parent | { planned: Planned }> {
+  const { only } = planning;
+  const wanted = only && new Set(only.map((id) => parentIdIn(id) ?? id));
+  const isOpen = takesAll(planning);
+  const condition = where === undefined || isOpen ? undefined : compileParentWhere(list, where);
+  const query = isOpen || Object.keys(filters).length === 0 ? {} : { filters };
+  const subject = candidateLists[list];
+  for await (const item of itemsOf(planning, list, query, wanted && [...wanted])) {
+    planning.onParent?.(item);
+    const parent: Parent = { id: idOf(item as object), label: labelOf(item as object), item: item as object };
+    if (wanted && !wanted.has(parent.id)) continue;
+    const now = new Date(await serviceNow());
+    const holds = () => notShownIn(() => condition?.test({ [subject]: parent.item }, now) ?? true);
+    let selected = holds();
+    if (selected instanceof NotShownError) {
+      await completeParent(parent, list, complete);
+      selected = holds();
+    }
+    if (selected === true) yield parent;
+    else if (selected instanceof NotShownError) yield { planned: unread(parent, selected.message) };
+    else yield { planned: { is: 'excluded', ...named(parent), why: 'select.for_each.where does not hold' } };
+  }
+}
+
+function notShownIn<T>(decide: () => T): T | NotShownError {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof NotShownError) return error;
+    throw error;
+  }
+}
+
+/** Requests the single view of a parent, once for all candidates that belong to it. */
+export async function completeParent(parent: Parent, list: CandidateList, complete: Complete): Promise<void> {
+  if (parent.isCompleted) return;
+  parent.item = (await complete(list, parent.item, {})) as object;
+  parent.isCompleted = true;
+}
+
+const named = ({ id, label }: Parent) => ({ id, label });
+
+/** What the list of a parent would show is unknown. */
+const unread = (parent: Parent, why: string): Planned => ({
+  is: 'ended',
+  ...named(parent),
+  end: notEligible(why),
+});
+
+/** Why a list cannot be read although the service answers: undefined for any other error. */
+function whyUnread(error: unknown): string | undefined {
+  if (!(error instanceof GoneError || error instanceof RejectedError)) return undefined;
+  const status = error instanceof GoneError ? 404 : error.status;
+  return `${error.operation} could not be read (HTTP ${status}): ${error.problem.message}`;
+}
+
+/**
+ * How many candidates there are without the policy's filters: the total for `limits.max_percent`; `seen` is the
+ * number that the plan has seen. Usually costs one request. With `for_each` it is the total of the lists that the
+ * plan reads: no request if it has seen all of them, else those for its list and one for each of its items.
+ */
+export async function countAll(planning: Planning, seen: number, tools: ListingTools): Promise<number> {
+  const { select } = planning.policy;
+  const list = candidatesOf(planning.job, select);
+  const count = (within: Params) =>
+    countItems(list, (page) =>
+      planning.client.call(list, { ...within, ...page } as Input<typeof list>, callOptionsOf(planning)),
+    );
+  if (!select.forEach) return count({});
+  if (!filtersOf(planning).filters && select.limit === undefined) return seen;
+  let total = 0;
+  for await (const found of parentsOf({ ...planning, onParent: () => undefined }, select.forEach, tools)) {
+    if ('planned' in found) continue;
+    try {
+      total += await count(withinParent(select.forEach, found));
+    } catch (error) {
+      // Its candidates are not in the plan either.
+      if (whyUnread(error) === undefined) throw error;
+    }
+  }
+  return total;
+}

@@ -1,0 +1,65 @@
+/** What a plan is made from, and what it makes of a candidate. */
+import type { CallOptions } from '../../client/call-options.ts';
+import type { Client } from '../../client/client.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import type { End } from '../../job/answer.ts';
+import type { AnyJob, EarlierTarget, Once } from '../../job/job.ts';
+import type { Policy } from '../../policy/policy.ts';
+
+/**
+ * What the plan makes of a candidate: a target to work on, a target that has its outcome already, or an
+ * excluded candidate.
+ */
+export type Planned =
+  | { is: 'target'; id: string; label: string; site?: string; jobState?: string }
+  | {
+      is: 'ended';
+      id: string;
+      label: string;
+      end: End;
+      /** It was requested by its id, and the policy does not select it. */
+      unselected?: true;
+    }
+  | { is: 'excluded'; id: string; label: string; why: string };
+
+export interface Planning {
+  policy: Policy;
+  job: AnyJob;
+  client: Client;
+  /** The run retries the failed targets of an earlier run. */
+  retry: boolean;
+  /**
+   * The ids of the only targets to plan, if given. A retry ignores what the policy selects now; any other run
+   * plans only those of them that the policy selects.
+   */
+  only?: readonly string[] | undefined;
+  now: number;
+  /** The scheduled time of the run. */
+  at: number;
+  /** When planning of the policy's last whole run started. */
+  previousAt?: number | undefined;
+  /** The outcomes of the targets of its last whole runs. */
+  earlier: () => AsyncGenerator<EarlierTarget>;
+  once: Pick<Once, 'results'>;
+  /** Whether a person or a run waits for the plan. */
+  requestClass: 'person' | 'action';
+  onRequest: (operation: OperationId) => void;
+  /** Called with each item of the list, before it is evaluated. */
+  onCandidate?: (candidate: unknown) => void;
+  /** Called with each item of the list of `for_each`, before it is evaluated. */
+  onParent?: (parent: unknown) => void;
+  signal?: AbortSignal;
+}
+
+export const notEligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
+
+/** Whether the requested targets are planned whatever the policy selects now. */
+export const takesAll = ({ job, only, retry }: Planning): boolean =>
+  only !== undefined && retry && !job.reportsSelection;
+
+/** The call options of all requests of a plan. */
+export const callOptionsOf = ({ requestClass, onRequest, signal }: Planning): CallOptions => ({
+  requestClass,
+  onRequest,
+  ...(signal ? { signal } : {}),
+});
