@@ -2,7 +2,7 @@
 import { Cron } from 'croner';
 import { DAY_MS, isoDay } from '../dates.ts';
 import { weekdays } from '../yaml/days.ts';
-import type { Blackout } from './policy.ts';
+import type { Blackout, blackoutMoves } from './policy.ts';
 
 /** The number of days with a scheduled time that are checked: over a month of a daily schedule. */
 const DAYS = 40;
@@ -17,6 +17,7 @@ export type BlackedOut = { is: 'always' } | { is: 'until'; day: string };
 export function alwaysBlackedOut(
   crons: readonly string[],
   blackout: readonly Blackout[],
+  onBlackout: 'skip' | (typeof blackoutMoves)[number],
   now: number,
 ): BlackedOut | undefined {
   if (blackout.length === 0) return undefined;
@@ -24,7 +25,16 @@ export function alwaysBlackedOut(
   const isOut = (kinds: readonly Blackout[]) => (day: number) =>
     kinds.some((one) => ('weekday' in one ? one.weekday === weekdayOf(day) : isWithin(one, day)));
   if (days.length === 0 || !days.every(isOut(blackout))) return undefined;
-  if (days.every(isOut(blackout.filter((one) => 'weekday' in one)))) return { is: 'always' };
+  const isAlwaysOut = isOut(blackout.filter((one) => 'weekday' in one));
+  if (onBlackout === 'skip') {
+    if (days.every(isAlwaysOut)) return { is: 'always' };
+  } else {
+    const today = Math.floor(now / DAY_MS);
+    const step = onBlackout === 'next_workday' ? 1 : -1;
+    const moved = days.flatMap((day) => workdayFrom(day, step, isOut(blackout)) ?? []);
+    if (moved.some((day) => day >= today && day <= Math.max(...days))) return undefined;
+    if (workdayFrom(today, 1, isAlwaysOut) === undefined) return { is: 'always' };
+  }
   return { is: 'until', day: isoDay(Math.max(...days) * DAY_MS) };
 }
 
@@ -40,6 +50,15 @@ function daysOf(expression: string, now: number): number[] {
     from = (day + 1) * DAY_MS;
   }
   return days;
+}
+
+/** The nearest day from Monday to Friday that is not blacked out. */
+function workdayFrom(day: number, step: 1 | -1, isOut: (day: number) => boolean): number | undefined {
+  for (let far = 0; far <= 2 * DAYS; far += 1) {
+    const found = day + far * step;
+    if (!isOut(found) && !['saturday', 'sunday'].includes(weekdayOf(found) ?? '')) return found;
+  }
+  return undefined;
 }
 
 const weekdayOf = (day: number) => weekdays[(day + 4) % 7];

@@ -70,6 +70,7 @@ const scheduleAsWritten = (schedule: Schedule) => ({
   ...(schedule.after ? {} : { catchup: catchupAsWritten(schedule) }),
   ...(schedule.disabled ? { enabled: false } : {}),
   blackout: blackoutAsWritten(schedule.blackout),
+  ...(schedule.after ? {} : { on_blackout: schedule.onBlackout ?? 'skip' }),
   ...(schedule.pauseAfterFailures === undefined ? {} : { pause_after_failures: schedule.pauseAfterFailures }),
 });
 

@@ -46,10 +46,10 @@ export function blackoutRemark(
   calendars: Calendars,
   now: number,
 ): (Remark & { certain: boolean }) | undefined {
-  const { cron, blackout: entries } = schedule ?? {};
+  const { cron, blackout: entries, on_blackout: onBlackout = 'skip' } = schedule ?? {};
   if (cron === undefined || entries === undefined) return undefined;
   const blackout = entries.flatMap((one) => toBlackout(one, calendars));
-  const found = alwaysBlackedOut([cron].flat(), blackout, now);
+  const found = alwaysBlackedOut([cron].flat(), blackout, onBlackout, now);
   if (!found) return undefined;
   const certain = found.is === 'always';
   const until = certain ? '' : ` until ${found.day}`;

@@ -24,6 +24,7 @@ export const foldings = ['first', 'last', 'both'] as const;
 const ClockChange = z.object({ gap: z.enum(gaps), overlap: z.enum(foldings) });
 export type ClockChange = z.output<typeof ClockChange>;
 
+export const blackoutMoves = ['next_workday', 'previous_workday'] as const;
 /** Days without firings; `calendar` is the one in the configuration that they come from. */
 const Blackout = z.union([
   z.object({ from: text, to: text, calendar: optional(text) }),
@@ -69,6 +70,8 @@ const Schedule = z.object({
   disabled: optional(yes),
   /** Days in the schedule's time zone, those of calendars among them. */
   blackout: z.array(Blackout),
+  /** Where times on those days are moved; missing: they are skipped. */
+  onBlackout: optional(z.enum(blackoutMoves)),
   pauseAfterFailures: optional(number),
 });
 export type Schedule = z.output<typeof Schedule>;

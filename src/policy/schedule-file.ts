@@ -4,7 +4,7 @@ import { DayRange } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { cronFault } from './cron.ts';
 import { judged, name, timezone, whole } from './file-values.ts';
-import { chainStatuses, foldings, gaps, overlaps } from './policy.ts';
+import { blackoutMoves, chainStatuses, foldings, gaps, overlaps } from './policy.ts';
 
 const cron = judged(cronFault);
 
@@ -96,6 +96,12 @@ const ScheduleKeys = z.strictObject({
     .describe(
       'Days without scheduled runs, in the time zone: names under calendars in config/caretaker.yaml, days, weekdays (sunday) and ranges. Default none.',
     ),
+  on_blackout: z
+    .enum(['skip', ...blackoutMoves])
+    .default('skip')
+    .describe(
+      'What happens to a time on a day of `blackout`: skip, or the same time of day on the next_workday or previous_workday, a day from Monday to Friday that is not blacked out. Default skip.',
+    ),
   enabled: z
     .boolean({ error: 'must be true or false' })
     .default(true)
@@ -110,7 +116,7 @@ const ScheduleKeys = z.strictObject({
 });
 
 /** Where several keys of a schedule have to agree. */
-export const Schedule = ScheduleKeys.superRefine(({ cron, after, catchup, dst }, context) => {
+export const Schedule = ScheduleKeys.superRefine(({ cron, after, catchup, dst, on_blackout }, context) => {
   const refuse = (key: string, message: string, suggestion?: string) =>
     context.addIssue({ code: 'custom', path: [key], message, params: { suggestion } });
   if (cron === undefined && after === undefined)
@@ -124,4 +130,5 @@ export const Schedule = ScheduleKeys.superRefine(({ cron, after, catchup, dst },
   if (cron !== undefined) refuse('after', 'cannot be used together with "cron"', 'remove one of the two');
   if (catchup.window > 0) refuse('catchup', 'does not apply to "after"', 'use "within" under "after"');
   if (dst.gap !== 'shift' || dst.overlap !== 'first') refuse('dst', 'does not apply to "after"');
+  if (on_blackout !== 'skip') refuse('on_blackout', 'does not apply to "after"');
 }).meta({ oneOf: [{ required: ['cron'] }, { required: ['after'] }] });

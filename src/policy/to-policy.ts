@@ -65,6 +65,7 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
     catchup,
     enabled,
     blackout,
+    on_blackout: onBlackout,
     pause_after_failures: pause,
   } = schedule;
   const usual = dst.gap === 'shift' && dst.overlap === 'first';
@@ -80,6 +81,7 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
     ...(catchup.mode === 'all' && catchup.window > 0 && { catchesAll: true as const }),
     ...(!enabled && { disabled: true as const }),
     blackout: blackout.flatMap((one) => toBlackout(one, calendars)),
+    ...(onBlackout === 'skip' ? {} : { onBlackout }),
     ...(pause !== undefined && { pauseAfterFailures: pause }),
   };
 }

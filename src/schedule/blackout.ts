@@ -38,10 +38,10 @@ export function formatBlackout(blackout: Blackout): string {
 }
 
 /** The day that calendars in a zone show, counted from 1970. */
-const dayNumber = (zone: string, at: number): number => Math.floor((at + offsetAt(zone, at)) / DAY_MS);
+export const dayNumber = (zone: string, at: number): number => Math.floor((at + offsetAt(zone, at)) / DAY_MS);
 
 /** `day` is counted from 1970, which began on a Thursday. */
-function blackoutOnDay(blackout: readonly Blackout[], day: number): Blackout | undefined {
+export function blackoutOnDay(blackout: readonly Blackout[], day: number): Blackout | undefined {
   const isoDate = isoDay(day * DAY_MS);
   const weekday = weekdays[(day + 4) % 7];
   return blackout.find((days) =>

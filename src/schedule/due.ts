@@ -167,11 +167,16 @@ function merged(
 
 type TimesSchedule = CronSchedule & Pick<Schedule, 'after'>;
 
+/** Moved times depend on the days of the blackout. */
+const movesKey = ({ onBlackout, blackout }: TimesSchedule): string =>
+  onBlackout === undefined ? '' : ` ${onBlackout} ${JSON.stringify(blackout)}`;
+
 /** Differs for schedules with different scheduled times; stored beside the cursor. */
-export const timesKey = ({ timezone, cron, dst, after }: TimesSchedule): string =>
-  after
-    ? `after ${after.policy}`
-    : `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
+export const timesKey = (schedule: TimesSchedule): string => {
+  const { timezone, cron, dst, after } = schedule;
+  if (after) return `after ${after.policy}`;
+  return `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}${movesKey(schedule)}`;
+};
 
 /**
  * The cursor to continue from. After an edit of crons or time zone, it is the earliest time at which the edit

@@ -1,6 +1,6 @@
 /** Upcoming firings, including those that will be skipped by the present state. */
 import type { Policy } from '../policy/policy.ts';
-import { dueAt, nextScheduledTimes } from './cron-times.ts';
+import { dueAt, movedTo, nextScheduledTimes } from './cron-times.ts';
 import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 
 export interface UpcomingFiring {
@@ -8,6 +8,8 @@ export interface UpcomingFiring {
   scheduledFor: number;
   /** When it fires: the scheduled time and its jitter. */
   at: number;
+  /** The times on days of blackout that were moved to this one (`on_blackout`). */
+  movedFrom?: number[];
   /** What keeps it from firing in the present state. */
   skipCause?: SkipCause;
 }
@@ -27,5 +29,9 @@ export function upcomingFirings(
       return { scheduledFor, at, ...(skipCause ? { skipCause } : {}) };
     })
     .filter(({ at }) => at > from && at <= until)
-    .slice(0, limit);
+    .slice(0, limit)
+    .map((firing) => {
+      const movedFrom = movedTo(schedule, firing.scheduledFor);
+      return movedFrom.length > 0 ? { ...firing, movedFrom } : firing;
+    });
 }

@@ -4,14 +4,25 @@
  */
 import { isoTime } from '../clock.ts';
 import { formatAfter } from '../policy/chains.ts';
-import type { After, Policy, Schedule } from '../policy/policy.ts';
+import { type After, Policy, type Schedule } from '../policy/policy.ts';
+import { keys } from '../records/keys.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
+import { parseRecord } from '../records/parse-record.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { formatDuration } from '../yaml/duration.ts';
+import { blackoutOn, formatBlackout } from './blackout.ts';
 import { type PredecessorEnd, whyNotFollowed } from './chain.ts';
-import { dueAt, nextScheduledTimes, previousScheduledTime, scheduledTimesBetween } from './cron-times.ts';
+import {
+  dueAt,
+  type MovedTime,
+  movedTimesBetween,
+  movedTo,
+  nextScheduledTimes,
+  previousScheduledTime,
+  scheduledTimesBetween,
+} from './cron-times.ts';
 import { predecessorEnds } from './predecessor.ts';
 import { formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
 import { type Span, wallTime } from './wall-time.ts';
@@ -21,8 +32,11 @@ export interface Explained {
   scheduled_for: string;
   /** In the policy's time zone. */
   wall_time: string;
-  /** `not-followed`: a run of the policy that it follows ended, and starts none. */
-  is: ScheduledTime['is'] | 'upcoming' | 'due' | 'not-followed' | 'unknown';
+  /**
+   * `not-followed`: a run of the policy that it follows ended, and starts none. `moved`: the schedule has
+   * another time in place of it, because it is on a day of blackout.
+   */
+  is: ScheduledTime['is'] | 'upcoming' | 'due' | 'not-followed' | 'moved' | 'unknown';
   why: ScheduledTime['why'] | null;
   run: string | null;
   run_status: Run['status'] | null;
@@ -31,6 +45,10 @@ export interface Explained {
   after_run?: string;
   /** When it fires or would have fired: the scheduled time and its jitter. */
   fires_at: string;
+  /** The times on days of blackout that were moved to it (`on_blackout`); left out when there are none. */
+  moved_from?: string[];
+  /** The scheduled time that it was moved to; left out for any other. */
+  moved_to?: string;
   decided_at: string | null;
   sentence: string;
 }
@@ -68,10 +86,23 @@ export async function explain(
   const named = schedule
     ? spans.flatMap(({ from, to }) => scheduledTimesBetween(schedule, from - 1, to))
     : [];
+  const moved = schedule ? spans.flatMap(({ from, to }) => movedTimesBetween(schedule, from, to)) : [];
+  const movedOn = new Map(moved.map((time) => [time.from, time.to]));
   const known = new Map(stored.map((record) => [record.scheduledFor, record]));
-  const all = [...new Set([...known.keys(), ...named, ...view.ends.keys()])].sort((a, b) => a - b);
+  const all = [...new Set([...known.keys(), ...named, ...view.ends.keys(), ...movedOn.keys()])].sort(
+    (a, b) => a - b,
+  );
   const explainAll = (some: readonly number[]) =>
-    Promise.all(some.map((scheduledFor) => explainOne(view, scheduledFor, known.get(scheduledFor))));
+    Promise.all(
+      some.map((scheduledFor) => {
+        const to = movedOn.get(scheduledFor);
+        const isMoved =
+          schedule && to !== undefined && !known.has(scheduledFor) && !named.includes(scheduledFor);
+        return isMoved
+          ? explainMoved(name, schedule, { from: scheduledFor, to })
+          : explainOne(view, scheduledFor, known.get(scheduledFor));
+      }),
+    );
   if (all.length > 0 || !schedule) {
     const explained = await explainAll(all);
     return {
@@ -172,6 +203,36 @@ async function viewOf(records: Known | undefined, policy: Policy, now: number): 
   };
 }
 
+/** A time that the schedule moves to another day. */
+function explainMoved(name: string, schedule: Schedule, { from, to }: MovedTime): Explained {
+  const { timezone } = schedule;
+  const wall = wallTime(from, timezone);
+  const blackout = blackoutOn(schedule, from);
+  const why = blackout ? ` (blackout: ${formatBlackout(blackout)})` : '';
+  return {
+    scheduled_for: isoTime(from),
+    wall_time: wall,
+    is: 'moved',
+    why: null,
+    run: null,
+    run_status: null,
+    backfill: null,
+    fires_at: isoTime(dueAt(name, schedule, to)),
+    moved_to: isoTime(to),
+    decided_at: null,
+    sentence: `${name} ${wall} ${timezone}: is moved to ${wallTime(to, timezone)}${why}.`,
+  };
+}
+
+const scheduleOf = ({ id, policyJson }: Run): Schedule | undefined =>
+  parseRecord(Policy, policyJson, keys.run(id)).schedule;
+
+/** `It is moved from Fri 2026-12-25 02:00.` */
+function formatOrigins(origins: readonly number[], zone: string): string {
+  if (origins.length === 0) return '';
+  return ` It is moved from ${origins.map((origin) => wallTime(origin, zone)).join(' and ')}.`;
+}
+
 async function explainOne(view: View, scheduledFor: number, record?: ScheduledTime): Promise<Explained> {
   const { schedule, name } = view.policy;
   const zone = schedule?.timezone ?? 'UTC';
@@ -182,7 +243,12 @@ async function explainOne(view: View, scheduledFor: number, record?: ScheduledTi
     [record?.run, record?.backfill].map((id) => (id === undefined ? undefined : view.runOf(id))),
   );
   const afterRun = record?.after ?? view.ends.get(scheduledFor)?.run;
+  // The run has the schedule as it was.
+  const schedules = run ? (scheduleOf(run) ?? schedule) : schedule;
+  const origins = schedules ? movedTo(schedules, scheduledFor) : [];
+  const moved = formatOrigins(origins, zone);
   const rest = {
+    ...(origins.length > 0 ? { moved_from: origins.map(isoTime) } : {}),
     ...(afterRun === undefined ? {} : { after_run: afterRun }),
     scheduled_for: isoTime(scheduledFor),
     wall_time: wall,
@@ -195,11 +261,11 @@ async function explainOne(view: View, scheduledFor: number, record?: ScheduledTi
   if (record) {
     const made = record.backfill ? ` It was backfilled: ${formatRun(record.backfill, backfill)}.` : '';
     const followed = record.after === undefined ? '' : ` It follows ${record.after}, which ended then.`;
-    const sentence = `${begin}: ${await formatPast(view, record, run, zone)}.${followed}${made}`;
+    const sentence = `${begin}: ${await formatPast(view, record, run, zone)}.${moved}${followed}${made}`;
     return { ...rest, is: record.is, why: record.why ?? null, sentence };
   }
   const { text, ...said } = explainUnrecorded(view, scheduledFor, at);
-  return { ...rest, ...said, sentence: `${begin}: ${text}.` };
+  return { ...rest, ...said, sentence: `${begin}: ${text}.${moved}` };
 }
 
 /** A scheduled time without a record: it is still to come, was not recorded, or starts no run. */

@@ -162,3 +162,28 @@ test('a policy with errors in its schedule or limits is judged as far as it can 
     ).findings,
   ).toHaveLength(2);
 });
+
+describe('a schedule whose times are all blacked out and move to workdays', () => {
+  const blackedOut = (cron: string, days: string, onBlackout: string) =>
+    read(`schedule: { cron: "${cron}", blackout: [${days}], on_blackout: ${onBlackout} }`);
+
+  test('fires, so nothing is said', () => {
+    for (const moves of ['next_workday', 'previous_workday'])
+      expect(blackedOut('0 2 * * 6', 'saturday', moves)).toMatchObject({ findings: [], warnings: [] });
+  });
+
+  test('never fires when no weekday is left', () => {
+    const days = 'monday, tuesday, wednesday, thursday, friday';
+    expect(blackedOut('0 2 * * 1-5', days, 'next_workday').findings).toEqual([
+      expect.stringMatching(/^The policy never fires: every time/),
+    ]);
+  });
+
+  test('is a warning while the blackout goes on for weeks', () => {
+    const range = `{ from: ${day(-3)}, to: ${day(80)} }`;
+    for (const moves of ['next_workday', 'previous_workday'])
+      expect(blackedOut('0 2 * * *', range, moves).warnings).toEqual([
+        expect.stringMatching(/^The policy never fires until/),
+      ]);
+  });
+});

@@ -109,6 +109,7 @@ test('everything that is written arrives', () => {
       overlap: 'cancel-running',
       catchupMs: 7_200_000,
       blackout: [{ from: '2026-12-20', to: '2027-01-03' }],
+      onBlackout: 'next_workday',
       pauseAfterFailures: 3,
     },
     select: {

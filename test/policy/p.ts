@@ -15,6 +15,7 @@ schedule:
   overlap: cancel-running
   catchup: 2h
   blackout: [{ from: 2026-12-20, to: 2027-01-03 }]
+  on_blackout: next_workday
   pause_after_failures: 3
 select:
   filters: { connection_status: { eq: connected }, tags: { in: ["12"] } }

@@ -111,16 +111,17 @@ function following(
 }
 
 const columns = [
-  ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'timezone', 'wall_time'],
-  ...['local_time', 'skipped.why', 'skipped.note'],
+  ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'moved_from', 'timezone'],
+  ...['wall_time', 'local_time', 'skipped.why', 'skipped.note'],
 ];
 
-const asJson = ({ policy, scheduledFor, at, after, skipCause }: Row) => ({
+const asJson = ({ policy, scheduledFor, at, after, skipCause, movedFrom = [] }: Row) => ({
   policy: policy.name,
   job: policy.job,
   ...(after === undefined ? {} : { after, not_before: isoTime(at) }),
   scheduled_for: after === undefined ? isoTime(scheduledFor) : null,
   fires_at: after === undefined ? isoTime(at) : null,
+  moved_from: movedFrom.map(isoTime),
   timezone: policy.schedule?.timezone ?? 'UTC',
   wall_time: after === undefined ? wallTime(at, policy.schedule?.timezone ?? 'UTC') : null,
   local_time: after === undefined ? wallTime(at, localTimezone()) : null,
@@ -133,9 +134,12 @@ function print(terminal: Terminal, rows: readonly Row[], { days }: { days: numbe
     return;
   }
   const here = localTimezone();
-  const cells = rows.map(({ policy, at, after, depth, skipCause }) => {
+  const cells = rows.map(({ policy, at, after, depth, skipCause, movedFrom }) => {
     const zone = policy.schedule?.timezone ?? 'UTC';
-    const note = skipCause ? terminal.paint('yellow', `skipped: ${formatSkipCause(skipCause)}`) : '';
+    const moved = movedFrom
+      ? `moved from ${movedFrom.map((time) => wallTime(time, zone)).join(' and ')}`
+      : '';
+    const note = skipCause ? terminal.paint('yellow', `skipped: ${formatSkipCause(skipCause)}`) : moved;
     if (after !== undefined)
       return [`${'  '.repeat(depth)}after ${after}`, '', policy.name, policy.job, note];
     return [`${wallTime(at, zone)} ${zone}`, wallTime(at, here), policy.name, policy.job, note];
