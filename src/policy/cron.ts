@@ -5,8 +5,8 @@ import { validateDetailed } from 'node-cron';
 /**
  * What is wrong with `expression`, to follow its name in a sentence; undefined when it can be scheduled.
  *
- * Both libraries have to accept it, because node-cron ticks and croner computes the scheduled times. It must
- * have at least one time in the future.
+ * Both libraries have to accept it, because each alone takes forms by mistake; croner computes the scheduled
+ * times. It must have at least one time in the future.
  */
 export function cronFault(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/);
@@ -14,16 +14,48 @@ export function cronFault(expression: string): string | undefined {
     const seconds = fields.length === 6 ? '; seconds are not among them' : '';
     return `must have five fields (minute, hour, day of month, month, day of week), not ${fields.length}${seconds}`;
   }
+  const fault = specialFault(fields);
+  if (fault !== undefined) return fault;
   try {
     // As for scheduled times: day of month and day of week both have to match.
     const calendar = new Cron(expression, { mode: '5-part', domAndDow: true, paused: true });
     // Only a day of the month may never occur; the search for it is slow.
     if (fields[2] !== '*' && calendar.nextRun() === null) return 'never fires: there is no such day';
-    const { errors } = validateDetailed(expression);
+    // node-cron does not know FRI#L, which is the same as FRIL.
+    const { errors } = validateDetailed(expression.replace(/#L\b/gi, 'L'));
     const [first] = errors;
     return first && `is no cron expression we take (${first.message.replace(/\.$/, '')})`;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w*: /, '').replace(/\.$/, '') : '';
     return `is no cron expression we take${why === '' ? '' : ` (${why})`}`;
   }
+}
+
+const isSpecial = (item: string): boolean => /^L$|\dL$|^L[W-]|^\d*W\d*$|W$|#/i.test(item);
+
+/** What is wrong with L, W and # in the fields of an expression. */
+function specialFault([minute = '', hour = '', day = '', month = '', weekday = '']: readonly string[]):
+  | string
+  | undefined {
+  const other = [minute, hour, month].flatMap((field) => field.split(',')).find(isSpecial);
+  if (other !== undefined)
+    return `has "${other}" in a wrong field: L, W and # are for the day of month (third) and the day of week (fifth)`;
+  for (const item of day.split(',')) {
+    if (item.includes('#'))
+      return `has "${item}" as a day of month: # is for the day of week (fifth field), such as MON#2`;
+    if (/^L[+-]/i.test(item))
+      return `has "${item}": L is the last day of the month, and no other day is counted from it`;
+    if (/W/i.test(item) && !/^(\d{1,2}|L)W$/i.test(item))
+      return `has "${item}": W follows one day of the month, such as 15W, or L as in LW`;
+    if (/^LW$/i.test(item) && day.includes(',')) return 'has LW in a list: it has to stand alone';
+  }
+  for (const item of weekday.split(',')) {
+    if (/^L$/i.test(item))
+      return 'has L alone as the day of week: it follows a day, such as 5L or FRI#L, the last Friday of a month';
+    if (/^\dW$/i.test(item))
+      return `has "${item}" as the day of week: W is for the day of month (third field)`;
+    if (item.includes('#') && !/^([0-7]|[a-z]{3})#([1-5]|L)$/i.test(item))
+      return `has "${item}": # stands between one day of week and a number from 1 to 5, or L, such as MON#2 or FRI#L`;
+  }
+  return undefined;
 }
