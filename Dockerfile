@@ -17,6 +17,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY src/cli/bin.mjs src/cli/bin.mjs
 COPY config config
+COPY docs/errors.md docs/errors.md
 RUN ln -s /app/src/cli/bin.mjs /usr/local/bin/caretaker && mkdir /data && chown node:node /data
 USER node
 VOLUME /data

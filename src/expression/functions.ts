@@ -68,10 +68,9 @@ const otherNames: Record<string, string> = {
 export function unknownFunction(node: ASTNode, environment: Environment): Fault | undefined {
   if (node.op !== 'call' && node.op !== 'rcall') return undefined;
   const [name] = node.args;
-  const functions = offered(environment);
-  if (functions.some((one) => one.name === name)) return undefined;
-  const names = functions
-    .filter((one) => isMethod(one) === (node.op === 'rcall') && !notSuggested.has(one.name))
+  if (offered(environment).some((one) => one.name === name)) return undefined;
+  const names = suggested(environment)
+    .filter((one) => isMethod(one) === (node.op === 'rcall'))
     .map((one) => one.name);
   const meant = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
   return {
@@ -94,6 +93,10 @@ export function signaturesOf(name: string, environment: Environment): string | u
 const notSuggested = new Set(
   'has matches dyn type bytes uint bind none of or orValue hasValue value json hex base64 at'.split(' '),
 );
+
+/** The functions that are useful in expressions. */
+export const suggested = (environment: Environment) =>
+  offered(environment).filter(({ name }) => !notSuggested.has(name));
 
 const offered = (environment: Environment) => environment.getDefinitions().functions;
 

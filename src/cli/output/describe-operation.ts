@@ -22,7 +22,7 @@ export function describeOperation(id: OperationId): string {
     [`Body: --body file, ${operation.bodyRequired ? 'required' : 'optional'}`, body(operation)],
     ['Response', response(operation)],
     ['Effect', effect(operation)],
-    ['Example', [example(id, operation)]],
+    ['Example', [exampleOf(id, operation)]],
   ];
   const parts = sections
     .filter(([, lines]) => lines.length > 0)
@@ -86,7 +86,8 @@ const effects = {
 };
 const effect = ({ effect: kind }: Operation): string[] => (kind ? effects[kind] : []);
 
-function example(id: OperationId, { path, list, bodyRequired, answers: form }: Operation): string {
+/** A command that calls the operation. */
+export function exampleOf(id: OperationId, { path, list, bodyRequired, answers: form }: Operation): string {
   const [field, filter] = Object.entries(list?.filters ?? {}).find(([, { values }]) => values) ?? [];
   const [operator] = filter?.operators ?? [];
   return [

@@ -65,6 +65,16 @@ export function addServiceCommands(program: Program, actionOf: ActionOf): void {
 /** Commands for editors and shells, and the demo. */
 export function addShellCommands(program: Program, actionOf: ActionOf): void {
   program
+    .command('explain')
+    .argument(
+      '[word]',
+      'a reason, error code, key, operation of the service, CEL function or job (default: list all)',
+    )
+    .description('explain a word: what it means, what to do, its type and default, an example')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/explain.ts')).explain));
+  program
     .command('schema')
     .argument('[what]', 'policy, config or tests (default: all, in one object)')
     .description('print the JSON Schema of policy, configuration and test files')

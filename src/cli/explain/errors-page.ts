@@ -1,0 +1,80 @@
+/**
+ * Reasons, error codes and checks of `doctor`, from `docs/errors.md`. The page is the one source: a test
+ * compares it with the code, so that nothing is missing and every text is that of the code.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Topic, Topics } from './topic.ts';
+
+/** The kind of the rows of each section, and what its columns mean; the first column is the name. */
+const sections: Readonly<Record<string, { kind: string; columns: readonly string[] }>> = {
+  'Error codes': { kind: 'error code', columns: ['exit code', 'text', 'what to do'] },
+  Reasons: { kind: 'reason of an outcome', columns: ['text', 'what to do'] },
+  'Checks of `doctor`': { kind: 'check of doctor', columns: ['text', 'what to do'] },
+};
+
+/** Reads the page, which is three folders up in a checkout and four in a build. */
+export function errorTopics(): Topics {
+  const topics = topicsIn(readPage());
+  return {
+    names: () => topics.map(({ name }) => name),
+    find: (word) => topics.filter(({ name }) => name.toLowerCase() === word.toLowerCase()),
+  };
+}
+
+function readPage(): string {
+  for (const up of ['../../../../', '../../../']) {
+    try {
+      return readFileSync(fileURLToPath(new URL(`${up}docs/errors.md`, import.meta.url)), 'utf8');
+    } catch {
+      // The other place is tried.
+    }
+  }
+  return '';
+}
+
+/** The rows of the tables whose first cell is one name in backquotes. */
+export function topicsIn(page: string): Topic[] {
+  return page.split(/^## /m).flatMap((part) => {
+    const heading = part.slice(0, part.indexOf('\n'));
+    const section = Object.hasOwn(sections, heading) ? sections[heading] : undefined;
+    if (!section) return [];
+    const retryable = namesIn(/may be temporary: ([^.]*)\./s.exec(part)?.[1] ?? '');
+    return [...part.matchAll(/^\| (?:<a id="[\w-]+"><\/a>)?`([^`]+)` \| (.*) \|$/gm)].map(
+      ([, name = '', cells = '']) => topicOf(name, cells.split(' | '), section, retryable),
+    );
+  });
+}
+
+const namesIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+function topicOf(
+  name: string,
+  cells: readonly string[],
+  { kind, columns }: (typeof sections)[string],
+  retryable: readonly string[],
+): Topic {
+  const named = columns.map((column, at): [string, string] => [column, plainText(cells[at] ?? '')]);
+  const facts = named.filter(([column, text]) => column !== 'text' && text.trim() !== '');
+  const text = Object.fromEntries(named)['text'] ?? '';
+  return {
+    name,
+    kind,
+    text: kind === 'check of doctor' ? `It is not ok when ${text}.` : text,
+    facts: {
+      ...Object.fromEntries(facts),
+      ...(kind === 'reason of an outcome'
+        ? { 'a retry may help': retryable.includes(name) ? 'yes, without another change' : 'no' }
+        : {}),
+    },
+  };
+}
+
+/** Markdown as text: `[api.md](api.md)` is `docs/api.md`, a link within the page is its text. */
+const plainText = (markdown: string): string =>
+  markdown
+    .replace(/\[`?([^\]`]*)`?\]\(([^)]*)\)/g, (_, label: string, target: string) =>
+      target.endsWith(label) && target !== label.replace(/^#?/, '#') ? `docs/${target}` : label,
+    )
+    .replaceAll('`', '')
+    .trim();

@@ -1,0 +1,132 @@
+/** Keys of policies and of the configuration, from the descriptions that `caretaker schema` prints. */
+import { stringify } from 'yaml';
+import { policyEntryJsonSchema } from '../../policy/policy-file-schema.ts';
+import { configFileJsonSchema } from '../../settings/config-file.ts';
+import { type Key, keysOf, type Schema } from './schema-keys.ts';
+import type { Topic, Topics } from './topic.ts';
+
+/** The keys of both kinds of file. */
+export function keyTopics(): Topics {
+  const policy = keysOf(policyEntryJsonSchema() as Schema).map((key) =>
+    topicOf(key, 'policy key', policyExamples),
+  );
+  const config = keysOf(configFileJsonSchema() as Schema).map((key) =>
+    topicOf(key, 'configuration key', configExamples),
+  );
+  const topics = [
+    ...new Map([...policy, ...config].map((topic) => [topic.kind + topic.name, topic])).values(),
+  ];
+  return { names: () => topics.map(({ name }) => name), find: (word) => matching(topics, word) };
+}
+
+/** The keys with this path, else those whose path ends with it: `concurrency`, `limits.concurrency`. */
+function matching(topics: readonly Topic[], word: string): Topic[] {
+  const asked = bare(word.replace(/^policies(?:\[\d*\])?\./, ''));
+  if (asked === '') return [];
+  const exact = topics.filter(({ name }) => isSame(bare(name).split('.'), asked.split('.')));
+  return exact.length > 0 ? exact : topics.filter(({ name }) => bare(name).endsWith(`.${asked}`));
+}
+
+/** `accounts.default.token` is `accounts.<name>.token`. */
+const isSame = (parts: readonly string[], asked: readonly string[]): boolean =>
+  parts.length === asked.length && parts.every((part, at) => part === '<name>' || part === asked[at]);
+
+/** A path without the marks of lists: `notify[0].on` and `notify.on` name the same key. */
+const bare = (path: string): string => path.replace(/\[\d*\]/g, '').toLowerCase();
+
+function topicOf(key: Key, kind: string, examples: Examples): Topic {
+  const example = exampleOf(key, examples);
+  return {
+    name: key.path,
+    kind,
+    text: key.text.replaceAll('`', ''),
+    facts: {
+      ...(key.type === '' ? {} : { type: key.type.replaceAll('`', '') }),
+      ...(key.standard === 'required'
+        ? { required: 'yes' }
+        : key.standard === ''
+          ? {}
+          : { default: key.standard.replaceAll('`', '') }),
+    },
+    ...(example === undefined ? {} : { example: stringify(example, { lineWidth: 0 }).trimEnd() }),
+  };
+}
+
+type Examples = Readonly<Record<string, unknown>>;
+
+/** Values for keys whose type does not show what one writes. */
+const policyExamples: Examples = {
+  name: 'nightly-sync',
+  description: 'Sync every site overnight',
+  account: 'default',
+  job: 'site-sync',
+  matrix: { tag: ['gold', 'silver'] },
+  schedule: { cron: '0 2 * * *', timezone: 'Europe/Berlin' },
+  'schedule.cron': '0 2 * * *',
+  'schedule.after': { policy: 'nightly-sync' },
+  'schedule.after.policy': 'nightly-sync',
+  'schedule.after.status': ['succeeded', 'partial'],
+  'schedule.timezone': 'Europe/Berlin',
+  'schedule.blackout': ['sunday', '2026-12-25', { from: '2026-12-31', to: '2027-01-02' }],
+  'schedule.catchup': '2h',
+  select: { filters: { connection_status: { eq: 'connected' } } },
+  'select.filters': { connection_status: { eq: 'connected' }, tags: { in: ['12'] } },
+  'select.where': 'site.sync.last_sync_at < now - duration("20h")',
+  'select.sort': 'last_sync_at,asc',
+  'select.timezone': 'Europe/Berlin',
+  with: { mode: 'stale', max_age: '20h' },
+  limits: { concurrency: 10, stop_after_failures: '10%' },
+  'limits.stop_after_failures': '10%',
+  retry: { attempts: 4, delay: '30s' },
+  timeout: { target: '2h', run: '8h' },
+  notify: [{ on: ['failed', 'partial'], to: 'ops' }],
+  'notify[].on': ['failed', 'partial'],
+  'notify[].to': 'ops',
+};
+
+const variable = (name: string): string => `\${${name}}`;
+
+const configExamples: Examples = {
+  accounts: { default: { base_url: variable('CARETAKER_BASE_URL'), token: variable('CARETAKER_API_TOKEN') } },
+  'accounts.<name>.base_url': variable('CARETAKER_BASE_URL'),
+  'accounts.<name>.token': variable('CARETAKER_API_TOKEN'),
+  'accounts.<name>.budget': { requests_per_minute: 200, reserve: '10%' },
+  redis: 'redis://redis.internal:6379',
+  'redis.sentinels': ['10.0.0.1:26379', '10.0.0.2:26379'],
+  'redis.name': 'mymaster',
+  'redis.password': variable('REDIS_PASSWORD'),
+  'redis.cluster': ['10.0.0.1:6379', '10.0.0.2:6379'],
+  policies: './policies',
+  data_dir: '.caretaker',
+  daemon: { concurrency: 20 },
+  dashboard: { host: '127.0.0.1', port: 8480 },
+  'dashboard.host': '127.0.0.1',
+  'dashboard.password': variable('CARETAKER_DASHBOARD_PASSWORD'),
+  notifications: { ops: { webhook: { url: variable('OPS_WEBHOOK_URL') } } },
+  'notifications.<name>.webhook': { url: variable('OPS_WEBHOOK_URL') },
+  'notifications.<name>.webhook.url': variable('OPS_WEBHOOK_URL'),
+  'notifications.<name>.webhook.secret': variable('OPS_WEBHOOK_SECRET'),
+  calendars: { holidays: ['2026-12-25', { from: '2026-12-31', to: '2027-01-02' }] },
+};
+
+/** The key with a value, inside the maps and lists around it; undefined when its type shows no value. */
+function exampleOf({ path, schema, type, standard }: Key, examples: Examples): unknown {
+  const value = Object.hasOwn(examples, path) ? examples[path] : shownValue(schema, type, standard);
+  if (value === undefined) return undefined;
+  return path.split('.').reduceRight((inner: unknown, part) => {
+    const [, name = part, isList] = /^(.*?)(\[\])?$/.exec(part) ?? [];
+    return { [name === '<name>' ? 'default' : name]: isList ? [inner] : inner };
+  }, value);
+}
+
+function shownValue(schema: Schema, type: string, standard: string): unknown {
+  const choice = schema.enum?.find((value) => String(value) === standard) ?? schema.enum?.[0];
+  if (choice !== undefined) return choice;
+  if (type === 'duration') return /^\d+[smhd]$/.test(standard) ? standard : '30m';
+  if (type === 'percentage') return /^\d+%$/.test(standard) ? standard : '10%';
+  if (type === 'day') return '2026-12-25';
+  if (type === 'true or false') return standard !== 'true';
+  if (type.startsWith('whole number'))
+    return /^\d+$/.test(standard) ? Number(standard) : Math.max(1, schema.minimum ?? 1);
+  return undefined;
+}

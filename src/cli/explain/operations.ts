@@ -1,0 +1,45 @@
+/** Operations of the service, from the contract. */
+import { isDestructive } from '../../contract/destructive.ts';
+import { isOperationId, type OperationId, operationOf, operations } from '../../contract/operations.ts';
+import { describeOperation, exampleOf } from '../output/describe-operation.ts';
+import type { Topic, Topics } from './topic.ts';
+
+export function operationTopics(): Topics {
+  const names = Object.keys(operations);
+  return {
+    names: () => names,
+    find: (word) => {
+      const name = names.find((one) => one.toLowerCase() === word.toLowerCase());
+      return name !== undefined && isOperationId(name) ? [topicOf(name)] : [];
+    },
+  };
+}
+
+const effects = {
+  once: 'changes the account with every request, so a lost answer is reconciled before it is sent again',
+  repeatable: 'changes the account; a repeated request has the same effect',
+};
+
+function topicOf(id: OperationId): Topic {
+  const operation = operationOf(id);
+  const { section, summary, method, path, list, effect } = operation;
+  const cost = list?.paged ? 'one request for each page of up to 100 items' : 'one request';
+  return {
+    name: id,
+    kind: 'operation of the service',
+    text: summary,
+    facts: {
+      request: `${method} ${path}`,
+      effect: effect ? effects[effect] : 'none: it only reads',
+      destructive: isDestructive(id) ? 'yes: the request cannot be undone by repeating it' : 'no',
+      cost: `${cost} of the account's requests per minute`,
+      specification: `section ${section} (docs/api.md)`,
+    },
+    example: exampleOf(id, operation),
+    details: describeOperation(id)
+      .split('\n\n')
+      .slice(1)
+      .filter((part) => !/^(Effect|Example)\n/.test(part))
+      .join('\n'),
+  };
+}
