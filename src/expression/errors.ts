@@ -27,12 +27,25 @@ export function explain(
     case 'no_such_overload':
       return { offset, ...mismatch(error.summary) };
     default:
+      if (isFieldOfList(error)) return { offset, ...fieldOfList(error.node as ASTNode) };
       return {
         offset,
         message: `This is not a valid ${noun} in CEL: ${inWords(error.summary)}.`,
         suggestion: operatorMeant(error.node?.input ?? ''),
       };
   }
+}
+
+const isFieldOfList = ({ node, summary }: ParseError | TypeFault): boolean =>
+  node?.op === '.' && summary.startsWith('List index must be int');
+
+function fieldOfList(node: ASTNode): Fault {
+  const [receiver, name] = node.args as [ASTNode, string];
+  const list = receiver.input.slice(receiver.start, receiver.end);
+  return {
+    message: `${list} is a list, which has no field "${name}".`,
+    suggestion: `ask for its items: ${list}.exists(one, one.${name} == ...), or for ${list}.size()`,
+  };
 }
 
 /** A suggestion for an operator of another language, outside of quotes. */

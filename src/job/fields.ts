@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type ListId, operationOf } from '../contract/operations.ts';
 import { published } from '../contract/schema.ts';
-import type { Field, FieldTree, Kind } from '../expression/fields.ts';
+import { type Field, type FieldTree, type Kind, ListOf } from '../expression/fields.ts';
 
 /** The fields of an object schema, nested; none for another schema. */
 export function fieldsOf(schema: z.core.$ZodType): FieldTree {
@@ -20,6 +20,15 @@ const items = new Map<ListId, FieldTree>();
 export function fieldsOfItem(id: ListId): FieldTree {
   const found = items.get(id) ?? readFieldsOfItem(id);
   items.set(id, found);
+  return found;
+}
+
+const lists = new Map<ListId, ListOf>();
+
+/** A list of such items, as a variable. The same for the same list. */
+export function listOfItems(id: ListId): ListOf {
+  const found = lists.get(id) ?? new ListOf(fieldsOfItem(id));
+  lists.set(id, found);
   return found;
 }
 

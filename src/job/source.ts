@@ -1,15 +1,25 @@
 /**
  * Where the candidates of a policy come from: a list of the account, or one list for each item of another (the
- * notes of each site).
+ * notes of each site); and the lists that are joined to it.
  */
 import type { FieldTree, Variables } from '../expression/fields.ts';
+import { compileMatch, type Match } from '../expression/match.ts';
 import { type CandidateList, candidateLists, ownParameter } from './candidates.ts';
-import { fieldsOfItem } from './fields.ts';
+import { fieldsOfItem, listOfItems } from './fields.ts';
 
 /** The part of `select` that says where candidates come from. */
 export interface Selected {
   from?: CandidateList;
   forEach?: { list: CandidateList };
+  join?: Readonly<Record<string, { list: CandidateList; on: string }>>;
+}
+
+/** A list of which some items belong to each candidate. */
+export interface Join {
+  /** The variable that holds a candidate's partners. */
+  name: string;
+  list: CandidateList;
+  match: Match;
 }
 
 export interface Source {
@@ -19,6 +29,7 @@ export interface Source {
   subject: string;
   /** The list whose items each have such a list, and what one of them is called. */
   parent?: { list: CandidateList; subject: string };
+  joins: readonly Join[];
   /** What expressions may use besides `now`; the first is the subject. */
   variables: Variables;
   /** The path parameters that name a candidate, and the expressions that give them. */
@@ -28,6 +39,8 @@ export interface Source {
 /**
  * The source of a policy's candidates. For a job with a list of its own it is that list; for a job that works on
  * any, the policy names it. The policy loader checks that it does.
+ *
+ * @throws {ExpressionError} when the condition of a join is not valid. That is checked when the policy is loaded.
  */
 export function sourceOf(
   job: { candidates: CandidateList | 'any'; related?: readonly CandidateList[] },
@@ -35,12 +48,24 @@ export function sourceOf(
 ): Source {
   const from = candidatesOf(job, select);
   const { forEach } = select;
-  const lists = [from, ...(forEach ? [forEach.list] : []), ...(job.related ?? [])];
+  const own = Object.fromEntries(
+    [from, ...(forEach ? [forEach.list] : [])].map((list) => [candidateLists[list], fieldsOfItem(list)]),
+  );
+  const related = (job.related ?? []).map((list) => [candidateLists[list], fieldsOfItem(list)] as const);
+  const joins = Object.entries(select.join ?? {}).map(([name, { list, on }]) => ({
+    name,
+    list,
+    match: compileMatch(on, own, candidateLists[list], fieldsOfItem(list)),
+  }));
+  const joined = joins.map(
+    ({ name, list, match }) => [name, match.isSingle ? fieldsOfItem(list) : listOfItems(list)] as const,
+  );
   return {
     from,
     subject: candidateLists[from],
     ...(forEach ? { parent: { list: forEach.list, subject: candidateLists[forEach.list] } } : {}),
-    variables: Object.fromEntries(lists.map((list) => [candidateLists[list], fieldsOfItem(list)])),
+    joins,
+    variables: { ...own, ...Object.fromEntries([...related, ...joined]) },
     parameters: [...(forEach ? [forEach.list] : []), from].flatMap((list) => {
       const name = ownParameter(list);
       return name === undefined ? [] : [{ name, source: `${candidateLists[list]}.id` }];

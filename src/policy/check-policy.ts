@@ -14,7 +14,14 @@ import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
-import { isSourceKnown, type PartialSelect, type Place, selectedOf, selectFindings } from './check-select.ts';
+import {
+  isIncomplete,
+  isSourceKnown,
+  type PartialSelect,
+  type Place,
+  selectedOf,
+  selectFindings,
+} from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
 import { findingIn, isBrokenAt, sourceIn } from './expanded-place.ts';
 import { blackoutRemark, misreadNumbers, uselessLimit } from './likely-mistakes.ts';
@@ -111,11 +118,12 @@ function jobMeant({ job }: PartialPolicy, { registry }: Known): AnyJob | undefin
   return meant === undefined ? undefined : registry.get(meant);
 }
 
-/** Whether the policy names a list of candidates that does not exist, or their parents in a way that cannot be read. */
+/** Whether where the candidates come from is written, and cannot be read. */
 function isMisread({ select }: PartialPolicy, value: unknown): boolean {
-  const written = (value as { select?: { from?: unknown; for_each?: unknown } } | null)?.select;
-  const isLost = (key: 'from' | 'for_each') => written?.[key] !== undefined && select?.[key] === undefined;
-  return isLost('from') || isLost('for_each');
+  const keys = ['from', 'for_each', 'join'] as const;
+  const written = (value as { select?: Partial<Record<(typeof keys)[number], unknown>> } | null)?.select;
+  const isLost = keys.some((key) => written?.[key] !== undefined && select?.[key] === undefined);
+  return isLost || isIncomplete(select ?? {});
 }
 
 const switches = [

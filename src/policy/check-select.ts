@@ -2,9 +2,9 @@
 import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
 import { ExpressionError } from '../expression/expression.ts';
-import { parentListOf } from '../job/candidates.ts';
+import { candidateLists, parentListOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
-import { candidatesOf, type Selected } from '../job/source.ts';
+import { candidatesOf, type Selected, sourceOf } from '../job/source.ts';
 import { suggestionFor } from '../suggest.ts';
 import type { Diagnostic } from '../yaml/diagnostic.ts';
 import type { Path, Remark } from '../yaml/yaml-file.ts';
@@ -18,20 +18,35 @@ export type Place = (path: Path, remark: Remark) => Diagnostic;
 export type PartialSelect = Partial<PolicyEntry['select']>;
 
 /** Where candidates come from, as far as the policy says so. */
-export const selectedOf = ({ from, for_each: forEach }: PartialSelect): Selected => ({
+export const selectedOf = ({ from, for_each: forEach, join }: PartialSelect): Selected => ({
   ...(from === undefined ? {} : { from }),
   ...(forEach ? { forEach: { list: forEach.list } } : {}),
+  ...(join ? { join } : {}),
 });
 
 /** Whether the policy says where its candidates come from in a way that the rest of it can be checked against. */
 export const isSourceKnown = (select: PartialSelect, job: AnyJob): boolean =>
-  sourceFault(select, job) === undefined;
+  !isIncomplete(select) && sourceFaults(select, job).length === 0;
+
+/** Whether `for_each` or `join` lacks what it needs, which is reported as such. */
+export function isIncomplete({ for_each: forEach, join = {} }: PartialSelect): boolean {
+  const parts: { list?: unknown; on?: unknown }[] = [
+    ...(forEach ? [{ list: forEach.list, on: '' }] : []),
+    ...Object.values(join),
+  ];
+  return parts.some(({ list, on }) => list === undefined || on === undefined);
+}
+
+function sourceFaults(select: PartialSelect, job: AnyJob): [Path, Remark][] {
+  const fault = sourceFault(select, job);
+  return fault ? [fault] : joinFaults(select, job);
+}
 
 /** Everything that is wrong with `select`. */
 export function selectFindings(select: PartialSelect, job: AnyJob, place: Place): Diagnostic[] {
-  const fault = sourceFault(select, job);
-  if (fault) return [place(fault[0], fault[1])];
-  const { filters, sort, timezone, where, for_each: forEach } = select;
+  const faults = sourceFaults(select, job);
+  if (faults.length > 0) return faults.map(([at, remark]) => place(at, remark));
+  const { filters, sort, timezone, where, for_each: forEach, join = {} } = select;
   const selected = selectedOf(select);
   const { list } = operationOf(candidatesOf(job, selected));
   const query = {
@@ -45,6 +60,10 @@ export function selectFindings(select: PartialSelect, job: AnyJob, place: Place)
       ? []
       : whereFindings(() => compileWhereOf(job, selected, where), ['select'], place)),
     ...(forEach ? parentFindings(forEach, place) : []),
+    ...Object.entries(join).flatMap(([name, { list: id, filters }]) => {
+      const joined = operationOf(id).list;
+      return joined ? queryFindings(joined, { filters }, ['select', 'join', name], place) : [];
+    }),
   ];
 }
 
@@ -88,6 +107,29 @@ function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): [
   return [['select', 'from'], { message, suggestion: `add for_each: ${parent}` }];
 }
 
+/** Names of variables, and conditions that say which items belong together. */
+function joinFaults({ join = {}, ...select }: PartialSelect, job: AnyJob): [Path, Remark][] {
+  if (job.candidates !== 'any' && Object.keys(join).length > 0) {
+    const message = `"join" does not apply to the job ${job.name}.`;
+    return [[['select', 'join'], { at: 'key', message, suggestion: 'remove it' }]];
+  }
+  const selected = selectedOf(select);
+  const taken = [...Object.keys(sourceOf(job, selected).variables), 'now', 'run'];
+  return Object.entries(join).flatMap(([name, { list, on }]): [Path, Remark][] => {
+    const at = ['select', 'join', name];
+    if (taken.includes(name)) {
+      const message = `"${name}" is the name of another variable.`;
+      return [[at, { at: 'key', message, suggestion: 'choose another name' }]];
+    }
+    if (taken.includes(candidateLists[list])) {
+      const message = `${list} is where candidates come from, and cannot be joined to itself.`;
+      return [[[...at, 'list'], { message }]];
+    }
+    const fault = expressionFault(() => sourceOf(job, { ...selected, join: { [name]: { list, on } } }));
+    return fault ? [[[...at, 'on'], fault]] : [];
+  });
+}
+
 interface Query {
   filters?: PartialSelect['filters'];
   sort?: string;
@@ -128,12 +170,17 @@ function wrongWord([part, field = '', operator = '']: readonly string[], query: 
 }
 
 function whereFindings(compile: () => unknown, at: Path, place: Place): Diagnostic[] {
+  const fault = expressionFault(compile);
+  return fault ? [place([...at, 'where'], fault)] : [];
+}
+
+function expressionFault(compile: () => unknown): Remark | undefined {
   try {
     compile();
-    return [];
+    return undefined;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const { message, suggestion, offset } = error;
-    return [place([...at, 'where'], { message, suggestion, ...(offset !== undefined && { offset }) })];
+    return { message, suggestion, ...(offset !== undefined && { offset }) };
   }
 }

@@ -8,6 +8,7 @@ import { type Calendars, toBlackout } from './to-policy.ts';
 const textPlaces: readonly Path[] = [
   ['select', 'filters'],
   ['select', 'for_each', 'filters'],
+  ['select', 'join'],
   ['with', 'params'],
 ];
 

@@ -50,6 +50,22 @@ const ForEach = z.union(
   { error: `must be ${parentLists.join(' or ')}, or { list, filters, where }` },
 );
 
+const Join = z.strictObject({
+  list: z
+    .enum(lists.filter((list) => parentListOf(list) === undefined) as [CandidateList, ...CandidateList[]])
+    .describe('The list operation whose items belong to the candidates.'),
+  on: z
+    .string()
+    .describe(
+      'Which items belong to a candidate: their ids compared in CEL, such as `report.site.id == site.id`.',
+    ),
+  filters: Filters.default({}).describe("That list's own filters, sent to the API. Default none."),
+});
+
+const variableName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*$/, 'must consist of lowercase letters, digits and underscores, such as reports');
+
 const Select = z.strictObject({
   from: z
     .optional(z.enum(lists))
@@ -60,6 +76,11 @@ const Select = z.strictObject({
     .optional(ForEach)
     .describe(
       'For a list that each site has, such as listSiteNotes: the sites whose lists are read, listSites or { list, filters, where }. Costs one request or more for each site. Default none.',
+    ),
+  join: z
+    .optional(z.record(variableName, Join))
+    .describe(
+      'Other lists by a name of your choice, which `where` and the options of the job may then use: the items that belong to the candidate. Each list is read whole and kept in memory. Default none.',
     ),
   filters: Filters.default({}).describe(
     "The list operation's own filters, sent to the API: { field: { operator: value } }. Default none.",

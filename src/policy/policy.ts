@@ -90,10 +90,15 @@ const ForEach = z.object({
 });
 export type ForEach = z.output<typeof ForEach>;
 
+/** Another list; the items that belong to a candidate are its partners. */
+const Join = z.object({ list, filters, on: text });
+
 const Select = z.object({
   /** The list the candidates come from, for a job that works on any. */
   from: optional(list),
   forEach: optional(ForEach),
+  /** By the names of the variables that hold the partners. */
+  join: optional(z.record(text, Join)),
   filters,
   /** CEL over the job's subject and `now`; checked when loaded. */
   where: optional(text),

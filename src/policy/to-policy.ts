@@ -110,10 +110,11 @@ export const toForEach = ({
 });
 
 function toSelect(select: PolicyEntry['select']): Select {
-  const { from, for_each: forEach, filters, where, sort, timezone, limit } = select;
+  const { from, for_each: forEach, join, filters, where, sort, timezone, limit } = select;
   return {
     ...(from !== undefined && { from }),
     ...(forEach && { forEach: toForEach(forEach) }),
+    ...(join && { join }),
     filters,
     ...(where !== undefined && { where }),
     ...(sort !== undefined && { sort }),

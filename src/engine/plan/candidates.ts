@@ -16,6 +16,7 @@ import { compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
 import { createJobApi, readOnlyCall, runContextOf } from '../job-api.ts';
+import { Joined } from './joined.ts';
 import {
   completeParent,
   type Listed,
@@ -34,7 +35,7 @@ const MAX_JOB_STATE_BYTES = 8_192;
  * Yields what the plan makes of each candidate, in the order of the list, until it has `select.limit`
  * targets.
  *
- * Costs the requests of `listCandidates` and of the job's `prepare`; and one for each of the first 100
+ * Costs the requests of `listCandidates`, `Joined.read` and of the job's `prepare`; and one for each of the first 100
  * candidates whose list does not show a field that decides.
  *
  * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
@@ -44,6 +45,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const limit = only ? undefined : policy.select.limit;
   const requested = only && new Requested(only);
   const evaluating = await prepareEvaluating(planning);
+  const joined = await Joined.read(planning);
   const tools = toolsOf(planning);
   // Created after the first page, whose answer shows the service's time, so that asking for it costs no
   // request.
@@ -59,7 +61,10 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     planning.onCandidate?.(item);
     const named = identify(item, parent);
     if (requested && !requested.takes(named, parent)) continue;
-    evaluate ??= createEvaluator(planning, tools, { ...evaluating, serviceNow: await tools.serviceNow() });
+    evaluate ??= createEvaluator(planning, tools, joined, {
+      ...evaluating,
+      serviceNow: await tools.serviceNow(),
+    });
     const planned = plannedWithoutSecrets(await evaluate(item, named, parent));
     yield planned;
     if (planned.is === 'target') targets += 1;
@@ -165,6 +170,7 @@ async function prepareEvaluating(
 function createEvaluator(
   planning: Planning,
   { complete }: ListingTools,
+  joined: Joined,
   evaluating: Evaluating<unknown, unknown>,
 ) {
   const { policy, job, only } = planning;
@@ -176,11 +182,8 @@ function createEvaluator(
   const evaluateShown = (candidate: unknown, parent?: Parent): Evaluation<unknown> | NotShownError => {
     try {
       const related = condition && job.relate?.(candidate as never, evaluating.prepared);
-      const items: Items = {
-        ...related,
-        ...(of && parent ? { [of.subject]: parent.item } : {}),
-        [subject]: candidate,
-      };
+      const own = { ...(of && parent ? { [of.subject]: parent.item } : {}), [subject]: candidate };
+      const items: Items = { ...related, ...own, ...joined.partnersOf(own) };
       if (condition?.test(items, evaluatedAt) === false)
         return { is: 'excluded', why: 'select.where does not hold' };
       return job.evaluate?.(candidate as never, evaluating, items) ?? { is: 'target' };

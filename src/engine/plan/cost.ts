@@ -56,9 +56,12 @@ export async function pastCost(
   };
 }
 
+const pagesOf = (items: number): number => Math.max(1, Math.ceil(items / 100));
+
 /**
  * How many targets a run has at most, and the requests of its plan, by the number of items that match the
- * policy's filters. With `for_each` the former is a guess: one target for each list. Usually costs one request.
+ * policy's filters. With `for_each` the former is a guess: one target for each list. Usually costs one request,
+ * and one for each joined list.
  *
  * @throws the client's errors.
  */
@@ -77,10 +80,10 @@ export async function estimatePlan(
   const found = forEach
     ? await count(forEach.list, forEach.filters)
     : await count(candidatesOf(job, select), select.filters);
-  return {
-    targets: Math.min(found, select.limit ?? found),
-    planning: Math.max(1, Math.ceil(found / 100)) + (forEach ? found : 0),
-  };
+  let planning = pagesOf(found) + (forEach ? found : 0);
+  for (const { list, filters } of Object.values(select.join ?? {}))
+    planning += pagesOf(await count(list, filters));
+  return { targets: Math.min(found, select.limit ?? found), planning };
 }
 
 /** What the targets of a run will cost. */
