@@ -98,19 +98,14 @@ test('every example of a key is accepted where it belongs', () => {
   );
   expect(examples.length).toBeGreaterThan(60);
   for (const { name, kind, example = '' } of examples) {
-    const value = parse(example);
-    const { schedule } = value;
-    const timed =
-      schedule && !schedule.after ? { ...value, schedule: { cron: '0 2 * * *', ...schedule } } : value;
-    const read =
+    // Variables are replaced before the keys are checked.
+    const file = parse(example.replace(/\$\{\w+\}/g, 'https://a.example/api/v6'));
+    const { error } =
       kind === 'policy key'
-        ? PolicyEntry.safeParse({ name: 'p', job: 'site-sync', ...timed })
-        : ConfigFile.safeParse(value);
-    // An example shows one key; what else is required beside it is missing.
-    const wrong = (read.error?.issues ?? []).filter(
-      (one) => !JSON.stringify(one).includes('received undefined'),
-    );
-    expect({ name, wrong: name.startsWith('matrix') ? [] : wrong }).toEqual({ name, wrong: [] });
+        ? PolicyEntry.safeParse({ name: 'p', job: 'site-sync', ...file })
+        : ConfigFile.partial().safeParse(file);
+    // A matrix is read before the rest of its policy.
+    expect({ name, wrong: name.startsWith('matrix') ? undefined : error?.message }).toEqual({ name });
   }
 });
 

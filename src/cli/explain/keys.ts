@@ -109,13 +109,33 @@ const configExamples: Examples = {
   calendars: { holidays: ['2026-12-25', { from: '2026-12-31', to: '2027-01-02' }] },
 };
 
+/** What has to be beside a key, or beside every key of a map, so that the example can be used as it is. */
+const besides: Examples = {
+  'schedule.*': { cron: '0 2 * * *' },
+  'schedule.cron': {},
+  'schedule.after': {},
+  'schedule.after.*': { policy: 'nightly-sync' },
+  'schedule.catchup.*': { window: '2h' },
+  'schedule.blackout[].*': { from: '2026-12-24', to: '2026-12-26' },
+  'notify[].*': { to: 'ops' },
+  'calendars.<name>[].*': { from: '2026-12-24', to: '2026-12-26' },
+  'redis.sentinels': { name: 'mymaster' },
+  'redis.name': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'] },
+  'redis.password': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'], name: 'mymaster' },
+  'notifications.<name>.webhook.*': { url: variable('OPS_WEBHOOK_URL') },
+};
+
 /** The key with a value, inside the maps and lists around it; undefined when its type shows no value. */
 function exampleOf({ path, schema, type, standard }: Key, examples: Examples): unknown {
   const value = Object.hasOwn(examples, path) ? examples[path] : shownValue(schema, type, standard);
   if (value === undefined) return undefined;
-  return path.split('.').reduceRight((inner: unknown, part) => {
+  const parts = path.split('.');
+  return parts.reduceRight((inner: unknown, part, at) => {
+    const around = parts.slice(0, at).join('.');
+    const beside =
+      besides[[...parts.slice(0, at), part].join('.').replace(/\[\]$/, '')] ?? besides[`${around}.*`];
     const [, name = part, isList] = /^(.*?)(\[\])?$/.exec(part) ?? [];
-    return { [name === '<name>' ? 'default' : name]: isList ? [inner] : inner };
+    return { ...(beside as object), [name === '<name>' ? 'default' : name]: isList ? [inner] : inner };
   }, value);
 }
 
