@@ -5,8 +5,6 @@
  * that it would be in UTC. Most wall times occur once; when clocks change, some are skipped and some occur
  * twice. Instants are written in `clock.ts`.
  */
-import { suggestionFor } from './suggest.ts';
-
 export const DAY_MS = 86_400_000;
 
 /** The day of an instant in UTC: `2026-11-21`. */
@@ -52,14 +50,6 @@ export function isTimezone(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A suggestion for an unknown time zone; it also recognises a city without its continent. */
-export function zoneHint(text: string): string | undefined {
-  const all = Intl.supportedValuesOf('timeZone');
-  const city = text.trim().toLowerCase().replaceAll(' ', '_');
-  const meant = all.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
-  return meant === undefined ? suggestionFor(text, all) : `did you mean ${meant}?`;
 }
 
 /** A few words about what is wrong with the name of a time zone; nothing when it exists. */

@@ -73,7 +73,9 @@ export function checkCall(
 ): OptionFault[] {
   if (!isOperationId(operation)) {
     const suggestion = suggestionFor(operation, Object.keys(operations));
-    return [{ path: ['operation'], message: `There is no operation "${operation}".`, suggestion }];
+    return [
+      { path: ['operation'], message: `There is no operation "${operation}".`, suggestion, form: true },
+    ];
   }
   return checkHasEffect(operation) ?? checkInputFor({ operation, ...rest }, source);
 }
@@ -83,7 +85,7 @@ function checkHasEffect(id: OperationId): OptionFault[] | undefined {
   if (effect !== undefined) return undefined;
   const what = list ? 'only lists items' : answers === 'pdf' ? 'only streams a PDF' : 'only reads';
   const message = `${id} ${what}, but api-call needs an operation that makes a change.`;
-  return [{ path: ['operation'], message, suggestion: `send it manually: caretaker api ${id}` }];
+  return [{ path: ['operation'], message, suggestion: `send it manually: caretaker api ${id}`, form: true }];
 }
 
 function checkInputFor(template: CallTemplate, source: Source): OptionFault[] {

@@ -7,12 +7,13 @@
 import { z } from 'zod';
 import { refusalOf } from '../../src/contract/answers.ts';
 import { isDestructive } from '../../src/contract/destructive.ts';
-import { pathParameters } from '../../src/contract/operation.ts';
+import { type Operation, pathParameters } from '../../src/contract/operation.ts';
 import {
   type Input,
   isOperationId,
   type OperationId,
   operationOf,
+  operations,
   refusesItems,
 } from '../../src/contract/operations.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
@@ -36,9 +37,13 @@ import { type CallTemplate, checkCall, compileCall, inputOf } from './call-templ
 import { changeOf, closeCall, endOf, graceFaults, siteOf, thenClose, withClosing } from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 
+/** The operations that can be called, for completion in editors. */
+const changes = Object.entries<Operation>(operations).filter(([, { effect }]) => effect !== undefined);
+
 const Options = z.strictObject({
   operation: z
     .string()
+    .meta({ anyOf: changes.map(([id, { summary }]) => ({ const: id, description: summary })) })
     .describe('The operation, by its name in the service, such as enableSiteActivityLogs.'),
   params: z
     .optional(z.record(z.string(), z.unknown()))

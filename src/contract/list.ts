@@ -157,6 +157,10 @@ const shapes: Record<FilterValue['kind'], { schema: z.ZodType; expected: string 
   },
 };
 
+/** The schema of one value of a filter. The values of a closed list are texts. */
+export const filterValueSchema = ({ kind, values }: FilterValue): z.ZodType =>
+  values ? z.enum(values) : shapes[kind].schema;
+
 function checkValue(asked: FilterValue, value: unknown, path: string[]): QueryFault[] {
   if (asked.values && !asked.values.includes(String(value))) {
     return [{ path, message: `"${String(value)}" is not one of its values`, allowed: asked.values }];

@@ -42,6 +42,8 @@ export interface OptionFault {
   offset?: number;
   /** Whether the key or its value has the error. */
   at?: 'key' | 'value';
+  /** Whether the JSON Schema of the options refuses it as well. */
+  form?: boolean;
 }
 
 /** The fields of a policy that its job's options are checked against. */

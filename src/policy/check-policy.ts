@@ -9,7 +9,7 @@ import type { Registry } from '../job/registry.ts';
 import { candidatesOf, sourceOf } from '../job/source.ts';
 import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../suggest.ts';
-import { dayFault, weekdays } from '../yaml/days.ts';
+import { dayFault, looksLikeDay, weekdays } from '../yaml/days.ts';
 import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
@@ -23,7 +23,7 @@ import {
   selectFindings,
 } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
-import { findingIn, isBrokenAt, sourceIn } from './expanded-place.ts';
+import { findingIn, isBrokenAt, isLiteral, sourceIn } from './expanded-place.ts';
 import { blackoutRemark, misreadNumbers, uselessLimit } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
@@ -66,14 +66,17 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   const parts: PartialPolicy =
     'value' in read ? read.value : ((readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {});
   const job = jobMeant(parts, known);
-  const options = job ? readStrictly(job.options, parts.with ?? {}, place, ['with']) : undefined;
+  // An editor does not see which job or list a placeholder stands for.
+  const isJobWritten = [['job'], ['select', 'from']].every((one) => isLiteral(expanded, one));
+  const placeOfJob: Place = isJobWritten ? place : (inner, { form: _, ...remark }) => place(inner, remark);
+  const options = job ? readStrictly(job.options, parts.with ?? {}, placeOfJob, ['with']) : undefined;
   const blackedOut = blackoutRemark(parts, known.settings?.calendars ?? {}, Date.now());
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
     // An unknown list is reported already.
-    ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, place) : []),
-    ...(job && options ? optionFindings(options, parts, job, place) : []),
+    ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, placeOfJob) : []),
+    ...(job && options ? optionFindings(options, parts, job, placeOfJob) : []),
     ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
       place(inner, remark),
     ),
@@ -189,16 +192,19 @@ function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagno
   const { registry, settings } = known;
   const unknown = (path: Path, what: string, name: string, names: string[], more = ''): Diagnostic[] => {
     if (names.includes(name)) return [];
+    const form = what === 'job';
     return [
       place(path, {
         message: `There is no ${what} "${name}"${more}.`,
         suggestion: suggestionFor(name, names),
+        form,
       }),
     ];
   };
   const noDay = (path: Path, text: string): Diagnostic[] | undefined => {
     const fault = dayFault(text);
-    return fault === undefined ? undefined : [place(path, { message: `"${text}" ${fault}.` })];
+    const form = looksLikeDay(text);
+    return fault === undefined ? undefined : [place(path, { message: `"${text}" ${fault}.`, form })];
   };
   const unjudged = jobMeant(parts, known) ? '' : ', so "select" and "with" were not checked';
   const accounts = settings && Object.keys(settings.accounts);

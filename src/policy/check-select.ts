@@ -12,7 +12,7 @@ import { contradictions } from './never-matches.ts';
 import type { PolicyEntry } from './policy-file.ts';
 import { compileParentWhere, compileWhereOf } from './where.ts';
 
-export type Place = (path: Path, remark: Remark) => Diagnostic;
+export type Place = (path: Path, remark: Remark & { isMissing?: true }) => Diagnostic;
 
 /** The valid parts of a policy's `select`. */
 export type PartialSelect = Partial<PolicyEntry['select']>;
@@ -83,28 +83,31 @@ function parentFindings(
  * The job determines the list of candidates; if it works on any list, the policy has to name one. A list that each
  * site has needs `for_each`.
  */
-function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): [Path, Remark] | undefined {
+function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): Parameters<Place> | undefined {
   if (job.candidates !== 'any') {
     if (forEach) {
       const message = `"for_each" does not apply to the job ${job.name}.`;
-      return [['select', 'for_each'], { at: 'key', message, suggestion: 'remove it' }];
+      return [['select', 'for_each'], { at: 'key', form: true, message, suggestion: 'remove it' }];
     }
     if (from === undefined || from === job.candidates) return undefined;
     const message = `The job ${job.name} works on ${job.candidates} only.`;
-    return [['select', 'from'], { message, suggestion: 'remove "from"' }];
+    return [['select', 'from'], { form: true, message, suggestion: 'remove "from"' }];
   }
   if (from === undefined) {
     const message = `The job ${job.name} works on any list; name one with "from", such as listSites.`;
-    return [['select'], { at: 'key', message }];
+    return [['select'], { at: 'key', form: true, isMissing: true, message }];
   }
   const parent = parentListOf(from);
   if (parent === forEach?.list) return undefined;
   if (parent === undefined) {
     const message = `${from} is one list for the whole account, so "for_each" does not apply to it.`;
-    return [['select', 'for_each'], { at: 'key', message, suggestion: 'remove it' }];
+    return [['select', 'for_each'], { at: 'key', form: true, message, suggestion: 'remove it' }];
   }
   const message = `${from} is a list that each item of ${parent} has.`;
-  return [['select', 'from'], { message, suggestion: `add for_each: ${parent}` }];
+  return [
+    ['select', 'from'],
+    { form: true, isMissing: true, message, suggestion: `add for_each: ${parent}` },
+  ];
 }
 
 /** Names of variables, and conditions that say which items belong together. */
@@ -152,6 +155,7 @@ function faultRemark({ path, message, allowed }: QueryFault, query: Query, list?
   const sentence = `${subject}${message}.`;
   return {
     at: isName ? 'key' : 'value',
+    form: true,
     message: sentence.charAt(0).toUpperCase() + sentence.slice(1),
     suggestion: allowed && suggestionFor(wrongWord(path, query, isName), allowed),
   };

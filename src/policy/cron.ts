@@ -2,6 +2,45 @@
 import { Cron } from 'croner';
 import { validateDetailed } from 'node-cron';
 
+/** What a field may hold: in a list (`values`, `names`, `others`), and alone. */
+const fields: { values: string; steps: string; names?: string; others?: string; alone?: string }[] = [
+  { values: '[0-5]?[0-9]', steps: '[1-5]?[0-9]|60' },
+  { values: '1?[0-9]|2[0-3]', steps: '1?[0-9]|2[0-4]' },
+  {
+    values: '[1-9]|[12][0-9]|3[01]',
+    steps: '[12]?[0-9]|3[01]',
+    others: 'L|0*([1-9]|[12][0-9]|3[01])W',
+    alone: '[?]|LW',
+  },
+  {
+    values: '[1-9]|1[0-2]',
+    steps: '[0-9]|1[0-2]',
+    names: 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec',
+  },
+  {
+    values: '[0-7]',
+    steps: '[0-7]',
+    names: 'sun|mon|tue|wed|thu|fri|sat',
+    others: '(0*[0-7]|sun|mon|tue|wed|thu|fri|sat)(L|#0*[1-5])',
+    alone: '[?]',
+  },
+];
+const anyCase = (names: string) => names.replace(/[a-z]/g, (c) => `[${c}${c.toUpperCase()}]`);
+const or = (pattern: string | undefined) => (pattern === undefined ? '' : `|${anyCase(pattern)}`);
+
+function fieldPattern({ values, steps, names, others, alone }: (typeof fields)[number]): string {
+  const value = `(0*(${values})${or(names)})`;
+  const step = `(/0*(?!0)(${steps}))`;
+  const item = `([*]${step}?|${value}(-${value}${step}?)?${or(others)})`;
+  return `(${item}(,${item})*${or(alone)})`;
+}
+
+/**
+ * The form of an expression, for a JSON Schema: five fields of numbers, names, ranges and steps. Whether a range
+ * begins before its end, and whether there is such a day, is not a part of it.
+ */
+export const cronPattern = new RegExp(`^ *${fields.map(fieldPattern).join(' +')} *$`);
+
 /**
  * What is wrong with `expression`, to follow its name in a sentence; undefined when it can be scheduled.
  *
@@ -24,6 +63,7 @@ export function cronFault(expression: string): string | undefined {
     // node-cron does not know FRI#L, which is the same as FRIL.
     const { errors } = validateDetailed(expression.replace(/#L\b/gi, 'L'));
     const [first] = errors;
+    if (!first && !cronPattern.test(expression)) return 'is no cron expression we take';
     return first && `is no cron expression we take (${first.message.replace(/\.$/, '')})`;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w*: /, '').replace(/\.$/, '') : '';

@@ -35,21 +35,29 @@ export interface ExpandedPolicy {
   /** Where the policy stands in the file. */
   path: Path;
   root: LocatedValue;
+  /** Whether its file has `defaults`, so that what it lacks can be there. */
+  hasDefaults: boolean;
   /** The values of the matrix that it has, such as `tag "gold"`. */
   combination?: string;
   /** What is wrong with its placeholders and its matrix, by places in the file. */
   faults: readonly Fault[];
 }
 
+export interface ExpandedFile {
+  policies: ExpandedPolicy[];
+  /** The defaults by themselves. */
+  defaults?: ExpandedPolicy;
+  faults: Fault[];
+  /** Variables that no policy uses. */
+  unused: string[];
+}
+
 /** The maximum size of all policies of a file. It stops a small file that expands into a very large one. */
 const MAX_FILE_SIZE = 8 * 1024 * 1024;
 const tooLarge = 'The policies of the file expand to more than 8 MiB.';
 
-/** The policies of a file, what is wrong with its variables, and those that no policy uses. */
-export function expandFile(
-  content: PolicyFileContent,
-  sourceOf: SourceOf = () => undefined,
-): { policies: ExpandedPolicy[]; faults: Fault[]; unused: string[] } {
+/** Expands the policies of a file. */
+export function expandFile(content: PolicyFileContent, sourceOf: SourceOf = () => undefined): ExpandedFile {
   const variables = variablesOf(content.vars, sourceOf);
   const faults = variables.all().flatMap((one) => ('message' in one ? [] : faultsIn(one)));
   let size = 0;
@@ -68,7 +76,14 @@ export function expandFile(
       policies.push(policy);
     }
   }
-  return { policies, faults, unused: variables.unused() };
+  const unused = variables.unused();
+  if (!content.defaults) return { policies, faults, unused };
+  const root = expandValue(content.defaults, ['defaults'], {
+    sourceOf,
+    lookup: (names) => (names[0] === 'matrix' ? brokenScalar : variables.lookup(names)),
+  });
+  const defaults: ExpandedPolicy = { path: ['defaults'], root, hasDefaults: true, faults: [] };
+  return { policies, defaults, faults, unused };
 }
 
 /** Whether a policy holds more than its own text. */
@@ -87,7 +102,8 @@ interface Parts {
 
 function expandPolicy(value: unknown, path: Path, parts: Parts): ExpandedPolicy[] {
   // Whatever it is, reading it as a policy reports it.
-  if (!isMap(value)) return [{ path, root: locate(value, path), faults: [] }];
+  const hasDefaults = parts.content.defaults !== undefined;
+  if (!isMap(value)) return [{ path, root: locate(value, path), hasDefaults, faults: [] }];
   const { matrix, ...own } = value;
   if (!Object.hasOwn(value, 'matrix')) return [expandOne(own, path, undefined, parts)];
   const located = expandValue(matrix, [...path, 'matrix'], parts);
@@ -95,7 +111,13 @@ function expandPolicy(value: unknown, path: Path, parts: Parts): ExpandedPolicy[
   if ('combinations' in read)
     return read.combinations.map((combination) => expandOne(own, path, combination, parts));
   const policy = expandOne(own, path, 'broken', parts);
-  const faults = read.faults.map(([inner, remark]): Fault => [[...path, 'matrix', ...inner], remark]);
+  const isWritten = [...valuesIn(located)].every(({ uses, pieces }) => !uses && !pieces);
+  const faults = read.faults.map(
+    ([inner, remark]): Fault => [
+      [...path, 'matrix', ...inner],
+      { ...remark, form: remark.form && isWritten },
+    ],
+  );
   return [{ ...policy, faults: [...faultsIn(located), ...faults, ...policy.faults] }];
 }
 
@@ -112,7 +134,7 @@ function expandOne(
   const rest = expandValue(own, path, parts);
   const body = standard ? merged(standard, rest) : rest;
   if (body.size > MAX_FILE_SIZE)
-    return { path, root: locate({}, path), faults: [[path, { message: tooLarge }]] };
+    return { path, root: locate({}, path), hasDefaults: true, faults: [[path, { message: tooLarge }]] };
   const faults: Fault[] = faultsIn(body);
   if (standard && Object.hasOwn(content.defaults ?? {}, 'matrix')) faults.push(notADefault('matrix'));
   if (standard && Object.hasOwn(content.defaults ?? {}, 'name')) faults.push(notADefault('name'));
@@ -124,6 +146,7 @@ function expandOne(
   const entries = map.kind === 'map' ? [...map.entries] : [];
   return {
     path,
+    hasDefaults: standard !== undefined,
     root: mapOf(title ? [['name', title], ...entries.filter(([key]) => key !== 'name')] : entries, path),
     ...(combination && combination !== 'broken' && { combination: formatCombination(combination) }),
     faults,
@@ -131,15 +154,22 @@ function expandOne(
 }
 
 function matrixValue([, key = '', ...inner]: readonly string[], combination: Values): LocatedValue | Remark {
-  if (combination === 'broken') return { ...scalarAt(null, []), isBroken: true };
+  if (combination === 'broken') return brokenScalar;
   if (!combination) return { message: `There is no matrix.${key}: the policy has no "matrix".` };
   const value = combination.get(key);
   return value ? valueIn(value, `matrix.${key}`, inner) : notFound('matrix', key, [...combination.keys()]);
 }
 
+const brokenScalar: LocatedValue = { ...scalarAt(null, []), isBroken: true };
+
 const notADefault = (key: string): Fault => [
   ['defaults', key],
-  { at: 'key', message: `"${key}" cannot have a default.`, suggestion: 'write it in the policies' },
+  {
+    at: 'key',
+    form: true,
+    message: `"${key}" cannot have a default.`,
+    suggestion: 'write it in the policies',
+  },
 ];
 
 const neverUsed = (key: string): Remark => ({

@@ -8,10 +8,17 @@ import { follow, type LocatedValue, type Use } from './located-value.ts';
  * A remark about a value of an expanded policy, with its place: in the policy itself, in `defaults`, or at
  * the placeholder that the value comes from, which the message then names.
  */
-export function findingIn(yaml: YamlFile, { root }: ExpandedPolicy, inner: Path, remark: Remark): Diagnostic {
-  const { value, rest, used } = follow(root, inner);
+export function findingIn(
+  yaml: YamlFile,
+  expanded: ExpandedPolicy,
+  inner: Path,
+  remark: Remark & { isMissing?: true },
+): Diagnostic {
+  const { value, rest, used } = follow(expanded.root, inner);
   const part = used && used !== value ? undefined : partAt(value, remark.offset);
-  const { offset: _, at, ...plain } = remark;
+  const { offset: _, at, ...given } = remark;
+  const form = remark.form && hasOwnForm(expanded, inner, remark.isMissing);
+  const plain = { ...given, form };
   const offset = value.pieces || used ? part?.writtenOffset : remark.offset;
   const placed = { ...plain, ...(offset !== undefined && { offset }) };
   if (!used) return yaml.finding([...value.place, ...rest], { ...placed, ...(at && { at }) });
@@ -23,6 +30,23 @@ export function findingIn(yaml: YamlFile, { root }: ExpandedPolicy, inner: Path,
     message: `${remark.message} ${sourceSentence(uses, yaml)}`,
   });
 }
+
+/**
+ * Whether the file shows the form of a value where it stands: no placeholder stands for it, and `defaults` has no
+ * part in it.
+ */
+function hasOwnForm({ root, path, hasDefaults }: ExpandedPolicy, inner: Path, isMissing = false): boolean {
+  const { value, used, rest } = follow(root, inner);
+  if (used || value.pieces || value.place[0] !== path[0]) return false;
+  const isNull = rest.length === 0 && value.content.kind === 'scalar' && value.content.value === null;
+  return !hasDefaults || !(isMissing || isNull);
+}
+
+/** Whether a value has no placeholder, or is missing. */
+export const isLiteral = ({ root }: ExpandedPolicy, inner: Path): boolean => {
+  const { value, used } = follow(root, inner);
+  return !used && !value.pieces;
+};
 
 /** Whether a value could not be expanded, so that any error in it has been reported. */
 export function isBrokenAt({ root }: ExpandedPolicy, inner: Path): boolean {

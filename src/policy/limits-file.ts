@@ -22,11 +22,14 @@ export const Limits = z.strictObject({
       const points = typeof value === 'string' ? parsePercent(value) : undefined;
       if (points !== undefined && points > 0) return { percent: points };
       if (typeof value === 'number' && value > 0) return { count: value };
-      context.addIssue({
-        code: 'custom',
-        message: thresholdForms,
-      });
+      context.addIssue({ code: 'custom', message: thresholdForms, params: { form: true } });
       return z.NEVER;
+    })
+    .meta({
+      anyOf: [
+        { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+        { type: 'string', pattern: String.raw`^(?=[0-9.]*[1-9])(0?[0-9]{1,2}(\.[0-9]+)?|100(\.0+)?)\s*%$` },
+      ],
     })
     .describe(
       'This many failed targets stop the run, or this percentage of the plan once at least three have failed. Default: never.',

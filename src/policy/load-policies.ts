@@ -12,7 +12,7 @@ import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { chainFault, formatChainFault, type Link, linksByName } from './chains.ts';
 import { type ReadPolicy, readPolicy } from './check-policy.ts';
-import { type ExpandedPolicy, expandFile } from './expand-file.ts';
+import { type ExpandedFile, type ExpandedPolicy, expandFile } from './expand-file.ts';
 import { findingIn } from './expanded-place.ts';
 import type { Policy } from './policy.ts';
 import { PolicyFileOutline } from './policy-file.ts';
@@ -94,15 +94,22 @@ type Remarks = Pick<Loaded, 'findings' | 'warnings'>;
 
 function readEntries(file: string, source: Source, remarks: Remarks): Entry[] {
   const yaml = YamlFile.read(file);
-  if (yaml instanceof YamlFile)
-    return policiesOf(yaml, remarks).map((policy) => ({
-      yaml,
-      policy,
-      read: readPolicy(yaml, policy, source),
-    }));
-  remarks.findings.push(...yaml);
-  return [];
+  if (!(yaml instanceof YamlFile)) {
+    remarks.findings.push(...yaml);
+    return [];
+  }
+  const { policies, defaults } = policiesOf(yaml, remarks);
+  return [
+    // What only a policy makes wrong of its defaults is reported for that policy.
+    ...(defaults ? [{ yaml, policy: defaults, read: ofForm(readPolicy(yaml, defaults, source)) }] : []),
+    ...policies.map((policy) => ({ yaml, policy, read: readPolicy(yaml, policy, source) })),
+  ];
 }
+
+const ofForm = ({ findings }: ReadPolicy): ReadPolicy => ({
+  findings: findings.filter(({ form }) => form),
+  warnings: [],
+});
 
 /** A policy may follow one that has errors: that one has its own findings. */
 const linkOfEntry = ({ read: { name, after } }: Entry): Link[] =>
@@ -205,22 +212,26 @@ function filesIn(dir: string): Files {
 /** Whether a file in the policies folder is read, by its name. */
 export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
-/** A file's policies, expanded. */
-function policiesOf(yaml: YamlFile, { findings, warnings }: Remarks): ExpandedPolicy[] {
+/** A file's policies and defaults, expanded. */
+function policiesOf(
+  yaml: YamlFile,
+  { findings, warnings }: Remarks,
+): Pick<ExpandedFile, 'policies' | 'defaults'> {
   const value = yaml.value();
   const holdsNone = (path: Path) =>
     yaml.finding(path, {
       message: 'The file holds no policy.',
+      form: true,
       suggestion: 'delete the file if that is meant',
     });
   if (value === null) {
     findings.push(holdsNone([]));
-    return [];
+    return { policies: [] };
   }
   if (isConfiguration(value)) {
     const message = 'This is a configuration, not a file of policies.';
-    findings.push(yaml.finding([], { message, suggestion: 'give it with --config' }));
-    return [];
+    findings.push(yaml.finding([], { message, suggestion: 'give it with --config', form: true }));
+    return { policies: [] };
   }
   const outline = readStrictly(PolicyFileOutline, value, (path, remark) => yaml.finding(path, remark));
   if ('findings' in outline) findings.push(...outline.findings);
@@ -230,9 +241,9 @@ function policiesOf(yaml: YamlFile, { findings, warnings }: Remarks): ExpandedPo
     findings.push(...expanded.faults.map(([path, remark]) => yaml.finding(path, remark)));
     const isSound = [...expanded.policies, expanded].every(({ faults }) => faults.length === 0);
     if (isSound) warnings.push(...expanded.unused.map((name) => unusedVariable(yaml, name)));
-    return expanded.policies;
+    return expanded;
   }
-  return [];
+  return { policies: [] };
 }
 
 const unusedVariable = (yaml: YamlFile, name: string): Warning => ({

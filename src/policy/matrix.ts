@@ -27,7 +27,8 @@ export function combinationsOf(matrix: LocatedValue): { combinations: Combinatio
   const entries = content.kind === 'map' ? content.entries : new Map<string, LocatedValue>();
   const axes = [...entries].filter(([name]) => name !== 'include' && name !== 'exclude');
   for (const [name] of axes) {
-    if (!placeholderName.test(name)) faults.push([[name], { at: 'key', message: invalidName(name) }]);
+    if (!placeholderName.test(name))
+      faults.push([[name], { at: 'key', form: true, message: invalidName(name) }]);
   }
   const excluded = itemsOf(entries.get('exclude')).map(mapEntries);
   const included = itemsOf(entries.get('include')).map(mapEntries);

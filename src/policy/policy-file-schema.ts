@@ -1,44 +1,31 @@
 /**
- * The JSON Schema of `config/policies/*.yaml`, made from the schema of one policy.
+ * The JSON Schema of `config/policies/*.yaml`, made from the schema of one policy, the jobs and the contract.
  *
- * It accepts a placeholder for every value. What a policy requires may be in `defaults` instead: in a file
- * with defaults a policy is partial, and a key is required where the defaults do not have it.
+ * It refuses a file if and only if `validate` reports an error in its form (`form` of `Diagnostic`). It accepts a
+ * placeholder for every value. What a policy requires may be in `defaults` instead: in a file with defaults a
+ * policy is partial, and a key is required where the defaults do not have it.
  */
-import { z } from 'zod';
+import { type CandidateList, candidateLists } from '../job/candidates.ts';
+import type { Registry } from '../job/registry.ts';
+import { conditionsOf, consequenceOf, definitionsOf, jobNameSchema, queryFrom } from './job-schema.ts';
+import { type JsonSchema, jsonSchemaOf, withPlaceholders } from './json-schema.ts';
 import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';
 
-interface JsonSchema {
-  type?: string | string[];
-  description?: string;
-  default?: unknown;
-  enum?: unknown[];
-  pattern?: string;
-  format?: string;
-  minLength?: number;
-  not?: object;
-  anyOf?: JsonSchema[];
-  /** Keys of which a map has one. */
-  oneOf?: JsonSchema[];
-  items?: JsonSchema;
-  required?: string[];
-  properties?: Record<string, JsonSchema>;
-  additionalProperties?: JsonSchema | boolean;
-}
+const $schema = 'https://json-schema.org/draft/2020-12/schema';
 
-/** One policy, complete and without placeholders. */
+/** One policy, complete and without placeholders; of any job. */
 export const policyEntryJsonSchema = () => jsonSchemaOf(PolicyEntry);
 
 /** A whole file, for editors. */
-export function policyFileJsonSchema() {
-  const { $schema, ...entry } = policyEntryJsonSchema();
+export function policyFileJsonSchema(registry: Registry) {
+  const entry = entryOf(registry);
   const { properties = {} } = jsonSchemaOf(PolicyFileOutline);
-  const policy = { $ref: '#/$defs/policy' };
   const partial = { $ref: '#/$defs/partialPolicy' };
   return {
     $schema,
     type: 'object',
     properties: {
-      vars: properties['vars'],
+      vars: properties['vars'] && withoutProto(properties['vars']),
       defaults: {
         description: properties['defaults']?.description,
         allOf: [partial],
@@ -46,6 +33,7 @@ export function policyFileJsonSchema() {
       },
       policies: {
         type: 'array',
+        minItems: 1,
         description: properties['policies']?.description,
         items: { allOf: [partial], required: ['name'] },
       },
@@ -54,72 +42,50 @@ export function policyFileJsonSchema() {
     additionalProperties: false,
     if: { required: ['defaults'] },
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
-    then: { allOf: needsOf(entry).map(neededUnlessDefault) },
-    else: { properties: { policies: { items: policy } } },
+    then: { allOf: [...needsOf(entry).map(neededUnlessDefault), ...consequencesOfDefaults(registry)] },
+    else: { properties: { policies: { items: { $ref: '#/$defs/policy' } } } },
     $defs: {
-      policy: withPlaceholders(entry, 'complete'),
-      partialPolicy: withPlaceholders(entry, 'partial'),
+      policy: { ...withPlaceholders(entry, 'complete'), allOf: conditionsOf(registry, 'complete') },
+      partialPolicy: { ...withPlaceholders(entry, 'partial'), allOf: conditionsOf(registry, 'partial') },
+      ...definitionsOf(registry),
     },
   };
 }
 
-const jsonSchemaOf = (schema: z.ZodType) =>
-  z.toJSONSchema(schema, { io: 'input' }) as JsonSchema & { $schema: string };
-
-/** In a partial map nothing is required, and null stands for no default. The items of a list are complete. */
-type Form = 'complete' | 'partial';
-
-function withPlaceholders(schema: JsonSchema, form: Form): JsonSchema {
-  const { properties, items, anyOf, oneOf, additionalProperties, required, ...rest } = schema;
-  const formsOf = (inner: JsonSchema) => orPlaceholder(inner, form);
-  return {
-    ...rest,
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([key, inner]) => [key, formsOf(inner)])),
-    }),
-    ...(typeof additionalProperties === 'object'
-      ? { additionalProperties: formsOf(additionalProperties) }
-      : additionalProperties !== undefined && { additionalProperties }),
-    ...(items && { items: orPlaceholder(items, 'complete') }),
-    ...(anyOf && { anyOf: anyOf.map((one) => withPlaceholders(one, form)) }),
-    ...(required && form === 'complete' && { required }),
-    ...(oneOf && form === 'complete' && { oneOf }),
-  };
+function entryOf(registry: Registry): JsonSchema {
+  const entry = policyEntryJsonSchema();
+  const { type: _, ...job } = { ...entry.properties?.['job'], ...jobNameSchema(registry) };
+  return { ...entry, properties: { ...entry.properties, job } };
 }
 
-/** A value, or what can be there instead of it. Its description stays outside, where editors look for it. */
-function orPlaceholder(schema: JsonSchema, form: Form): JsonSchema {
-  const { description, default: standard, ...value } = withPlaceholders(schema, form);
-  const instead: JsonSchema[] = [
-    ...(takesAnyText(schema) ? [] : [placeholderFor(schema)]),
-    ...(form === 'partial' && !isAnything(schema) ? [{ type: 'null' }] : []),
-  ];
-  return {
-    ...(description !== undefined && { description }),
-    ...(standard !== undefined && { default: standard }),
-    ...(instead.length === 0 || schema.not
-      ? value
-      : { anyOf: [...(onlyAnyOf(value) ?? [value]), ...instead] }),
-  };
-}
-
-const onlyAnyOf = ({ anyOf, ...rest }: JsonSchema) => (Object.keys(rest).length === 0 ? anyOf : undefined);
-
-const isAnything = (schema: JsonSchema): boolean => Object.keys(schema).length === 0;
-
-function takesAnyText(schema: JsonSchema): boolean {
-  const { type, anyOf, enum: values, pattern, format, minLength } = schema;
-  if (anyOf) return anyOf.some(takesAnyText);
-  if (type === undefined) return values === undefined;
-  const isBounded = [values, pattern, format, minLength].some((one) => one !== undefined);
-  return [type].flat().includes('string') && !isBounded;
-}
-
-/** A text can contain placeholders; any other value is one placeholder. */
-const placeholderFor = ({ type }: JsonSchema): JsonSchema => ({
-  type: 'string',
-  pattern: type === 'string' ? String.raw`\$\{\{.+\}\}` : String.raw`^\$\{\{[^}]+\}\}$`,
+const withoutProto = (schema: JsonSchema): JsonSchema => ({
+  ...schema,
+  propertyNames: { ...schema.propertyNames, not: { const: '__proto__' } },
 });
+
+/** What follows from the job and the list in `defaults` for policies that do not name them. */
+function consequencesOfDefaults(registry: Registry): object[] {
+  const forPolicies = (given: object, unless: object, then: object) => ({
+    if: { properties: { defaults: given } },
+    // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
+    then: { properties: { policies: { items: { if: unless, else: then } } } },
+  });
+  return [
+    ...registry.names().flatMap((name) => {
+      const job = registry.get(name);
+      if (!job) return [];
+      const given = { required: ['job'], properties: { job: { const: name } } };
+      return [forPolicies(given, { required: ['job'] }, consequenceOf(job, 'partial'))];
+    }),
+    ...(Object.keys(candidateLists) as CandidateList[]).map((list) => {
+      const from = (one: object) => ({
+        required: ['select'],
+        properties: { select: { type: 'object', required: ['from'], properties: { from: one } } },
+      });
+      return forPolicies(from({ const: list }), from({}), queryFrom(list));
+    }),
+  ];
+}
 
 interface Need {
   /** The map that needs it. */

@@ -213,7 +213,10 @@ export const PolicyFileOutline = z.strictObject({
   vars: z
     .record(
       variable,
-      z.unknown().refine((value) => value !== null, { error: 'must have a value' }),
+      z
+        .unknown()
+        .refine((value) => value !== null, { error: 'must have a value', params: { form: true } })
+        .meta({ not: { type: 'null' } }),
     )
     .default({})
     .describe(`Values by name, to be used in this file as \`\${{ vars.<name> }}\`. Default none.`),

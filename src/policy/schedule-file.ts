@@ -1,14 +1,18 @@
 /** `schedule` of a policy file. */
 import { z } from 'zod';
-import { DayRange } from '../yaml/days.ts';
+import { DayRange, dayOrNameJsonSchema } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
-import { cronFault } from './cron.ts';
+import { cronFault, cronPattern } from './cron.ts';
 import { judged, name, timezone, whole } from './file-values.ts';
 import { blackoutMoves, chainStatuses, foldings, gaps, overlaps } from './policy.ts';
 
-const cron = judged(cronFault);
+const cron = judged(cronFault, (text) => cronPattern.test(text)).meta({
+  title: 'cron expression',
+  pattern: cronPattern.source,
+  examples: ['0 2 * * *', '*/15 * * * *', '0 7 * * mon-fri', '0 3 1 * *'],
+});
 
-const Blackout = z.union([DayRange, z.string()], {
+const Blackout = z.union([DayRange, z.string().meta(dayOrNameJsonSchema)], {
   error:
     'must be the name of a calendar, a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
 });

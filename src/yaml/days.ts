@@ -21,6 +21,19 @@ export type Days = { from: string; to: string } | { weekday: Weekday };
 export const isWeekday = (text: string): text is Weekday => weekdays.some((one) => one === text);
 export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;
 
+/** The form of a day for a JSON Schema. */
+const dayPattern = z.regexes.date.source;
+
+/** Texts that look like a day, whether or not there is such a day. */
+const dayLikePattern = /^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}$/;
+export const looksLikeDay = (text: string): boolean => dayLikePattern.test(text);
+
+/** A day, a weekday or the name of a calendar, for a JSON Schema. */
+export const dayOrNameJsonSchema = {
+  title: 'calendar, day or weekday',
+  anyOf: [{ enum: weekdays }, { pattern: dayPattern }, { not: { pattern: dayLikePattern.source } }],
+};
+
 /** What is wrong with a text that looks like a day; undefined when it is valid or does not look like one. */
 export function dayFault(text: string): string | undefined {
   const why = noSuchDay(text);
@@ -48,16 +61,19 @@ const dayForms = 'must be a day such as 2026-12-25, a weekday such as sunday, or
 export const DaysEntry = z.union(
   [
     DayRange,
-    z.string().superRefine((text, context) => {
-      if (isDay(text) || isWeekday(text)) return;
-      const meant = closest(text, weekdays);
-      context.addIssue({
-        code: 'custom',
-        message:
-          dayFault(text) ?? 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
-        params: { suggestion: meant && `did you mean ${meant}?` },
-      });
-    }),
+    z
+      .string()
+      .meta({ anyOf: [{ enum: weekdays }, { pattern: dayPattern }] })
+      .superRefine((text, context) => {
+        if (isDay(text) || isWeekday(text)) return;
+        const meant = closest(text, weekdays);
+        context.addIssue({
+          code: 'custom',
+          message:
+            dayFault(text) ?? 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+          params: { suggestion: meant && `did you mean ${meant}?`, form: true },
+        });
+      }),
   ],
   { error: dayForms },
 );

@@ -16,6 +16,11 @@ export interface Diagnostic {
   suggestion?: string;
   /** The code frame with a caret under the position; empty when there is nothing to show. */
   frame: string;
+  /**
+   * Set when the form of the value is wrong: its type, its keys, or a text that is not one of a list or does not
+   * match a pattern. The JSON Schema refuses all of these.
+   */
+  form?: true;
 }
 
 /** Files of the operator have errors. Each error is a finding. */

@@ -26,6 +26,9 @@ export function formatDuration(ms: number): string {
   return parts.join('') || '0s';
 }
 
+/** The form of a duration for a JSON Schema. The maximum, and a minimum other than 0, are not a part of it. */
+const patternFor = (minMs: number): string => `^(?=${minMs > 0 ? '.*[1-9]' : '.'})${written.source.slice(1)}`;
+
 const expected = 'must be a duration such as 30s, 10m, 2h, 1h30m or 90d';
 
 /**
@@ -34,15 +37,27 @@ const expected = 'must be a duration such as 30s, 10m, 2h, 1h30m or 90d';
  *
  * `minMs` is the minimum. Default 0.
  */
-export const duration = (minMs = 0) =>
-  z
+export const duration = (minMs = 0) => {
+  const pattern = patternFor(minMs);
+  const hasForm = (value: string | number) =>
+    typeof value === 'string' ? new RegExp(pattern).test(value) : value === 0 && minMs === 0;
+  return z
     .union([z.string(), z.number()], { error: expected })
     .transform((value, context) => {
       const ms = value === 0 ? 0 : parseDuration(String(value));
       if (ms !== undefined && ms >= minMs) return ms;
       const bare = /^\d+$/.test(String(value)) ? `; for ${value} seconds write ${value}s` : '';
       const minimum = ms === undefined ? '' : ` of at least ${formatDuration(minMs)}`;
-      context.addIssue({ code: 'custom', message: `${expected}${minimum}${bare}` });
+      context.addIssue({
+        code: 'custom',
+        message: `${expected}${minimum}${bare}`,
+        params: { form: !hasForm(value) },
+      });
       return z.NEVER;
     })
-    .meta({ title: 'duration' });
+    .meta({
+      title: 'duration',
+      anyOf: [{ type: 'string', pattern }, ...(minMs > 0 ? [] : [{ const: 0 }])],
+      examples: ['30s', '10m', '2h', '1h30m', '90d'],
+    });
+};

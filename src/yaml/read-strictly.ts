@@ -31,7 +31,11 @@ export function readStrictly<S extends z.ZodType>(
   const all = [
     ...(read.error?.issues ?? [])
       .flatMap((issue) => flattened(issue))
-      .flatMap((issue) => remarks(issue, schema, value, [...above, ...path])),
+      .flatMap((issue) =>
+        remarks(issue, schema, value, [...above, ...path]).map(
+          ([inner, remark]): Found => [inner, { ...remark, form: isOfForm(issue) }],
+        ),
+      ),
     ...dropped,
   ];
   const findings = all
@@ -44,7 +48,7 @@ export function readStrictly<S extends z.ZodType>(
 const droppedFrom = (schema: z.ZodType, value: unknown): Found[] =>
   protoKeysIn(value)
     .filter((path) => schemasAt(schema, path.slice(0, -1)).some((holder) => holder instanceof z.ZodRecord))
-    .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not a known key.` }]);
+    .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not a known key.`, form: true }]);
 
 /** Whether a missing key exists with a misspelled name, which is already reported. */
 function isMisspelt([path, { missing = [] }]: Found, all: readonly Found[]): boolean {
@@ -63,6 +67,9 @@ const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
 type Issue = z.core.$ZodIssue;
 /** `missing`: the keys of which one is missing. */
 type Found = [Path, Remark & { missing?: readonly string[]; isWrongKind?: true }];
+
+/** A custom check compares values, unless it declares `params: { form: true }`. */
+const isOfForm = (issue: Issue): boolean => issue.code !== 'custom' || issue.params?.['form'] === true;
 
 /** For a union, returns the issues of the closest option, or the issue of the union if no option is close. */
 function flattened(issue: Issue): Issue[] {

@@ -34,6 +34,8 @@ export interface Remark {
   at?: 'key' | 'value';
   /** The offset in the text of the value, in characters. */
   offset?: number;
+  /** See `Diagnostic`. */
+  form?: boolean | undefined;
 }
 
 export class YamlFile {
@@ -108,9 +110,10 @@ export class YamlFile {
   /**
    * Adds line, column and code frame to a remark. If the path does not exist, uses its longest existing part.
    */
-  finding(path: Path, { message, suggestion, at = 'value', offset }: Remark): Diagnostic {
+  finding(path: Path, { message, suggestion, at = 'value', offset, form }: Remark): Diagnostic {
     const [start, end] = this.#span(path, at, offset);
-    return this.#place(path, start, end, message, suggestion);
+    const diagnostic = this.#place(path, start, end, message, suggestion);
+    return form ? { ...diagnostic, form: true } : diagnostic;
   }
 
   /**

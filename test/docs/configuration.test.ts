@@ -1,6 +1,7 @@
 /** The page of keys is generated from the descriptions in the code; `npm run docs` writes it. */
 import { expect, test } from 'vitest';
 import { type Key, keysOf, type Schema } from '../../src/cli/explain/schema-keys.ts';
+import { loadJobs } from '../../src/app/jobs.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
 
@@ -16,8 +17,9 @@ const table = (schema: object, path = '') =>
 
 test('docs/configuration.md describes every key as the code does', async () => {
   const config = configFileJsonSchema();
+  const registry = await loadJobs();
   const policy = policyEntryJsonSchema();
-  const { vars, defaults, policies } = policyFileJsonSchema().properties;
+  const { vars, defaults, policies } = policyFileJsonSchema(registry).properties;
   const list = { ...policies, items: { type: 'object' } };
   const file = { vars, defaults: { ...defaults, type: 'object', properties: {} }, policies: list };
   const page = `# Configuration keys

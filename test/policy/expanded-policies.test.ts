@@ -104,8 +104,18 @@ policies:
   ]);
 });
 
-test('a default that every policy replaces is not an error', () => {
-  expect(errorsOf('defaults: { job: nonsense }\npolicies:\n  - { name: one, job: site-sync }\n')).toEqual([]);
+test('an error in the form of a default is reported once, also when every policy replaces it', () => {
+  const file = (job: string) =>
+    `defaults: { limits: { concurrency: 0 } }\npolicies:\n${['one', 'two'].map((name) => `  - { name: ${name}, job: ${job} }\n`).join('')}`;
+  const expected = ['1:36 "concurrency" must be a whole number from 1 to 1000.'];
+  expect(errorsOf(file('site-sync'))).toEqual(expected);
+  expect(errorsOf(file('site-sync, limits: { concurrency: 5 }'))).toEqual(expected);
+});
+
+test('a default that only some policies complete is not an error', () => {
+  const head = 'defaults: { timeout: { target: 9h }, schedule: { timezone: Europe/Berlin } }\npolicies:\n';
+  const policy = '  - { name: one, job: site-sync, timeout: { run: 10h }, schedule: { cron: 0 2 * * * } }\n';
+  expect(errorsOf(head + policy)).toEqual([]);
 });
 
 test('an error in a value from a variable is shown where it is used, and names the variable', () => {

@@ -7,13 +7,16 @@ const kinds = ['policy', 'config', 'tests'];
 /** Prints the JSON Schema of one kind of file, or of all in one object. */
 export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {
   if (what !== undefined && !kinds.includes(what)) throw noSchema(what);
-  const [{ policyFileJsonSchema }, { configFileJsonSchema }, { testFileJsonSchema }] = await Promise.all([
-    import('../../policy/policy-file-schema.ts'),
-    import('../../settings/config-file.ts'),
-    import('../../offline/tests/test-file.ts'),
-  ]);
+  const [{ loadJobs }, { policyFileJsonSchema }, { configFileJsonSchema }, { testFileJsonSchema }] =
+    await Promise.all([
+      import('../../app/jobs.ts'),
+      import('../../policy/policy-file-schema.ts'),
+      import('../../settings/config-file.ts'),
+      import('../../offline/tests/test-file.ts'),
+    ]);
+  const registry = await loadJobs();
   const schemas: Record<string, () => object> = {
-    policy: policyFileJsonSchema,
+    policy: () => policyFileJsonSchema(registry),
     config: configFileJsonSchema,
     tests: testFileJsonSchema,
   };
