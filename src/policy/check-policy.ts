@@ -180,7 +180,10 @@ function readable(schema: z.core.$ZodType, value: unknown): unknown {
   if (read.success) return read.data;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
-    const [child] = schemasAt(schema, [key]);
+    // A map where a list is expected has no valid part.
+    const [child] = schemasAt(schema, [])
+      .filter((one) => !(one instanceof z.ZodArray))
+      .flatMap((one) => schemasAt(one, [key]));
     const part = child && readable(child, inner);
     return part === undefined ? [] : [[key, part]];
   });

@@ -12,7 +12,7 @@ import { contradictions } from './never-matches.ts';
 import type { PolicyEntry } from './policy-file.ts';
 import { compileParentWhere, compileWhereOf } from './where.ts';
 
-export type Place = (path: Path, remark: Remark & { isMissing?: true }) => Diagnostic;
+export type Place = (path: Path, remark: Remark) => Diagnostic;
 
 /** The valid parts of a policy's `select`. */
 export type PartialSelect = Partial<PolicyEntry['select']>;
@@ -95,7 +95,7 @@ function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): P
   }
   if (from === undefined) {
     const message = `The job ${job.name} works on any list; name one with "from", such as listSites.`;
-    return [['select'], { at: 'key', form: true, isMissing: true, message }];
+    return [['select'], { at: 'key', form: true, missing: ['from'], message }];
   }
   const parent = parentListOf(from);
   if (parent === forEach?.list) return undefined;
@@ -106,7 +106,7 @@ function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): P
   const message = `${from} is a list that each item of ${parent} has.`;
   return [
     ['select', 'from'],
-    { form: true, isMissing: true, message, suggestion: `add for_each: ${parent}` },
+    { form: true, missing: ['for_each'], message, suggestion: `add for_each: ${parent}` },
   ];
 }
 

@@ -8,16 +8,11 @@ import { follow, type LocatedValue, type Use } from './located-value.ts';
  * A remark about a value of an expanded policy, with its place: in the policy itself, in `defaults`, or at
  * the placeholder that the value comes from, which the message then names.
  */
-export function findingIn(
-  yaml: YamlFile,
-  expanded: ExpandedPolicy,
-  inner: Path,
-  remark: Remark & { isMissing?: true },
-): Diagnostic {
+export function findingIn(yaml: YamlFile, expanded: ExpandedPolicy, inner: Path, remark: Remark): Diagnostic {
   const { value, rest, used } = follow(expanded.root, inner);
   const part = used && used !== value ? undefined : partAt(value, remark.offset);
   const { offset: _, at, ...given } = remark;
-  const form = remark.form && hasOwnForm(expanded, inner, remark.isMissing);
+  const form = remark.form && hasOwnForm(expanded, inner, remark.missing !== undefined);
   const plain = { ...given, form };
   const offset = value.pieces || used ? part?.writtenOffset : remark.offset;
   const placed = { ...plain, ...(offset !== undefined && { offset }) };
@@ -35,7 +30,7 @@ export function findingIn(
  * Whether the file shows the form of a value where it stands: no placeholder stands for it, and `defaults` has no
  * part in it.
  */
-function hasOwnForm({ root, path, hasDefaults }: ExpandedPolicy, inner: Path, isMissing = false): boolean {
+function hasOwnForm({ root, path, hasDefaults }: ExpandedPolicy, inner: Path, isMissing: boolean): boolean {
   const { value, used, rest } = follow(root, inner);
   if (used || value.pieces || value.place[0] !== path[0]) return false;
   const isNull = rest.length === 0 && value.content.kind === 'scalar' && value.content.value === null;

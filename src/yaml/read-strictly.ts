@@ -65,8 +65,7 @@ const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
   before.some(([other, { isWrongKind }]) => isWrongKind && JSON.stringify(other) === JSON.stringify(path));
 
 type Issue = z.core.$ZodIssue;
-/** `missing`: the keys of which one is missing. */
-type Found = [Path, Remark & { missing?: readonly string[]; isWrongKind?: true }];
+type Found = [Path, Remark & { isWrongKind?: true }];
 
 /** A custom check compares values, unless it declares `params: { form: true }`. */
 const isOfForm = (issue: Issue): boolean => issue.code !== 'custom' || issue.params?.['form'] === true;

@@ -34,6 +34,8 @@ export interface Remark {
   at?: 'key' | 'value';
   /** The offset in the text of the value, in characters. */
   offset?: number;
+  /** The keys of which one is missing. */
+  missing?: readonly string[];
   /** See `Diagnostic`. */
   form?: boolean | undefined;
 }

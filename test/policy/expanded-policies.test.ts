@@ -266,3 +266,11 @@ test('names of calendars in defaults are checked like those of a policy', () => 
     { line: 2, column: 35, suggestion: expect.stringContaining('holidays') },
   ]);
 });
+
+test('a map where a list is expected is an error with its place', () => {
+  expect(
+    errorsOf('policies:\n  - { name: one, job: site-sync, notify: { ops: { to: ops } } }\n').map((one) =>
+      one.replace(/\..*/, ''),
+    ),
+  ).toEqual(['2:43 "notify" must be a list, not a map']);
+});
