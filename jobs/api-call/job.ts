@@ -43,7 +43,11 @@ const changes = Object.entries<Operation>(operations).filter(([, { effect }]) =>
 const Options = z.strictObject({
   operation: z
     .string()
-    .meta({ anyOf: changes.map(([id, { summary }]) => ({ const: id, description: summary })) })
+
+    .meta({
+      title: 'name of an operation',
+      anyOf: changes.map(([id, { summary }]) => ({ const: id, description: summary })),
+    })
     .describe('The operation, by its name in the service, such as enableSiteActivityLogs.'),
   params: z
     .optional(z.record(z.string(), z.unknown()))

@@ -1,7 +1,7 @@
 /** The page of keys is generated from the descriptions in the code; `npm run docs` writes it. */
 import { expect, test } from 'vitest';
-import { type Key, keysOf, type Schema } from '../../src/cli/explain/schema-keys.ts';
 import { loadJobs } from '../../src/app/jobs.ts';
+import { type Key, keysOf, type Schema } from '../../src/cli/explain/schema-keys.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
 

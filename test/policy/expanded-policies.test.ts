@@ -272,5 +272,5 @@ test('a map where a list is expected is an error with its place', () => {
     errorsOf('policies:\n  - { name: one, job: site-sync, notify: { ops: { to: ops } } }\n').map((one) =>
       one.replace(/\..*/, ''),
     ),
-  ).toEqual(['2:43 "notify" must be a list, not a map']);
+  ).toEqual(['2:42 "notify" must be a list, not a map']);
 });
