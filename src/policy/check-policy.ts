@@ -68,7 +68,10 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   const job = jobMeant(parts, known);
   // An editor does not see which job or list a placeholder stands for.
   const isJobWritten = [['job'], ['select', 'from']].every((one) => isLiteral(expanded, one));
-  const placeOfJob: Place = isJobWritten ? place : (inner, { form: _, ...remark }) => place(inner, remark);
+  const placeOfJob: Place = (inner, { form, ...remark }) => {
+    const isJoinOfDefaults = expanded.hasDefaults && inner[1] === 'join';
+    return place(inner, { ...remark, form: form && isJobWritten && !isJoinOfDefaults });
+  };
   const options = job ? readStrictly(job.options, parts.with ?? {}, placeOfJob, ['with']) : undefined;
   const blackedOut = blackoutRemark(parts, known.settings?.calendars ?? {}, Date.now());
   const findings = [

@@ -21,7 +21,7 @@ const fields: { values: string; steps: string; names?: string; others?: string; 
     values: '[0-7]',
     steps: '[0-7]',
     names: 'sun|mon|tue|wed|thu|fri|sat',
-    others: '(0*[0-7]|sun|mon|tue|wed|thu|fri|sat)(L|#0*[1-5])',
+    others: '(0*[0-7]|sun|mon|tue|wed|thu|fri|sat)(L|#(0*[1-5]|L))',
     alone: '[?]',
   },
 ];

@@ -12,7 +12,7 @@ export function findingIn(yaml: YamlFile, expanded: ExpandedPolicy, inner: Path,
   const { value, rest, used } = follow(expanded.root, inner);
   const part = used && used !== value ? undefined : partAt(value, remark.offset);
   const { offset: _, at, ...given } = remark;
-  const form = remark.form && hasOwnForm(expanded, inner, remark.missing !== undefined);
+  const form = remark.form && hasOwnForm(expanded, inner, remark);
   const plain = { ...given, form };
   const offset = value.pieces || used ? part?.writtenOffset : remark.offset;
   const placed = { ...plain, ...(offset !== undefined && { offset }) };
@@ -30,11 +30,17 @@ export function findingIn(yaml: YamlFile, expanded: ExpandedPolicy, inner: Path,
  * Whether the file shows the form of a value where it stands: no placeholder stands for it, and `defaults` has no
  * part in it.
  */
-function hasOwnForm({ root, path, hasDefaults }: ExpandedPolicy, inner: Path, isMissing: boolean): boolean {
-  const { value, used, rest } = follow(root, inner);
-  if (used || value.pieces || value.place[0] !== path[0]) return false;
+function hasOwnForm(
+  { root, path, hasDefaults }: ExpandedPolicy,
+  inner: Path,
+  { at, missing }: Remark,
+): boolean {
+  const { value, rest } = follow(root, inner);
+  // The key itself is written, whatever its value is.
+  const judged = follow(root, at === 'key' ? inner.slice(0, -1) : inner);
+  if (judged.used || judged.value.pieces || value.place[0] !== path[0]) return false;
   const isNull = rest.length === 0 && value.content.kind === 'scalar' && value.content.value === null;
-  return !hasDefaults || !(isMissing || isNull);
+  return !hasDefaults || (missing === undefined && !isNull);
 }
 
 /** Whether a value has no placeholder, or is missing. */

@@ -49,13 +49,15 @@ export function definitionsOf(registry: Registry): Record<string, JsonSchema> {
           optionsName(name, form),
           withPlaceholders(jsonSchemaOf(jobIn(registry, name).options), form),
         ]),
-      ...lists.map((list) => [queryName(list, form), withPlaceholders(queryOf(list), form)]),
+      ...lists.map((list) => [queryName(list, form), withPlaceholders(queryOf(list, form), form)]),
+      ...lists.map((list) => [filtersName(list, form), withPlaceholders(filtersOf(list), form)]),
     ]),
   );
 }
 
 const optionsName = (job: string, form: Form): string => `with-${job}-${form}`;
 const queryName = (list: CandidateList, form: Form): string => `select-${list}-${form}`;
+const filtersName = (list: CandidateList, form: Form): string => `filters-${list}-${form}`;
 const reference = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 
 function jobIn(registry: Registry, name: string): AnyJob {
@@ -79,7 +81,17 @@ export const conditionsOf = (registry: Registry, form: Form): Conditional[] => [
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
     then: { properties: { select: reference(queryName(list, form)) } },
   })),
+  { properties: { select: { properties: { join: { additionalProperties: joinedBy(form) } } } } },
 ];
+
+/** The filters of a joined list. */
+const joinedBy = (form: Form): JsonSchema => ({
+  allOf: lists.map((list) => ({
+    if: { type: 'object', required: ['list'], properties: { list: { const: list } } },
+    // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
+    then: { properties: { filters: ifMap(reference(filtersName(list, form))) } },
+  })),
+});
 
 /** What follows for a policy from its job. */
 export function consequenceOf(job: AnyJob, form: Form): object {
@@ -117,14 +129,14 @@ const ownList = (list: CandidateList, form: Form): object => ({
 });
 
 /** The parts of `select` that a list determines. */
-function queryOf(id: CandidateList): JsonSchema {
+function queryOf(id: CandidateList, form: Form): JsonSchema {
   const list = listOf(id);
   const parent = parentListOf(id);
   return {
     ...(parent && { required: ['for_each'] }),
     properties: {
-      for_each: parent ? forEachOf(parent) : { not: {} },
-      filters: filtersOf(id),
+      for_each: parent ? forEachOf(parent, form) : { not: {} },
+      filters: reference(filtersName(id, form)),
       sort: list.sorts.length > 0 ? { description: sortText(list), enum: sortsOf(list) } : { not: {} },
       ...(!list.timezone && { timezone: { not: {} } }),
     },
@@ -147,10 +159,13 @@ const filtersOf = (id: OperationId): JsonSchema => ({
 });
 
 /** The list whose items each have the list of candidates, by its name or with its filters. */
-const forEachOf = (parent: CandidateList): JsonSchema => ({
+const forEachOf = (parent: CandidateList, form: Form): JsonSchema => ({
   anyOf: [
     { const: parent },
-    { type: 'object', properties: { list: { const: parent }, filters: filtersOf(parent) } },
+    {
+      type: 'object',
+      properties: { list: { const: parent }, filters: reference(filtersName(parent, form)) },
+    },
   ],
 });
 

@@ -13,7 +13,7 @@ export interface JsonSchema {
   format?: string;
   minLength?: number;
   not?: object;
-  allOf?: JsonSchema[];
+  allOf?: object[];
   anyOf?: JsonSchema[];
   /** Keys of which a map has one. */
   oneOf?: JsonSchema[];
@@ -77,7 +77,8 @@ const onlyAnyOf = ({ anyOf, examples, ...rest }: JsonSchema & { examples?: unkno
 const isAnything = (schema: JsonSchema): boolean => Object.keys(schema).length === 0;
 
 function takesAnyText(schema: JsonSchema): boolean {
-  const { type, anyOf, enum: values, const: only, pattern, format, minLength } = schema;
+  const { $ref, type, anyOf, enum: values, const: only, pattern, format, minLength } = schema;
+  if ($ref !== undefined) return false;
   if (anyOf) return anyOf.some(takesAnyText);
   const isBounded = [values, only, pattern, format, minLength].some((one) => one !== undefined);
   return (type === undefined || [type].flat().includes('string')) && !isBounded;
