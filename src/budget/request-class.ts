@@ -3,8 +3,9 @@
 /**
  * Why a request is sent. `person`: a person waits for it. `control`: it reconciles a change, or checks
  * whether the service is back. `follow`: it follows work in the service. `action`: it does the work of a run.
+ * `record`: it writes what was done to the sites (`record:` of a policy).
  */
-export const requestClasses = ['person', 'control', 'follow', 'action'] as const;
+export const requestClasses = ['person', 'control', 'follow', 'action', 'record'] as const;
 export type RequestClass = (typeof requestClasses)[number];
 
 export interface ClassRule {
@@ -14,6 +15,11 @@ export interface ClassRule {
   share: number;
   /** Asks without notice: its use in the previous window does not predict its next requests. */
   bursty: boolean;
+  /**
+   * Gets no more than its share of a window in which a predictable class asked recently, until the window
+   * nearly ends: then it gets what the others have left.
+   */
+  capped?: true;
 }
 
 export const classRules: Record<RequestClass, ClassRule> = {
@@ -21,4 +27,5 @@ export const classRules: Record<RequestClass, ClassRule> = {
   control: { share: 0.02, bursty: true },
   follow: { share: 0.06, bursty: false },
   action: { share: 0.05, bursty: false },
+  record: { share: 0.04, bursty: false, capped: true },
 };

@@ -175,6 +175,18 @@ local function ms_until_released()
   return math.max(math.ceil(math.min(by_ramp, by_time, left)), 1)
 end
 
+-- How long until a capped class gets another request; 0 if it does now.
+local function ms_until_uncapped()
+  local own, busy
+  for _, one in ipairs(args.classes) do
+    if one.name == args.class then own = one
+    elseif not one.bursty and asked_recently(one.name) then busy = true end
+  end
+  if not own.capped or not busy or left <= ramp_end then return 0 end
+  if used_in(window.number, args.class) < own.share * (window.limit - reserve) then return 0 end
+  return left - ramp_end
+end
+
 remember_request()
 if window_is_over() then
   if scout_is_out() then return wait_for_scout() end
@@ -183,7 +195,7 @@ if window_is_over() then
   return grant()
 end
 if spendable < 1 then return wait(left, left) end
-local release = ms_until_released()
+local release = math.max(ms_until_released(), ms_until_uncapped())
 if release > 0 then return wait(release, release) end
 write('remaining', window.remaining - 1)
 return grant()

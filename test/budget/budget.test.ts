@@ -351,6 +351,20 @@ describe('the classes of requests', () => {
     expect(await takeAll(budget, 'person')).toBeGreaterThan(0);
   });
 
+  test('records get no more than their share while runs work, and the rest when none does', async () => {
+    const { budget, clock } = open({ perMinute: 100 });
+    await begin(budget, 100, 60_000, 100);
+    await budget.takeNow('action');
+
+    expect(await takeAll(budget, 'record')).toBe(4);
+    await clock.advance(58_300);
+    expect(await takeAll(budget, 'record'), 'what the others have left').toBeGreaterThan(50);
+
+    const { budget: idle } = open({ perMinute: 100 });
+    await begin(idle, 100, 60_000, 100);
+    expect(await takeAll(idle, 'record')).toBeGreaterThan(70);
+  });
+
   test('reservations for more urgent classes are released to all before the window ends', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
@@ -534,7 +548,7 @@ describe('who uses the window', () => {
       window: {
         remaining: 67,
         resetsAt: clock.now() + 58_000,
-        classes: { person: 1, control: 0, follow: 0, action: 2 },
+        classes: { person: 1, control: 0, follow: 0, action: 2, record: 0 },
         processes: { west: 2, east: 1 },
         others: 30,
       },

@@ -72,7 +72,10 @@ export function take(before: State, settings: Settings, request: Request, now: n
   }
   const spendable = window.remaining - reserveOf(state, settings);
   if (spendable < 1) return wait(state, window.resets - now);
-  const release = msUntilReleased(state, window, settings, request.requestClass, now);
+  const release = Math.max(
+    msUntilReleased(state, window, settings, request.requestClass, now),
+    msUntilUncapped(state, window, settings, request.requestClass, now),
+  );
   if (release > 0) return wait(state, release);
   return grant({ ...state, window: { ...window, remaining: window.remaining - 1 } }, request);
 }
@@ -203,6 +206,28 @@ function msUntilReleased(
   const byRamp = left - end - (free / reservations) * (start - end);
   const byTime = predictable > 0 && free > bursty ? left - ((free - bursty) / predictable) * left : left;
   return Math.max(1, Math.ceil(Math.min(byRamp, byTime, left)));
+}
+
+/** How long until a capped class gets another request; 0 if it does now. */
+function msUntilUncapped(
+  state: State,
+  window: Window,
+  settings: Settings,
+  requestClass: RequestClass,
+  now: number,
+): number {
+  const { share, capped } = classRules[requestClass];
+  const left = window.resets - now;
+  const { end } = rampOf(window);
+  const isBusy = requestClasses.some(
+    (other) =>
+      other !== requestClass &&
+      !classRules[other].bursty &&
+      now - (state.asked[other] ?? 0) <= 2 * window.length,
+  );
+  if (!capped || !isBusy || left <= end) return 0;
+  const used = state.usage[window.number]?.classes[requestClass] ?? 0;
+  return used < share * (limitOf(state, settings) - reserveOf(state, settings)) ? 0 : left - end;
 }
 
 const rampOf = ({ length }: Window) => ({

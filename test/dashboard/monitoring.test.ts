@@ -83,7 +83,7 @@ test('metrics contain runs, queues, budgets, running processes, and requests by 
 });
 
 test('metrics are current each time they are read, and counters never decrease', async () => {
-  const requests = { person: 0, control: 0, follow: 0, action: 4 };
+  const requests = { person: 0, control: 0, follow: 0, action: 4, record: 0 };
   world = await startWorld({ accounts: async () => [anAccount({ requests })] });
   const count = async () =>
     readExposition(await metrics()).value('caretaker_requests_total', {

@@ -124,7 +124,7 @@ export const anAccount = (changes: Partial<AccountView> = {}): AccountView => ({
   account: 'default',
   limit: 200,
   left: 150,
-  requests: { person: 1, control: 2, follow: 3, action: 4 },
+  requests: { person: 1, control: 2, follow: 3, action: 4, record: 0 },
   ...changes,
 });
 

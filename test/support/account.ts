@@ -14,7 +14,7 @@ import type { Account } from './operation-inputs.ts';
 import { keptLog } from './quiet.ts';
 
 const free: Budget = {
-  granted: async () => ({ person: 0, control: 0, follow: 0, action: 0 }),
+  granted: async () => ({ person: 0, control: 0, follow: 0, action: 0, record: 0 }),
   take: async () => ({ window: 0 }),
   takeNow: async () => ({ window: 0 }),
   learn: async () => {},
