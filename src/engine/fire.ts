@@ -4,6 +4,7 @@ import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import { type Freeze, formatFreeze } from '../records/freeze-store.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
+import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import type { EngineDeps } from './deps.ts';
 
@@ -78,6 +79,7 @@ export async function fire(
     concurrency: policy.limits.concurrency,
     targetMs: policy.timeout.targetMs,
     weight: weights[policy.priority],
+    ...(policy.record && { record: recordOf(policy.record, deps) }),
   };
   let created = await records.runs.create(run, limits, {
     only: firing.only,
@@ -104,6 +106,15 @@ export async function fire(
   if (decideOverlap(run, others, policy) !== 'wait') await deps.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
 }
+
+const recordOf = (
+  { customWork, note }: NonNullable<Policy['record']>,
+  { registry }: EngineDeps,
+): NonNullable<RunLimits['record']> => ({
+  work: customWork !== undefined,
+  note: note !== undefined,
+  not: [...registry.reasons].flatMap(([reason, { withoutChange }]) => (withoutChange ? [reason] : [])),
+});
 
 /** Which other runs of the policy make `create` refuse a new run, for each overlap policy. */
 const conflictingRuns = {

@@ -2,6 +2,7 @@
 import { Actor } from './act/actor.ts';
 import type { EngineDeps } from './deps.ts';
 import { Planner } from './plan/planner.ts';
+import { Recorder } from './record/recorder.ts';
 import { Supervisor } from './supervise/supervisor.ts';
 
 /** How long a stopping process waits for answers to its requests. */
@@ -26,6 +27,7 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
   const supervisor = new Supervisor(deps);
   const planner = new Planner(deps);
   const actor = new Actor(deps);
+  const recorder = new Recorder(deps);
   const queues = deps.queues.work(
     {
       plan(entry) {
@@ -37,12 +39,16 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
     concurrency,
   );
   supervisor.start();
+  recorder.start();
   return {
     beatAt: () => supervisor.lastTickAt,
     async stop() {
       const stopped = new AbortController();
-      const timeout = deps.clock.sleep(STOP_TIMEOUT_MS, stopped.signal).then(() => actor.stopWaiting());
-      await Promise.all([planner.stop(), supervisor.stop(), queues.stop()]);
+      const timeout = deps.clock.sleep(STOP_TIMEOUT_MS, stopped.signal).then(() => {
+        actor.stopWaiting();
+        recorder.stopWaiting();
+      });
+      await Promise.all([planner.stop(), supervisor.stop(), queues.stop(), recorder.stop()]);
       stopped.abort();
       await timeout;
       await actor.whenIdle();

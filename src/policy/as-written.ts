@@ -47,6 +47,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     },
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
     notify: policy.notify.map(({ on, to }) => ({ on: [...on], to })),
+    ...(policy.record && { record: recordAsWritten(policy.record) }),
   };
 }
 
@@ -57,6 +58,11 @@ function selectAsWritten({ from, forEach, ...rest }: Select) {
     ...rest,
   };
 }
+
+const recordAsWritten = ({ customWork, note }: NonNullable<Policy['record']>) => ({
+  ...(customWork && { custom_work: { ...customWork } }),
+  ...(note && { note }),
+});
 
 const scheduleAsWritten = (schedule: Schedule) => ({
   ...(schedule.after

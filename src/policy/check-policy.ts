@@ -14,6 +14,7 @@ import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
+import { recordFindings } from './check-record.ts';
 import {
   isIncomplete,
   isSourceKnown,
@@ -80,6 +81,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     // An unknown list is reported already.
     ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, placeOfJob) : []),
     ...(job && options ? optionFindings(options, parts, job, placeOfJob) : []),
+    ...(job && !isMisread(parts, value) ? recordFindings(parts.record, parts.select ?? {}, job, place) : []),
     ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
       place(inner, remark),
     ),

@@ -14,6 +14,7 @@ import { name, timezone, whole } from './file-values.ts';
 import { Limits } from './limits-file.ts';
 import { placeholderName } from './placeholders.ts';
 import { priorities } from './policy.ts';
+import { Record } from './record-file.ts';
 import { Schedule } from './schedule-file.ts';
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()], {
@@ -188,8 +189,8 @@ const Entry = z.strictObject({
     .default([])
     .describe('Notification channels for ends of runs, an automatic pause and findings. Default none.'),
   record: z
-    .optional(z.never({ error: 'is not built yet; leave it out' }))
-    .describe('Not built yet: what is written to the site for client reports.'),
+    .optional(Record)
+    .describe('What is written to the sites about the work that was done. Default nothing.'),
 });
 /** Where several keys have to agree. */
 export const PolicyEntry = Entry.refine(

@@ -112,6 +112,13 @@ export type Select = z.output<typeof Select>;
 const Threshold = z.union([z.object({ count: number }), z.object({ percent: number })]);
 export type Threshold = z.output<typeof Threshold>;
 
+/** What is written to the sites about the work that was done. */
+const Recording = z.object({
+  /** The texts of the entry, with expressions in them. */
+  customWork: optional(z.object({ title: text, description: optional(text) })),
+  note: optional(z.literal('living')),
+});
+
 export const Policy = z.object({
   name: text,
   description: optional(text),
@@ -137,6 +144,7 @@ export const Policy = z.object({
   timeout: z.object({ targetMs: number, runMs: number }),
   /** What is told to whom (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
   notify: z.array(z.object({ on: z.array(text), to: text })),
+  record: optional(Recording),
   /** The file it was read from, and a hash of all that decides what it does. */
   file: text,
   hash: text,

@@ -48,10 +48,24 @@ export function toPolicy(
     },
     timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
     notify: entry.notify.map(({ on, to }) => ({ on: [...on], to })),
+    ...(entry.record && { record: toRecord(entry.record) }),
   };
   const description = entry.description === undefined ? {} : { description: entry.description };
   return deepFreeze({ ...deciding, ...description, file, hash: hashOf(deciding) });
 }
+
+const toRecord = ({
+  custom_work: work,
+  note,
+}: NonNullable<PolicyEntry['record']>): NonNullable<Policy['record']> => ({
+  ...(work && {
+    customWork: {
+      title: work.title,
+      ...(work.description === undefined ? {} : { description: work.description }),
+    },
+  }),
+  ...(note && { note }),
+});
 
 function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: Calendars): Schedule {
   const {

@@ -22,6 +22,8 @@ export const keys = {
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   excluded: (id: string) => `${PREFIX}:run:${id}:excluded`,
+  /** What the run writes to the sites that it worked on, by site. */
+  records: (id: string) => `${PREFIX}:run:${id}:records`,
   /** What ended in the hour that begins at this time. */
   totals: (hour: number | '*') => `${PREFIX}:totals:${hour}`,
   freeze: `${PREFIX}:freezes`,
@@ -52,6 +54,15 @@ export const keys = {
   /** The findings of a policy's last runs in an account, and when the latest whole run began of which they are. */
   findings: (account: string, policy: string) => `${PREFIX}:findings:${account}:${policy}`,
   findingsAt: (account: string, policy: string) => `${PREFIX}:findings-at:${account}:${policy}`,
+  /** The sites that something is to be written to: by when they are due, since when, and what. */
+  outbox: (account: string) => `${PREFIX}:outbox:${account}`,
+  outboxSince: (account: string) => `${PREFIX}:outbox-since:${account}`,
+  outboxSite: (account: string, site: string) => `${PREFIX}:outbox:${account}:${site}`,
+  outboxAccounts: `${PREFIX}:outbox-accounts`,
+  /** The custom work entries of a day that are written, by policy and site. */
+  entries: (account: string, day: string) => `${PREFIX}:entries:${account}:${day}`,
+  /** The notes of a policy, by site. */
+  livingNotes: (account: string, policy: string) => `${PREFIX}:living-notes:${account}:${policy}`,
   events: `${PREFIX}:events`,
 } as const;
 
@@ -68,4 +79,5 @@ export const keysOfRun = (id: string) => ({
   reasons: keys.reasons(id),
   excluded: keys.excluded(id),
   only: keys.only(id),
+  records: keys.records(id),
 });

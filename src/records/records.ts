@@ -12,6 +12,7 @@ import { keys } from './keys.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
 import { OnceStore } from './once-store.ts';
+import { OutboxStore } from './outbox-store.ts';
 import { PolicyStore } from './policy-store.ts';
 import { PresenceStore } from './presence-store.ts';
 import { RunStore } from './run-store.ts';
@@ -31,6 +32,7 @@ export interface Records {
   ledger: LedgerStore;
   locks: LockStore;
   once: OnceStore;
+  outbox: OutboxStore;
   presence: PresenceStore;
   generation: GenerationStore;
   /** Listens to the events of every process. The returned function stops it. */
@@ -53,6 +55,7 @@ export function openRecords(store: Store): Records {
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
     once: new OnceStore(store),
+    outbox: new OutboxStore(store, generation),
     presence: new PresenceStore(store),
     generation,
     async listen(listener) {

@@ -1,6 +1,8 @@
 /** Converts a run to the fields of its hash in Redis, and back. */
 
+import { z } from 'zod';
 import { OPERATION } from '../redis/store.ts';
+import { type RecordingCounts, Unrecorded } from '../run/recordings.ts';
 import { type Counts, FindingChanges, Held, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
@@ -23,6 +25,7 @@ export function flat({
   spread: _written,
   held,
   findings,
+  recordings: _counted,
   ...rest
 }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
@@ -74,10 +77,27 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(planComplete ? { planComplete: true } : {}),
       ...(cancelTasks ? { cancelTasks: true } : {}),
       ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
+      ...recordingsOf(hash),
       ...(findings === undefined ? {} : { findings: parseRecord(FindingChanges, findings, key) }),
     },
     key,
   );
+}
+
+function recordingsOf(hash: Record<string, string>): { recordings?: RecordingCounts } {
+  const { id = '', recordsWanted: wanted, recordsFirst: first } = hash;
+  if (wanted === undefined) return {};
+  const count = (name: string) => Number(hash[name] ?? 0);
+  return {
+    recordings: {
+      wanted: Number(wanted),
+      recorded: count('recordsDone'),
+      failed: count('recordsFailed'),
+      left: count('recordsLeft'),
+      requests: count('recordsRequests'),
+      ...(first === undefined ? {} : { first: parseRecord(z.array(Unrecorded), first, keys.run(id)) }),
+    },
+  };
 }
 
 function spentOf(hash: Record<string, string>): { requestsByOperation?: Spent } {

@@ -23,6 +23,8 @@ export interface RunLimits {
   targetMs: number;
   /** The proportion of the run's targets in flight to those of other runs of the account. Default 1. */
   weight?: number;
+  /** What is written to the sites (`record:`), and the reasons of targets without a change to write about. */
+  record?: { work: boolean; note: boolean; not: readonly string[] };
 }
 
 /** What else is decided when a run is created. */
@@ -89,6 +91,9 @@ export class RunStore {
       concurrency: limits.concurrency,
       targetMs: limits.targetMs,
       weight: limits.weight ?? 1,
+      ...(limits.record?.work ? { recordWork: 1 } : {}),
+      ...(limits.record?.note ? { recordNote: 1 } : {}),
+      ...(limits.record ? { recordNot: `,${limits.record.not.join()},` } : {}),
     }).flat();
     const created = await createRun(this.store, {
       keys: {

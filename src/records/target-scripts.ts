@@ -4,6 +4,7 @@
  */
 import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS } from '../redis/store.ts';
+import { ADD_TO_OUTBOX } from './outbox-scripts.ts';
 
 /**
  * `targets`: id, JSON and outcome ('' = pending) of each in turn. A target that is already there stays as it
@@ -318,6 +319,10 @@ export const moveTarget = defineScript(
       'events',
       'reasons',
       'effects',
+      'records',
+      'outbox',
+      'outbox_since',
+      'outbox_accounts',
     ],
     args: [
       'id',
@@ -333,10 +338,12 @@ export const moveTarget = defineScript(
       'now',
       'site_prefix',
       'effects_ttl',
+      'account',
+      'outbox_prefix',
     ],
     argList: 'effects',
   },
-  `${COUNT_REQUESTS}
+  `${COUNT_REQUESTS}${ADD_TO_OUTBOX}
 local json = redis.call('HGET', keys.targets, args.id)
 local old = json and cjson.decode(json)
 local ours = old and old.state ~= 'ended' and old.fence == tonumber(args.fence)
@@ -360,8 +367,9 @@ elseif args.state == 'ended' then
   redis.call('ZREM', keys.deadlines, args.id)
   if old.site then redis.call('HDEL', args.site_prefix .. old.site, args.run .. '\\n' .. args.id) end
   redis.call('HINCRBY', keys.run, args.outcome, 1)
-  local reason = cjson.decode(args.json).reason
-  if reason then redis.call('HINCRBY', keys.reasons, args.outcome .. ' ' .. reason, 1) end
+  local target = cjson.decode(args.json)
+  if target.reason then redis.call('HINCRBY', keys.reasons, args.outcome .. ' ' .. target.reason, 1) end
+  add_to_outbox(target)
   redis.call('ZADD', keys.runs_of_target, args.now, args.run)
   redis.call('ZREMRANGEBYRANK', keys.runs_of_target, 0, -21)
   redis.call('PUBLISH', keys.events, args.event)

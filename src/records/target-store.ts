@@ -261,6 +261,9 @@ export class TargetStore {
         runs_of_target: keys.runsOfTarget(run.account, target.id),
         events: keys.events,
         effects: effectsKey(run.account, at),
+        outbox: keys.outbox(run.account),
+        outbox_since: keys.outboxSince(run.account),
+        outbox_accounts: keys.outboxAccounts,
       },
       args: {
         id: target.id,
@@ -276,6 +279,8 @@ export class TargetStore {
         now: at,
         site_prefix: keys.site(run.account, ''),
         effects_ttl: EFFECTS_KEPT_MS,
+        account: run.account,
+        outbox_prefix: keys.outboxSite(run.account, ''),
       },
       argList: effects.map(effectField),
     });

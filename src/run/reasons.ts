@@ -12,13 +12,18 @@ export interface ReasonInfo {
    * cause is fixed.
    */
   retryable?: true;
+  /** The target succeeded without its change: there is nothing to write to its site (`record:`). */
+  withoutChange?: true;
   /** Shown at the end of a run although the target succeeded. */
   notable?: true;
 }
 
 export const coreReasons = {
   done: { text: 'The work was done and its end was seen.' },
-  'already-done': { text: 'No action was needed: the account was already in the requested state.' },
+  'already-done': {
+    text: 'No action was needed: the account was already in the requested state.',
+    withoutChange: true,
+  },
   adopted: {
     text: 'The same work was already under way; it was followed to its end instead of being started again.',
   },
@@ -37,6 +42,7 @@ export const coreReasons = {
   },
   announced: {
     text: 'The change was announced and is not made yet; a later run makes it after the announced time.',
+    withoutChange: true,
     notable: true,
   },
   'announcement-removed': {

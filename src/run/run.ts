@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { Reason } from './reasons.ts';
+import { RecordingCounts } from './recordings.ts';
 
 const { exactOptional: optional } = z;
 const yes = z.literal(true);
@@ -144,6 +145,8 @@ export const Run = z.object({
   counts: Counts,
   /** Set when the run ends, if it or an earlier run of the policy had findings. */
   findings: optional(FindingChanges),
+  /** What it writes to the sites (`record:`), once there is something. */
+  recordings: optional(RecordingCounts),
   retryOf: optional(text),
   /** The run whose end started it (`schedule.after`). */
   afterRun: optional(text),
@@ -206,6 +209,10 @@ const target = {
   label: text,
   /** The site it changes. Targets of different runs never change one site at the same time. */
   site: optional(text),
+  /** The site on which its change is recorded (`record:`). */
+  recordSite: optional(text),
+  /** A request of the run had an effect on it. */
+  changed: optional(yes),
   fence: number,
   attempts: number,
   /** How often it waited without an effect (conflict, outage, budget); the next wait is longer. */

@@ -6,6 +6,7 @@ import type { MailStatus } from './model/mail.ts';
 import type { Site } from './model/site.ts';
 import type { ScheduleFields, UpdateSchedule } from './model/updates.ts';
 import type { World } from './model/world.ts';
+import { worksOf } from './world/custom-works.ts';
 import { notesOf } from './world/notes.ts';
 import { DAY } from './world/service-time.ts';
 import { snapshotsOf } from './world/snapshots.ts';
@@ -54,6 +55,8 @@ export interface SiteControl {
   state(): SiteState;
   /** The content of its notes, oldest first. */
   notes(): string[];
+  /** Its custom work entries, oldest first. */
+  customWorks(): { title: string; description: string; performedOn: string }[];
   /** The reports on it, oldest first: their days and recipients. */
   reports(): { id: string; start: string; end: string; sentTo: string[] }[];
 }
@@ -144,6 +147,13 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     fallBehind: change((site) => fallBack(world, site)),
     state: change(stateOf),
     notes: change((site) => [...notesOf(world, site).notes.values()].map(({ content }) => content)),
+    customWorks: change((site) =>
+      [...worksOf(world, site).works.values()].map(({ title, description, performedOn }) => ({
+        title,
+        description,
+        performedOn,
+      })),
+    ),
     reports: change(() =>
       [...world.reporting.reports.values()]
         .filter(({ site }) => site.id === id)

@@ -236,7 +236,9 @@ test.each([
     'notify: [{ on: [fail], to: ops }]',
     '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked, paused, findings or recovered. did you mean failed?',
   ],
-  ['record: { custom_work: { title: x } }', '1:9 "record" is not built yet; leave it out.'],
+  ['record: {}', '1:9 "record" must have custom_work, note or both.'],
+  ['record: { note: alive }', '1:17 "note" must be living.'],
+  ['record: { custom_work: { description: Care } }', '1:24 "title" is missing.'],
   ['jobs: x', '1:1 "jobs" is not a known key. did you mean job?'],
 ])('%s is a mistake', (lines, mistake) => {
   expect(mistakesOf(lines)).toEqual([mistake]);

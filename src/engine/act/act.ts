@@ -16,6 +16,7 @@ import {
   GoneError,
   RejectedError,
   UnavailableError,
+  UnreadableError,
 } from '../../client/errors.ts';
 import { InvalidInputError } from '../../client/invalid-input.ts';
 import type { OperationId } from '../../contract/operations.ts';
@@ -216,7 +217,10 @@ class Step {
     if (!intent) return undefined;
     const found = await this.job.reconcile(this.acting(), intent);
     if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };
-    if (found.is !== 'absent') return encodeAnswer(this.job, found);
+    if (found.is !== 'absent') {
+      this.target = { ...this.target, changed: true };
+      return encodeAnswer(this.job, found);
+    }
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far. Wait, without counting an attempt, until the lost request can no longer arrive.
     if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
@@ -285,9 +289,12 @@ class Step {
         beforeSend: () => this.noteIntent(id, note),
       });
       this.effectsMade = effectIdsIn(id, answer, input).map((effect) => ({ operation: id, id: effect }));
+      this.target = { ...this.target, changed: true };
       return answer;
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
+      // The service reported the change; only the rest of its answer cannot be read.
+      if (error instanceof UnreadableError) this.target = { ...this.target, changed: true };
       throw error;
     }
   }

@@ -192,10 +192,12 @@ export function ended(
   detail: string | undefined,
   now: number,
 ): TargetIn<'ended'> {
-  const { id, label, site, fence, attempts, waits, startedAt, taskId } = target;
+  const { id, label, site, recordSite, changed, fence, attempts, waits, startedAt, taskId } = target;
   return {
     ...{ id, label, fence, attempts, waits },
     ...(site === undefined ? {} : { site }),
+    ...(recordSite === undefined ? {} : { recordSite }),
+    ...(changed ? { changed } : {}),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(taskId === undefined ? {} : { taskId }),
     state: 'ended',

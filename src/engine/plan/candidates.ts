@@ -11,7 +11,8 @@ import { NotShownError } from '../../expression/not-shown.ts';
 import type { End } from '../../job/answer.ts';
 import { idWithin } from '../../job/candidates.ts';
 import type { AnyJob, Evaluating, Evaluation, Items, Named } from '../../job/job.ts';
-import { candidatesOf, sourceOf } from '../../job/source.ts';
+import { siteOfItem } from '../../job/site-of-item.ts';
+import { sourceOf } from '../../job/source.ts';
 import { compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
@@ -122,14 +123,18 @@ interface Identity {
   id: string;
   label: string;
   site?: string;
+  /** The site on which its change is recorded, if the policy records any. */
+  recordSite?: string;
 }
 
 /** Identifies candidates as their job does. A candidate that is a site needs no `site` from the job. */
 function createIdentify({ policy, job }: Planning): (candidate: unknown, parent?: Parent) => Identity {
-  const areSites = candidatesOf(job, policy.select) === 'listSites';
+  const source = sourceOf(job, policy.select);
   return (candidate, parent) => {
     const named = job.target(candidate as never);
-    return parent ? identityWithin(parent, named) : identityOf(named, areSites);
+    const identity = parent ? identityWithin(parent, named) : identityOf(named, source.from === 'listSites');
+    const recordSite = policy.record && siteOfItem(source, candidate, parent?.id);
+    return recordSite === undefined ? identity : { ...identity, recordSite };
   };
 }
 

@@ -26,9 +26,16 @@ import { countAll } from './listing.ts';
 import type { Planned, Planning } from './planning.ts';
 import { Selection } from './selection.ts';
 
+interface Stored {
+  site?: string;
+  recordSite?: string;
+  jobState?: string;
+}
+
 /** The fields that the plan stores for a target besides its id and label. */
-const storedFields = ({ site, jobState }: { site?: string; jobState?: string }) => ({
+const storedFields = ({ site, recordSite, jobState }: Stored) => ({
   ...(site === undefined ? {} : { site }),
+  ...(recordSite === undefined ? {} : { recordSite }),
   ...(jobState === undefined ? {} : { jobState }),
 });
 

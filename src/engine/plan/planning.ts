@@ -11,7 +11,7 @@ import type { Policy } from '../../policy/policy.ts';
  * excluded candidate.
  */
 export type Planned =
-  | { is: 'target'; id: string; label: string; site?: string; jobState?: string }
+  | { is: 'target'; id: string; label: string; site?: string; recordSite?: string; jobState?: string }
   | {
       is: 'ended';
       id: string;

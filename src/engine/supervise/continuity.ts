@@ -74,6 +74,7 @@ export async function openContinuity({
     } else if (seen.is === 'older') {
       const held = { at: now, since: seen.at };
       const runs = await holdRuns({ records, log }, held);
+      await records.outbox.postpone(now);
       if (await generation.continueFromOlder(seen, now)) {
         const reason = `Redis was restored to its state of ${isoMinute(seen.at)}`;
         await records.freeze.note({ at: seen.at - MARGIN_MS, until: now, by: 'caretaker', reason });

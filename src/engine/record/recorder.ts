@@ -1,0 +1,95 @@
+/**
+ * Writes what was done to the sites (`record:` of a policy), in every process that works. It takes one site of
+ * an account at a time from the outbox. Its requests have a class of their own, so that they do not delay the
+ * work of runs, and no run depends on their result.
+ */
+import { setMaxListeners } from 'node:events';
+import { messageOf } from '../../errors.ts';
+import type { Run } from '../../run/run.ts';
+import type { EngineDeps } from '../deps.ts';
+import { writeSite } from './write-site.ts';
+
+const TICK_INTERVAL_MS = 1_000;
+/** A claim expires after so long. What its holder still sends after that is not sent. */
+const CLAIM_MS = 60_000;
+const MAX_CACHED_RUNS = 100;
+
+export class Recorder {
+  private readonly rounds = new Map<string, Promise<void>>();
+  /** Until when nothing is sent to an account. */
+  private readonly pauses = new Map<string, number>();
+  private readonly runs = new Map<string, Run>();
+  private readonly stopping = new AbortController();
+  private readonly waiting = new AbortController();
+  private loop: Promise<void> | undefined;
+
+  constructor(private readonly deps: EngineDeps) {
+    // Every request adds a listener.
+    setMaxListeners(0, this.waiting.signal);
+  }
+
+  start(): void {
+    this.loop ??= this.run();
+  }
+
+  /** Takes no more sites, and waits for the one in progress of each account. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+    await Promise.all(this.rounds.values());
+  }
+
+  /** Stops waiting for answers. Whoever takes the site next looks for what the request did. */
+  stopWaiting(): void {
+    this.waiting.abort();
+  }
+
+  private async run(): Promise<void> {
+    const { clock, log } = this.deps;
+    while (!this.stopping.signal.aborted) {
+      await this.tick().catch((error: unknown) =>
+        log.warn({ err: error }, 'the outbox could not be read; the next tick tries again'),
+      );
+      await clock.sleep(TICK_INTERVAL_MS, this.stopping.signal);
+    }
+  }
+
+  private async tick(): Promise<void> {
+    const { records, clock, serves, log } = this.deps;
+    for (const account of await records.outbox.accounts()) {
+      if (!serves(account) || this.rounds.has(account)) continue;
+      if (clock.now() < (this.pauses.get(account) ?? 0)) continue;
+      const round = this.writeSites(account)
+        .catch((error: unknown) =>
+          log.warn({ account, err: error }, `what was done could not be recorded: ${messageOf(error)}`),
+        )
+        .finally(() => this.rounds.delete(account));
+      this.rounds.set(account, round);
+    }
+  }
+
+  /** Writes to the sites of an account that are due, until there are none or something stands in the way. */
+  private async writeSites(account: string): Promise<void> {
+    const { records, clock } = this.deps;
+    while (!this.stopping.signal.aborted) {
+      const claim = await records.outbox.claim(account, clock.now(), CLAIM_MS);
+      if (!claim) return;
+      const until = await writeSite(this.deps, claim, (id) => this.runOf(id), this.waiting.signal);
+      if (until === undefined) continue;
+      this.pauses.set(account, until);
+      return;
+    }
+  }
+
+  /** A run, of which only the fields that never change are current. */
+  private async runOf(id: string): Promise<Run | undefined> {
+    const cached = this.runs.get(id);
+    if (cached) return cached;
+    const run = await this.deps.records.runs.get(id);
+    if (!run) return undefined;
+    const [oldest] = this.runs.keys();
+    if (oldest !== undefined && this.runs.size >= MAX_CACHED_RUNS) this.runs.delete(oldest);
+    this.runs.set(id, run);
+    return run;
+  }
+}

@@ -1,0 +1,69 @@
+/** What tests of `record:` have in common. */
+import { expect, onTestFinished } from 'vitest';
+import type { Policy } from '../../../src/policy/policy.ts';
+import type { Run } from '../../../src/run/run.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+
+export const person = { requestClass: 'person' } as const;
+export const DAY_MS = 86_400_000;
+
+/** The site of most tests. */
+export const SITE = 'site-0001';
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await startWorld({ sites: 1, speedUp: 240, ...options });
+  onTestFinished(() => world.stop());
+  return world;
+}
+
+/** A policy that syncs every site and records it in both ways. */
+export const recording = (changes: Partial<Policy> = {}): Policy =>
+  aPolicy({
+    job: 'site-sync',
+    options: { mode: 'all' },
+    record: { customWork: { title: 'Monthly maintenance' }, note: 'living' },
+    ...changes,
+  });
+
+/** Resolves with the run once none of its records is pending. */
+export async function recorded(world: World, run: Run): Promise<Run> {
+  await world.ended(run);
+  await until(world, async () => (await world.caretaker.records.outbox.accounts()).length === 0);
+  return (await world.caretaker.records.runs.get(run.id)) ?? run;
+}
+
+/** Runs a policy and waits until what it did is recorded. */
+export async function runAndRecord(world: World, policy: Policy, only?: string[]): Promise<Run> {
+  return recorded(world, await world.fire(policy, only));
+}
+
+/** The custom work entries of a site that Caretaker made. */
+export const entriesOn = ({ sandbox }: World, site = SITE) =>
+  sandbox
+    .site(site)
+    .customWorks()
+    .filter(({ description }) => /Ref\. [0-9A-Z]{8}$/.test(description));
+
+/** The notes of a site that Caretaker made, oldest first. */
+export const notesOn = ({ sandbox }: World, site = SITE) =>
+  sandbox
+    .site(site)
+    .notes()
+    .filter((content) => content.includes('[Caretaker, '));
+
+/** The lines of the only living note of a site. */
+export function linesOn(world: World, site = SITE): string[] {
+  const notes = notesOn(world, site);
+  expect(notes).toHaveLength(1);
+  return (notes[0] ?? '').split('\n').filter((line) => /^\d{4}-/.test(line));
+}
+
+/** The id of the only living note of a site. */
+export async function noteIdOn({ caretaker }: World, site = SITE): Promise<string> {
+  const { client } = caretaker.link('default');
+  const { notes } = await client.call('listSiteNotes', { site_id: site }, person);
+  const [note] = notes.filter(({ content }) => content?.includes('[Caretaker, '));
+  expect(note).toBeDefined();
+  return note?.id ?? '';
+}
