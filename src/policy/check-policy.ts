@@ -81,7 +81,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     // An unknown list is reported already.
     ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, placeOfJob) : []),
     ...(job && options ? optionFindings(options, parts, job, placeOfJob) : []),
-    ...(job && !isMisread(parts, value) ? recordFindings(parts.record, parts.select ?? {}, job, place) : []),
+    ...recordFindings(parts, job, place),
     ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
       place(inner, remark),
     ),

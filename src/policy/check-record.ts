@@ -9,9 +9,8 @@ import { textFault } from './record-texts.ts';
 
 /** Everything that is wrong with `record`. */
 export function recordFindings(
-  record: PolicyEntry['record'],
-  select: PartialSelect,
-  job: AnyJob,
+  { record, select = {} }: { record?: PolicyEntry['record']; select?: PartialSelect },
+  job: AnyJob | undefined,
   place: Place,
 ): Diagnostic[] {
   if (!record) return [];
@@ -19,7 +18,7 @@ export function recordFindings(
     const fault = textFault(source ?? '', key as 'title' | 'description');
     return fault ? [place(['record', 'custom_work', key], fault)] : [];
   });
-  const useless = uselessness(select, job);
+  const useless = job && uselessness(select, job);
   if (useless === undefined) return texts;
   const remark = { at: 'key', message: useless, suggestion: 'remove "record"' } as const;
   return [place(['record'], remark), ...texts];
