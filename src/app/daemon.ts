@@ -11,10 +11,8 @@ import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-ag
 import { startScheduler } from '../schedule/scheduler.ts';
 import type { Caretaker } from './caretaker.ts';
 import { overview } from './overview.ts';
+import type { Role } from './roles.ts';
 import { logRunStarts } from './run-log.ts';
-
-export const roles = ['scheduler', 'worker', 'dashboard'] as const;
-export type Role = (typeof roles)[number];
 
 export interface Daemon {
   /** The dashboard, when this process serves it. */

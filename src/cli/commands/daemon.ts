@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { openCaretaker } from '../../app/caretaker.ts';
-import { type Daemon, type Role, roles, startDaemon } from '../../app/daemon.ts';
+import { type Daemon, startDaemon } from '../../app/daemon.ts';
+import { type Role, roles } from '../../app/roles.ts';
 import { type Log, openLog } from '../../log.ts';
 import { projectOf } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';

@@ -2,19 +2,10 @@ import { closest } from '../../suggest.ts';
 import { wrapped } from '../../yaml/width.ts';
 import type { GlobalOptions } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { errorTopics } from '../explain/errors-page.ts';
 import type { Topic, Topics } from '../explain/topic.ts';
+import { loadJobTopics, loadTopics } from '../explain/topics.ts';
 import { rowTable, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-
-/** Where words are looked up, those first that load fast. Jobs load much, so they come last. */
-const sources: readonly (() => Promise<Topics>)[] = [
-  async () => errorTopics(),
-  async () => (await import('../explain/functions.ts')).functionTopics(),
-  async () => (await import('../explain/operations.ts')).operationTopics(),
-  async () => (await import('../explain/keys.ts')).keyTopics(),
-];
-const jobs = async () => (await import('../explain/jobs.ts')).jobTopics();
 
 /**
  * Explains a reason, an error code, a key, an operation of the service, a function of CEL, or a job. Uses
@@ -25,11 +16,11 @@ export async function explain(
   word: string | undefined,
   options: GlobalOptions,
 ): Promise<number> {
-  const loaded = await Promise.all(sources.map((load) => load()));
-  if (word === undefined) return listAll([...loaded, await jobs()], terminal, options);
+  const loaded = await loadTopics();
+  if (word === undefined) return listAll([...loaded, await loadJobTopics()], terminal, options);
   const found = loaded.flatMap((topics) => topics.find(word));
-  const topics = found.length > 0 ? found : (await jobs()).find(word);
-  if (topics.length === 0) throw unknownWord(word, [...loaded, await jobs()]);
+  const topics = found.length > 0 ? found : (await loadJobTopics()).find(word);
+  if (topics.length === 0) throw unknownWord(word, [...loaded, await loadJobTopics()]);
   await show(terminal, options, {
     value: topics.map(asJson),
     columns: ['name', 'kind', 'text', 'example'],

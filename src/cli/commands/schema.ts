@@ -2,7 +2,7 @@ import { suggestionFor } from '../../suggest.ts';
 import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-const kinds = ['policy', 'config', 'tests'];
+export const kinds = ['policy', 'config', 'tests'];
 
 /** Prints the JSON Schema of one kind of file, or of all in one object. */
 export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {
