@@ -11,6 +11,7 @@
 import { checkInput } from '../../src/contract/input.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { isOperationId, type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
+import { type NamedReference, namesInInput } from '../../src/contract/references.ts';
 import { dayIn } from '../../src/dates.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import type { Field } from '../../src/expression/fields.ts';
@@ -92,10 +93,14 @@ function checkInputFor(template: CallTemplate, source: Source): OptionFault[] {
   const faults: OptionFault[] = [];
   const placeholders = placeholdersOf(template, source, faults);
   if (faults.length > 0) return faults;
-  const samples = placeholders.map((placeholder): Fill => {
+  const { names, wrong } = namesInInput(template.operation, inputOf(template, []));
+  faults.push(...wrong.map(({ path, message }) => ({ path: optionPath(path), message })));
+  const samples = [...names, ...wrong].map(({ path }): Fill => [path, 'x']);
+  const fromTarget = placeholders.map((placeholder): Fill => {
     const compiled = compilePlaceholder(placeholder, template.operation, source, faults);
     return [[...placeholder.path], compiled ? sampleOf(compiled.expression) : 'x'];
   });
+  samples.push(...fromTarget);
   const isOfSample = ({ path }: { path: string[] }) =>
     samples.some(([sample]) => `${path.join('.')}.`.startsWith(`${sample.join('.')}.`));
   faults.push(
@@ -107,6 +112,13 @@ function checkInputFor(template: CallTemplate, source: Source): OptionFault[] {
   );
   return faults.length > 0 || placeholders.length > 0 ? faults : [sameForAll(source)];
 }
+
+/** The names in place of ids in a call; paths start at the call. */
+export const namesInCall = (template: CallTemplate): NamedReference[] =>
+  namesInInput(template.operation, inputOf(template, [])).names.map(({ path, ...reference }) => ({
+    path: [...optionPath(path)],
+    ...reference,
+  }));
 
 /** A call whose expressions are compiled. */
 export interface CompiledCall {

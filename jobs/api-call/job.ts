@@ -33,7 +33,7 @@ import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
-import { type CallTemplate, checkCall, compileCall, inputOf } from './call-template.ts';
+import { type CallTemplate, checkCall, compileCall, inputOf, namesInCall } from './call-template.ts';
 import { changeOf, closeCall, endOf, graceFaults, siteOf, thenClose, withClosing } from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 
@@ -52,12 +52,12 @@ const Options = z.strictObject({
   params: z
     .optional(z.record(z.string(), z.unknown()))
     .describe(
-      'Its parameters by name. The id of the target itself is filled in; any other value may be `{ cel: ... }`. Default none.',
+      'Its parameters by name. The id of the target itself is filled in; any other value may be `{ cel: ... }`, and the id of a tag, client, ... may be `{ name: ... }`. Default none.',
     ),
   body: z
     .optional(z.record(z.string(), z.unknown()))
     .describe(
-      'The body of the request, as the service defines it; any value may be `{ cel: ... }`. Default none.',
+      'The body of the request, as the service defines it; any value may be `{ cel: ... }`, and the id of a tag, client, ... may be `{ name: ... }`. Default none.',
     ),
   confirm: z
     .optional(z.string())
@@ -119,6 +119,7 @@ export const apiCall = defineJob({
     ...keyFaults(once, source),
     ...confirmFaults(call.operation, confirm),
   ],
+  names: (options) => namesInCall(callOf(options)),
   candidates: 'any',
   state: State,
   target: (item: Item) => ({

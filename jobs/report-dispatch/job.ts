@@ -12,6 +12,7 @@ import { dayIn } from '../../src/dates.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
+import { reference } from '../../src/job/references.ts';
 import { ArchiveError, ArchiveFolder, keepFile } from './archive.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';
 import {
@@ -50,10 +51,7 @@ const address = z.string().refine((text) => text === 'client' || isAddress(text)
   error: 'must be "client" or an email address such as ada@agency.example',
 });
 const Options = z.strictObject({
-  template: z
-    .string()
-    .min(1)
-    .describe('The report template, by its name, or by its id if several have the same name.'),
+  template: reference('template').describe('The report template: its id, or `{ name: ... }`.'),
   period: PeriodOption.default('last_month').describe(
     'The days of the report, in the time zone of the schedule: last_month, last_week (Monday to Sunday), or { start, end }. Default last_month.',
   ),
@@ -64,11 +62,9 @@ const Options = z.strictObject({
     .default(['client'])
     .describe('The recipients: client, or a list of addresses that may include client. Default client.'),
   sender: z
-    .string()
-    .min(1)
-    .optional()
+    .optional(reference('sender'))
     .describe(
-      'The sender email, by address or id. Default: the one of the template, or else the only one that is ready.',
+      'The sender email: its id, or `{ name: ... }` with its address. Default: the one of the template, or else the only one that is ready.',
     ),
   subject: z
     .string()

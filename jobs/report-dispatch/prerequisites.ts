@@ -24,23 +24,23 @@ type Lookup<T> = { found: T } | { missing: string };
 const MAX_NAMES = 12;
 
 /**
- * Looks up the template, by name or id, and the sender email: the one asked for, or else the template's, or
- * else the only one that is ready. Costs one request per 100 templates and sender emails, and one for the
- * template.
+ * Looks up the template and the sender email: the one asked for, or else the template's, or else the only one
+ * that is ready. Costs one request for the template and one per 100 sender emails; and one per 100 templates
+ * when the template does not exist.
  */
 export async function needsOf(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   wanted: { template: string; sender?: string | undefined },
 ): Promise<Needs> {
-  const templates = await collect(all('listReportTemplates', {}));
+  const id = wanted.template;
+  const found = await showTemplate(api, id);
   const senders = await collect(all('listSenderEmails', {}));
-  const lookup = findTemplate(templates, wanted.template);
-  if ('missing' in lookup) {
+  if (!found) {
+    const missing = whyNoTemplate(id, await collect(all('listReportTemplates', {})));
     const sender = findSender(senders, wanted.sender);
-    return { missing: [lookup.missing, ...('missing' in sender ? [sender.missing] : [])] };
+    return { missing: [missing, ...('missing' in sender ? [sender.missing] : [])] };
   }
-  const id = lookup.found;
-  const { email } = (await api.showReportTemplate({ report_template_id: id })).report_template;
+  const { email } = found;
   const template = { id, ...(email?.subject === undefined ? {} : { subject: email.subject }) };
   const sender = findSender(senders, wanted.sender ?? email?.sender_email?.id);
   return 'missing' in sender
@@ -48,25 +48,30 @@ export async function needsOf(
     : { template, senderId: sender.found, missing: [] };
 }
 
-function findTemplate(templates: readonly Item<'listReportTemplates'>[], wanted: string): Lookup<string> {
-  const [one, another] = templates.filter(({ id, name }) => id === wanted || name === wanted);
-  if (one && !another) return { found: one.id };
-  if (one) return { missing: `Several report templates are called "${wanted}"; use the id instead.` };
-  const names = templates.map(({ id, name }) => `"${name ?? id}"`);
-  return { missing: `There is no report template "${wanted}"${listing('; existing templates:', names)}.` };
+async function showTemplate(api: JobApi['api'], id: string) {
+  try {
+    return (await api.showReportTemplate({ report_template_id: id })).report_template;
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return undefined;
+  }
+}
+
+function whyNoTemplate(wanted: string, templates: readonly Item<'listReportTemplates'>[]): string {
+  const isName = templates.some(({ name }) => name === wanted);
+  const hint = isName
+    ? `; for the template of that name, write { name: ${JSON.stringify(wanted)} }`
+    : listing(
+        '; existing templates:',
+        templates.map(({ id, name }) => (name === undefined ? `"${id}"` : `"${id}" (${name})`)),
+      );
+  return `There is no report template with the id "${wanted}"${hint}.`;
 }
 
 function findSender(senders: readonly Sender[], wanted: string | undefined): Lookup<string> {
   if (wanted !== undefined) {
-    const sender = senders.find(
-      ({ id, email }) => id === wanted || email?.toLowerCase() === wanted.toLowerCase(),
-    );
-    if (!sender) {
-      const names = senders.map(({ id, email }) => email ?? id);
-      return {
-        missing: `There is no sender email "${wanted}"${listing('; existing sender emails:', names)}.`,
-      };
-    }
+    const sender = senders.find(({ id }) => id === wanted);
+    if (!sender) return { missing: whyNoSender(wanted, senders) };
     const faults = faultsOf(sender);
     if (faults.length === 0) return { found: sender.id };
     return { missing: `The sender email ${sender.email ?? wanted} cannot be used: ${faults.join(', ')}.` };
@@ -78,6 +83,17 @@ function findSender(senders: readonly Sender[], wanted: string | undefined): Loo
   if (one)
     return { missing: `There are several sender emails${listing(':', names)}; set "sender" to one of them.` };
   return { missing: 'No sender email is verified, including its DKIM and return path.' };
+}
+
+function whyNoSender(wanted: string, senders: readonly Sender[]): string {
+  const isAddress = senders.some(({ email }) => email?.toLowerCase() === wanted.toLowerCase());
+  const hint = isAddress
+    ? `; for the one with that address, write { name: ${JSON.stringify(wanted)} }`
+    : listing(
+        '; existing sender emails:',
+        senders.map(({ id, email }) => (email === undefined ? id : `${id} (${email})`)),
+      );
+  return `There is no sender email with the id "${wanted}"${hint}.`;
 }
 
 /** Why a sender email cannot be used, in clauses. */

@@ -44,7 +44,7 @@ import {
 import { liveSitesOf } from './live-sites.ts';
 import { Options } from './options.ts';
 import { type ClosingState, type PlannedState, State } from './state.ts';
-import { type AccountTags, firstTag, lookUpTags } from './tags.ts';
+import { type AccountTags, firstTag, lookUpTags, tagName } from './tags.ts';
 
 const DAY_MS = 86_400_000;
 const GRACE_MS = 3 * DAY_MS;
@@ -77,7 +77,7 @@ export const stagingCleanup = defineJob({
   relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
   evaluate,
   *extraTargets({ prepared }) {
-    const why = 'The account has no tag with this name or id (unless_tagged), so no copy is touched';
+    const why = 'The account has no tag with this id (unless_tagged), so no copy is touched';
     for (const tag of prepared.tags.missing) yield { is: 'excluded', id: `tag ${tag}`, label: tag, why };
   },
   requestsPerTarget: ({ action, grace }) => {
@@ -154,6 +154,9 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
     expiresAt: shown(copy.expires_at, 'staging.expires_at'),
     plannedAt: now,
     facts,
+    ...(options.unless_tagged
+      ? { keepTags: options.unless_tagged.slice(0, 3).map((tag) => tagName(tag, known.tags)) }
+      : {}),
   } as const;
   return { is: 'target', state };
 }
@@ -168,8 +171,8 @@ function whyKept(copy: Copy, { options, prepared: { latest, sites, tags } }: Eva
   const site = sites.get(shown(copy.site_id, 'staging.site_id'));
   // `whyIneligible` decides about a copy whose live site is not in the account.
   if (unless_tagged.length === 0 || !site) return undefined;
-  const tag = firstTag(unless_tagged, shown(site.tags, 'site.tags'), tags);
-  return tag === undefined ? undefined : `Its live site is tagged ${tag} (unless_tagged)`;
+  const tag = firstTag(unless_tagged, shown(site.tags, 'site.tags'));
+  return tag === undefined ? undefined : `Its live site is tagged ${tagName(tag, tags)} (unless_tagged)`;
 }
 
 /** Why a stale copy must not be touched. */
@@ -179,7 +182,7 @@ function whyIneligible(
 ) {
   if (tags.missing.length > 0) {
     const names = tags.missing.map((tag) => `"${tag}"`).join(', ');
-    return `The account has no tag ${names} (unless_tagged), so it is unknown which copies to keep.`;
+    return `The account has no tag with the id ${names} (unless_tagged), so it is unknown which copies to keep.`;
   }
   const siteId = shown(copy.site_id, 'staging.site_id');
   if (!isIdle(copy))
@@ -208,7 +211,7 @@ const announcementOf = ({ options, target }: Step, { siteId }: State) => ({
 /** The deletion of the copy, for its announcement. */
 function deletionOf(step: Step, state: PlannedState): GracedChange {
   const { target, runContext, options } = step;
-  const tags = options.unless_tagged?.slice(0, 3).map((tag) => `"${tag}"`);
+  const tags = state.keepTags?.map((tag) => `"${tag}"`);
   return {
     ...announcementOf(step, state),
     graceMs: options.grace ?? GRACE_MS,

@@ -1,6 +1,7 @@
 /** The options of staging-cleanup: what is stale, and what is done with it. */
 import { z } from 'zod';
 import { duration } from '../../src/job/options.ts';
+import { reference } from '../../src/job/references.ts';
 import { idleStatuses } from './copies.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,8 +27,8 @@ export const Options = z
       .optional(z.int().min(1))
       .describe('A condition for stale copies: is not one of this many newest copies of its live site.'),
     unless_tagged: z
-      .optional(z.array(z.string().regex(/\S/, 'must be a name or id of a tag')).min(1))
-      .describe('Copies of live sites with one of these tags, by name or id, are kept.'),
+      .optional(z.array(reference('tag')).min(1))
+      .describe('Copies of live sites with one of these tags are kept: ids, or `{ name: ... }`.'),
     days: z.optional(z.int().min(1)).describe('By how many days `extend` extends the life of a copy.'),
     grace: z
       .optional(duration())

@@ -11,6 +11,8 @@ export const State = z.discriminatedUnion('step', [
     expiresAt: z.string(),
     plannedAt: z.number(),
     facts: z.string(),
+    /** The names of tags that keep the copies of a site. */
+    keepTags: z.exactOptional(z.array(z.string())),
   }),
   z.object({
     step: z.literal('close'),

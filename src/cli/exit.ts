@@ -33,6 +33,7 @@ const codes: Record<string, number> = {
   DASHBOARD: exit.badInput,
   DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,
+  UNKNOWN_NAME: exit.badInput,
   FOLDER_UNWRITABLE: exit.badInput,
   INVENTORY: exit.badInput,
   NOT_IN_INVENTORY: exit.badInput,

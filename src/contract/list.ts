@@ -4,9 +4,12 @@
  */
 import { z } from 'zod';
 import { isTimezone, noSuchDay } from '../dates.ts';
+import type { Kind } from './kinds.ts';
 
 export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'] as const;
 export type Operator = (typeof operators)[number];
+
+export const isOperator = (word: string): word is Operator => operators.some((one) => one === word);
 
 /**
  * The values of a filter. `values` is a closed list; `version` is major, major.minor or major.minor.patch.
@@ -14,6 +17,8 @@ export type Operator = (typeof operators)[number];
 export interface FilterValue {
   kind: 'text' | 'boolean' | 'timestamp' | 'day' | 'version';
   values?: readonly string[];
+  /** What its values are the ids of. */
+  idOf?: Kind;
 }
 export type Filter = FilterValue & { operators: readonly Operator[] };
 export type Filters = Readonly<Record<string, Filter>>;
@@ -34,6 +39,9 @@ export interface List<F extends Filters = Filters, S extends string = string> {
 
 /** Any text, compared as a whole or in part. */
 export const text = <const O extends Operator[]>(...operators: O) => ({ kind: 'text', operators }) as const;
+/** The id of a client, a tag, ... */
+export const ids = <const O extends Operator[]>(idOf: Kind, ...operators: O) =>
+  ({ kind: 'text', idOf, operators }) as const;
 /** One value of a closed list. */
 export const oneOf = <const O extends Operator[]>(values: readonly string[], ...operators: O) =>
   ({ kind: 'text', values, operators }) as const;

@@ -7,6 +7,7 @@
  * that also allows nothing else.
  */
 import { z } from 'zod';
+import type { Kind } from './kinds.ts';
 
 /** `open` allows unknown fields and enum values, `closed` does not. Both require every field. */
 type Strictness = 'open' | 'closed';
@@ -59,6 +60,15 @@ export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType
 
 /** An identifier (spec 1.3): a string. */
 export const id = z.string().min(1);
+const kindsOfIds = new WeakMap<z.core.$ZodType, Kind>();
+/** The id of a client, a tag, ... in a request. */
+export function idOf(kind: Kind): typeof id {
+  const schema = z.string().min(1);
+  kindsOfIds.set(schema, kind);
+  return schema;
+}
+/** What a schema of `idOf` is the id of. */
+export const kindOfId = (schema: z.core.$ZodType): Kind | undefined => kindsOfIds.get(bare(schema));
 /** A text in a request that the service refuses when it is blank. */
 export const nonBlank = z.string().regex(/\S/, 'must not be blank');
 /** A timestamp in a request (spec 1.2): ISO 8601 with its zone. */

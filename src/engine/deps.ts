@@ -2,6 +2,7 @@
 import type { Budget } from '../budget/budget.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
+import { withIds } from '../contract/references.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import { Policy } from '../policy/policy.ts';
@@ -54,5 +55,9 @@ export interface EngineDeps {
   onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
 }
 
-/** The policy that a run was started with. Later edits of the policy do not change it. */
-export const policyOf = ({ id, policyJson }: Run): Policy => parseRecord(Policy, policyJson, keys.run(id));
+/**
+ * The policy that a run was started with, with ids in place of the names that its plan has looked up. Later edits
+ * of the policy do not change it.
+ */
+export const policyOf = ({ id, policyJson, names = [] }: Run): Policy =>
+  withIds(parseRecord(Policy, policyJson, keys.run(id)), names);

@@ -12,6 +12,7 @@
 
 import type { z } from 'zod';
 import type { Item, OperationId } from '../contract/operations.ts';
+import type { NamedReference } from '../contract/references.ts';
 import type { Reason, ReasonInfo } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome } from '../run/run.ts';
 import type { Answer, End, Reconciled } from './answer.ts';
@@ -194,6 +195,11 @@ export interface Job<
   reasons?: Readonly<Record<string, ReasonInfo>>;
   /** The schema of `with:` in a policy, parsed strictly when the policy is loaded. */
   options: z.ZodType<Options>;
+  /**
+   * The names in options whose schema does not show where ids are; see `reference` in `job/references.ts` for
+   * all others. Paths start at the options.
+   */
+  names?(options: Options): readonly NamedReference[];
   /**
    * Checks options that match the schema against the rest of their policy. Called when a policy is loaded.
    */

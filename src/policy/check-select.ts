@@ -1,6 +1,7 @@
 /** Checks `select` of a policy: where candidates come from, filters, sorts and conditions. */
-import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
+import { checkListQuery, type List, type ListQuery, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
+import { namesInFilters, withIds } from '../contract/references.ts';
 import { ExpressionError } from '../expression/expression.ts';
 import { candidateLists, parentListOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
@@ -139,13 +140,37 @@ interface Query {
 }
 
 function queryFindings(list: List, query: Query, at: Path, place: Place): Diagnostic[] {
-  const faults = checkListQuery(list, { ...query, filters: query.filters ?? {} });
+  const { filters = {} } = query;
+  const { names, wrong } = namesInFilters(list, filters);
+  const faults = checkListQuery(list, { ...query, filters: withoutNames(filters, { names, wrong }) });
+  const plain = withoutNames(filters, { names: [], wrong: [...names, ...wrong] });
   return [
     ...faults.map((fault) => place([...at, ...fault.path], faultRemark(fault, query, list))),
-    ...(faults.length === 0 ? contradictions(list, query.filters ?? {}) : []).map(({ path, message }) =>
+    ...wrong.map(({ path, message }) => place([...at, 'filters', ...path], { message })),
+    ...(faults.length === 0 ? contradictions(list, plain) : []).map(({ path, message }) =>
       place([...at, ...path], { message }),
     ),
   ];
+}
+
+type AtPath = { path: (string | number)[] };
+
+/** Filters with an id for each of `names`, and without the conditions that have one of `wrong`. */
+function withoutNames(
+  filters: NonNullable<Query['filters']>,
+  { names, wrong }: { names: readonly AtPath[]; wrong: readonly AtPath[] },
+): NonNullable<ListQuery['filters']> {
+  const filled = withIds(
+    filters,
+    names.map(({ path }) => ({ path, id: 'x' })),
+  );
+  const isWrong = (field: string, operator: string) =>
+    wrong.some(({ path }) => path[0] === field && path[1] === operator);
+  const entries = Object.entries(filled).map(([field, conditions]) => [
+    field,
+    Object.fromEntries(Object.entries(conditions).filter(([operator]) => !isWrong(field, operator))),
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function faultRemark({ path, message, allowed }: QueryFault, query: Query, list?: List): Remark {

@@ -17,15 +17,22 @@ import { priorities } from './policy.ts';
 import { Record } from './record-file.ts';
 import { Schedule } from './schedule-file.ts';
 
-const Scalar = z.union([z.string(), z.number(), z.boolean()], {
-  error: 'must be a string, a number, true or false',
+const Name = z.strictObject({
+  name: z
+    .string({ error: 'must be a string' })
+    .min(1)
+    .describe('The name of a tag, client, ... in place of its id, looked up when a run is planned.'),
+});
+
+const FilterValue = z.union([z.string(), z.number(), z.boolean(), Name], {
+  error: 'must be a string, a number, true or false, or { name: ... } in place of an id',
 });
 
 const Filters = z.record(
   z.string(),
   z.record(
     z.string(),
-    z.union([Scalar, z.array(Scalar)], { error: 'must be a value, or a list of values with "in"' }),
+    z.union([FilterValue, z.array(FilterValue)], { error: 'must be a value, or a list of values with "in"' }),
     { error: 'must be an operator with a value, such as { eq: connected }' },
   ),
 );
@@ -84,7 +91,7 @@ const Select = z.strictObject({
       'Other lists by a name of your choice, which `where` and the options of the job may then use: the items that belong to the candidate. Each list is read whole and kept in memory. Default none.',
     ),
   filters: Filters.default({}).describe(
-    "The list operation's own filters, sent to the API: { field: { operator: value } }. Default none.",
+    "The list operation's own filters, sent to the API: { field: { operator: value } }. The id of a tag, client or schedule may be a name: { tags: { in: [{ name: Premium }] } }. Default none.",
   ),
   where: z
     .optional(z.string())

@@ -13,7 +13,8 @@ const { exactOptional: optional } = z;
 const text = z.string();
 const number = z.number();
 const yes = z.literal(true);
-const scalar = z.union([text, number, z.boolean()]);
+/** A value of a filter; a name in place of an id is looked up when a run is planned. */
+const value = z.union([text, number, z.boolean(), z.object({ name: text })]);
 
 export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];
@@ -79,7 +80,7 @@ export type Schedule = z.output<typeof Schedule>;
 const list = z.custom<CandidateList>(
   (name) => typeof name === 'string' && Object.hasOwn(candidateLists, name),
 );
-const filters = z.record(text, z.partialRecord(z.enum(operators), z.union([scalar, z.array(scalar)])));
+const filters = z.record(text, z.partialRecord(z.enum(operators), z.union([value, z.array(value)])));
 
 /** The list is read once for each item of another list. */
 const ForEach = z.object({

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { OPERATION } from '../redis/store.ts';
 import { type RecordingCounts, Unrecorded } from '../run/recordings.ts';
-import { type Counts, FindingChanges, Held, Run, type Spent } from '../run/run.ts';
+import { type Counts, FindingChanges, Held, LookedUp, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
@@ -26,6 +26,7 @@ export function flat({
   held,
   findings,
   recordings: _counted,
+  names,
   ...rest
 }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
@@ -34,6 +35,7 @@ export function flat({
   if (cancelTasks) fields['cancelTasks'] = 1;
   if (held) fields['held'] = JSON.stringify(held);
   if (findings) fields['findings'] = JSON.stringify(findings);
+  if (names) fields['names'] = JSON.stringify(names);
   if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
   for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
     fields[`${OPERATION}${operation}`] = count;
@@ -51,6 +53,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
   const {
     held,
     findings,
+    names,
     planRequests,
     planTargets,
     spreadFrom,
@@ -78,6 +81,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(cancelTasks ? { cancelTasks: true } : {}),
       ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
       ...recordingsOf(hash),
+      ...(names === undefined ? {} : { names: readNames(names, key) }),
       ...(findings === undefined ? {} : { findings: parseRecord(FindingChanges, findings, key) }),
     },
     key,
@@ -99,6 +103,9 @@ function recordingsOf(hash: Record<string, string>): { recordings?: RecordingCou
     },
   };
 }
+
+/** @throws {InvalidRecordError} */
+export const readNames = (json: string, key: string): LookedUp[] => parseRecord(z.array(LookedUp), json, key);
 
 function spentOf(hash: Record<string, string>): { requestsByOperation?: Spent } {
   const spent = Object.entries(hash)

@@ -166,6 +166,15 @@ redis.call('HSET', keys.run, unpack(fields))
 return 1`,
 );
 
+/** Records the ids that names stand for; returns those that are recorded, which may be of an earlier plan. */
+export const keepNames = defineScript(
+  { keys: ['run'], args: ['names'] },
+  `
+if redis.call('EXISTS', keys.run) == 0 then return args.names end
+redis.call('HSETNX', keys.run, 'names', args.names)
+return redis.call('HGET', keys.run, 'names')`,
+);
+
 export const holdRun = defineScript(
   { keys: ['run', 'events'], args: ['held', 'detail', 'event'] },
   `

@@ -8,13 +8,22 @@ import { randomUUID } from 'node:crypto';
 import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS, type Store, toJson } from '../redis/store.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
-import { type Held, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
+import { type Held, type LookedUp, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { ScheduledTime } from './ledger-store.ts';
-import { flat, fromHash } from './run-hash.ts';
-import { createRun, creations, holdRun, moveRun, releaseRun, setEnding, setFields } from './run-scripts.ts';
+import { flat, fromHash, readNames } from './run-hash.ts';
+import {
+  createRun,
+  creations,
+  holdRun,
+  keepNames,
+  moveRun,
+  releaseRun,
+  setEnding,
+  setFields,
+} from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';
 
 /** What the scripts need of the policy while a run is active. */
@@ -314,6 +323,16 @@ export class RunStore {
   /** Records why a run waits although it was not cancelled. */
   async note(id: string, detail: string): Promise<void> {
     await setFields(this.store, { keys: { run: keys.run(id) }, argList: ['detail', scrub(detail)] });
+  }
+
+  /**
+   * Records the ids that the names in a run's policy stand for. An earlier plan of the run may have done so
+   * already: its ids stay. Returns those that are recorded.
+   */
+  async keepNames(id: string, names: readonly LookedUp[]): Promise<LookedUp[]> {
+    const key = keys.run(id);
+    const call = { keys: { run: key }, args: { names: JSON.stringify(names) } };
+    return readNames(String(await keepNames(this.store, call)), key);
   }
 
   /** Removes the detail that said why a run waits. */

@@ -38,6 +38,8 @@ export interface RunSummary {
   /** Requests to the service that it has cost so far. */
   requests: number;
   requests_by_operation: Readonly<Record<string, number>>;
+  /** The ids that names in the policy stand for in this run. Left out when it has none. */
+  names?: { kind: string; name: string; id: string }[];
   counts: Counts;
   /**
    * Its findings compared with those of the policy's earlier runs: how many it saw (`open`), how many of them
@@ -102,6 +104,7 @@ export const toSummary = (run: Run): RunSummary => ({
   finished_at: timeOrNull(run.finishedAt),
   requests: run.requests,
   requests_by_operation: run.requestsByOperation ?? {},
+  ...(run.names ? { names: run.names.map(({ kind, name, id }) => ({ kind, name, id })) } : {}),
   counts: {
     planned: run.counts.planned,
     succeeded: run.counts.succeeded,

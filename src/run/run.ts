@@ -102,6 +102,16 @@ export const FindingChanges = z.object({
 });
 export type FindingChanges = z.output<typeof FindingChanges>;
 
+/** An id that was looked up by a name when the run was planned. */
+export const LookedUp = z.object({
+  /** Where the name is in the policy: `['select', 'filters', 'tags', 'in', 0]`. */
+  path: z.array(z.union([text, number])),
+  kind: text,
+  name: text,
+  id: text,
+});
+export type LookedUp = z.output<typeof LookedUp>;
+
 /**
  * One firing of a policy. `policyJson` is the policy as it was when the run was created: later edits do not
  * change the run.
@@ -152,6 +162,8 @@ export const Run = z.object({
   afterRun: optional(text),
   policyJson: text,
   policyHash: text,
+  /** The ids that the names in the policy stand for. Whoever plans first decides them for the whole run. */
+  names: optional(z.array(LookedUp)),
 });
 export type Run = z.output<typeof Run>;
 

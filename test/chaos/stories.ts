@@ -180,7 +180,7 @@ const reports: Story = {
       policy: {
         job: 'report-dispatch',
         options: reportDispatch.options.parse({
-          template: 'Monthly care',
+          template: { name: 'Monthly care' },
           period,
           recipients: [RECIPIENT],
         }),

@@ -32,7 +32,7 @@ const person = { requestClass: 'person' } as const;
 const reports = () => ({
   job: 'report-dispatch',
   options: reportDispatch.options.parse({
-    template: 'Monthly care',
+    template: { name: 'Monthly care' },
     period: 'last_week',
     recipients: ['owner@agency.example'],
   }),

@@ -23,7 +23,7 @@ test('the time to follow runs must be shorter than the time limit of a target', 
 });
 
 test('the time to follow mails must be shorter than the time limit of a target or run, also by default', () => {
-  const report = (lines: string) => mistakesOf(`job: report-dispatch\nwith: { template: Care }\n${lines}`);
+  const report = (lines: string) => mistakesOf(`job: report-dispatch\nwith: { template: t-1 }\n${lines}`);
   expect(report('')).toEqual([]);
   expect(report('timeout: { run: 30m }')).toEqual([
     `4:11 "delivery_timeout" is 1h, and "timeout.target" ends the work on a target after 30m. ${suggestion}`,

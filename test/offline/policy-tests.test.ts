@@ -276,3 +276,35 @@ test('the JSON schema of test files knows lists, their fields and what can be ex
   for (const name of ['listSites', 'last_sync_at', 'listSiteNotes', 'targets', 'syncSite'])
     expect(text).toContain(`"${name}"`);
 });
+
+describe('a policy with a name in place of an id', () => {
+  const text =
+    'policies:\n  - name: premium\n    job: site-sync\n    select: { filters: { tags: { in: [{ name: Premium }] } } }\n';
+  const run = async (given: object, expected: object) => {
+    const dir = mkdtempSync(join(tmpdir(), 'caretaker-names-'));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    writeFileSync(join(dir, 'premium.yaml'), text);
+    const file = join(dir, 'tests.yaml');
+    const entry = { name: 'It works', policy: 'premium', at: AT, given, expect: expected };
+    writeFileSync(file, stringify({ tests: [entry] }));
+    const { tests } = loadTests([file], loadPolicies({ dir, files: [join(dir, 'premium.yaml')], registry }));
+    return runTest(tests[0] as (typeof tests)[number], { registry, budget });
+  };
+  const listSites = [{ id: 'shop', tags: [{ id: '7', name: 'Premium' }] }, { id: 'other' }];
+
+  test('finds it in the tags that the test gives', async () => {
+    const given = { listSites, listTags: [{ id: '7', name: 'Premium' }] };
+    expect(await run(given, { targets: ['shop'], cost: { planning: 2 } })).toEqual({
+      differences: [],
+    });
+  });
+
+  test('fails when they do not have it, or when the test gives none', async () => {
+    expect(await run({ listSites, listTags: [{ id: '7', name: 'Premum' }] }, { targets: [] })).toMatchObject({
+      error: 'The account has no tag called "Premium" (select.filters.tags). Did you mean "Premum"?',
+    });
+    expect(await run({ listSites }, { targets: [] })).toMatchObject({
+      error: 'The test gives no listTags, which the policy reads. Add it under "given"; an empty list is [].',
+    });
+  });
+});

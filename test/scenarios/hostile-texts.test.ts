@@ -34,7 +34,7 @@ const POLICIES = `policies:
   - name: reports
     job: report-dispatch
     select: {}
-    with: { template: Monthly care, period: last_month, recipients: client, subject: 'Of {{site.url}}' }
+    with: { template: { name: Monthly care }, period: last_month, recipients: client, subject: 'Of {{site.url}}' }
     limits: { stop_after_failures: 100% }
     retry: { attempts: 1 }
 `;

@@ -76,7 +76,7 @@ describe('a staging copy', () => {
     await client.call('assignTag', assigned, { requestClass: 'person' });
     now.sandbox.hide('listSites', 'tags');
 
-    const { targets, effects } = await fired(now, cleanup({ unless_tagged: ['keep'] }));
+    const { targets, effects } = await fired(now, cleanup({ unless_tagged: [{ name: 'keep' }] }));
 
     expect(targets[copy]).toBeUndefined();
     expect(effects).toEqual([]);
@@ -89,7 +89,7 @@ describe('a staging copy', () => {
     now.sandbox.hide('listSites', 'tags');
     now.sandbox.hide('showSite', 'tags');
 
-    const { targets, effects } = await fired(now, cleanup({ unless_tagged: ['keep'] }));
+    const { targets, effects } = await fired(now, cleanup({ unless_tagged: [{ name: 'keep' }] }));
 
     expect(targets[copy]).toMatchObject({ detail: 'The service does not show site.tags.' });
     expect(effects).toEqual([]);

@@ -90,10 +90,22 @@ const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption) =
     text: () => print(preview, terminal),
   });
 
-function asJson({ policy, job, targets, ended, excluded, spreadMs, warnings, stoppedBy, cost }: Preview) {
+function asJson({
+  policy,
+  job,
+  names,
+  targets,
+  ended,
+  excluded,
+  spreadMs,
+  warnings,
+  stoppedBy,
+  cost,
+}: Preview) {
   return {
     policy,
     job,
+    names,
     targets: targets.map(({ id, label }) => ({ id, label })),
     settled: ended,
     excluded,

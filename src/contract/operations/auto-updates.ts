@@ -1,11 +1,11 @@
 /** The service's own update schedules, and the history of their runs (spec 4.7). */
 import { z } from 'zod';
-import { flag, listTimestamp, oneOf, text } from '../list.ts';
+import { flag, ids, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { AutoUpdateHistoryEntry, historyStatuses } from '../resources/auto-update-history.ts';
 import { AutoUpdateSchedule, recurrences } from '../resources/auto-update-schedule.ts';
 import { PageMeta } from '../resources/shared.ts';
-import { id, nonBlank, part, sentTimestamp } from '../schema.ts';
+import { idOf, nonBlank, part, sentTimestamp } from '../schema.ts';
 
 const schedule = part({ auto_update_schedule: AutoUpdateSchedule }, 'auto_update_schedule');
 
@@ -18,7 +18,7 @@ const fields = {
   scope: z.strictObject({
     sites: z.optional(
       z
-        .strictObject({ selection: Selection, ids: z.optional(z.array(id)) })
+        .strictObject({ selection: Selection, ids: z.optional(z.array(idOf('site'))) })
         .refine((sites) => sites.selection !== 'specific' || sites.ids !== undefined, {
           message: 'is required when selection is specific',
           path: ['ids'],
@@ -59,7 +59,7 @@ export const autoUpdateOperations = {
         has_backup: flag('eq'),
         has_vr: flag('eq'),
         update_types: oneOf(['plugin', 'theme', 'core'], 'in'),
-        site_id: text('in'),
+        site_id: ids('site', 'in'),
         started_at: listTimestamp('gte', 'lte'),
         next_update_at: listTimestamp('gte', 'lte'),
         created_at: listTimestamp('gte', 'lte'),
@@ -147,7 +147,7 @@ export const autoUpdateOperations = {
     list: {
       key: 'auto_update_history',
       filters: {
-        auto_update_schedule_id: text('eq', 'in'),
+        auto_update_schedule_id: ids('schedule', 'eq', 'in'),
         status: oneOf(historyStatuses, 'eq', 'in'),
         auto_update_schedule_name: text('contains'),
         performed_on: listTimestamp('gte', 'lte'),

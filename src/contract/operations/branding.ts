@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { PluginBranding, WpLogin } from '../resources/branding.ts';
-import { id, part } from '../schema.ts';
+import { idOf, part } from '../schema.ts';
 
 const pluginBranding = part({ plugin_branding: PluginBranding }, 'plugin_branding');
 const wpLogin = part({ wp_login: WpLogin }, 'wp_login');
@@ -68,7 +68,7 @@ export const brandingOperations = {
         label: optionalText,
         error_message: optionalText,
         tooltip: optionalText,
-        sender_email: z.optional(z.nullable(z.strictObject({ id }))),
+        sender_email: z.optional(z.nullable(z.strictObject({ id: idOf('sender') }))),
       }),
     }),
     bodyRequired: true,

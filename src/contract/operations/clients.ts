@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Client } from '../resources/client.ts';
-import { BatchDeletion, BatchIds, PageMeta } from '../resources/shared.ts';
-import { id, part } from '../schema.ts';
+import { BatchDeletion, batchIds, PageMeta } from '../resources/shared.ts';
+import { idOf, part } from '../schema.ts';
 
 const client = part({ client: Client }, 'client');
 // Not specified: required fields, and rules for length and format.
@@ -16,7 +16,7 @@ const clientBody = z.strictObject({
     company_name: z.optional(z.string()),
     address: z.optional(z.string()),
     note: z.optional(z.string()),
-    site_ids: z.optional(z.array(id)),
+    site_ids: z.optional(z.array(idOf('site'))),
   }),
 });
 
@@ -63,7 +63,7 @@ export const clientOperations = {
     summary: 'Deletes clients; unknown ones are reported one by one.',
     method: 'POST',
     path: '/clients/delete',
-    body: BatchIds,
+    body: batchIds('client'),
     bodyRequired: true,
     success: 200,
     answer: BatchDeletion,

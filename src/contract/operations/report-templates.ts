@@ -1,6 +1,6 @@
 /** Report templates (spec 4.10). */
 import { z } from 'zod';
-import { listTimestamp, text } from '../list.ts';
+import { ids, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import {
   ReportTemplate,
@@ -8,7 +8,7 @@ import {
   reportContentBody,
   reportEmailBody,
 } from '../resources/report-template.ts';
-import { BatchDeletion, BatchIds, PageMeta } from '../resources/shared.ts';
+import { BatchDeletion, batchIds, PageMeta } from '../resources/shared.ts';
 import { nonBlank, part } from '../schema.ts';
 
 const reportTemplate = part({ report_template: ReportTemplateDetails }, 'report_template');
@@ -33,7 +33,7 @@ export const reportTemplateOperations = {
         name: text('contains'),
         created_at: listTimestamp('gte', 'lte'),
         updated_at: listTimestamp('gte', 'lte'),
-        site_id: text('in'),
+        site_id: ids('site', 'in'),
       },
       sorts: ['name', 'created_at', 'updated_at'],
       defaultSort: 'created_at,desc',
@@ -79,7 +79,7 @@ export const reportTemplateOperations = {
     summary: 'Deletes report templates; unknown ones and those in use are reported one by one.',
     method: 'POST',
     path: '/report-templates/delete',
-    body: BatchIds,
+    body: batchIds('template'),
     bodyRequired: true,
     success: 200,
     answer: BatchDeletion,

@@ -1,11 +1,11 @@
 /** Creates, shows and sends reports (spec 4.9). */
 import { z } from 'zod';
-import { listTimestamp, oneOf, text } from '../list.ts';
+import { ids, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Report, recipientStatuses } from '../resources/report.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
 import { BatchMeta, ItemRefusal, PageMeta, TaskReference } from '../resources/shared.ts';
-import { day, id, part } from '../schema.ts';
+import { day, idOf, part } from '../schema.ts';
 
 export const reportOperations = {
   listReports: operation({
@@ -20,8 +20,8 @@ export const reportOperations = {
       key: 'reports',
       filters: {
         type: oneOf(['one_time', 'scheduled'], 'eq'),
-        site_id: text('eq'),
-        client_id: text('eq'),
+        site_id: ids('site', 'eq'),
+        client_id: ids('client', 'eq'),
         sender_email: text('eq'),
         recipient_status: oneOf(recipientStatuses, 'eq'),
         created_at: listTimestamp('gte', 'lte'),
@@ -40,11 +40,11 @@ export const reportOperations = {
     // Not specified: whether template_id and report_template_data exclude or require each other.
     body: z.strictObject({
       report: z.strictObject({
-        site_id: id,
+        site_id: idOf('site'),
         timezone: z.optional(z.string()),
         start_date: day,
         end_date: day,
-        template_id: z.optional(id),
+        template_id: z.optional(idOf('template')),
         report_template_data: z.optional(z.strictObject(reportContentBody)),
       }),
     }),

@@ -1,11 +1,11 @@
 /** Reports that the service makes and sends on a schedule (spec 4.11). */
 import { z } from 'zod';
-import { listTimestamp, oneOf, text } from '../list.ts';
+import { ids, listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
 import { frequencies, ScheduledReport, ScheduledReportDetails } from '../resources/scheduled-report.ts';
 import { PageMeta } from '../resources/shared.ts';
-import { id, part, sentTimestamp } from '../schema.ts';
+import { idOf, part, sentTimestamp } from '../schema.ts';
 
 const scheduledReport = part({ scheduled_report: ScheduledReportDetails }, 'scheduled_report');
 const content = z.strictObject({
@@ -31,7 +31,7 @@ export const scheduledReportOperations = {
     list: {
       key: 'scheduled_reports',
       filters: {
-        site_id: text('eq'),
+        site_id: ids('site', 'eq'),
         status: oneOf(['active', 'paused'], 'eq'),
         frequency: oneOf(frequencies, 'eq'),
         created_at: listTimestamp('gte', 'lte'),
@@ -49,7 +49,7 @@ export const scheduledReportOperations = {
     path: '/scheduled-reports',
     body: z.strictObject({
       scheduled_report: z.strictObject({
-        site_id: id,
+        site_id: idOf('site'),
         timezone: z.optional(z.string()),
         started_at: sentTimestamp,
         frequency: z.enum(frequencies),
@@ -90,7 +90,7 @@ export const scheduledReportOperations = {
         timezone: z.optional(z.string()),
         started_at: z.optional(sentTimestamp),
         frequency: z.optional(z.enum(frequencies)),
-        template_id: z.optional(id),
+        template_id: z.optional(idOf('template')),
         report_template_data: z.optional(content),
       }),
     }),

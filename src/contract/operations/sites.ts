@@ -1,6 +1,6 @@
 /** Sites, their syncs, and enabling backups (spec 4.15). */
 import { z } from 'zod';
-import { flag, listTimestamp, oneOf, text, version } from '../list.ts';
+import { flag, ids, listTimestamp, oneOf, text, version } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, scannerStatuses } from '../resources/shared.ts';
 import { ReducedSite, Site, SiteBackupsState, SiteDetails } from '../resources/site.ts';
@@ -22,13 +22,13 @@ export const siteOperations = {
     list: {
       key: 'sites',
       filters: {
-        id: text('eq'),
+        id: ids('site', 'eq'),
         paused: flag('eq'),
         security: flag('eq'),
         backups: flag('eq'),
         performance: flag('eq'),
         connection_status: oneOf(['connected', 'disconnected'], 'eq'),
-        client_id: text('eq'),
+        client_id: ids('client', 'eq'),
         uptime: flag('eq'),
         scanner_status: oneOf(scannerStatuses, 'eq'),
         locked: flag('eq'),
@@ -37,7 +37,7 @@ export const siteOperations = {
         created_at: listTimestamp('gte', 'lte'),
         updated_at: listTimestamp('gte', 'lte'),
         last_sync_at: listTimestamp('gte', 'lte'),
-        tags: text('in'),
+        tags: ids('tag', 'in'),
       },
       sorts: ['created_at', 'updated_at', 'url', 'last_sync_at'],
       defaultSort: 'created_at,desc',

@@ -1,11 +1,11 @@
 /** Staging copies of sites (spec 4.14). */
 import { z } from 'zod';
-import { listTimestamp, oneOf, text } from '../list.ts';
+import { ids, listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, TaskReference } from '../resources/shared.ts';
 import { SnapshotOptions } from '../resources/snapshot.ts';
 import { StagingSite, StagingSiteDetails } from '../resources/staging-site.ts';
-import { id, int, nonBlank, part } from '../schema.ts';
+import { id, idOf, int, nonBlank, part } from '../schema.ts';
 
 const stagingSite = part({ staging_site: StagingSiteDetails }, 'staging_site');
 
@@ -22,7 +22,7 @@ export const stagingSiteOperations = {
       key: 'staging_sites',
       filters: {
         status: oneOf(['initializing', 'active', 'paused', 'suspended'], 'eq'),
-        site_id: text('eq'),
+        site_id: ids('site', 'eq'),
         created_at: listTimestamp('gte', 'lte'),
         updated_at: listTimestamp('gte', 'lte'),
         expires_at: listTimestamp('gte', 'lte'),
@@ -40,7 +40,7 @@ export const stagingSiteOperations = {
     path: '/staging-sites',
     body: z.strictObject({
       staging_site: z.strictObject({
-        site_id: id,
+        site_id: idOf('site'),
         snapshot_id: id,
         php_version: z.optional(nonBlank),
         options: z.optional(SnapshotOptions),

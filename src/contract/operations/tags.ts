@@ -1,13 +1,13 @@
 /** Tags and their assignment to sites (spec 4.13). */
 import { z } from 'zod';
-import { listTimestamp, text } from '../list.ts';
+import { ids, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { BatchMeta, ItemRefusal, PageMeta } from '../resources/shared.ts';
 import { Tag } from '../resources/tag.ts';
-import { id, part } from '../schema.ts';
+import { id, idOf, part } from '../schema.ts';
 
 const tag = part({ tag: Tag }, 'tag');
-const siteIds = z.strictObject({ site_ids: z.array(id) });
+const siteIds = z.strictObject({ site_ids: z.array(idOf('site')) });
 const assigned = part({ site_ids: z.array(id), errors: z.array(ItemRefusal) }, 'site_ids', 'errors');
 
 export const tagOperations = {
@@ -26,7 +26,7 @@ export const tagOperations = {
         color: text('eq'),
         created_at: listTimestamp('gte', 'lte'),
         updated_at: listTimestamp('gte', 'lte'),
-        site_id: text('in'),
+        site_id: ids('site', 'in'),
       },
       sorts: ['name', 'color', 'created_at', 'updated_at'],
       defaultSort: 'created_at,desc',

@@ -4,7 +4,7 @@ import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, roles } from '../resources/shared.ts';
 import { TeamMember } from '../resources/team-member.ts';
-import { id, nonBlank, part } from '../schema.ts';
+import { idOf, nonBlank, part } from '../schema.ts';
 
 const teamMember = part({ team_member: TeamMember }, 'team_member');
 // Not specified: which fields an invitation requires besides the address.
@@ -14,7 +14,7 @@ const fields = {
   company_name: z.optional(z.string()),
   all_sites_access: z.optional(z.boolean()),
   note: z.optional(z.string()),
-  site_ids: z.optional(z.array(id)),
+  site_ids: z.optional(z.array(idOf('site'))),
 };
 
 export const teamMemberOperations = {

@@ -3,7 +3,7 @@
  * in answers and in requests.
  */
 import { z } from 'zod';
-import { id, part, timestamp } from '../schema.ts';
+import { id, idOf, part, timestamp } from '../schema.ts';
 
 // Not specified: names of sections besides cover and introduction, and their fields.
 const Section = part({
@@ -53,7 +53,7 @@ export const reportContentBody = {
 
 /** The email settings of a report in requests. */
 export const reportEmailBody = {
-  sender_email: z.optional(z.nullable(z.strictObject({ id }))),
+  sender_email: z.optional(z.nullable(z.strictObject({ id: idOf('sender') }))),
   subject: z.optional(z.string()),
   body: z.optional(z.string()),
   attach_pdf: z.optional(z.boolean()),

@@ -1,6 +1,7 @@
 /** Shapes that many resources share (spec 2.1). */
 import { z } from 'zod';
-import { id, int, known, part, timestamp } from '../schema.ts';
+import type { Kind } from '../kinds.ts';
+import { id, idOf, int, known, part, timestamp } from '../schema.ts';
 
 /** The position of a page. A list can be read without it: an empty page is the end. */
 export const PageMeta = part({
@@ -54,7 +55,7 @@ export const CountPair = part({
 });
 
 /** The body for deleting several items (spec 1.4); the maximum number is not specified. */
-export const BatchIds = z.strictObject({ ids: z.array(id) });
+export const batchIds = (kind: Kind) => z.strictObject({ ids: z.array(idOf(kind)) });
 
 /** The answer to deleting several items: partial success is normal (spec 7). */
 export const BatchDeletion = part(

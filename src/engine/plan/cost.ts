@@ -12,6 +12,8 @@ import { type Policy, weights } from '../../policy/policy.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
 import { wholeRuns } from '../job-api.ts';
+import { Directory } from './directory.ts';
+import { lookUpNames, withNames } from './names.ts';
 
 /** The average cost of the last whole runs of a policy. */
 export interface PastCost {
@@ -61,21 +63,22 @@ const pagesOf = (items: number): number => Math.max(1, Math.ceil(items / 100));
 /**
  * How many targets a run has at most, and the requests of its plan, by the number of items that match the
  * policy's filters. With `for_each` the former is a guess: one target for each list. Usually costs one request,
- * and one for each joined list.
+ * one for each joined list, and those of
+ * `lookUpNames`.
  *
- * @throws the client's errors.
+ * @throws the client's errors, and {UnknownNameError}.
  */
 export async function estimatePlan(
   { registry, link }: Pick<EngineDeps, 'registry' | 'link'>,
-  { select, job: name, account }: Policy,
+  policy: Policy,
 ): Promise<{ targets: number; planning: number }> {
-  const job = registry.get(name);
+  const job = registry.get(policy.job);
   if (!job) return { targets: 0, planning: 0 };
-  const { client } = link(account);
+  const { client } = link(policy.account);
+  const options = { requestClass: 'person' } as const;
+  const { select } = withNames(policy, await lookUpNames(policy, job, new Directory(client, options)));
   const count = (id: CandidateList, filters: Policy['select']['filters']) =>
-    countItems(id, (page) =>
-      client.call(id, { ...page, filters } as Input<typeof id>, { requestClass: 'person' }),
-    );
+    countItems(id, (page) => client.call(id, { ...page, filters } as Input<typeof id>, options));
   const { forEach } = select;
   const found = forEach
     ? await count(forEach.list, forEach.filters)

@@ -22,8 +22,10 @@ import { Spending } from '../spending.ts';
 import { admitAccount, blockAccount } from '../supervise/block.ts';
 import { endUnstarted } from '../supervise/end-unstarted.ts';
 import { candidates, toolsOf } from './candidates.ts';
+import { Directory } from './directory.ts';
 import { countAll } from './listing.ts';
-import type { Planned, Planning } from './planning.ts';
+import { lookUpNames, withNames } from './names.ts';
+import { callOptionsOf, type Planned, type Planning } from './planning.ts';
 import { Selection } from './selection.ts';
 
 interface Stored {
@@ -122,8 +124,9 @@ class PlanBuilder {
   private targets: Target[] = [];
   private excluded: Excluded[] = [];
   private targetCount = 0;
-  private readonly planning: Planning;
-  private readonly selection: Selection;
+  private planning: Planning;
+  private selection: Selection;
+  private readonly directory: Directory;
 
   constructor(
     private readonly deps: EngineDeps,
@@ -134,7 +137,6 @@ class PlanBuilder {
     { only, previous }: { only: readonly string[]; previous: number | undefined },
     stopping: AbortSignal,
   ) {
-    this.selection = new Selection(policyOf(run), job);
     this.planning = {
       policy: policyOf(run),
       job,
@@ -148,9 +150,27 @@ class PlanBuilder {
       once: { results: (keys) => deps.records.once.results(run.account, keys) },
       requestClass: 'action',
       onRequest: this.spent.count,
+      signal: stopping,
+    };
+    this.directory = new Directory(this.planning.client, callOptionsOf(this.planning));
+    this.selection = new Selection(this.planning.policy, job, this.directory);
+  }
+
+  /**
+   * Replaces names in the policy by ids. An earlier plan of the run may have looked them up already: its ids are
+   * used again.
+   */
+  private async replaceNames(): Promise<void> {
+    const { run, deps, directory } = this;
+    const { policy, job } = this.planning;
+    const found = run.names ? [] : await lookUpNames(policy, job, directory);
+    const names = found.length === 0 ? [] : await deps.records.runs.keepNames(run.id, found);
+    this.selection = new Selection(withNames(policy, names), job, directory);
+    this.planning = {
+      ...this.planning,
+      policy: withNames(policy, names),
       onCandidate: this.selection.see,
       onParent: this.selection.seeParent,
-      signal: stopping,
     };
   }
 
@@ -160,6 +180,7 @@ class PlanBuilder {
     let tooMany: string | undefined;
     let warnings: string[] = [];
     try {
+      await this.replaceNames();
       for await (const planned of candidates(this.planning)) {
         if (this.note(planned) > limits.maxTargets) {
           tooMany = `The plan has more than ${limits.maxTargets} targets (limits.max_targets).`;

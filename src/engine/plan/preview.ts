@@ -7,13 +7,17 @@ import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
+import { Directory } from './directory.ts';
 import { countAll } from './listing.ts';
+import { lookUpNames, placeOf, withNames } from './names.ts';
 import type { Planned, Planning } from './planning.ts';
 import { Selection } from './selection.ts';
 
 export interface Preview {
   policy: string;
   job: string;
+  /** The ids that names in the policy stand for, and where the policy has each name. */
+  names: { at: string; kind: string; name: string; id: string }[];
   /** `jobState` is what the plan leaves for the first step of the job. */
   targets: { id: string; label: string; jobState?: string }[];
   /** Targets that would be recorded with their outcome without a request, and why. */
@@ -55,18 +59,23 @@ export interface Preview {
 
 /**
  * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`,
- * and the job's preparation.
+ * and the job's preparation. With names
+ * in place of ids, one more per 100 tags, clients, ...
+ *
+ * @throws {UnknownNameError} when a name stands for nothing in the account, or for several things.
  */
-export async function previewPlan(
-  deps: PlanDeps,
-  policy: Policy,
-  only?: readonly string[],
-): Promise<Preview> {
-  const job = deps.registry.get(policy.job);
-  if (!job) throw new Error(`There is no job "${policy.job}".`);
-  const { client, budget } = deps.link(policy.account);
+export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly string[]): Promise<Preview> {
+  const job = deps.registry.get(given.job);
+  if (!job) throw new Error(`There is no job "${given.job}".`);
+  const { client, budget } = deps.link(given.account);
   let planningRequests = 0;
-  const selection = new Selection(policy, job);
+  const onRequest = () => {
+    planningRequests += 1;
+  };
+  const directory = new Directory(client, { requestClass: 'person', onRequest });
+  const names = await lookUpNames(given, job, directory);
+  const policy = withNames(given, names);
+  const selection = new Selection(policy, job, directory);
   const planning: Planning = {
     policy,
     job,
@@ -79,9 +88,7 @@ export async function previewPlan(
     earlier: () => earlierTargets(deps, policy, undefined),
     once: { results: (keys) => deps.records.once.results(policy.account, keys) },
     requestClass: 'person',
-    onRequest: () => {
-      planningRequests += 1;
-    },
+    onRequest,
     onCandidate: selection.see,
     onParent: selection.seeParent,
   };
@@ -102,6 +109,7 @@ export async function previewPlan(
   return {
     policy: policy.name,
     job: policy.job,
+    names: names.map(({ path, kind, name, id }) => ({ at: placeOf(path), kind, name, id })),
     targets,
     ended: all.flatMap((one) =>
       one.is === 'ended' ? [{ id: one.id, label: one.label, ...outcomeFields(one.end) }] : [],

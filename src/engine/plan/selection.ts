@@ -1,22 +1,24 @@
 /**
- * Warns with the plan about names in a selection that the account does not have, and about an empty
+ * Warns with the plan about ids and names in a selection that the account does not have, and about an empty
  * selection. The service answers a filter with an unknown id with an empty list, so such an error shows
- * nowhere else.
+ * nowhere else. A name in place of an id is looked up before; see `names.ts`.
  */
-import { GoneError } from '../../client/errors.ts';
-import { allItems } from '../../client/pages.ts';
+import type { Kind } from '../../contract/kinds.ts';
 import type { Item } from '../../contract/operations.ts';
+import { operationOf } from '../../contract/operations.ts';
+import type { CandidateList } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { candidatesOf } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { compileParentWhere, compileWhereOf, type Where } from '../../policy/where.ts';
-import { closest } from '../../suggest.ts';
-import { callOptionsOf, type Planning } from './planning.ts';
+import type { Directory } from './directory.ts';
+import type { Planning } from './planning.ts';
 
 type Filters = Policy['select']['filters'];
 
-/** A tag as a policy names it. */
+/** What a policy refers to, by its id or name. */
 interface Mention {
+  kind: Kind;
   by: 'id' | 'name';
   text: string;
   where: string;
@@ -28,10 +30,17 @@ export class Selection {
   private parents = 0;
   private readonly filters: Filters;
   private unseenTags: Mention[];
+  private readonly others: Mention[];
 
-  constructor({ select }: Policy, job: AnyJob) {
+  constructor(
+    { select }: Policy,
+    job: AnyJob,
+    private readonly directory: Directory,
+  ) {
     this.filters = select.filters;
-    this.unseenTags = tagsMentioned(select, job);
+    const mentions = mentionsIn(select, job);
+    this.unseenTags = mentions.filter(({ kind }) => kind === 'tag');
+    this.others = mentions.filter(({ kind }) => kind !== 'tag');
   }
 
   /** Notes a candidate that the list returned. */
@@ -54,15 +63,15 @@ export class Selection {
   }
 
   /**
-   * A message for each probable error in the selection. Usually costs nothing. Costs one request per client
-   * or site of the filters when there is no candidate, and one per 100 tags when a tag of the selection is on
-   * no candidate.
+   * A message for each probable error in the selection. Usually costs nothing. Costs one request per 100 tags
+   * when a tag of the selection is on no candidate. When there is no candidate, costs one request per 100
+   * clients, ... if the filters have the id of one, and one per id of a site.
    */
   async warnings(planning: Planning): Promise<string[]> {
     if (planning.only) return [];
     const unknown = [
-      ...(await unknownTags(planning, this.unseenTags)),
-      ...(this.candidates > 0 ? [] : await unknownOwners(planning, this.filters)),
+      ...(await this.unknown(this.unseenTags)),
+      ...(this.candidates > 0 ? [] : await this.unknown(this.others)),
     ];
     if (this.candidates > 0) return unknown;
     return [this.noCandidates(planning), ...unknown];
@@ -76,6 +85,18 @@ export class Selection {
     const matching = Object.keys(this.filters).length > 0 ? ' that matches select.filters' : '';
     return `No candidates: ${list} shows no item${matching} in any of the lists that were read.`;
   }
+
+  /** A message for each of these that the account does not have. */
+  private async unknown(mentions: readonly Mention[]): Promise<string[]> {
+    const messages: string[] = [];
+    for (const { kind, by, text, where } of mentions) {
+      if (by === 'id' || kind === 'site')
+        messages.push((await this.directory.unknownId(kind, text, where)) ?? '');
+      else if (!(await this.directory.hasName(kind, text)))
+        messages.push(await this.directory.unknownName(kind, text, where));
+    }
+    return messages.filter((message) => message !== '');
+  }
 }
 
 const noneIn = (list: string, filters: Filters, key: string): string =>
@@ -83,86 +104,34 @@ const noneIn = (list: string, filters: Filters, key: string): string =>
     ? `No candidates: ${list} has no item that matches ${key}.`
     : `No candidates: ${list} is empty.`;
 
-const valuesOf = (conditions: Filters[string]): string[] => Object.values(conditions).flat().map(String);
-
-function tagsMentioned(select: Policy['select'], job: AnyJob): Mention[] {
+function mentionsIn(select: Policy['select'], job: AnyJob): Mention[] {
   const { filters, where, forEach } = select;
-  const ofParents =
-    forEach?.where === undefined ? undefined : compileParentWhere(forEach.list, forEach.where);
   return [
-    ...tagsIn(filters, where === undefined ? undefined : compileWhereOf(job, select, where), 'select'),
-    ...(forEach ? tagsIn(forEach.filters, ofParents, 'select.for_each') : []),
+    ...idsInFilters(candidatesOf(job, select), filters, 'select'),
+    ...(where === undefined ? [] : tagsInWhere(compileWhereOf(job, select, where), 'select')),
+    ...(forEach ? idsInFilters(forEach.list, forEach.filters, 'select.for_each') : []),
+    ...(forEach?.where === undefined
+      ? []
+      : tagsInWhere(compileParentWhere(forEach.list, forEach.where), 'select.for_each')),
   ];
 }
 
-function tagsIn(filters: Filters, condition: Where | undefined, at: string): Mention[] {
-  const ids = filters['tags'] ? valuesOf(filters['tags']) : [];
-  const inWhere = (by: Mention['by'], texts: readonly string[] = []) =>
-    texts.filter((text) => text !== '').map((text) => ({ by, text, where: `${at}.where` }));
-  return [
-    ...ids.map((text) => ({ by: 'id' as const, text, where: `${at}.filters.tags` })),
-    ...inWhere('id', condition?.tags.ids),
-    ...inWhere('name', condition?.tags.names),
-  ];
+/** The ids in filters. Names were replaced by ids. */
+function idsInFilters(list: CandidateList, filters: Filters, at: string): Mention[] {
+  const known = operationOf(list).list?.filters ?? {};
+  return Object.entries(filters).flatMap(([field, conditions]) => {
+    const kind = known[field]?.idOf;
+    if (kind === undefined) return [];
+    return Object.values(conditions)
+      .flat()
+      .map((id) => ({ kind, by: 'id' as const, text: String(id), where: `${at}.filters.${field}` }));
+  });
 }
 
-async function unknownTags(planning: Planning, unseen: readonly Mention[]): Promise<string[]> {
-  if (unseen.length === 0) return [];
-  const { client } = planning;
-  const tags: { id: string; name?: string | undefined }[] = [];
-  const options = callOptionsOf(planning);
-  for await (const { id, name } of allItems('listTags', (page) => client.call('listTags', page, options)))
-    tags.push({ id, name });
-  return unseen
-    .filter(({ by, text }) => !tags.some((tag) => tag[by] === text))
-    .map(({ by, text, where }) =>
-      by === 'id'
-        ? `The account has no tag with the id "${text}" (${where}).${idOfName(text, tags)}`
-        : `The account has no tag called "${text}" (${where}).${nearest(text, tags)}`,
-    );
-}
-
-type Tags = readonly { id: string; name?: string | undefined }[];
-
-function idOfName(text: string, tags: Tags): string {
-  const named = tags.find(({ name }) => name?.toLowerCase() === text.toLowerCase());
-  return named ? ` The tag of that name has the id "${named.id}".` : '';
-}
-
-function nearest(text: string, tags: Tags): string {
-  const meant = closest(
-    text,
-    tags.flatMap(({ name }) => name ?? []),
-  );
-  return meant === undefined ? '' : ` Did you mean "${meant}"?`;
-}
-
-/** The clients and sites that a filter names and the account does not have. */
-async function unknownOwners(planning: Planning, filters: Filters): Promise<string[]> {
-  const { client } = planning;
-  const options = callOptionsOf(planning);
-  const existsByField: Record<string, (id: string) => Promise<boolean>> = {
-    client_id: async (id) => {
-      try {
-        await client.call('showClient', { client_id: id }, options);
-        return true;
-      } catch (error) {
-        if (error instanceof GoneError) return false;
-        throw error;
-      }
-    },
-    site_id: async (id) => {
-      const { sites } = await client.call('listSites', { filters: { id: { eq: id } } }, options);
-      return sites.length > 0;
-    },
-  };
-  const sentences: string[] = [];
-  for (const [field, exists] of Object.entries(existsByField)) {
-    for (const id of valuesOf(filters[field] ?? {})) {
-      const what = field === 'client_id' ? 'client' : 'site';
-      if (!(await exists(id)))
-        sentences.push(`The account has no ${what} "${id}" (select.filters.${field}).`);
-    }
-  }
-  return sentences;
+function tagsInWhere({ tags: { ids, names } }: Where, at: string): Mention[] {
+  const mentions = (by: Mention['by'], texts: readonly string[]) =>
+    texts
+      .filter((text) => text !== '')
+      .map((text) => ({ kind: 'tag' as const, by, text, where: `${at}.where` }));
+  return [...mentions('id', ids), ...mentions('name', names)];
 }

@@ -65,7 +65,7 @@ describe('a tag that the account does not have', () => {
   test('is recognised when it is the name of an existing tag', async () => {
     expect((await said({ tags: { in: ['premium'] } })).says).toEqual([
       'No candidates: listSites has no item that matches select.filters.',
-      `The account has no tag with the id "premium" (select.filters.tags). The tag of that name has the id "${tag.id}".`,
+      `The account has no tag with the id "premium" (select.filters.tags). The tag of that name has the id "${tag.id}": write { name: "premium" }.`,
     ]);
   });
 
@@ -91,7 +91,7 @@ describe('a tag that the account does not have', () => {
 test('a client that the account does not have is named', async () => {
   expect((await said({ client_id: { eq: 'client-99999' } })).says).toEqual([
     'No candidates: listSites has no item that matches select.filters.',
-    'The account has no client "client-99999" (select.filters.client_id).',
+    'The account has no client with the id "client-99999" (select.filters.client_id).',
   ]);
 });
 

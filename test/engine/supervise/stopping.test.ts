@@ -35,7 +35,7 @@ function unanswered(operation: OperationId, which: () => boolean = () => true): 
 const reports: Partial<Policy> = {
   job: 'report-dispatch',
   options: reportDispatch.options.parse({
-    template: 'Monthly care',
+    template: { name: 'Monthly care' },
     period: 'last_week',
     recipients: ['owner@agency.example'],
     archive_dir: join(folder, 'reports'),

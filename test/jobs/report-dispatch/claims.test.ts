@@ -20,7 +20,7 @@ const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Pol
     job: 'report-dispatch',
     schedule: aSchedule({ overlap: 'allow' }),
     options: reportDispatch.options.parse({
-      template: 'Monthly care',
+      template: { name: 'Monthly care' },
       period: 'last_week',
       recipients: [OWNER],
       delivery_timeout: '2m',
@@ -158,7 +158,7 @@ describe('two policies at the same time', () => {
   test('each make and send their own report with different templates', async () => {
     const now = await start({ sites: 1 });
     const first = await now.fire(aReportPolicy());
-    const other = { template: 'Short summary', recipients: ['boss@agency.example'] };
+    const other = { template: { name: 'Short summary' }, recipients: ['boss@agency.example'] };
     const second = await now.fire(aReportPolicy(other, { name: 'other' }));
     await now.ended(first);
     await now.ended(second);

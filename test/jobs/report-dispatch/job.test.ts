@@ -57,7 +57,11 @@ const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Pol
   aPolicy({
     name: 'reports',
     job: 'report-dispatch',
-    options: reportDispatch.options.parse({ template: 'Monthly care', period: 'last_week', ...options }),
+    options: reportDispatch.options.parse({
+      template: { name: 'Monthly care' },
+      period: 'last_week',
+      ...options,
+    }),
     ...changes,
   });
 
@@ -119,7 +123,7 @@ describe('a report', () => {
         subject: '{{site.title}}: {{period.start}} to {{period.end}}',
         body: 'Dear {{client.first_name}},\n\nhere is your report.',
         attach_pdf: false,
-        sender: 'reports@agency.example',
+        sender: { name: 'Reports@agency.example' },
       }),
     );
 
@@ -175,7 +179,7 @@ describe('a report', () => {
 
   test('of another template, recognised by its subject, is another report if the policy distinguishes them', async () => {
     const now = await startAgency(['ada@one.example']);
-    const short = { template: 'Short summary', dedupe_by: 'subject' };
+    const short = { template: { name: 'Short summary' }, dedupe_by: 'subject' };
     await dispatch(now, aReportPolicy({ subject: 'Care' }));
 
     const { reasons } = await dispatch(now, aReportPolicy(short));
@@ -387,15 +391,15 @@ describe('a missing prerequisite is named before anything is made:', () => {
     const { run, first, targets } = await dispatch(
       now,
       aReportPolicy({
-        template: 'Monthly car',
-        sender: 'care@unpublished.example',
+        template: 'Monthly care',
+        sender: { name: 'care@unpublished.example' },
         period: { start: '2026-01-01', end },
       }),
     );
 
     expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
     expect(first?.detail).toBe(
-      'There is no report template "Monthly car"; existing templates: "Short summary", "Monthly care". ' +
+      'There is no report template with the id "Monthly care"; for the template of that name, write { name: "Monthly care" }. ' +
         'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
         `The period of the report ends on ${end}, which is not over yet.`,
     );
@@ -409,13 +413,14 @@ describe('a missing prerequisite is named before anything is made:', () => {
 
   test('and once it is fixed, a retry sends what the run could not', async () => {
     const now = await startAgency(['ada@one.example', 'bo@two.example']);
-    const policy = aReportPolicy({ template: 'Monthly car' });
-    const { run } = await dispatch(now, policy);
+    const address = 'new@agency.example';
+    const { sender_email } = await asked(now, 'createSenderEmail', {
+      body: { sender_email: { email: address, name: 'New' } },
+    });
+    const { run } = await dispatch(now, aReportPolicy({ sender: { name: address } }));
     expect(run.counts).toMatchObject({ failed: 1, skipped: 2 });
-    const { report_templates } = await asked(now, 'listReportTemplates', {});
-    const { id } = report_templates.find(({ name }) => name === 'Monthly care') ?? {};
-    const body = { report_template: { name: 'Monthly car' } };
-    await asked(now, 'updateReportTemplate', { report_template_id: id ?? '', body });
+    now.clock.leap(3_600_000);
+    await asked(now, 'refreshSenderEmail', { sender_email_id: sender_email.id });
 
     const retried = await now.ended(await now.caretaker.engine.retry(run.id));
 
@@ -744,7 +749,7 @@ describe('when the service', () => {
 
 test('an invalid recipient address is found when the policy is loaded, with its position', () => {
   const parsed = (...recipients: string[]) =>
-    reportDispatch.options.safeParse({ template: 'Monthly care', recipients });
+    reportDispatch.options.safeParse({ template: { name: 'Monthly care' }, recipients });
   expect(parsed('client', 'ada@one.example', 'ädä@müller.example').success).toBe(true);
   for (const wrong of ['a@b', 'a@b.', 'ada', '@one.example', 'a b@one.example']) {
     const { error } = parsed('client', wrong);
@@ -760,7 +765,7 @@ test('an invalid recipient address is found when the policy is loaded, with its 
 test('a report costs four requests, and one more with an archive', () => {
   const { options, requestsPerTarget } = reportDispatch;
   const costOf = (more: object) => {
-    const given = options.parse({ template: 'Monthly care', ...more });
+    const given = options.parse({ template: { name: 'Monthly care' }, ...more });
     return typeof requestsPerTarget === 'function' ? requestsPerTarget(given) : requestsPerTarget;
   };
   expect([costOf({}), costOf({ archive_dir: '/reports' })]).toEqual([4, 5]);

@@ -1,7 +1,7 @@
 /** The items that a report needs are looked up in the account, and missing ones are named. */
 import { describe, expect, test } from 'vitest';
 import { missingSnapshots, needsOf, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
-import { RejectedError } from '../../../src/client/errors.ts';
+import { GoneError, RejectedError } from '../../../src/client/errors.ts';
 import type { Item } from '../../../src/contract/operations.ts';
 import type { JobApi } from '../../../src/job/api.ts';
 
@@ -16,36 +16,40 @@ const account = (templates: object[], senders: object[], own?: string) =>
       yield* list === 'listReportTemplates' ? templates : senders;
     },
     api: {
-      showReportTemplate: async () => ({
-        report_template: { email: { subject: 'Hi', sender_email: own === undefined ? null : { id: own } } },
-      }),
+      showReportTemplate: async ({ report_template_id }: { report_template_id: string }) => {
+        if (!templates.some((one) => Reflect.get(one, 'id') === report_template_id))
+          throw new GoneError('showReportTemplate');
+        const sender_email = own === undefined ? null : { id: own };
+        return { report_template: { email: { subject: 'Hi', sender_email } } };
+      },
     },
   }) as unknown as JobApi;
 const monthly = { id: 't-1', name: 'Monthly' };
 
 describe('a template', () => {
-  test('is found by its name or its id', async () => {
+  test('is found by its id', async () => {
     const reading = account([{ id: 't-0', name: 'Other' }, monthly], [reports]);
     const needs = { template: { id: 't-1', subject: 'Hi' }, senderId: 's-1', missing: [] };
-    expect(await needsOf(reading, { template: 'Monthly' })).toEqual(needs);
     expect(await needsOf(reading, { template: 't-1' })).toEqual(needs);
   });
 
-  test('whose name is not unique must be given by its id', async () => {
-    const reading = account([monthly, { id: 't-2', name: 'Monthly' }], [reports]);
-    expect((await needsOf(reading, { template: 'Monthly' })).missing).toEqual([
-      'Several report templates are called "Monthly"; use the id instead.',
+  test('that does not exist is reported with those that do, or with the way to write a name', async () => {
+    const reading = account([monthly, { id: 't-2', name: 'Short' }], [reports]);
+    expect((await needsOf(reading, { template: 't-9' })).missing).toEqual([
+      'There is no report template with the id "t-9"; existing templates: "t-1" (Monthly), "t-2" (Short).',
     ]);
-    expect((await needsOf(reading, { template: 't-2' })).missing).toEqual([]);
+    expect((await needsOf(reading, { template: 'Monthly' })).missing).toEqual([
+      'There is no report template with the id "Monthly"; for the template of that name, write { name: "Monthly" }.',
+    ]);
   });
 });
 
 describe('a sender email', () => {
   const missing = async (senders: object[], wanted?: string, own?: string) =>
-    needsOf(account([monthly], senders, own), { template: 'Monthly', sender: wanted });
+    needsOf(account([monthly], senders, own), { template: 't-1', sender: wanted });
 
   test('is the requested one, or that of the template, or the only one that is ready', async () => {
-    expect(await missing([reports, care], 'CARE@a.example', 's-1')).toMatchObject({ senderId: 's-2' });
+    expect(await missing([reports, care], 's-2', 's-1')).toMatchObject({ senderId: 's-2' });
     expect(await missing([reports, care], undefined, 's-2')).toMatchObject({ senderId: 's-2' });
     expect(await missing([reports, { ...care, status: 'pending' }])).toMatchObject({ senderId: 's-1' });
   });
@@ -58,10 +62,13 @@ describe('a sender email', () => {
     expect((await missing([pending])).missing).toEqual([
       'No sender email is verified, including its DKIM and return path.',
     ]);
-    expect((await missing([pending], 'x@a.example')).missing).toEqual([
-      'There is no sender email "x@a.example"; existing sender emails: new@a.example.',
+    expect((await missing([pending], 's-9')).missing).toEqual([
+      'There is no sender email with the id "s-9"; existing sender emails: s-3 (new@a.example).',
     ]);
-    expect((await missing([], 'x@a.example')).missing).toEqual(['There is no sender email "x@a.example".']);
+    expect((await missing([pending], 'new@a.example')).missing).toEqual([
+      'There is no sender email with the id "new@a.example"; for the one with that address, write { name: "new@a.example" }.',
+    ]);
+    expect((await missing([], 's-9')).missing).toEqual(['There is no sender email with the id "s-9".']);
   });
 
   test('must be chosen if several are possible', async () => {

@@ -1,0 +1,74 @@
+/**
+ * What the ids of the service refer to. The schemas of bodies (`idOf`) and the filters of lists (`ids`) say
+ * which kind an id is of; a path parameter is known by its name. `references.ts` finds the ids in a request.
+ */
+
+interface KindInfo {
+  /** What messages call one. */
+  noun: string;
+  /** The path parameter that names one. */
+  parameter: string;
+  /** The list of all of them. */
+  list: string;
+  /**
+   * What people call one of them, best first. Policies may use these names instead of the id. Undefined: only
+   * ids are possible.
+   */
+  names?: (item: object) => (string | undefined)[];
+}
+
+const fields =
+  (...names: string[]) =>
+  (item: object): (string | undefined)[] =>
+    names.map((name) => {
+      const value: unknown = Reflect.get(item, name);
+      return typeof value === 'string' ? value : undefined;
+    });
+
+const clientNames = fields('company_name', 'first_name', 'last_name', 'email');
+
+export const kinds = {
+  site: { noun: 'site', parameter: 'site_id', list: 'listSites' },
+  tag: { noun: 'tag', parameter: 'tag_id', list: 'listTags', names: fields('name') },
+  client: {
+    noun: 'client',
+    parameter: 'client_id',
+    list: 'listClients',
+    names: (item) => {
+      const [company, first = '', last = '', email] = clientNames(item);
+      return [company, `${first} ${last}`.trim(), email];
+    },
+  },
+  template: {
+    noun: 'report template',
+    parameter: 'report_template_id',
+    list: 'listReportTemplates',
+    names: fields('name'),
+  },
+  schedule: {
+    noun: 'auto update schedule',
+    parameter: 'auto_update_schedule_id',
+    list: 'listAutoUpdateSchedules',
+    names: fields('name'),
+  },
+  sender: {
+    noun: 'sender email',
+    parameter: 'sender_email_id',
+    list: 'listSenderEmails',
+    names: fields('email', 'name'),
+  },
+} as const satisfies Record<string, KindInfo>;
+
+export type Kind = keyof typeof kinds;
+
+/** The kinds that have names. */
+export type NamedKind = {
+  [K in Kind]: (typeof kinds)[K] extends { names: unknown } ? K : never;
+}[Kind];
+
+export const hasNames = (kind: Kind): kind is NamedKind => 'names' in kinds[kind];
+
+/** The names of an item, without those that are empty or not shown. */
+export const namesOf = (kind: NamedKind, item: object): string[] => [
+  ...new Set(kinds[kind].names(item).filter((name): name is string => name !== undefined && name !== '')),
+];

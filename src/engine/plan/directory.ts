@@ -1,0 +1,98 @@
+/** The tags, clients, ... of an account by name and id, listed once per plan and only if something asks. */
+import type { CallOptions } from '../../client/call-options.ts';
+import type { Client } from '../../client/client.ts';
+import { allItems } from '../../client/pages.ts';
+import { type Kind, kinds, type NamedKind, namesOf } from '../../contract/kinds.ts';
+import type { ListId } from '../../contract/operations.ts';
+import { closest } from '../../suggest.ts';
+
+interface Entry {
+  id: string;
+  names: readonly string[];
+}
+
+/** Up to this many names are listed when none is similar. */
+const MAX_LISTED = 12;
+
+export class Directory {
+  private readonly lists = new Map<NamedKind, Promise<readonly Entry[]>>();
+
+  constructor(
+    private readonly client: Pick<Client, 'call'>,
+    private readonly options: CallOptions,
+  ) {}
+
+  /**
+   * The id of what has this name, or a message why there is not one. An exact match comes before one that
+   * differs in upper and lower case. `place` is where the policy has the name.
+   */
+  async find(kind: NamedKind, name: string, place: string): Promise<{ id: string } | { fault: string }> {
+    const { noun } = kinds[kind];
+    const all = await this.entries(kind);
+    const exact = all.filter(({ names }) => names.includes(name));
+    const same = (one: string) => one.toLowerCase() === name.toLowerCase();
+    const found = exact.length > 0 ? exact : all.filter(({ names }) => names.some(same));
+    const [one, ...others] = found;
+    if (one && others.length === 0) return { id: one.id };
+    if (one) {
+      const ids = found.map(({ id }) => `"${id}"`).join(', ');
+      return {
+        fault: `Several ${noun}s are called "${name}" (${place}): ${ids}. Use the id of one of them.`,
+      };
+    }
+    return { fault: await this.unknownName(kind, name, place) };
+  }
+
+  /** The message about a name that nothing has. */
+  async unknownName(kind: NamedKind, name: string, place: string): Promise<string> {
+    const all = await this.entries(kind);
+    const names = [...new Set(all.flatMap((one) => one.names))];
+    const meant = closest(name, names);
+    const isId = all.some(({ id }) => id === name);
+    const hint = isId
+      ? ` It is the id of one: write "${name}" without { name: }.`
+      : meant !== undefined
+        ? ` Did you mean "${meant}"?`
+        : names.length > 0 && names.length <= MAX_LISTED
+          ? ` It has: ${names.map((one) => `"${one}"`).join(', ')}.`
+          : '';
+    return `The account has no ${kinds[kind].noun} called "${name}" (${place}).${hint}`;
+  }
+
+  /** The message about an id that nothing of this kind has; undefined when something has it. */
+  async unknownId(kind: Kind, id: string, place: string): Promise<string | undefined> {
+    const message = `The account has no ${kinds[kind].noun} with the id "${id}" (${place}).`;
+    if (kind === 'site') {
+      const { sites } = await this.client.call('listSites', { filters: { id: { eq: id } } }, this.options);
+      return sites.length > 0 ? undefined : message;
+    }
+    const all = await this.entries(kind);
+    if (all.some((one) => one.id === id)) return undefined;
+    const same = (one: string) => one.toLowerCase() === id.toLowerCase();
+    const named = all.find(({ names }) => names.some(same));
+    const hint = named
+      ? ` The ${kinds[kind].noun} of that name has the id "${named.id}": write { name: "${id}" }.`
+      : '';
+    return `${message}${hint}`;
+  }
+
+  /** Whether a tag, a client, ... has this name, exactly. */
+  async hasName(kind: NamedKind, name: string): Promise<boolean> {
+    return (await this.entries(kind)).some(({ names }) => names.includes(name));
+  }
+
+  /** Costs one request per 100, the first time. */
+  private entries(kind: NamedKind): Promise<readonly Entry[]> {
+    const known = this.lists.get(kind) ?? this.read(kind);
+    this.lists.set(kind, known);
+    return known;
+  }
+
+  private async read(kind: NamedKind): Promise<readonly Entry[]> {
+    const list: ListId = kinds[kind].list;
+    const entries: Entry[] = [];
+    for await (const item of allItems(list, (page) => this.client.call(list, page, this.options)))
+      entries.push({ id: String(Reflect.get(item, 'id')), names: namesOf(kind, item) });
+    return entries;
+  }
+}
