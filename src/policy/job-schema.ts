@@ -3,6 +3,7 @@
  *
  * They are conditions: when `job` (or `select.from`) has this value, `with` (or `select`) has this schema.
  */
+import { hasNames, kinds, type NamedKind } from '../contract/kinds.ts';
 import { type Filter, filterValueSchema, type List, type Operator } from '../contract/list.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
 import { type CandidateList, candidateLists, parentListOf } from '../job/candidates.ts';
@@ -174,7 +175,9 @@ const sortText = ({ defaultSort }: List): string =>
   `Field and direction.${defaultSort === undefined ? '' : ` The API's own order is ${defaultSort}.`}`;
 
 function filterOf(field: string, filter: Filter): JsonSchema {
-  const one = jsonSchemaOf(filterValueSchema(filter));
+  const value = jsonSchemaOf(filterValueSchema(filter));
+  const { idOf } = filter;
+  const one: JsonSchema = idOf && hasNames(idOf) ? { anyOf: [value, nameSchema(idOf)] } : value;
   const valueFor = (operator: Operator): JsonSchema => {
     if (operator === 'present') return jsonSchemaOf(filterValueSchema({ kind: 'boolean' }));
     return operator === 'in' ? ({ type: 'array', items: one, minItems: 1 } as JsonSchema) : one;
@@ -192,7 +195,20 @@ function filterOf(field: string, filter: Filter): JsonSchema {
   };
 }
 
-function kindText({ kind, values }: Filter): string {
+/** A name in place of an id. */
+const nameSchema = (kind: NamedKind): JsonSchema => ({
+  type: 'object',
+  description: `A ${kinds[kind].noun} by its name.`,
+  properties: { name: { type: 'string', minLength: 1 } },
+  required: ['name'],
+  additionalProperties: false,
+});
+
+function kindText({ kind, values, idOf }: Filter): string {
+  if (idOf)
+    return hasNames(idOf)
+      ? `a ${kinds[idOf].noun}: its id, or { name: ... }.`
+      : `the id of a ${kinds[idOf].noun}.`;
   if (values) return `one of ${values.join(', ')}.`;
   return {
     text: 'a text.',
