@@ -8,6 +8,9 @@ import type { Diagnostic } from './diagnostic.ts';
 import { keysOf, schemasAt } from './schema-walk.ts';
 import type { Path, Remark } from './yaml-file.ts';
 
+/** A file with thousands of errors is of another kind; the first ones show that. */
+const MAX_FINDINGS = 100;
+
 export type Read<T> = { value: T } | { findings: Diagnostic[] };
 /** Adds the position in a file to a remark, for example `YamlFile.finding`. */
 export type Place = (path: Path, remark: Remark) => Diagnostic;
@@ -37,7 +40,7 @@ export function readStrictly<S extends z.ZodType>(
         ),
       ),
     ...dropped,
-  ];
+  ].slice(0, MAX_FINDINGS);
   const findings = all
     .filter((one, at) => !isMisspelt(one, all) && !isOfWrongKind(one, all.slice(0, at)))
     .map(([inner, remark]) => place([...path, ...inner], remark));
