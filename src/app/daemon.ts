@@ -5,7 +5,7 @@ import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
 import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
-import { formatFreeze } from '../records/freeze-store.ts';
+import { effectOf, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
 import { watchRedis } from '../redis/health.ts';
 import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
 import { startScheduler } from '../schedule/scheduler.ts';
@@ -168,16 +168,15 @@ function heartbeat(state: DaemonState): () => Promise<void> {
   const { records, clock, log, owner } = caretaker;
   const stopping = new AbortController();
   let prunedAt = Number.NEGATIVE_INFINITY;
-  let frozen: string | undefined;
+  let frozen: string[] = [];
   const round = async () => {
     const seenAt = clock.now();
-    const freeze = await records.freeze.at(seenAt);
-    const description = freeze && formatFreeze(freeze);
-    if (description !== frozen) {
-      if (description === undefined) log.info('no longer frozen: policies fire again');
-      else log.warn(`everything is ${description}: no run starts`);
-    }
-    frozen = description;
+    const freezes = (await records.freeze.active(seenAt)).map(
+      (freeze) => `${formatFrozen(freeze)} is ${formatFreeze(freeze)}: ${effectOf(freeze)}`,
+    );
+    for (const freeze of freezes) if (!frozen.includes(freeze)) log.warn(freeze);
+    if (freezes.length === 0 && frozen.length > 0) log.info('no longer frozen: policies fire again');
+    frozen = freezes;
     await showPresence(state);
     await agreement.look();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {

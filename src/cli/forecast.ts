@@ -106,7 +106,7 @@ export async function forecast(
 ): Promise<Forecast> {
   const { clock, records } = caretaker;
   const now = clock.now();
-  const states = await records.policies.many(policies.map(({ name }) => name));
+  const states = await records.policies.many(policies);
   const found: { policy: Policy; times: number[]; cost: RunCost }[] = [];
   const upcoming: ForecastRun[] = [];
   const add = async (node: ChainNode<Policy>, before: readonly number[] | undefined): Promise<void> => {

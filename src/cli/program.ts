@@ -143,18 +143,31 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('./commands/pause.ts')).resumePolicies));
 }
 
-/** Commands for the global freeze. */
+/** Commands for freezes. */
 function addFreezeCommands(program: Program, actionOf: ActionOf): void {
   program
     .command('freeze')
-    .description('prevent all policies from starting runs until a time')
+    .description(
+      'prevent all policies, or those of an account, job, client or tag, from starting runs until a time',
+    )
     .option('--until <when>', 'end of the freeze: 2026-12-01, 2026-12-01T08:00Z, or 3d (from now)')
     .option('--for <duration>', 'duration of the freeze: 3d')
-    .option('--reason <text>', 'the reason, shown with the pause')
+    .option('--reason <text>', 'the reason, shown with the freeze')
+    .option('--account <name>', 'only policies of this account')
+    .option('--job <name>', 'only policies of this job')
+    .option('--client <id or name>', 'only targets of this client')
+    .option('--tag <id or name>', 'only targets with this tag')
     .action(actionOf(async () => (await import('./commands/freeze.ts')).freeze));
   program
+    .command('freezes')
+    .description('list the active freezes')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('./commands/freeze.ts')).freezes));
+  program
     .command('unfreeze')
-    .description('end the freeze early')
+    .argument('[id]', 'the number of a freeze, as shown by "freezes"; left out: the freeze of everything')
+    .description('end a freeze early')
     .action(actionOf(async () => (await import('./commands/freeze.ts')).unfreeze));
 }
 

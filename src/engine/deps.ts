@@ -24,6 +24,7 @@ export interface PlanRecords {
   runs: Pick<Records['runs'], 'list' | 'get' | 'only' | 'active'>;
   targets: Pick<Records['targets'], 'all'>;
   once: Pick<Records['once'], 'results'>;
+  freeze: Pick<Records['freeze'], 'over' | 'ofTargets'>;
 }
 
 /** What a plan is made with; `EngineDeps` has all of it. */

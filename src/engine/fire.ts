@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
-import { type Freeze, formatFreeze } from '../records/freeze-store.ts';
+import { type Freeze, formatFreeze, formatFrozen, unfreezeCommand } from '../records/freeze-store.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
@@ -29,12 +29,12 @@ export interface Firing {
   attempt?: number;
 }
 
-/** Everything is frozen: no new run is created. */
+/** Everything is frozen, or the account or the job of the policy: no new run is created. */
 export class FrozenError extends CaretakerError {
   readonly code = 'FROZEN';
   constructor(readonly freeze: Freeze) {
     super(
-      `No run was started: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that; --ignore-freeze starts this one anyway.`,
+      `No run was started: ${formatFrozen(freeze)} is ${formatFreeze(freeze)}. "${unfreezeCommand(freeze)}" ends that; --ignore-freeze starts this one anyway.`,
     );
   }
 }
@@ -46,7 +46,7 @@ export class FrozenError extends CaretakerError {
  * While another run of the policy is active, `schedule.overlap` decides: the new run is recorded as
  * `skipped`, waits as `queued`, cancels the other run, or starts beside it.
  *
- * @throws {FrozenError} while everything is frozen.
+ * @throws {FrozenError} while everything is frozen, or the account or the job.
  */
 export async function fire(
   deps: EngineDeps,
@@ -57,7 +57,7 @@ export async function fire(
   const { records, clock, log } = deps;
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
-  const freeze = firing.ignoreFreeze ? undefined : await records.freeze.at(now);
+  const freeze = firing.ignoreFreeze ? undefined : await records.freeze.over(policy, now);
   if (freeze) throw new FrozenError(freeze);
   let run: Run = {
     id: runIdOf(policy, firing),
@@ -74,6 +74,7 @@ export async function fire(
     policyHash: policy.hash,
     ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
     ...(firing.afterRun ? { afterRun: firing.afterRun } : {}),
+    ...(firing.ignoreFreeze ? { ignoresFreezes: true as const } : {}),
   };
   const limits = {
     concurrency: policy.limits.concurrency,

@@ -12,6 +12,7 @@ export const noRecords: PlanRecords = {
   targets: {
     async *all() {},
   },
+  freeze: { over: async () => undefined, ofTargets: async () => [] },
   once: { results: async (_account, names) => names.map(() => undefined) },
 };
 

@@ -1,30 +1,90 @@
 import { isoMinute } from '../clock.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
+import {
+  concerns,
+  type FreezeScope,
+  type FreezeSubject,
+  formatScope,
+  isOfTargets,
+  type ScopedFreeze,
+  scopedField,
+  scopedIn,
+} from './freeze-scope.ts';
 import { keys } from './keys.ts';
-import { addEndedPause, type Pause, pauseAt, pausesOf, replacePause } from './policy-store.ts';
+import { addEndedPause, type Pause, type Pauses, pauseAt, pausesOf, replacePause } from './policy-store.ts';
 
-/** Who froze everything, when and why, and when the freeze ends by itself. */
-export type Freeze = Pause & { until: number };
+/** Who froze what, when and why, and when the freeze ends by itself. Without a scope: everything. */
+export type Freeze = Pause & { until: number; id?: string; scope?: FreezeScope };
 
 const FREEZE = { hash: keys.freeze };
+/** Freezes of a part that are over are remembered so long, for scheduled times that are decided later. */
+const KEPT_MS = 90 * 86_400_000;
 
 /**
- * The global freeze: while it is active, no policy starts a run. It is stored in the form of a policy's
- * pause.
+ * Freezes: while one is active, no policy starts a run, or no policy of an account or job; or targets of a
+ * client or tag are skipped. There is at most one freeze of everything, stored in the form of a policy's
+ * pause, and any number of freezes of parts.
  */
 export class FreezeStore {
   constructor(private readonly store: Store) {}
 
-  /** The freeze that is active at `now`. */
+  /** The freeze of everything that is active at `now`. */
   async at(now: number): Promise<Freeze | undefined> {
     return freezeAt({ freezes: pausesOf(await this.store.hgetall(keys.freeze), keys.freeze) }, now);
   }
 
-  /** Freezes everything. Replaces an active freeze, which is kept as ended. */
+  /** The freezes of parts that are active at `now`, oldest first. */
+  async scoped(now: number): Promise<ScopedFreeze[]> {
+    const all = scopedIn(await this.store.hgetall(keys.freeze), keys.freeze);
+    return all.filter(({ until }) => until > now);
+  }
+
+  /** All freezes that are active at `now`: that of everything first. */
+  async active(now: number): Promise<Freeze[]> {
+    const hash = await this.store.hgetall(keys.freeze);
+    const whole = freezeAt({ freezes: pausesOf(hash, keys.freeze) }, now);
+    return [...(whole ? [whole] : []), ...scopedIn(hash, keys.freeze).filter(({ until }) => until > now)];
+  }
+
+  /** The freeze that keeps this policy from starting runs at `now`. */
+  async over(policy: FreezeSubject, now: number): Promise<Freeze | undefined> {
+    return (await this.active(now)).find(
+      ({ scope }) => scope === undefined || (!isOfTargets(scope) && concerns(scope, policy)),
+    );
+  }
+
+  /** The freezes of clients and tags that hold for targets of this policy at `now`. */
+  async ofTargets(policy: FreezeSubject, now: number): Promise<ScopedFreeze[]> {
+    const active = await this.scoped(now);
+    return active.filter(({ scope }) => isOfTargets(scope) && concerns(scope, policy));
+  }
+
+  /** Freezes everything. Replaces an active freeze of everything, which is kept as ended. */
   async begin(freeze: Freeze): Promise<void> {
     await replacePause(this.store, { keys: FREEZE, args: { now: freeze.at, next: toJson(freeze) } });
     await this.publish(freeze.at);
+  }
+
+  /** Freezes a part, beside all other freezes. Gives it the next number as its id. */
+  async add(freeze: Omit<ScopedFreeze, 'id'>): Promise<ScopedFreeze> {
+    const hash = await this.store.hgetall(keys.freeze);
+    const over = scopedIn(hash, keys.freeze).filter(({ until }) => until < freeze.at - KEPT_MS);
+    if (over.length > 0) await this.store.hdel(keys.freeze, ...over.map(({ id }) => scopedField(id)));
+    const id = String(await this.store.hincrby(keys.freeze, 'number', 1));
+    const added = { id, ...freeze };
+    await this.store.hset(keys.freeze, scopedField(id), toJson(added));
+    await this.publish(freeze.at);
+    return added;
+  }
+
+  /** Ends a freeze of a part before its time; gives it as it was, or nothing when it is not active. */
+  async lift(id: string, at: number): Promise<ScopedFreeze | undefined> {
+    const found = (await this.scoped(at)).find((one) => one.id === id);
+    if (!found) return undefined;
+    await this.store.hset(keys.freeze, scopedField(id), toJson({ ...found, until: at }));
+    await this.publish(at);
+    return found;
   }
 
   /** Records a freeze that has already ended: runs that were due during it are skipped, as in any freeze. */
@@ -33,7 +93,7 @@ export class FreezeStore {
     await this.publish(freeze.until);
   }
 
-  /** Ends a freeze before its time. */
+  /** Ends a freeze of everything before its time. */
   async end(at: number): Promise<void> {
     await replacePause(this.store, { keys: FREEZE, args: { now: at, next: '' } });
     await this.publish(at);
@@ -45,15 +105,30 @@ export class FreezeStore {
   }
 }
 
-/** The freeze that is active at `now`, from the state of any policy. */
-export function freezeAt(
-  state: Parameters<typeof pauseAt>[0] & { freezes?: Parameters<typeof pauseAt>[0] },
-  now: number,
-): Freeze | undefined {
-  const found = pauseAt(state?.freezes, now);
-  return found && { ...found, until: found.until ?? Number.POSITIVE_INFINITY };
+/** The freeze over a policy that is active at `now`, from its state; of several, the one that ends last. */
+export function freezeAt({ freezes }: { freezes?: Pauses }, now: number): Freeze | undefined {
+  const whole = pauseAt(freezes, now);
+  const active = [
+    ...(whole ? [{ ...whole, until: whole.until ?? Number.POSITIVE_INFINITY }] : []),
+    ...(freezes?.pauses ?? []).filter(({ at, until }) => at <= now && now < until),
+  ];
+  return active.sort((a, b) => b.until - a.until)[0];
 }
+
+/** What is frozen: `everything`, or `the account default`. */
+export const formatFrozen = ({ scope }: Freeze): string =>
+  scope === undefined ? 'everything' : formatScope(scope);
 
 /** Formats a freeze for all messages: `frozen by anna since ... until ... (the sale)`. */
 export const formatFreeze = ({ by, at, until, reason }: Freeze): string =>
   `frozen by ${by} since ${isoMinute(at)} until ${isoMinute(until)}${reason === undefined ? '' : ` (${reason})`}`;
+
+/** What a freeze prevents: `no run starts`. */
+export const effectOf = ({ scope }: Freeze): string => {
+  if (scope === undefined) return 'no run starts';
+  return isOfTargets(scope) ? 'new runs skip its targets' : 'no run of it starts';
+};
+
+/** The command that ends a freeze early. */
+export const unfreezeCommand = ({ id }: Freeze): string =>
+  id === undefined ? 'caretaker unfreeze' : `caretaker unfreeze ${id}`;

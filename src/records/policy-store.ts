@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
+import { concerns, type FreezeScope, type FreezeSubject, isOfTargets, scopedIn } from './freeze-scope.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
@@ -28,13 +29,13 @@ export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefin
  */
 export interface Pauses {
   pause?: Pause;
-  /** Oldest first. */
-  pauses?: z.output<typeof EndedPause>[];
+  /** Oldest first. Freezes of a part of the work are here, too, also those that are still active. */
+  pauses?: (z.output<typeof EndedPause> & { scope?: FreezeScope })[];
 }
 
 /** What is stored of a policy besides its file. It survives restarts and edits. */
 export interface PolicyState extends Pauses {
-  /** The global freezes, which hold for every policy. */
+  /** The freezes that hold for the whole policy. */
   freezes?: Pauses;
   /** All scheduled times up to here have been decided. */
   cursor?: number;
@@ -79,29 +80,43 @@ redis.call('HSET', keys.hash, 'pauses', cjson.encode(ended))
 return 1`,
 );
 
+/** A policy, or its name. */
+export type PolicyRef = string | ({ name: string } & FreezeSubject);
+
+const nameOf = (policy: PolicyRef): string => (typeof policy === 'string' ? policy : policy.name);
+
 export class PolicyStore {
   constructor(private readonly store: Store) {}
 
-  async state(name: string): Promise<PolicyState> {
-    const [state = { failures: 0 }] = (await this.many([name])).values();
+  /** The state of a policy; given by its name alone, without freezes of its account or job. */
+  async state(policy: PolicyRef): Promise<PolicyState> {
+    const [state = { failures: 0 }] = (await this.many([policy])).values();
     return state;
   }
 
-  /** The states of many policies by name, in one round trip. */
-  async many(names: readonly string[]): Promise<Map<string, PolicyState>> {
+  /**
+   * The states of many policies by name, in one round trip. A policy that is given by its name alone has no
+   * freezes of its account or job.
+   */
+  async many(policies: readonly PolicyRef[]): Promise<Map<string, PolicyState>> {
     const reads = this.store.pipeline().hgetall(keys.freeze);
-    for (const name of names) reads.hgetall(keys.policy(name));
+    for (const policy of policies) reads.hgetall(keys.policy(nameOf(policy)));
     const answers = (await reads.exec()) ?? [];
     const hashes = answers.map(([error, hash]) => {
       if (error) throw error;
       return hash as Record<string, string>;
     });
-    const known = pausesOf(hashes[0] ?? {}, keys.freeze);
-    const freezes = known.pause || known.pauses ? { freezes: known } : {};
+    const ofAll = pausesOf(hashes[0] ?? {}, keys.freeze);
+    const ofParts = scopedIn(hashes[0] ?? {}, keys.freeze);
     return new Map(
-      names.map((name, index) => {
+      policies.map((policy, index) => {
+        const name = nameOf(policy);
         const state = fromHash(hashes[index + 1] ?? {}, keys.policy(name));
-        return [name, { ...state, ...freezes }];
+        const own = ofParts.filter(
+          ({ scope }) => typeof policy === 'object' && !isOfTargets(scope) && concerns(scope, policy),
+        );
+        const freezes = own.length > 0 ? { ...ofAll, pauses: [...(ofAll.pauses ?? []), ...own] } : ofAll;
+        return [name, { ...state, ...(freezes.pause || freezes.pauses ? { freezes } : {}) }];
       }),
     );
   }

@@ -20,6 +20,7 @@ export function flat({
   counts,
   planComplete,
   cancelTasks,
+  ignoresFreezes,
   requestsByOperation,
   plan,
   spread: _written,
@@ -33,6 +34,7 @@ export function flat({
   for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
   if (planComplete) fields['planComplete'] = 1;
   if (cancelTasks) fields['cancelTasks'] = 1;
+  if (ignoresFreezes) fields['ignoresFreezes'] = 1;
   if (held) fields['held'] = JSON.stringify(held);
   if (findings) fields['findings'] = JSON.stringify(findings);
   if (names) fields['names'] = JSON.stringify(names);
@@ -61,6 +63,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
     spreadOf,
     planComplete,
     cancelTasks,
+    ignoresFreezes,
   } = hash;
   const plan =
     planRequests === undefined ? undefined : { requests: Number(planRequests), targets: Number(planTargets) };
@@ -79,6 +82,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(spread ? { spread } : {}),
       ...(planComplete ? { planComplete: true } : {}),
       ...(cancelTasks ? { cancelTasks: true } : {}),
+      ...(ignoresFreezes ? { ignoresFreezes: true } : {}),
       ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
       ...recordingsOf(hash),
       ...(names === undefined ? {} : { names: readNames(names, key) }),

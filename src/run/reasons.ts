@@ -48,6 +48,7 @@ export const coreReasons = {
   'announcement-removed': {
     text: 'The change was announced, and somebody removed the announcement: it is not made.',
   },
+  frozen: { text: 'A freeze of its client or tag holds for the target; the detail names it.' },
   'not-eligible': {
     text: 'The target is not in a state in which this job works on it; the detail says why.',
   },

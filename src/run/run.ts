@@ -160,6 +160,8 @@ export const Run = z.object({
   retryOf: optional(text),
   /** The run whose end started it (`schedule.after`). */
   afterRun: optional(text),
+  /** A person started it although its targets may be frozen. */
+  ignoresFreezes: optional(yes),
   policyJson: text,
   policyHash: text,
   /** The ids that the names in the policy stand for. Whoever plans first decides them for the whole run. */

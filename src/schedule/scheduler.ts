@@ -155,7 +155,7 @@ export async function tickOnce(deps: SchedulerDeps, agenda: Agenda = new Map()):
     return after !== undefined && (latestEnds.get(after.policy) ?? 0) > (known.endsTo ?? 0);
   });
   if (concerned.length === 0) return;
-  const states = await deps.records.policies.many(concerned.map(({ name }) => name));
+  const states = await deps.records.policies.many(concerned);
   const waiting = concerned.values();
   const fireNext = async () => {
     for (const policy of waiting) await fireDue(deps, agenda, policy, states.get(policy.name), now);

@@ -1,5 +1,6 @@
 /** What keeps a policy from firing, apart from other runs; used to decide and to report. */
 import type { Schedule } from '../policy/policy.ts';
+import { type FreezeScope, formatScope } from '../records/freeze-scope.ts';
 import type { SkipCode } from '../records/ledger-store.ts';
 import type { Pause, Pauses, PolicyState } from '../records/policy-store.ts';
 import { blackoutOn, formatBlackout } from './blackout.ts';
@@ -27,7 +28,7 @@ export function skipCauseOf(
 ): SkipCause | undefined {
   if (schedule.disabled) return DISABLED;
   const freeze = pauseOver(state.freezes, dueAt) ?? pauseOver(state.freezes, now);
-  if (freeze) return { why: 'frozen', note: noteOf(freeze) };
+  if (freeze) return { why: 'frozen', note: noteOf(freeze) + partOf(freeze.scope) };
   const pause = pauseOver(state, dueAt) ?? pauseOver(state, now);
   if (pause) return { why: 'paused', note: noteOf(pause) };
   const blackout =
@@ -37,12 +38,18 @@ export function skipCauseOf(
 }
 
 /** The pause, past, present or planned, that covers a time. */
-const pauseOver = ({ pause, pauses = [] }: Pauses = {}, at: number): Pause | undefined =>
+const pauseOver = (
+  { pause, pauses = [] }: Pauses = {},
+  at: number,
+): (Pause & { scope?: FreezeScope }) | undefined =>
   [...pauses, ...(pause ? [pause] : [])].find(
     (one) => one.at <= at && at < (one.until ?? Number.POSITIVE_INFINITY),
   );
 
 const noteOf = ({ by, reason }: Pause): string => `by ${by}${reason === undefined ? '' : `: ${reason}`}`;
+
+const partOf = (scope: FreezeScope | undefined): string =>
+  scope === undefined ? '' : ` (${formatScope(scope)})`;
 
 /** What kept a policy from firing, in words: `paused by anna: the big sale`. */
 export const formatSkipCause = ({ why, note }: { why: SkipCode; note?: string }): string =>

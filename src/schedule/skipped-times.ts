@@ -21,7 +21,7 @@ export function recordOf(decision: Exclude<Decision, { is: 'fire' }>, at: number
 
 const messages: Record<string, string> = {
   paused: 'did not fire: the policy is paused',
-  frozen: 'did not fire: all policies are frozen',
+  frozen: 'did not fire: a freeze is active',
   blackout: 'did not fire: the day is in its blackout',
   disabled: 'did not fire: the policy is disabled',
   missed: 'did not fire: it was missed, and is older than its catchup or "within" allows',

@@ -190,7 +190,7 @@ interface View {
 
 async function viewOf(records: Known | undefined, policy: Policy, now: number): Promise<Omit<View, 'ends'>> {
   const [state, here] = records
-    ? await Promise.all([records.policies.state(policy.name), records.presence.running(now)])
+    ? await Promise.all([records.policies.state(policy), records.presence.running(now)])
     : [{ failures: 0 }, []];
   return {
     policy,

@@ -59,7 +59,7 @@ test('a freeze can be ended early, and replaces an earlier one', async () => {
   expect((await desk.run(['unfreeze'])).stderr).toMatch(
     /^The freeze has ended, and policies run again\. Everything was frozen by .*\(the big sale\)\.$/m,
   );
-  expect((await desk.run(['unfreeze'])).stderr).toContain('There is no freeze.');
+  expect((await desk.run(['unfreeze'])).stderr).toContain('There is no freeze of everything.');
   expect((await desk.run(['policies'])).stderr).not.toContain('frozen');
 });
 
@@ -68,6 +68,55 @@ test.each([
   [['--until', '2020-01-01'], 'must be in the future'],
 ])('a freeze with %j is rejected in one sentence', async (options, sentence) => {
   const { code, stderr } = await desk.run(['freeze', ...options]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+});
+
+test('a part is frozen beside other freezes, listed, shown where it matters, and ended by its number', async () => {
+  const job = await desk.run(['freeze', '--job', 'site-sync', '--for', '1h', '--reason', 'a new theme']);
+  expect(job.stderr).toMatch(
+    /^Policies with the job site-sync are frozen until .*"caretaker unfreeze (\d+)" ends the freeze early\.$/m,
+  );
+  const id = /unfreeze (\d+)/.exec(job.stderr)?.[1] ?? '';
+  const { tags } = JSON.parse((await desk.run(['api', 'listTags', '--json'])).stdout);
+  const { name } = tags[0];
+  expect((await desk.run(['freeze', '--tag', name, '--for', '2h'])).stderr).toMatch(
+    /^Targets with the tag ".+" are frozen until .*: runs that are planned until then skip them\./m,
+  );
+
+  const listed = JSON.parse((await desk.run(['freezes', '--json'])).stdout);
+  expect(listed).toMatchObject([
+    { id, job: 'site-sync', tag: null, reason: 'a new theme' },
+    { job: null, tag: name },
+  ]);
+  expect((await desk.run(['freezes'])).stdout).toContain('the job site-sync');
+  const words = /the job site-sync is frozen by \S+ since .* \(a new theme\)/;
+  expect((await desk.run(['policies'])).stderr).toMatch(words);
+  expect((await desk.run(['policies', 'show', 'nightly-sync'])).stdout).toMatch(words);
+  expect((await desk.run(['policies', 'show', 'monthly-report'])).stdout).not.toMatch(words);
+  expect((await desk.run(['doctor'])).stdout).toMatch(/^warning {2}freeze: the job site-sync is frozen by/m);
+  expect((await desk.run(['next', 'nightly-sync', '--days', '1'])).code).toBe(0);
+  const refused = await desk.run(['run', 'nightly-sync']);
+  expect(refused.stderr).toMatch(/error: No run was started: the job site-sync is frozen by .* \[FROZEN\]$/m);
+
+  for (const one of listed) {
+    const ended = await desk.run(['unfreeze', one.id]);
+    expect(ended.stderr).toMatch(/^The freeze \d+ has ended: .* was frozen by/m);
+  }
+  expect(await desk.run(['unfreeze', id])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`There is no active freeze ${id}.`),
+  });
+  expect((await desk.run(['freezes'])).stderr).toContain('Nothing is frozen.');
+});
+
+test.each([
+  [['--job', 'site-snyc'], 'There is no job "site-snyc"; did you mean site-sync?'],
+  [['--account', 'x'], 'There is no account "x"'],
+  [['--tag', 'no such tag'], 'There is no tag "no such tag"'],
+  [['--client', 'nobody'], 'There is no client "nobody"'],
+])('a freeze with %j is refused, because it would freeze nothing', async (options, sentence) => {
+  const { code, stderr } = await desk.run(['freeze', '--for', '1h', ...options]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
 });

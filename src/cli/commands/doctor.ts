@@ -10,7 +10,13 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import { openQueues } from '../../queue/queues.ts';
-import { FreezeStore, formatFreeze } from '../../records/freeze-store.ts';
+import {
+  effectOf,
+  FreezeStore,
+  formatFreeze,
+  formatFrozen,
+  unfreezeCommand,
+} from '../../records/freeze-store.ts';
 import { prepareRecords, RecordsVersionError } from '../../records/migrations/migrate.ts';
 import { RECORDS_VERSION } from '../../records/migrations/migrations.ts';
 import { processId } from '../../records/migrations/process-id.ts';
@@ -230,10 +236,12 @@ function daemonsCheck(running: readonly Presence[]): Check {
 
 async function checkFreeze(store: Store): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
-  const freeze = await new FreezeStore(store).at(clock.now());
-  if (!freeze) return [];
-  const message = `${formatFreeze(freeze)}: no run starts; "caretaker unfreeze" ends the freeze`;
-  return [{ what: 'freeze', state: 'warning', message }];
+  const freezes = await new FreezeStore(store).active(clock.now());
+  return freezes.map((freeze) => {
+    const begin = freeze.scope ? `${formatFrozen(freeze)} is ` : '';
+    const message = `${begin}${formatFreeze(freeze)}: ${effectOf(freeze)}; "${unfreezeCommand(freeze)}" ends the freeze`;
+    return { what: 'freeze', state: 'warning', message };
+  });
 }
 
 /** Problems of a Redis that responds. Eviction has its own check. */

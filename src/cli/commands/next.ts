@@ -42,7 +42,7 @@ export async function next(
       names.length === 0
         ? all
         : await Promise.all(names.map((name) => findActivePolicy(name, settings, records, now)));
-    const states = await records?.policies.many(all.map(({ name }) => name));
+    const states = await records?.policies.many(all);
     const wanted = new Set(chosen.map(({ name }) => name));
     const known = [...all, ...chosen.filter(({ name }) => !all.some((one) => one.name === name))];
     return chainsOf(known).map((chain) => {

@@ -11,7 +11,8 @@ import {
   linksByName,
 } from '../../policy/chains.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { type Freeze, formatFreeze, freezeAt } from '../../records/freeze-store.ts';
+import { concerns } from '../../records/freeze-scope.ts';
+import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
@@ -37,7 +38,7 @@ import {
 } from '../context.ts';
 import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { formatPause, printFreeze } from '../output/pause.ts';
+import { formatPause, printFreezes } from '../output/pause.ts';
 import { show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
@@ -65,7 +66,7 @@ export async function listPolicies(
 ): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
-  const { rows, freeze } = await rowsOf(policies, settings, options);
+  const { rows, freezes } = await rowsOf(policies, settings, options);
   const reports = rows.map(({ report }) => report);
   const text = () => {
     if (rows.length === 0) terminal.message(`There are no policies in ${settings.policiesDir}.`);
@@ -78,7 +79,7 @@ export async function listPolicies(
     text,
   });
   printFindings(findings, terminal);
-  printFreeze(freeze, terminal);
+  printFreezes(freezes, terminal);
   for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.message(sentence);
   printIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
@@ -128,7 +129,7 @@ async function rowsOf(
   policies: readonly Policy[],
   settings: Settings,
   options: GlobalOptions,
-): Promise<{ rows: ReportedRow[]; freeze?: Freeze | undefined }> {
+): Promise<{ rows: ReportedRow[]; freezes: Freeze[] }> {
   const row = (
     policy: Policy,
     state: Parameters<typeof toPolicyReport>[1],
@@ -147,6 +148,7 @@ async function rowsOf(
   if (!hasRecords(settings))
     return {
       rows: withChainTimes(policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now()))),
+      freezes: [],
     };
   return withRecords(options, settings, async ({ records, clock }) => {
     const now = clock.now();
@@ -155,7 +157,7 @@ async function rowsOf(
     const rows = await Promise.all(
       [...policies, ...kept.map(({ policy }) => policy)].map(async (policy) => {
         const [state, [last]] = await Promise.all([
-          records.policies.state(policy.name),
+          records.policies.state(policy),
           records.runs.list({ policy: policy.name, limit: 1 }),
         ]);
         return row(
@@ -167,7 +169,7 @@ async function rowsOf(
         );
       }),
     );
-    return { rows: withChainTimes(rows), freeze: await records.freeze.at(now) };
+    return { rows: withChainTimes(rows), freezes: await records.freeze.active(now) };
   });
 }
 
@@ -241,7 +243,7 @@ export async function showPolicy(
     ? await withRecords(options, settings, ({ records, clock }) =>
         readStored(records, name, own, clock.now()),
       )
-    : { state: undefined, pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
+    : { state: undefined, pause: undefined, freezes: [], runs: [], kept: undefined, now: Date.now() };
   const policy = own ?? stored.kept?.policy;
   if (!policy) throw noSuchPolicy(name, settings, loaded);
   const firings = firingsAhead(policy, stored.state, stored.now, NEXT_SHOWN).map(({ at }) => at);
@@ -260,7 +262,8 @@ export async function showPolicy(
 interface StoredState {
   state: PolicyState | undefined;
   pause: Pause | undefined;
-  freeze: Freeze | undefined;
+  /** Those that hold for the policy, or for some of its targets. */
+  freezes: Freeze[];
   runs: Run[];
   kept: Kept | undefined;
   now: number;
@@ -274,15 +277,19 @@ async function readStored(
   own: Policy | undefined,
   now: number,
 ): Promise<StoredState> {
-  const [state, runs, kept] = await Promise.all([
-    records.policies.state(name),
+  const [runs, kept] = await Promise.all([
     records.runs.list({ policy: name, limit: RUNS_SHOWN }),
     own ? [] : keptByDaemons(records, now),
+  ]);
+  const policy = own ?? kept.find((one) => one.name === name)?.policy;
+  const [state, freezes] = await Promise.all([
+    records.policies.state(policy ?? name),
+    records.freeze.active(now),
   ]);
   return {
     state,
     pause: pauseAt(state, now),
-    freeze: freezeAt(state, now),
+    freezes: freezes.filter(({ scope }) => !scope || (policy && concerns(scope, policy))),
     runs,
     kept: kept.find((one) => one.name === name),
     now,
@@ -321,11 +328,11 @@ function showText(
   policy: Policy,
   written: object,
   firings: number[],
-  { pause, freeze, runs, kept, followedBy }: Shown,
+  { pause, freezes, runs, kept, followedBy }: Shown,
 ): string {
   const notes = [
     ...(kept ? formatKept([kept]) : []),
-    ...(freeze ? [`everything is ${formatFreeze(freeze)}`] : []),
+    ...freezes.map((freeze) => `${formatFrozen(freeze)} is ${formatFreeze(freeze)}: ${effectOf(freeze)}`),
     ...(pause ? [`${formatPause(pause)}`] : []),
     `next: ${firings.map(isoMinute).join(', ') || formatNever(policy)}`,
     ...(followedBy.length > 0 ? [`followed by: ${followedBy.join(', ')}`] : []),

@@ -8,7 +8,7 @@ import { findActiveProcess, formatRunCommands, withoutActiveProcess } from '../a
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
-import { printFreeze } from '../output/pause.ts';
+import { printFreezes } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
 import { showReport } from '../output/run-report.ts';
 import { isForPeople, show } from '../output/show.ts';
@@ -64,7 +64,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       // A policy without runs and without a file is probably misspelled.
       await policyNamed(policy, settings, terminal);
     }
-    printFreeze(await records.freeze.at(clock.now()), terminal);
+    printFreezes(await records.freeze.active(clock.now()), terminal);
     const text = () =>
       runs.length > 0
         ? terminal.data(runTable(runs, terminal))

@@ -1,6 +1,12 @@
 /** Formats pauses and freezes. */
 import { isoMinute } from '../../clock.ts';
-import { type Freeze, formatFreeze } from '../../records/freeze-store.ts';
+import {
+  effectOf,
+  type Freeze,
+  formatFreeze,
+  formatFrozen,
+  unfreezeCommand,
+} from '../../records/freeze-store.ts';
 import type { Pause } from '../../records/policy-store.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,10 +18,13 @@ export function formatPause({ by, at, until, reason }: Pause): string {
   return `paused by ${by} since ${isoMinute(at)}${end}${reason === undefined ? '' : ` (${reason})`}`;
 }
 
-/** Prints the freeze, if there is one, because it explains why no run starts. */
-export function printFreeze(freeze: Freeze | undefined, { paint, message }: Terminal): void {
-  if (!freeze) return;
-  message(
-    `${paint('yellow', 'No run starts')}: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends the freeze.`,
-  );
+/** Prints the active freezes, because they explain why no run starts. */
+export function printFreezes(freezes: readonly Freeze[], { paint, message }: Terminal): void {
+  for (const freeze of freezes) {
+    const effect = effectOf(freeze);
+    const begin = paint('yellow', `${effect.charAt(0).toUpperCase()}${effect.slice(1)}`);
+    message(
+      `${begin}: ${formatFrozen(freeze)} is ${formatFreeze(freeze)}. "${unfreezeCommand(freeze)}" ends the freeze.`,
+    );
+  }
 }

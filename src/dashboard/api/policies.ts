@@ -21,7 +21,7 @@ async function reportsOf(
 ): Promise<PolicyReport[]> {
   const now = clock.now();
   const [states, lastRuns, processes] = await Promise.all([
-    reader.policyStates(policies.map(({ name }) => name)),
+    reader.policyStates(policies),
     Promise.all(policies.map(({ name }) => reader.runs({ policy: name, limit: 1 }))),
     reader.presence(now),
   ]);

@@ -45,7 +45,7 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
   const [day, latest, states] = await Promise.all([
     readLastDay(reader, now),
     reader.runs({ limit: LATEST }),
-    reader.policyStates(policies.map(({ name }) => name)),
+    reader.policyStates(policies),
   ]);
   const onPage = policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE);
   const rows = await rowsOf(context, onPage, states);

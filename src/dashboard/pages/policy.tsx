@@ -68,7 +68,7 @@ export async function showPolicy(c: Exchange, context: DashboardContext): Promis
   const { name } = policy;
   const now = context.clock.now();
   const [states, runs, history] = await Promise.all([
-    context.reader.policyStates([name]),
+    context.reader.policyStates([policy]),
     context.reader.runs({ policy: name, limit: LATEST }),
     context.reader.ledger(name, LATEST),
   ]);

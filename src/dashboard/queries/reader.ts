@@ -7,7 +7,7 @@ import { supervisorLease } from '../../engine/supervise/lease.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
-import type { PolicyState } from '../../records/policy-store.ts';
+import type { PolicyRef, PolicyState } from '../../records/policy-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Records } from '../../records/records.ts';
@@ -56,12 +56,12 @@ export interface Reader {
   countExcluded(run: string): Promise<number>;
   /** The target in its last twenty runs, newest first, and in the run `also` in any case. */
   runsOfTarget(account: string, target: string, also?: string): Promise<TargetRun[]>;
-  policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
+  policyStates(policies: readonly PolicyRef[]): Promise<Map<string, PolicyState>>;
   /** The latest scheduled times of a policy, newest first. */
   ledger(policy: string, limit: number): Promise<ScheduledTime[]>;
   account(name: string): Promise<AccountFacts>;
-  /** The active freeze, if there is one. */
-  freeze(now: number): Promise<Freeze | undefined>;
+  /** The active freezes. */
+  freezes(now: number): Promise<Freeze[]>;
   /** The running processes. */
   presence(now: number): Promise<Presence[]>;
 }
@@ -93,8 +93,9 @@ export function openReader(records: Records): Reader {
       return clean(targetRuns.filter((targetRun) => targetRun !== undefined));
     },
     ledger: async (policy, limit) => clean(await records.ledger.latest(policy, limit)),
-    policyStates: async (names) => {
-      const states = names.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(names);
+    policyStates: async (policies) => {
+      const states =
+        policies.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(policies);
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
     async account(name) {
@@ -114,7 +115,7 @@ export function openReader(records: Records): Reader {
         ...(attendedAt === undefined ? {} : { attendedAt }),
       };
     },
-    freeze: async (now) => clean(await records.freeze.at(now)),
+    freezes: async (now) => clean(await records.freeze.active(now)),
     presence: (now) => records.presence.running(now),
   };
 }

@@ -1,6 +1,6 @@
 /** Which processes are running, how the accounts are, and what blocks work: for every page and for the page "System". */
 import { isoMinute } from '../../clock.ts';
-import type { Freeze } from '../../records/freeze-store.ts';
+import { effectOf, type Freeze, formatFrozen, unfreezeCommand } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { AccountView, BrokenFile, DashboardOptions, Health } from '../options.ts';
 import type { AccountFacts, Reader } from './reader.ts';
@@ -12,7 +12,7 @@ export interface SystemStatus {
   health: Health;
   processes: Presence[];
   accounts: AccountStatus[];
-  freeze?: Freeze | undefined;
+  freezes: Freeze[];
 }
 
 /** One problem, in one sentence. */
@@ -35,16 +35,16 @@ export async function systemStatusOf(
 ): Promise<SystemStatus> {
   const now = context.clock.now();
   const health = await context.health();
-  if (health.redis === 'down') return { now, health, processes: [], accounts: [] };
-  const [processes, views, freeze] = await Promise.all([
+  if (health.redis === 'down') return { now, health, processes: [], accounts: [], freezes: [] };
+  const [processes, views, freezes] = await Promise.all([
     context.reader.presence(now),
     context.accounts(),
-    context.reader.freeze(now),
+    context.reader.freezes(now),
   ]);
   const accounts = await Promise.all(
     views.map(async (view) => ({ ...view, ...(await context.reader.account(view.account)) })),
   );
-  return { now, health, processes, accounts, freeze };
+  return { now, health, processes, accounts, freezes };
 }
 
 /** Whether any process works on the runs of this account. */
@@ -102,12 +102,13 @@ function differing(differences: readonly string[]): Alert[] {
   ].map((sentence): Alert => ({ is: 'partial', sentence }));
 }
 
-function frozen({ freeze }: SystemStatus): Alert[] {
-  if (!freeze) return [];
-  const why = freeze.reason === undefined ? '' : ` (${freeze.reason})`;
-  const sentence = `Everything is frozen by ${freeze.by} until ${isoMinute(freeze.until)}${why}: no run starts. “caretaker unfreeze” ends it.`;
-  return [{ is: 'blocked', sentence, since: freeze.at }];
-}
+const frozen = ({ freezes }: SystemStatus): Alert[] =>
+  freezes.map((freeze) => {
+    const why = freeze.reason === undefined ? '' : ` (${freeze.reason})`;
+    const begin = `${formatFrozen(freeze)} is frozen by ${freeze.by} until ${isoMinute(freeze.until)}${why}`;
+    const sentence = `${sentenceOf(`${begin}: ${effectOf(freeze)}`)} “${unfreezeCommand(freeze)}” ends it.`;
+    return { is: freeze.scope ? 'partial' : 'blocked', sentence, since: freeze.at };
+  });
 
 /** Whether a daemon works on runs, or a command such as `caretaker run` supervises them. */
 const hasWorker = ({ processes, accounts, now }: SystemStatus): boolean =>

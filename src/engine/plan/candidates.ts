@@ -17,6 +17,7 @@ import { compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
 import { createJobApi, readOnlyCall, runContextOf } from '../job-api.ts';
+import { frozenEnd } from './frozen.ts';
 import { Joined } from './joined.ts';
 import {
   completeParent,
@@ -26,6 +27,7 @@ import {
   type Parent,
   withinParent,
 } from './listing.ts';
+import { createOwners, type Owned } from './owners.ts';
 import { callOptionsOf, notEligible, type Planned, type Planning, takesAll } from './planning.ts';
 import { Requested } from './requested.ts';
 import { createCompleter } from './single-views.ts';
@@ -52,6 +54,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   // request.
   let evaluate: ReturnType<typeof createEvaluator> | undefined;
   const identify = createIdentify(planning);
+  const settle = createSettle(planning, tools);
   let targets = 0;
   for await (const listed of listCandidates(planning, tools)) {
     if (listed.is !== 'candidate') {
@@ -66,15 +69,31 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
       ...evaluating,
       serviceNow: await tools.serviceNow(),
     });
-    const planned = plannedWithoutSecrets(await evaluate(item, named, parent));
+    const planned = plannedWithoutSecrets(
+      await settle(await evaluate(item, named, parent), { item, parent, site: named.site }),
+    );
     yield planned;
     if (planned.is === 'target') targets += 1;
     if (targets === limit) break;
     if (requested?.isComplete) return;
   }
   for (const planned of extraTargetsOf(job, { ...evaluating, serviceNow: await tools.serviceNow() }))
-    if (!requested || requested.takes(planned)) yield plannedWithoutSecrets(planned);
+    if (!requested || requested.takes(planned)) {
+      const { site } = planned as { site?: string };
+      yield plannedWithoutSecrets(await settle(planned, { site }));
+    }
   yield* requested?.rest(job) ?? [];
+}
+
+/** Creates the function that ends targets of frozen clients and tags. */
+function createSettle(planning: Planning, { complete }: ListingTools) {
+  const { freezes = [] } = planning;
+  const ownerOf = createOwners(planning, complete);
+  return async (planned: Planned, owned: Owned): Promise<Planned> => {
+    if (planned.is !== 'target' || freezes.length === 0) return planned;
+    const end = frozenEnd(freezes, await ownerOf(owned));
+    return end ? { is: 'ended', id: planned.id, label: planned.label, end } : planned;
+  };
 }
 
 /** What becomes of an item of `for_each` itself: it is shown when its list is not read. */

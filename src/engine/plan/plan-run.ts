@@ -11,6 +11,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
+import type { ScopedFreeze } from '../../records/freeze-scope.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
@@ -69,7 +70,8 @@ export async function planRun(
     const only = await records.runs.only(run.id);
     const previous = job.prepare ? await previousAt(deps, run.policy, run) : undefined;
     const planning = { ...run, status: 'planning' as const };
-    await new PlanBuilder(deps, planning, job, planFence, { only, previous }, stopping).build();
+    const freezes = run.ignoresFreezes ? [] : await records.freeze.ofTargets(run, deps.clock.now());
+    await new PlanBuilder(deps, planning, job, planFence, { only, previous, freezes }, stopping).build();
   } catch (error) {
     if (!stopping.aborted) await failed(deps, run, planFence, error);
   }
@@ -134,7 +136,11 @@ class PlanBuilder {
     job: AnyJob,
     /** Proves that this planning attempt is the latest. */
     private readonly fence: number,
-    { only, previous }: { only: readonly string[]; previous: number | undefined },
+    {
+      only,
+      previous,
+      freezes,
+    }: { only: readonly string[]; previous: number | undefined; freezes: readonly ScopedFreeze[] },
     stopping: AbortSignal,
   ) {
     this.planning = {
@@ -150,6 +156,7 @@ class PlanBuilder {
       once: { results: (keys) => deps.records.once.results(run.account, keys) },
       requestClass: 'action',
       onRequest: this.spent.count,
+      freezes,
       signal: stopping,
     };
     this.directory = new Directory(this.planning.client, callOptionsOf(this.planning));

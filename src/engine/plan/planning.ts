@@ -5,6 +5,7 @@ import type { OperationId } from '../../contract/operations.ts';
 import type { End } from '../../job/answer.ts';
 import type { AnyJob, EarlierTarget, Once } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
+import type { ScopedFreeze } from '../../records/freeze-scope.ts';
 
 /**
  * What the plan makes of a candidate: a target to work on, a target that has its outcome already, or an
@@ -48,6 +49,8 @@ export interface Planning {
   onCandidate?: (candidate: unknown) => void;
   /** Called with each item of the list of `for_each`, before it is evaluated. */
   onParent?: (parent: unknown) => void;
+  /** The freezes of clients and tags that hold for the policy. */
+  freezes?: readonly ScopedFreeze[];
   signal?: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 /** A plan for people to read: what a policy would work on, what it would exclude, and what it would cost. */
 import type { End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
 import type { Finding, Outcome } from '../../run/run.ts';
 import type { PlanDeps } from '../deps.ts';
@@ -34,7 +35,10 @@ export interface Preview {
   excluded: { id: string; label: string; why: string }[];
   /** The duration over which a scheduled run would start its targets; missing when it starts them at once. */
   spreadMs?: number;
-  /** Messages about names in the selection that the account does not have, and about an empty selection. */
+  /**
+   * Messages about names in the selection that the account does not have, about an empty selection, and about
+   * a freeze.
+   */
   warnings: string[];
   /** The message about the limit that would stop the run, if any. */
   stoppedBy?: string;
@@ -91,6 +95,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
     onRequest,
     onCandidate: selection.see,
     onParent: selection.seeParent,
+    freezes: await deps.records.freeze.ofTargets(policy, deps.clock.now()),
   };
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
@@ -100,7 +105,8 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
     return [{ id, label, ...(jobState === undefined ? {} : { jobState }) }];
   });
   const stoppedBy = await limitExceeded(planning, targets.length, selection);
-  const warnings = await selection.warnings(planning);
+  const frozen = await deps.records.freeze.over(policy, deps.clock.now());
+  const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...(await selection.warnings(planning))];
   const past = await pastCost(deps, policy);
   const { acting, following } = costOf(job, policy, targets.length, past);
   const [usage, active] = await Promise.all([budget.usage(), deps.records.runs.active(policy.account)]);
@@ -136,6 +142,9 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
     },
   };
 }
+
+const frozenWarning = (freeze: Freeze): string =>
+  `No run starts now, because ${formatFrozen(freeze)} is ${formatFreeze(freeze)}.`;
 
 const outcomeFields = ({ is, reason, detail, findings }: End) => ({
   outcome: is === 'done' ? ('succeeded' as const) : is,
