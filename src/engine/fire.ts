@@ -57,8 +57,7 @@ export async function fire(
   const { records, clock, log } = deps;
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
-  const freeze = firing.ignoreFreeze ? undefined : await records.freeze.over(policy, now);
-  if (freeze) throw new FrozenError(freeze);
+  if (!firing.ignoreFreeze) await refuseWhileFrozen(deps, policy, now);
   let run: Run = {
     id: runIdOf(policy, firing),
     policy: policy.name,
@@ -116,6 +115,11 @@ const recordOf = (
   note: note !== undefined,
   not: [...registry.reasons].flatMap(([reason, { withoutChange }]) => (withoutChange ? [reason] : [])),
 });
+
+async function refuseWhileFrozen({ records }: EngineDeps, policy: Policy, now: number): Promise<void> {
+  const freeze = await records.freeze.over(policy, now);
+  if (freeze) throw new FrozenError(freeze);
+}
 
 /** Which other runs of the policy make `create` refuse a new run, for each overlap policy. */
 const conflictingRuns = {
