@@ -160,14 +160,14 @@ if redis.call('ZCARD', keys.outbox) == 0 then redis.call('SREM', keys.outbox_acc
 return 1`,
 );
 
-/** Makes at most 500 sites that are due before `due_at` due then, and ends their claims. Returns how many. */
+/** Ends the claims on these sites, and makes none of them due before `due_at`. */
 export const postponeSites = defineScript(
-  { keys: ['outbox'], args: ['due_at', 'outbox_prefix'] },
+  { keys: ['outbox'], args: ['due_at', 'outbox_prefix'], argList: 'sites' },
   `
-local sites = redis.call('ZRANGEBYSCORE', keys.outbox, '-inf', '(' .. args.due_at, 'LIMIT', 0, 500)
 for _, site in ipairs(sites) do
-  redis.call('ZADD', keys.outbox, 'XX', args.due_at, site)
   redis.call('HDEL', args.outbox_prefix .. site, 'claim')
+  local due = tonumber(redis.call('ZSCORE', keys.outbox, site))
+  if due and due < tonumber(args.due_at) then redis.call('ZADD', keys.outbox, args.due_at, site) end
 end
-return #sites`,
+return 1`,
 );

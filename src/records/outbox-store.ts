@@ -55,6 +55,8 @@ export type LivingNote = z.output<typeof LivingNote>;
 export type RecordKind = 'work' | 'note';
 
 const DAY_MS = 86_400_000;
+/** How many sites are read at once. */
+const PAGE = 500;
 /** Entries are written within days of their day. */
 const ENTRIES_KEPT_MS = 20 * DAY_MS;
 const NOTES_KEPT_MS = 400 * DAY_MS;
@@ -201,7 +203,14 @@ export class OutboxStore {
   async postpone(now: number): Promise<void> {
     for (const account of await this.accounts()) {
       const args = { due_at: now + OUTBOX_DELAY_MS, outbox_prefix: keys.outboxSite(account, '') };
-      while (Number(await postponeSites(this.store, { keys: { outbox: keys.outbox(account) }, args })) > 0);
+      const outbox = keys.outbox(account);
+      let cursor = '0';
+      do {
+        const [next, flat] = await this.store.zscan(outbox, cursor, 'COUNT', PAGE);
+        const argList = flat.filter((_, at) => at % 2 === 0);
+        await postponeSites(this.store, { keys: { outbox }, args, argList });
+        cursor = next;
+      } while (cursor !== '0');
     }
   }
 

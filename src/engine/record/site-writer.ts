@@ -66,6 +66,10 @@ export class SiteWriter {
     };
   }
 
+  get isStopping(): boolean {
+    return this.stopping.aborted;
+  }
+
   /** Sends a request without an effect. Throws the client's errors. */
   read<Id extends OperationId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
     if (operationOf(id).effect !== undefined) throw new Error(`${id} has an effect.`);
@@ -99,6 +103,13 @@ export class SiteWriter {
       if (error instanceof UnreadableError) return undefined;
       throw error;
     }
+  }
+
+  /** Whether the service gives usable answers to other requests. Costs one request, up to three if one fails. */
+  answers(): Promise<boolean> {
+    return this.client.answers(() => {
+      this.requests += 1;
+    }, this.stopping);
   }
 
   /** Sets the state of the records of these runs. `drop`: the intent that has its result. */

@@ -2,7 +2,6 @@
 import { BudgetSpentError } from '../../budget/budget.ts';
 import { AccountRefusedError, GoneError, UnavailableError } from '../../client/errors.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
-import { NotShownError } from '../../expression/not-shown.ts';
 import type { ClaimedSite, RecordKind } from '../../records/outbox-store.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
@@ -13,10 +12,11 @@ import { ClaimLostError, type PendingRun, SiteWriter, TooEarlyError } from './si
 const HOUR_MS = 3_600_000;
 const FIRST_RETRY_MS = 60_000;
 const MAX_RETRY_MS = HOUR_MS;
-/** After so long, a record is given up. */
+/** What failed so often in so long, while the service answered other requests, is given up. */
 const GIVE_UP_MS = 24 * HOUR_MS;
-/** The same while the service is not reached, or refuses the account: that says nothing about the record. */
-const GIVE_UP_UNREACHED_MS = 7 * 24 * HOUR_MS;
+const GIVE_UP_TRIES = 10;
+/** Whatever the cause is, it is given up after so long. */
+const GIVE_UP_ANYWAY_MS = 7 * 24 * HOUR_MS;
 /** How long an account is left alone that refuses access, or does not answer. */
 const REFUSED_PAUSE_MS = 5 * 60_000;
 const OUTAGE_PAUSE_MS = 60_000;
@@ -64,6 +64,12 @@ async function pendingRuns(
   return pending;
 }
 
+/** Whether nothing else can be sent either. */
+const concernsAll = (error: unknown): boolean =>
+  error instanceof AccountRefusedError ||
+  error instanceof BudgetSpentError ||
+  error instanceof ClaimLostError;
+
 const isPending =
   (kind: RecordKind) =>
   ({ record }: PendingRun): boolean =>
@@ -76,9 +82,9 @@ async function writeKinds(writer: SiteWriter, pending: readonly PendingRun[]): P
       if (runs.length > 0) await write();
     } catch (error) {
       if (error instanceof GoneError) return writer.settle(runs, kind, { state: 'failed', why: GONE });
-      // Nothing about the other records follows from these.
-      if (!(error instanceof TooEarlyError || error instanceof NotShownError)) throw error;
-      later ??= error;
+      if (concernsAll(error) || writer.isStopping) throw error;
+      // The others may still be written.
+      if (later === undefined || later instanceof TooEarlyError) later = error;
     }
   };
   const works = pending.filter(isPending('work'));
@@ -93,14 +99,14 @@ async function writeKinds(writer: SiteWriter, pending: readonly PendingRun[]): P
 
 /** Ends the claim. What is not written stays in the outbox, or is given up. */
 async function leave(
-  { deps, claim }: SiteWriter,
+  writer: SiteWriter,
   pending: readonly PendingRun[],
   error: unknown,
   stopping: AbortSignal,
 ): Promise<number | undefined> {
+  const { deps, claim } = writer;
   const { outbox } = deps.records;
   const now = deps.clock.now();
-  const waits = claim.waits + 1;
   const retryAt = now + Math.min(FIRST_RETRY_MS * 2 ** claim.waits, MAX_RETRY_MS);
   if (error === undefined) {
     await outbox.leave(claim, claim.runs, { due: retryAt });
@@ -114,13 +120,13 @@ async function leave(
     await outbox.leave(claim, [], { due: error.until, waits: claim.waits });
     return error.until;
   }
-  const isOutage = (await deps.link(claim.account).budget.state()).failingSince !== undefined;
+  const isOutage = error instanceof UnavailableError && !(await writer.answers());
   const { message: detail, due, pauseUntil, isUnreached } = circumstances(error, { now, retryAt, isOutage });
   if (!(error instanceof CaretakerError))
     deps.log.error({ account: claim.account, site: claim.site, err: error }, 'a record failed unexpectedly');
-  const isOver = ({ record }: PendingRun) =>
-    now - record.since > (isUnreached ? GIVE_UP_UNREACHED_MS : GIVE_UP_MS);
-  const writer = new SiteWriter(deps, claim, stopping);
+  const waits = claim.waits + (isUnreached ? 0 : 1);
+  const longest = waits < GIVE_UP_TRIES ? GIVE_UP_ANYWAY_MS : GIVE_UP_MS;
+  const isOver = ({ record }: PendingRun) => now - record.since > longest;
   for (const kind of ['work', 'note'] as const)
     await writer.settle(pending.filter(isPending(kind)).filter(isOver), kind, {
       state: 'failed',
@@ -137,14 +143,14 @@ function circumstances(
   { now, retryAt, isOutage }: { now: number; retryAt: number; isOutage: boolean },
 ) {
   const message = messageOf(error);
-  if (error instanceof TooEarlyError) return { message, due: error.until, isUnreached: false };
+  if (error instanceof TooEarlyError) return { message, due: error.until, isUnreached: true };
   if (error instanceof AccountRefusedError) {
     const pauseUntil = now + REFUSED_PAUSE_MS;
-    return { message, due: Math.max(pauseUntil, retryAt), pauseUntil, isUnreached: true };
+    return { message, due: pauseUntil, pauseUntil, isUnreached: true };
   }
   if (error instanceof UnavailableError && isOutage) {
     const pauseUntil = now + OUTAGE_PAUSE_MS;
-    return { message, due: Math.max(pauseUntil, retryAt), pauseUntil, isUnreached: true };
+    return { message, due: pauseUntil, pauseUntil, isUnreached: true };
   }
   return { message, due: retryAt, isUnreached: false };
 }

@@ -1,4 +1,5 @@
 /** What tests of `record:` have in common. */
+import { Redis } from 'ioredis';
 import { expect, onTestFinished } from 'vitest';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
@@ -36,6 +37,13 @@ export async function recorded(world: World, run: Run): Promise<Run> {
 /** Runs a policy and waits until what it did is recorded. */
 export async function runAndRecord(world: World, policy: Policy, only?: string[]): Promise<Run> {
   return recorded(world, await world.fire(policy, only));
+}
+
+/** Deletes everything in Redis, and with it all records. */
+export async function emptyRedis({ redis }: World): Promise<void> {
+  const connection = new Redis(redis.socketPath);
+  await connection.flushall();
+  await connection.quit();
 }
 
 /** The custom work entries of a site that Caretaker made. */

@@ -1,0 +1,231 @@
+/** Answers that are lost, lists that lag, records that are lost, sites and services that refuse. */
+import { describe, expect, test } from 'vitest';
+import { siteSync } from '../../../jobs/site-sync/job.ts';
+import type { Run } from '../../../src/run/run.ts';
+import type { FaultKind } from '../../../src/sandbox/faults.ts';
+import { until, type World } from '../../support/caretaker.ts';
+import {
+  DAY_MS,
+  emptyRedis,
+  entriesOn,
+  linesOn,
+  notesOn,
+  openWorld,
+  person,
+  recorded,
+  recording,
+  runAndRecord,
+  SITE,
+} from './recording.ts';
+
+const policy = recording({ job: 'site-sync', options: siteSync.options.parse({ mode: 'all' }) });
+const HOUR_MS = 3_600_000;
+
+/** The run after everything was tried again for more than a day. */
+async function afterRetries(world: World, run: Run): Promise<Run> {
+  const { outbox } = world.caretaker.records;
+  for (let hours = 0; (await outbox.accounts()).length > 0 && hours < 100; hours += 1) {
+    world.clock.leap(HOUR_MS);
+    await world.clock.sleep(20_000);
+  }
+  return recorded(world, run);
+}
+
+/** Runs the policy before and after all records were lost, while nothing works. */
+async function runAroundLoss(world: World, meanwhile = () => {}): Promise<Run> {
+  const work = async () => {
+    const working = world.caretaker.engine.work(20);
+    const run = await runAndRecord(world, policy);
+    await working.stop();
+    return run;
+  };
+  await work();
+  await emptyRedis(world);
+  meanwhile();
+  return work();
+}
+
+describe.each([0, 20_000])('with lists that lag by %i ms', (listLagMs) => {
+  test.each(['reset-after', 'error-after', 'garbage', 'reset-before'] as const satisfies FaultKind[])(
+    'an answer that is lost (%s) makes no second entry and no second note',
+    async (fault) => {
+      const world = await openWorld({ listLagMs });
+      for (const operation of ['createSiteCustomWorks', 'createSiteNote'] as const)
+        world.sandbox.failNext({ operation }, fault);
+      const run = await runAndRecord(world, policy);
+
+      expect(run.recordings).toMatchObject({ wanted: 2, recorded: 2 });
+      expect(entriesOn(world)).toHaveLength(1);
+      expect(linesOn(world)).toHaveLength(1);
+    },
+  );
+
+  test('an update of the note whose answer is lost is made once', async () => {
+    const world = await openWorld({ listLagMs });
+    await runAndRecord(world, policy);
+    world.sandbox.failNext({ operation: 'updateSiteNote' }, 'reset-after');
+    await runAndRecord(world, policy);
+
+    expect(linesOn(world)).toHaveLength(2);
+    expect(world.sandbox.journal.effectsOf('updateSiteNote')).toHaveLength(1);
+  });
+
+  test('after Redis was emptied no second entry of the day is made, and the note is found', async () => {
+    const world = await openWorld({ listLagMs, work: false });
+    const run = await runAroundLoss(world);
+
+    expect(run.recordings).toMatchObject({ wanted: 2, recorded: 2 });
+    expect(entriesOn(world)).toHaveLength(1);
+    expect(linesOn(world)).toHaveLength(2);
+    expect(world.sandbox.journal.countOf('createSiteNote')).toBe(1);
+  });
+});
+
+test('two processes that share the work write everything once', async () => {
+  const world = await openWorld({ sites: 20 });
+  await world.another();
+  const run = await runAndRecord(world, policy);
+
+  const { succeeded } = run.counts;
+  expect(succeeded).toBeGreaterThan(10);
+  expect(run.recordings).toMatchObject({ wanted: 2 * succeeded, recorded: 2 * succeeded });
+  expect(world.sandbox.journal.effectsOf('createSiteCustomWorks')).toHaveLength(succeeded);
+  expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(succeeded);
+});
+
+test('fields that the service does not show are read from the single view', async () => {
+  const world = await openWorld({ work: false });
+  await runAroundLoss(world, () => {
+    world.sandbox.hide('listSiteCustomWorks', 'description');
+    world.sandbox.hide('listSiteNotes', 'content');
+  });
+
+  expect(entriesOn(world)).toHaveLength(1);
+  expect(linesOn(world)).toHaveLength(2);
+});
+
+test('a description that the service never shows is no proof: nothing is made, and this is reported', async () => {
+  const world = await openWorld();
+  await runAndRecord(world, policy);
+  world.sandbox.hide('listSiteCustomWorks', 'description');
+  world.sandbox.hide('showSiteCustomWork', 'description');
+  const run = await world.fire({ ...policy, name: 'care' });
+  await world.ended(run);
+  const { records } = world.caretaker;
+  await until(world, async () => (await records.outbox.state('default')).oldest?.detail !== undefined);
+
+  const end = await afterRetries(world, run);
+  expect(end.recordings).toMatchObject({ wanted: 2, recorded: 1, failed: 1 });
+  expect(end.recordings?.first).toMatchObject([
+    { kind: 'work', why: expect.stringContaining('custom_work.description') },
+  ]);
+  expect(entriesOn(world), 'that of the other policy').toHaveLength(1);
+});
+
+test('a site that answers with errors is given up after a day, and the others are written at once', async () => {
+  const world = await openWorld({ sites: 3 });
+  const { client } = world.caretaker.link('default');
+  const call = client.call.bind(client);
+  // The sandbox's faults do not choose a site.
+  client.call = (operation, input, options) => {
+    const isFor = (input as { site_id?: string }).site_id === SITE;
+    if (operation === 'createSiteCustomWorks' && isFor)
+      world.sandbox.failNext({ operation: 'createSiteCustomWorks' }, 'error-before');
+    return call(operation, input, options);
+  };
+  const run = await world.fire(policy);
+  await world.ended(run);
+  const { records } = world.caretaker;
+  await until(world, async () => (await records.outbox.state('default')).waiting === 1);
+  const { wanted = 0, recorded: written } = (await records.runs.get(run.id))?.recordings ?? {};
+  expect(wanted).toBeGreaterThan(2);
+  expect(written).toBe(wanted - 1);
+
+  const end = await afterRetries(world, run);
+  expect(end.status).toBe('succeeded');
+  expect(end.recordings).toMatchObject({ recorded: wanted - 1, failed: 1 });
+  expect(end.recordings?.first).toMatchObject([
+    { site: SITE, kind: 'work', state: 'failed', why: expect.stringContaining('HTTP 500') },
+  ]);
+}, 60_000);
+
+test('an outage of a day loses nothing', async () => {
+  const world = await openWorld();
+  const run = await world.fire(policy);
+  await world.ended(run);
+  world.sandbox.outage.begin('status-503');
+  const { records } = world.caretaker;
+  await until(world, async () => (await records.outbox.state('default')).oldest?.detail !== undefined);
+  world.clock.leap(2 * DAY_MS);
+  await until(world, () => world.sandbox.journal.countOf('listSiteCustomWorks') > 6);
+  world.sandbox.outage.end();
+
+  expect((await recorded(world, run)).recordings).toMatchObject({ recorded: 2, failed: 0 });
+  expect(entriesOn(world)).toMatchObject([{ performedOn: '2026-11-21' }]);
+});
+
+test('a site that is removed meanwhile is reported, and changes no outcome', async () => {
+  const world = await openWorld();
+  const run = await world.fire(policy);
+  const ended = await world.ended(run);
+  await world.caretaker.link('default').client.call('deleteSite', { site_id: SITE }, person);
+
+  const end = await recorded(world, run);
+  expect(end.status).toBe(ended.status);
+  expect(end.recordings?.first).toMatchObject([
+    { kind: 'work', why: 'The site is no longer in the account.' },
+    { kind: 'note', why: 'The site is no longer in the account.' },
+  ]);
+});
+
+test('what is due is written after a restart', async () => {
+  const world = await openWorld({ work: false });
+  const working = world.caretaker.engine.work(10);
+  const run = await world.fire(policy);
+  await world.ended(run);
+  await working.stop();
+  expect(notesOn(world)).toEqual([]);
+  const again = world.caretaker.engine.work(10);
+
+  expect((await recorded(world, run)).recordings).toMatchObject({ recorded: 2 });
+  await again.stop();
+});
+
+test('after Redis was restored to an older state everything waits another minute', async () => {
+  const world = await openWorld({ work: false });
+  const { outbox } = world.caretaker.records;
+  const working = world.caretaker.engine.work(10);
+  const run = await world.fire(policy);
+  await world.ended(run);
+  await working.stop();
+  const now = world.clock.now() + 10 * 60_000;
+  const claim = await outbox.claim('default', now, 60_000);
+  if (!claim) throw new Error('The site is due.');
+  await outbox.postpone(now);
+
+  expect(await outbox.noteIntent(claim, 'work', now)).toBe(false);
+  expect(await outbox.claim('default', now + 59_000, 60_000)).toBeUndefined();
+  expect((await outbox.claim('default', now + 60_000, 60_000))?.site).toBe(SITE);
+});
+
+test('a process whose claim was taken by another one sends and writes nothing', async () => {
+  const world = await openWorld({ work: false });
+  const { outbox, runs } = world.caretaker.records;
+  const working = world.caretaker.engine.work(10);
+  const run = await world.fire(policy);
+  await world.ended(run);
+  await working.stop();
+  const later = world.clock.now() + 10 * 60_000;
+  const first = await outbox.claim('default', later, 60_000);
+  const second = await outbox.claim('default', later + 60_000, 60_000);
+  if (!first || !second) throw new Error('The site is due twice.');
+  const record = await outbox.recordOf(run.id, SITE);
+  if (!record) throw new Error('The run has something to record.');
+
+  expect(await outbox.noteIntent(first, 'work', later)).toBe(false);
+  await outbox.setState(first, run.id, 'work', record, { state: 'recorded' });
+  await outbox.leave(first, first.runs, { due: later });
+  expect((await runs.get(run.id))?.recordings).toMatchObject({ recorded: 0 });
+  expect((await outbox.state('default')).waiting).toBe(1);
+  expect(await outbox.noteIntent(second, 'work', later)).toBe(true);
+});
