@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { argv, env, exit, stderr, versions } from 'node:process';
+import { argv, env, execPath, exit, stderr, versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { findProgram, installerOf } from './system-packages.mjs';
 
@@ -111,6 +111,16 @@ async function build() {
   if (!result.ok) fail(result.why, result.output);
 }
 
+/** The schemas that the files in `config/` name for editors. Without them, editors only do not check. */
+function writeSchemas() {
+  const { status, stderr: errors } = spawnSync(
+    execPath,
+    [join(root, 'src/cli/bin.mjs'), 'schema', '--write', join(root, 'config/schemas')],
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) say(`The JSON Schemas for editors were not written: ${errors.trim()}`);
+}
+
 /** npm has added the folder to our PATH, so it is not known whether it is on the person's PATH. */
 const sayReady = () =>
   say(`Ready. For the command "caretaker" in this terminal: export PATH="$PATH:${root}node_modules/.bin"`);
@@ -122,5 +132,8 @@ linkCommand();
 installRedis(purpose);
 // The checks build by themselves, after the type check.
 if (purpose === 'test') installBrowser();
-else await build();
+else {
+  await build();
+  writeSchemas();
+}
 if (purpose === 'use') sayReady();

@@ -33,7 +33,9 @@ export function createProgram(actionOf: ActionOf) {
 function addWorkCommands(program: Program, actionOf: ActionOf): void {
   program
     .command('init')
-    .description('write a configuration file and example policies into the current folder')
+    .description(
+      'write a configuration, example policies with tests, schemas for editors and a README into this folder',
+    )
     .action(actionOf(async () => (await import('./commands/init.ts')).init));
   program
     .command('validate')

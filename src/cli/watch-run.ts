@@ -16,7 +16,7 @@ import { Blockers } from './blockers.ts';
 import { exit } from './exit.ts';
 import { handleSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
-import { retryAdvice } from './output/run-advice.ts';
+import { failureSummary, retryAdvice } from './output/run-advice.ts';
 import { showReport } from './output/run-report.ts';
 import type { Format } from './output/show.ts';
 import {
@@ -50,6 +50,8 @@ export interface WatchOptions {
   isCancelled?: boolean;
   /** A message to print once signals are handled. */
   openingMessage?: string;
+  /** Whether the account is known to be the sandbox. */
+  isSandbox?: boolean;
   /** Whether a person named the targets. If none of them is eligible, the command then fails. */
   targetsNamed?: boolean;
 }
@@ -76,7 +78,8 @@ export async function watchRun(
     stopped = working.stop();
     await stopped;
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
-    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, options);
+    const isSandbox = caretaker.link(run.account).client.isSandbox();
+    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, { ...options, isSandbox });
     if (interruption.signal.aborted) return await printHowToContinue(caretaker, now, terminal, options);
     return await endStalled(caretaker, last, terminal, options);
   } finally {
@@ -174,8 +177,14 @@ export async function printEnd(
     if (findings !== undefined) terminal.data(findings);
     for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
     if (folded && !options.temporary) terminal.message(`Show every target: caretaker runs show ${run.id}`);
-    if (!options.temporary)
-      for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.message(line);
+    if (options.temporary) return;
+    const summary = failureSummary(run, targets);
+    if (summary !== undefined) terminal.message(summary);
+    if (summary !== undefined && options.isSandbox)
+      terminal.message(
+        'The account is the sandbox, which makes some work fail on purpose, to show what failures look like.',
+      );
+    for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.message(line);
   };
   if (!options.silent) await showReport(terminal, options, { run, targets, text });
   if (options.targetsNamed && targets.every(({ reason }) => reason === 'not-eligible')) {

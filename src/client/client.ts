@@ -44,6 +44,8 @@ export interface Client {
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
   /** When the oldest request without an answer was sent. PDFs do not count, because they take long. */
   waitingSince(): number | undefined;
+  /** Whether an answer has named the sandbox as its sender. False before the first answer. */
+  isSandbox(): boolean;
   /**
    * Sends a small request to find out whether the service gives usable answers. A refusal is a usable answer.
    * Callers that ask while a probe is in progress share the next one, so the result is never older than the
@@ -87,6 +89,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     download: downloadWith(sender, reader, clock),
     answers: sharedProbe((onRequest) => probeService(sendSmallRequest, onRequest)),
     waitingSince: () => sender.waitingSince(),
+    isSandbox: () => sender.isSandbox(),
     serviceTime: serviceTimeWith(sendSmallRequest, serviceClock),
     knownServiceTime: (at) => (serviceClock.isMeasured ? serviceClock.serviceTime(at) : undefined),
     close: () => connection.close(),

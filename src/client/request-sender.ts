@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { meaningOf } from '../contract/answers.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
+import { SANDBOX_SERVER } from '../contract/sandbox.ts';
 import type { Log } from '../log.ts';
 import type { CallOptions } from './call-options.ts';
 import { UnavailableError } from './errors.ts';
@@ -30,6 +31,7 @@ const PERSON_TIMEOUT_MS = 10_000;
 export class RequestSender {
   /** The number of consecutive requests without a usable answer. */
   failuresInARow = 0;
+  private sandbox = false;
   /** The send times of the requests in progress, oldest first. */
   private readonly inProgress = new Set<{ at: number }>();
 
@@ -38,6 +40,10 @@ export class RequestSender {
     private readonly serviceClock: ServiceClock,
     private readonly deps: SenderDeps,
   ) {}
+
+  isSandbox(): boolean {
+    return this.sandbox;
+  }
 
   /** When the oldest request in progress was sent; PDFs do not count. */
   waitingSince(): number | undefined {
@@ -105,6 +111,7 @@ export class RequestSender {
   }
 
   private learnFromHeaders(reply: Reply, report: WindowReport, exchanged: Exchanged): void {
+    if (reply.header('server') === SANDBOX_SERVER) this.sandbox = true;
     if (hasRateHeaders(reply)) this.connection.recognise();
     // A proxy in front of the service has its own clock.
     if (hasRateHeaders(reply) || (report.kind !== 'failed' && !isPage(reply)))

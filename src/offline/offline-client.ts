@@ -48,6 +48,7 @@ export function offlineClient({ account, reads, now, serviceNow }: OfflineClient
       throw new NotHeldError(`${id} cannot be answered without the service.`);
     },
     waitingSince: () => undefined,
+    isSandbox: () => false,
     answers: async () => true,
     serviceTime: async (at) => toService(at),
     knownServiceTime: toService,

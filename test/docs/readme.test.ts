@@ -57,5 +57,5 @@ test.each(commands.map((args) => ({ line: args.join(' '), args })))(
 );
 
 test('a policy file may begin with the line for editors that the README shows', () => {
-  expect(readme).toContain('# yaml-language-server: $schema=../policy.schema.json');
+  expect(readme).toContain('# yaml-language-server: $schema=../schemas/policy.json');
 });

@@ -1,11 +1,24 @@
-/** Sets up a folder: writes the shipped configuration and policies. Existing files are not changed. */
+/**
+ * Sets up a folder: writes the shipped configuration, policies and tests, the schemas for editors, and a
+ * README. Existing files are not changed, except the schemas.
+ */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { projectReadme } from '../project-readme.ts';
+import { writeSchemas } from '../schemas.ts';
 
 const shipped = fileURLToPath(new URL('../../../../config', import.meta.url));
 /** Not for git: the data of this machine, and the file with the token. */
@@ -26,6 +39,11 @@ export async function init(terminal: Terminal): Promise<number> {
     .map((file) => join('config', file));
   try {
     for (const file of files) data(copied(file, folder));
+    for (const { file, isWritten } of await writeSchemas(join(folder, 'config/schemas')))
+      data(
+        `${isWritten ? 'written ' : 'kept    '} ${relative(folder, file)}${isWritten ? '' : ' (unchanged)'}`,
+      );
+    data(readmeIn(folder));
     if (isInGit(folder)) data(ignoredIn(join(folder, '.gitignore')));
   } catch (error) {
     const code = systemCodeOf(error);
@@ -33,7 +51,7 @@ export async function init(terminal: Terminal): Promise<number> {
     throw new FolderUnwritableError(`${folder} cannot be written (${code}).`, { cause: error });
   }
   message(
-    '\nNext: set CARETAKER_BASE_URL=https://.../api/v6 and CARETAKER_API_TOKEN=... in a file .env in this folder, then run:',
+    '\nREADME.md describes the first steps: set CARETAKER_BASE_URL=https://.../api/v6 and CARETAKER_API_TOKEN=... in a file .env in this folder, then run:',
   );
   message('  caretaker doctor               # checks the configuration, Redis and the API');
   message('  caretaker plan nightly-sync    # shows what the policy would do; changes nothing');
@@ -46,6 +64,13 @@ function copied(file: string, folder: string): string {
   mkdirSync(dirname(target), { recursive: true });
   cpSync(join(shipped, '..', file), target, { errorOnExist: true, force: false });
   return `written  ${file}`;
+}
+
+function readmeIn(folder: string): string {
+  const file = join(folder, 'README.md');
+  if (existsSync(file)) return 'kept     README.md (already exists)';
+  writeFileSync(file, projectReadme);
+  return 'written  README.md';
 }
 
 const isInGit = (folder: string): boolean =>

@@ -55,7 +55,7 @@ const sources: Readonly<Record<string, Source>> = {
   filter: (known) => ofOperation(known, (id) => filtersOf(id)),
   sort: (known) => ofOperation(known, (id) => sortsOf(id)),
   shell: async () => Object.keys(scripts),
-  what: async () => (await import('../commands/schema.ts')).kinds,
+  what: async () => (await import('../schemas.ts')).schemaKinds,
   word: async ({ command }) => (command === 'explain' ? wordsToExplain() : []),
 };
 

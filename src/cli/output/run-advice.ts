@@ -5,6 +5,21 @@ import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { timeOfDay } from './show-run.ts';
 
+/** Why a run is partial or failed: the reasons with their numbers; undefined for any other run. */
+export function failureSummary(
+  { status, counts }: Pick<Run, 'status' | 'counts'>,
+  targets: readonly Target[],
+): string | undefined {
+  if (status !== 'partial' && status !== 'failed') return undefined;
+  const reasons = new Map<string, number>();
+  for (const { outcome, reason } of targets)
+    if (outcome === 'failed' && reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const [most, ...others] = [...reasons].sort(([, a], [, b]) => b - a);
+  if (!most) return undefined;
+  const named = [most, ...others].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  return `The run is ${status} because ${counts.failed} of ${countOf(counts.planned, 'target')} failed: ${named}. "caretaker explain ${most[0]}" says what to do.`;
+}
+
 /** Advises a retry if it may help, and a check of the account if a retry might repeat a change. */
 export function retryAdvice({ id }: Pick<Run, 'id'>, targets: readonly Target[], reasons: Reasons): string[] {
   const failed = targets.filter(({ outcome }) => outcome === 'failed');

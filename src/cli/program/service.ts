@@ -78,12 +78,8 @@ export function addShellCommands(program: Program, actionOf: ActionOf): void {
     .command('schema')
     .argument('[what]', 'policy, config or tests (default: all, in one object)')
     .description('print the JSON Schema of policy, configuration and test files')
-    .action(
-      actionOf(async () => {
-        const { schema } = await import('../commands/schema.ts');
-        return (terminal: Terminal, what: string | undefined, _options: unknown) => schema(terminal, what);
-      }),
-    );
+    .option('--write <folder>', 'write policy.json, config.json and tests.json into this folder instead')
+    .action(actionOf(async () => (await import('../commands/schema.ts')).schema));
   program
     .command('completion')
     .argument('<shell>', 'bash, zsh or fish')

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
+import { SANDBOX_SERVER } from '../../contract/sandbox.ts';
 import type { AnswerChanger } from '../faults/change-answer.ts';
 import { type FaultKind, type Faults, stopAmong } from '../faults.ts';
 import type { OpenJournal } from '../journal.ts';
@@ -83,6 +84,7 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, url.searchParams, request, response);
   // Node would send the machine's time, which is not the service's.
   response.sendDate = false;
+  response.setHeader('Server', SANDBOX_SERVER);
   if (parts.redirects.serve(request, response)) return;
   if (parts.dateHeader) response.setHeader('Date', new Date(parts.service.now()).toUTCString());
   if (!url.pathname.startsWith(`${BASE_PATH}/`)) {

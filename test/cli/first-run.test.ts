@@ -1,0 +1,118 @@
+/** What a newcomer reads: the files that `init` writes, and why a first run over the sandbox is partial. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+const shipped = resolve(import.meta.dirname, '../../config');
+let desk: Desk;
+let sandbox: Sandbox;
+let folder: string;
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 4, speed: 100, rateLimit: 0, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-first-'));
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('init', () => {
+  test('writes the schemas that the other files name, and a README', async () => {
+    const { code, stdout } = await desk.run(['init'], {}, folder);
+
+    expect(code).toBe(0);
+    const files = readdirSync(join(folder, 'config'), { recursive: true, encoding: 'utf8' });
+    const yaml = files.filter((file) => file.endsWith('.yaml'));
+    expect(yaml.length).toBeGreaterThan(8);
+    for (const file of yaml) {
+      const path = join(folder, 'config', file);
+      const [, schema] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(readFileSync(path, 'utf8')) ?? [];
+      const kind = file.startsWith('policies/') ? 'policy' : file.startsWith('tests/') ? 'tests' : 'config';
+      expect({ file, schema: schema && resolve(dirname(path), schema) }).toEqual({
+        ...{ file, schema: join(folder, `config/schemas/${kind}.json`) },
+      });
+    }
+    for (const kind of ['policy', 'config', 'tests'])
+      expect(JSON.parse(readFileSync(join(folder, `config/schemas/${kind}.json`), 'utf8'))).toEqual(
+        JSON.parse((await desk.run(['schema', kind])).stdout),
+      );
+    expect(stdout).toContain('written  README.md');
+    for (const [, command = ''] of readFileSync(join(folder, 'README.md'), 'utf8').matchAll(
+      /caretaker ([a-z]+(?: (?:diff|save))?)/g,
+    ))
+      expect((await desk.run(['help', ...command.split(' ')])).code).toBe(0);
+  });
+
+  test('writes only outdated schemas again', async () => {
+    writeFileSync(join(folder, 'config/schemas/tests.json'), '{}\n');
+    writeFileSync(join(folder, 'README.md'), 'mine\n');
+
+    const { stdout } = await desk.run(['init'], {}, folder);
+
+    expect(stdout).toContain('kept     config/schemas/policy.json (unchanged)');
+    expect(stdout).toContain('written  config/schemas/tests.json');
+    expect(stdout).toContain('kept     README.md (already exists)');
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toBe('mine\n');
+  });
+
+  test('"schema --write" writes the schemas into any folder', async () => {
+    const { code, stdout } = await desk.run(['schema', '--write', 'editor/schemas']);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('written ') });
+    expect(existsSync(join(desk.folder, 'editor/schemas/policy.json'))).toBe(true);
+    expect((await desk.run(['schema', 'policy', '--write', 'x'])).code).toBe(2);
+  });
+
+  test('the shipped files name the same schemas', () => {
+    for (const file of readdirSync(join(shipped, 'policies')))
+      expect(readFileSync(join(shipped, 'policies', file), 'utf8')).toMatch(
+        /^# yaml-language-server: \$schema=\.\.\/schemas\/policy\.json\n/,
+      );
+  });
+});
+
+describe('a run in which targets failed', () => {
+  beforeAll(() =>
+    desk.write(
+      'config/policies/impossible.yaml',
+      `policies:
+  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: assignTag, params: { tag_id: none }, body: { site_ids: [{ cel: site.id }] } } }
+`,
+    ),
+  );
+
+  test('says why it is not successful, and that the sandbox is made that way', async () => {
+    const { stderr } = await desk.run(['run', 'impossible']);
+    expect(stderr).toMatch(/The run is failed because \d of \d targets failed: \d rejected|gone/);
+    expect(stderr).toMatch(/"caretaker explain (rejected|gone)" says what to do\./);
+    expect(stderr).toContain('The account is the sandbox');
+  });
+
+  test('says nothing of a sandbox when the service does not name itself as one', async () => {
+    const { hostname, port } = new URL(sandbox.url);
+    const proxy = createServer((incoming, outgoing) => {
+      const { method = '', url = '', headers } = incoming;
+      incoming.pipe(
+        request({ hostname, port, method, path: url, headers }, (answer) => {
+          const { server: _, ...others } = answer.headers;
+          outgoing.writeHead(answer.statusCode ?? 500, others);
+          answer.pipe(outgoing);
+        }),
+      );
+    });
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/v6`;
+
+    const { stderr } = await desk.run(['run', 'impossible'], { CARETAKER_BASE_URL: url });
+
+    proxy.close();
+    expect(stderr).toContain('The run is failed because');
+    expect(stderr).not.toContain('sandbox');
+  });
+});
