@@ -10,10 +10,10 @@ import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
 import { dayIn } from '../../src/dates.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
+import { ArchiveError, ArchiveFolder, keepFile } from '../../src/job/archive/file.ts';
 import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
 import { reference } from '../../src/job/references.ts';
-import { ArchiveError, ArchiveFolder, keepFile } from './archive.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';
 import {
   adoptReport,
@@ -127,10 +127,6 @@ export const reportDispatch = defineJob({
   reasons: {
     undelivered: {
       text: 'The mail was not delivered to a recipient; the detail shows the address and the cause.',
-    },
-    'archive-failed': {
-      text: 'The report could not be archived, and was not sent; the detail shows why.',
-      retryable: true,
     },
   },
   options: Options,
@@ -270,7 +266,7 @@ async function archive(acting: Working, state: Step<'archive'>): Promise<Answer<
   const names = [company || name || 'no client', site, monthOf(period) ?? `${period.start}_${period.end}`];
   try {
     const content = await download('downloadReport', { report_id: state.report.id });
-    await keepFile(content, { dir: options.archive_dir ?? '', names });
+    await keepFile(content, { dir: options.archive_dir ?? '', names, extension: '.pdf' });
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { is: 'failed', reason: 'archive-failed', detail: error.message };

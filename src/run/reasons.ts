@@ -35,6 +35,10 @@ export const coreReasons = {
   'task-failed': { text: 'The work was started, and the service reports that it failed.', retryable: true },
   'task-aborted': { text: 'The work was started, and the service aborted it.', retryable: true },
   'task-cancelled': { text: 'The work was started, and a person cancelled it.', retryable: true },
+  'archive-failed': {
+    text: 'What was to be archived could not be written; the detail shows why.',
+    retryable: true,
+  },
   timeout: { text: 'The time limit passed before the end was seen.', retryable: true },
   unavailable: { text: 'The service could not do it in any of the attempts allowed.', retryable: true },
   'unknown-effect': {

@@ -20,7 +20,7 @@ import {
   keepFile,
   safeName,
   whyNot,
-} from '../../../jobs/report-dispatch/archive.ts';
+} from '../../../src/job/archive/file.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -36,20 +36,32 @@ const filesIn = (folder: string) =>
 
 describe('a report', () => {
   test('is stored under its client, its site and its period', async () => {
-    const file = await keepFile(pdf(), { dir, names: ['Harbor Law Ltd', 'harbor-law.example', '2026-10'] });
+    const file = await keepFile(pdf(), {
+      extension: '.pdf',
+      dir,
+      names: ['Harbor Law Ltd', 'harbor-law.example', '2026-10'],
+    });
     expect(file).toBe(join(dir, 'Harbor Law Ltd', 'harbor-law.example', '2026-10.pdf'));
     expect(readFileSync(file, 'utf8')).toBe('a report');
   });
 
   test('is stored in a folder that is created for it if the parent folder exists', async () => {
-    const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
+    const file = await keepFile(pdf(), {
+      extension: '.pdf',
+      dir: join(dir, 'reports'),
+      names: ['c', 's', 'p'],
+    });
     expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
   });
 
   test('and the folders created for it are readable by our own user only; existing folders keep their permissions', async () => {
     const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
     chmodSync(dir, 0o750);
-    const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
+    const file = await keepFile(pdf(), {
+      extension: '.pdf',
+      dir: join(dir, 'reports'),
+      names: ['c', 's', 'p'],
+    });
     expect([file, dirname(file), join(dir, 'reports'), dir].map(modeOf)).toEqual([
       '600',
       '700',
@@ -60,22 +72,22 @@ describe('a report', () => {
 
   test('replaces the previous one', async () => {
     const names = ['c', 's', '2026-10'];
-    await keepFile(pdf('old'), { dir, names });
-    const file = await keepFile(pdf('new'), { dir, names });
+    await keepFile(pdf('old'), { extension: '.pdf', dir, names });
+    const file = await keepFile(pdf('new'), { extension: '.pdf', dir, names });
     expect(readFileSync(file, 'utf8')).toBe('new');
     expect(filesIn(dir)).toHaveLength(1);
   });
 
   test('whose download is interrupted leaves nothing behind, and the previous one stays', async () => {
     const names = ['c', 's', '2026-10'];
-    await keepFile(pdf('old'), { dir, names });
+    await keepFile(pdf('old'), { extension: '.pdf', dir, names });
     const cut = Readable.from(
       (async function* () {
         yield Buffer.from('half');
         throw new Error('the line was cut');
       })(),
     );
-    await expect(keepFile(cut, { dir, names })).rejects.toThrow('the line was cut');
+    await expect(keepFile(cut, { extension: '.pdf', dir, names })).rejects.toThrow('the line was cut');
     expect(filesIn(dir)).toEqual([join('c', 's', '2026-10.pdf')]);
     expect(readFileSync(join(dir, 'c/s/2026-10.pdf'), 'utf8')).toBe('old');
   });
@@ -90,7 +102,7 @@ describe('a report', () => {
         }
       })(),
     );
-    const keeping = keepFile(endless, { dir, names: ['c', 's', 'p'], maxBytes: 10_000 });
+    const keeping = keepFile(endless, { extension: '.pdf', dir, names: ['c', 's', 'p'], maxBytes: 10_000 });
     await expect(keeping).rejects.toThrow('is larger than 10000 bytes');
     expect(filesIn(dir)).toEqual([]);
     expect(given).toBeLessThan(200_000);
@@ -114,7 +126,7 @@ describe('a name from outside', () => {
     ['x'.repeat(5000)],
     ['ß'.repeat(500)],
   ])('cannot lead to another folder: %j', async (name) => {
-    const file = await keepFile(pdf(), { dir, names: [name, name, name] });
+    const file = await keepFile(pdf(), { extension: '.pdf', dir, names: [name, name, name] });
     expect(relative(dir, file).split('/')).toHaveLength(3);
     expect(relative(dir, file)).not.toContain('..');
     expect(Buffer.byteLength(basename(file))).toBeLessThan(200);
@@ -153,7 +165,7 @@ describe('a file that cannot be written', () => {
   test('is reported in one sentence, and its stream is closed', async () => {
     writeFileSync(join(dir, 'c'), 'a file where a folder should be');
     const content = pdf();
-    const keeping = keepFile(content, { dir, names: ['c', 's', 'p'] });
+    const keeping = keepFile(content, { extension: '.pdf', dir, names: ['c', 's', 'p'] });
     await expect(keeping).rejects.toThrow(
       `${join(dir, 'c', 's', 'p.pdf')} could not be written: a file exists in place of a folder.`,
     );
@@ -164,7 +176,9 @@ describe('a file that cannot be written', () => {
   test.each(['/proc/nope', join(tmpdir(), 'caretaker-no-such-disk', 'reports')])(
     'because its folder cannot be created is reported at once: %s',
     async (nowhere) => {
-      await expect(keepFile(pdf(), { dir: nowhere, names: ['c', 's', 'p'] })).rejects.toThrow(
+      await expect(
+        keepFile(pdf(), { extension: '.pdf', dir: nowhere, names: ['c', 's', 'p'] }),
+      ).rejects.toThrow(
         `${nowhere}/c/s/p.pdf could not be written: its folder does not exist and cannot be created`,
       );
     },
@@ -179,7 +193,7 @@ describe('a file that cannot be written', () => {
 
   test('because a folder has its name leaves no partial file behind', async () => {
     mkdirSync(join(dir, 'c/s/p.pdf'), { recursive: true });
-    await expect(keepFile(pdf(), { dir, names: ['c', 's', 'p'] })).rejects.toThrow(
+    await expect(keepFile(pdf(), { extension: '.pdf', dir, names: ['c', 's', 'p'] })).rejects.toThrow(
       'a folder exists in place of the file',
     );
     expect(filesIn(dir)).toEqual([]);

@@ -1,13 +1,13 @@
 /**
- * Archives files in a folder that the operator chooses. File names are made safe, so that no value from outside
+ * Files in a folder that the operator chooses. File names are made safe, so that no value from outside
  * leads out of the folder. A file is either complete or not there.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { CaretakerError, messageOf, systemCodeOf } from '../../src/errors.ts';
+import { CaretakerError, messageOf, systemCodeOf } from '../../errors.ts';
 
 /** A file could not be archived. The message shows which one, and why. */
 export class ArchiveError extends CaretakerError {
@@ -31,22 +31,38 @@ const FOLDER_MODE = 0o700;
 /** Names that Windows reserves for devices, with any extension. The folder may be shared with Windows. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
+/** A file of an archive: a folder for each name but the last, which gets the extension. */
+export interface FileName {
+  dir: string;
+  names: readonly string[];
+  /** Such as `.pdf`. */
+  extension: string;
+}
+
+/** The path of a file, with names that every file system accepts. */
+export function pathOf({ dir, names, extension }: FileName): string {
+  const safe = names.map(safeName);
+  return join(dir, ...safe.slice(0, -1), `${safe.at(-1) ?? safeName('')}${extension}`);
+}
+
+interface Keeping extends FileName {
+  maxBytes?: number;
+  /** Called directly before the file is put in its place; when it is false, it is not. */
+  stillWanted?: () => Promise<boolean>;
+}
+
 /**
- * Writes `content` to `<dir>/<names>.pdf`, with a folder for each name but the last, and replaces an existing
- * file. Gives the path of the file. The parent folder of `dir` must exist, so that nothing is written to the
- * mount point of a disk that is not mounted.
+ * Writes `content` to a file, and replaces an existing one. Gives the path of the file. The parent folder of
+ * `dir` must exist, so that nothing is written to the mount point of a disk that is not mounted.
  *
- * @throws {ArchiveError} when the file cannot be written, is larger than `maxBytes`, or the disk does not
- * answer for a minute. No partial file is left then.
+ * @throws {ArchiveError} when the file cannot be written, is larger than `maxBytes`, is not wanted any more,
+ * or the disk does not answer for a minute. No partial file is left then.
  * @throws the error of `content` when it ends early.
  */
-export async function keepFile(
-  content: Readable,
-  { dir, names, maxBytes = MAX_BYTES }: { dir: string; names: readonly string[]; maxBytes?: number },
-): Promise<string> {
-  const safe = names.map(safeName);
-  const folder = join(dir, ...safe.slice(0, -1));
-  const file = join(folder, `${safe.at(-1) ?? safeName('')}.pdf`);
+export async function keepFile(content: Readable, name: Keeping): Promise<string> {
+  const { dir, names, maxBytes = MAX_BYTES, stillWanted = async () => true } = name;
+  const file = pathOf(name);
+  const folder = dirname(file);
   const filing = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await answered(work);
@@ -55,7 +71,7 @@ export async function keepFile(
       throw new ArchiveError(`${file} could not be written: ${whyNot(error)}.`, { cause: error });
     }
   };
-  await filing(makeFolders(dir, safe.slice(0, -1)));
+  await filing(makeFolders(dir, names.slice(0, -1).map(safeName)));
   const part = join(folder, `.${randomUUID()}.part`);
   try {
     const handle = await filing(open(part, 'wx', FILE_MODE));
@@ -73,12 +89,68 @@ export async function keepFile(
     } finally {
       await answered(handle.close());
     }
+    if (!(await filing(stillWanted())))
+      throw new ArchiveError(`${file} was not written: another process has changed it meanwhile.`);
     await filing(rename(part, file));
   } catch (error) {
     await answered(rm(part, { force: true })).catch(() => undefined);
     throw error;
   }
   return file;
+}
+
+/** What is known of a file: its text, and a mark that differs after every change of it. */
+export interface KeptFile {
+  text: string;
+  mark: string;
+}
+
+/**
+ * Reads a file of an archive; undefined when there is none.
+ *
+ * @throws {ArchiveError} when it cannot be read.
+ */
+export async function readKept(name: FileName): Promise<KeptFile | undefined> {
+  const file = pathOf(name);
+  return reading(file, async () => {
+    const mark = await markOf(name);
+    return mark === undefined ? undefined : { text: await readFile(file, 'utf8'), mark };
+  });
+}
+
+/** A mark of a file that differs after every change of it; undefined when there is none. */
+export async function markOf(name: FileName): Promise<string | undefined> {
+  return reading(pathOf(name), async () => {
+    const found = await stat(pathOf(name)).catch(unlessAbsent);
+    return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+  });
+}
+
+/** The names of the files of a folder that have this extension, without it; none when there is no folder. */
+export async function namesIn({ dir, names, extension }: FileName): Promise<string[]> {
+  const folder = join(dir, ...names.map(safeName));
+  return reading(folder, async () => {
+    const files = (await readdir(folder).catch(unlessAbsent)) ?? [];
+    return files.filter((file) => file.endsWith(extension)).map((file) => file.slice(0, -extension.length));
+  });
+}
+
+/** Removes a file, if it is there. */
+export async function removeKept(name: FileName): Promise<void> {
+  await reading(pathOf(name), () => rm(pathOf(name), { force: true }));
+}
+
+async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await answered(work());
+  } catch (error) {
+    throw new ArchiveError(`${path} could not be read: ${whyNot(error)}.`, { cause: error });
+  }
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (systemCodeOf(error) !== 'ENOENT') throw error;
+  return undefined;
 }
 
 /** Creates the folders one by one: a recursive `mkdir` of Node never ends where the system answers ENOENT. */
