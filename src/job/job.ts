@@ -53,6 +53,8 @@ export interface CheckedPolicy {
   source: Source;
   /** How long one target may take (`timeout.target`), in milliseconds. */
   targetMs: number;
+  /** The fields that `select.filters` names. */
+  filters: readonly string[];
 }
 
 export interface Preparing<Options> extends JobApi {
@@ -60,6 +62,8 @@ export interface Preparing<Options> extends JobApi {
   options: Options;
   /** Where the candidates come from. */
   source: Source;
+  /** The filters of `select`, as in a call of its list. */
+  filters: Readonly<Record<string, object>>;
   runContext: RunContext;
   /** When planning of the policy's last whole run before this one started; undefined when there was none. */
   previousAt?: number;
@@ -209,6 +213,12 @@ export interface Job<
    * the policy names it in `select.from`.
    */
   candidates: List;
+  /**
+   * It works on whole lists, and changes nothing in the account. Its candidate is the list that `select.from`
+   * names, as `{ id: 'listTasks' }`; with `select.for_each`, each item of that list. The items of the list itself
+   * are not read while planning.
+   */
+  takesLists?: true;
   /** Other lists whose items `select.where` may use; `relate` finds them for a candidate. */
   related?: readonly CandidateList[];
   /** What a target remembers from step to step: JSON of at most 8 KB, without secrets. None when left out. */

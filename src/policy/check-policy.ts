@@ -251,6 +251,7 @@ function optionFindings(
   if (!isSourceKnown(select ?? {}, job)) return [];
   const faults = job.check?.(options.value as never, {
     source: sourceOf(job, selectedOf(select ?? {})),
+    filters: Object.keys(select?.filters ?? {}),
     // A time limit that could not be read cannot be exceeded.
     targetMs: timeout ? targetMsOf(timeout) : Number.POSITIVE_INFINITY,
   });

@@ -49,6 +49,8 @@ export function selectFindings(select: PartialSelect, job: AnyJob, place: Place)
   if (faults.length > 0) return faults.map(([at, remark]) => place(at, remark));
   const { filters, sort, timezone, where, for_each: forEach, join = {} } = select;
   const selected = selectedOf(select);
+  const items = job.takesLists ? itemFindings(select, job, place) : [];
+  if (items.length > 0) return items;
   const { list } = operationOf(candidatesOf(job, selected));
   const query = {
     ...(filters && { filters }),
@@ -67,6 +69,16 @@ export function selectFindings(select: PartialSelect, job: AnyJob, place: Place)
     }),
   ];
 }
+
+/** A job that works on whole lists neither chooses among their items nor orders them. */
+const itemFindings = (select: PartialSelect, { name }: AnyJob, place: Place): Diagnostic[] =>
+  (['where', 'sort'] as const)
+    .filter((key) => select[key] !== undefined)
+    .map((key) => {
+      const message = `The job ${name} works on whole lists, so "${key}" does not apply to their items.`;
+      const suggestion = key === 'sort' ? 'remove it' : 'use filters, or for_each.where for the sites';
+      return place(['select', key], { at: 'key', message, suggestion });
+    });
 
 function parentFindings(
   { list: id, filters, where }: NonNullable<PartialSelect['for_each']>,

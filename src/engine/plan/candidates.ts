@@ -183,6 +183,7 @@ async function prepareEvaluating(
     ...reading,
     ...shared,
     source: sourceOf(job, policy.select),
+    filters: policy.select.filters,
     earlier,
     once: planning.once,
     ...(previousAt === undefined ? {} : { previousAt }),

@@ -80,10 +80,11 @@ export async function estimatePlan(
   const count = (id: CandidateList, filters: Policy['select']['filters']) =>
     countItems(id, (page) => client.call(id, { ...page, filters } as Input<typeof id>, options));
   const { forEach } = select;
+  if (job.takesLists && !forEach) return { targets: 1, planning: 0 };
   const found = forEach
     ? await count(forEach.list, forEach.filters)
     : await count(candidatesOf(job, select), select.filters);
-  let planning = pagesOf(found) + (forEach ? found : 0);
+  let planning = pagesOf(found) + (forEach && !job.takesLists ? found : 0);
   for (const { list, filters } of Object.values(select.join ?? {}))
     planning += pagesOf(await count(list, filters));
   return { targets: Math.min(found, select.limit ?? found), planning };

@@ -52,6 +52,10 @@ export interface ListingTools {
  * @throws the client's errors. With `for_each`, a list that is gone or refused is `unread` instead.
  */
 export async function* listCandidates(planning: Planning, tools: ListingTools): AsyncGenerator<Listed> {
+  if (planning.job.takesLists) {
+    yield* wholeLists(planning, tools);
+    return;
+  }
   const { select } = planning.policy;
   const list = candidatesOf(planning.job, select);
   const query = { ...queryOf(select), ...filtersOf(planning) };
@@ -75,6 +79,17 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
       yield { is: 'unread', planned: unread(found, why) };
     }
   }
+}
+
+/** The candidates of a job that works on whole lists. Costs what the list of `for_each` costs. */
+async function* wholeLists(planning: Planning, tools: ListingTools): AsyncGenerator<Listed> {
+  const { select } = planning.policy;
+  if (!select.forEach) {
+    yield { is: 'candidate', item: { id: candidatesOf(planning.job, select) } };
+    return;
+  }
+  for await (const found of parentsOf(planning, select.forEach, tools))
+    yield 'planned' in found ? { is: 'unread', ...found } : { is: 'candidate', item: found.item };
 }
 
 /** The path parameters of the lists that a parent has. */
@@ -182,6 +197,8 @@ function whyUnread(error: unknown): string | undefined {
  */
 export async function countAll(planning: Planning, seen: number, tools: ListingTools): Promise<number> {
   const { select } = planning.policy;
+  // Nothing is changed, and every list that was seen may be worked on.
+  if (planning.job.takesLists) return Math.max(1, seen);
   const list = candidatesOf(planning.job, select);
   const count = (within: Params) =>
     countItems(list, (page) =>

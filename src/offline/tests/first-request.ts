@@ -33,6 +33,8 @@ export async function firstRequest(
   client: Client,
   now: number,
 ): Promise<ChangeRequest | undefined> {
+  // It only reads, and may write files where it is planned to run.
+  if (job.takesLists) return undefined;
   const { id, label } = target;
   let { jobState } = target;
   for (let step = 0; step < MAX_STEPS; step += 1) {

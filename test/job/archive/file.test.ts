@@ -18,6 +18,10 @@ import {
   ArchiveFolder,
   answered,
   keepFile,
+  markOf,
+  namesIn,
+  readKept,
+  removeKept,
   safeName,
   whyNot,
 } from '../../../src/job/archive/file.ts';
@@ -213,4 +217,27 @@ test('an archive folder must be an absolute path', () => {
   const takes = (text: string) => ArchiveFolder.safeParse(text).success;
   expect(['/srv/reports', 'C:\\reports', 'D:/reports'].every(takes)).toBe(true);
   expect(['reports', './reports', '~/reports', ''].some(takes)).toBe(false);
+});
+
+test('a file that another process has changed meanwhile is not replaced', async () => {
+  const name = { dir, names: ['logs', '2026-11'], extension: '.csv' };
+  await keepFile(pdf('first'), name);
+  const mark = (await readKept(name))?.mark;
+  await keepFile(pdf('by another process'), name);
+
+  const stillWanted = async () => (await markOf(name)) === mark;
+
+  await expect(keepFile(pdf('mine'), { ...name, stillWanted })).rejects.toThrow(
+    'was not written: another process has changed it meanwhile.',
+  );
+  expect(await readKept(name)).toMatchObject({ text: 'by another process' });
+  expect(filesIn(dir)).toEqual(['logs/2026-11.csv']);
+});
+
+test('a file and a folder that do not exist are read as none', async () => {
+  const name = { dir, names: ['logs', '2026-11'], extension: '.csv' };
+
+  expect(await readKept(name)).toBeUndefined();
+  expect(await namesIn({ ...name, names: ['logs'] })).toEqual([]);
+  await removeKept(name);
 });

@@ -781,6 +781,7 @@ test('a misspelt variable is found when the policy is loaded', () => {
     reportDispatch.check?.(options, {
       source: sourceOf(reportDispatch, {}),
       targetMs: 7_200_000,
+      filters: [],
     }),
   ).toEqual([
     {
