@@ -72,11 +72,11 @@ export function selectFindings(select: PartialSelect, job: AnyJob, place: Place)
 
 /** A job that works on whole lists neither chooses among their items nor orders them. */
 const itemFindings = (select: PartialSelect, { name }: AnyJob, place: Place): Diagnostic[] =>
-  (['where', 'sort'] as const)
+  (['where', 'join', 'sort'] as const)
     .filter((key) => select[key] !== undefined)
     .map((key) => {
       const message = `The job ${name} works on whole lists, so "${key}" does not apply to their items.`;
-      const suggestion = key === 'sort' ? 'remove it' : 'use filters, or for_each.where for the sites';
+      const suggestion = key === 'where' ? 'use filters, or for_each.where for the sites' : 'remove it';
       return place(['select', key], { at: 'key', message, suggestion });
     });
 
