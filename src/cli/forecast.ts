@@ -8,6 +8,7 @@ import type { BudgetUsage } from '../budget/usage.ts';
 import { costOf, estimatePlan, pastCost } from '../engine/plan/cost.ts';
 import { CaretakerError } from '../errors.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
+import { jobOf } from '../policy/job-of.ts';
 import { type Policy, weights } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import { firingsAhead } from '../schedule/policy-report.ts';
@@ -202,7 +203,7 @@ interface RunCost {
 async function costOfRun(caretaker: Caretaker, policy: Policy): Promise<RunCost> {
   const past = await pastCost(caretaker, policy);
   if (past) return { requests: past.requests, from: 'past runs', ms: past.ms };
-  const job = caretaker.registry.get(policy.job);
+  const job = jobOf(caretaker.registry, policy);
   if (!job) return { from: 'nothing', ms: 0 };
   try {
     const { targets, planning } = await estimatePlan(caretaker, policy);

@@ -7,6 +7,7 @@
  */
 import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
+import { jobOf } from '../policy/job-of.ts';
 import type { ComparedRun, SeenFinding } from '../records/findings-store.ts';
 import { coreReasonText } from '../run/reasons.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -19,7 +20,7 @@ export async function compareFindings(
   { records, registry }: Pick<EngineDeps, 'records' | 'registry'>,
   run: Run,
 ): Promise<void> {
-  const job = registry.get(run.job);
+  const job = jobOf(registry, policyOf(run));
   if (!run.planComplete || !job) return;
   const only = await records.runs.only(run.id);
   const compared: ComparedRun = {

@@ -1,6 +1,9 @@
 import type { End } from '../job/answer.ts';
 import type { AnyJob } from '../job/job.ts';
+import { stepTitle, withTitle } from '../job/steps.ts';
+import type { Policy } from '../policy/policy.ts';
 import { coreReasonText } from '../run/reasons.ts';
+import type { Target } from '../run/run.ts';
 
 /**
  * Completes an end for the record. When a job gives a reason of its own without a detail, the sentence of
@@ -14,4 +17,16 @@ export function explainEnd({ name, reasons = {} }: Pick<AnyJob, 'name' | 'reason
     return { is: 'failed', reason: 'internal', detail };
   }
   return end.detail === undefined ? { ...end, detail: reasons[end.reason]?.text ?? '' } : end;
+}
+
+/**
+ * A target of a policy with steps that did not succeed, with the step that it ended at in its detail. Any
+ * other target as it is.
+ */
+export function namingStep<T extends Target>({ steps }: Pick<Policy, 'steps'>, target: T): T {
+  const at = target.steps?.length ?? 0;
+  const name = steps?.[at]?.name;
+  const { outcome, reason, detail = reason && coreReasonText(reason) } = target;
+  if (name === undefined || (outcome !== 'failed' && outcome !== 'skipped')) return target;
+  return { ...target, detail: withTitle(stepTitle(name, at), detail) };
 }

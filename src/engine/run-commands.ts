@@ -1,5 +1,6 @@
 /** The commands on a run by its id: cancel, force-end, retry, nudge and release. */
 import { CaretakerError } from '../errors.ts';
+import { jobOf } from '../policy/job-of.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
@@ -92,11 +93,7 @@ async function failedTargets({ records }: EngineDeps, runId: string): Promise<st
 }
 
 /** The failed targets. Everything that the policy selects, when one of them stands for all targets. */
-function targetsToRetry(
-  { registry }: EngineDeps,
-  { job }: Run,
-  failed: readonly string[],
-): Pick<Firing, 'only'> {
-  const forAll = registry.get(job)?.aggregateIds ?? [];
+function targetsToRetry({ registry }: EngineDeps, run: Run, failed: readonly string[]): Pick<Firing, 'only'> {
+  const forAll = jobOf(registry, policyOf(run))?.aggregateIds ?? [];
   return failed.some((id) => forAll.includes(id)) ? {} : { only: [...failed] };
 }

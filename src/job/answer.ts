@@ -32,3 +32,11 @@ export type Reconciled<State = unknown> =
   | Answer<State>
   | { is: 'absent' }
   | { is: 'unknown'; detail?: string };
+
+/** What a policy with several steps answers besides (`steps.ts`). */
+export type StepAnswer<State = unknown> =
+  | Exclude<Answer<State>, { is: 'following' }>
+  /** `endsStep`: the end of the work is the end of a step of the policy. If it was done, the next one starts. */
+  | { is: 'following'; watch: Watch; next?: State; endsStep?: true }
+  /** A step of the policy is done, and not the last one: continue with the next. */
+  | { is: 'step-done'; end: End; state: State };

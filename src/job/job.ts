@@ -8,21 +8,24 @@
  * Work on a target goes in steps. A step is one call of `act`, has one effect at most, and ends in an answer:
  * an outcome, something to follow or wait for, or the next step. What a later step needs is in the target's
  * state, which is written together with the answer; nothing else is kept.
+ *
+ * A policy can name several jobs for the same targets, one after the other (`steps`). Then each of these jobs
+ * works as it does alone: `steps.ts` makes one job of them.
  */
 
 import type { z } from 'zod';
 import type { Item, OperationId } from '../contract/operations.ts';
 import type { NamedReference } from '../contract/references.ts';
 import type { Reason, ReasonInfo } from '../run/reasons.ts';
-import type { Finding, Intent, Outcome } from '../run/run.ts';
-import type { Answer, End, Reconciled } from './answer.ts';
+import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
+import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
 import type { JobApi } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
 import type { Source } from './source.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
-export type { Finding, Intent, Watch } from '../run/run.ts';
+export type { Finding, Intent, StepEnd, Watch } from '../run/run.ts';
 
 /** What jobs need to know about their run. */
 export interface RunContext {
@@ -90,6 +93,8 @@ export interface Evaluating<Options, Prepared> {
   options: Options;
   /** Whether the run retries the failed targets of an earlier run (`runs retry`). */
   retry: boolean;
+  /** In a retry: the steps of the policy that the failed run had done on this target. */
+  stepsDone?: readonly StepEnd[];
   runContext: RunContext;
   prepared: Prepared;
   now: number;
@@ -110,11 +115,12 @@ export interface Named {
 
 /** What the plan makes of a candidate. */
 export type Evaluation<State> =
-  | { is: 'target'; state?: State }
+  /** `steps`: the steps of the policy that are done already. */
+  | { is: 'target'; state?: State; steps?: readonly StepEnd[] }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'ineligible'; why: string }
   /** Recorded with this outcome without a request: planning has seen everything that decides it. */
-  | { is: 'ended'; end: End }
+  | { is: 'ended'; end: End; steps?: readonly StepEnd[] }
   /** Not part of the plan. */
   | { is: 'excluded'; why: string };
 
@@ -140,6 +146,8 @@ export interface Holder {
   isOurs: boolean;
   run: string;
   target: string;
+  /** The step of its policy at which it claimed the key, from 0; missing for the first. */
+  step?: number;
   /** When it was claimed, or last claimed again by its holder. */
   at: number;
   /** When the holder's target ended; undefined while it has not. */
@@ -176,6 +184,8 @@ export interface Acting<Options, State = unknown> extends JobApi {
   runContext: RunContext;
   /** The state that the plan or the step before left, if any. */
   state: State | undefined;
+  /** The step of the policy that the target is at, from 0; 0 for a policy without steps. */
+  step: number;
   /** How the followed work ended, when this step comes after it. */
   ended?: End;
   /** When this step started, in milliseconds since 1970. */
@@ -262,6 +272,8 @@ export interface Job<
    * selection.
    */
   aggregateIds?: readonly string[];
+  /** The names of the policy's steps, when it has several: see `steps.ts`. */
+  steps?: readonly string[];
   /** The requests that one target usually costs, without following; `plan` estimates with it. */
   requestsPerTarget: number | ((options: Options) => number);
   /** Kinds of work in the service that this job follows besides tasks and syncs. */
@@ -284,6 +296,14 @@ export const defineJob = <
   job: Job<Options, List, State, Prepared>,
 ): Job<Options, List, State, Prepared> => job;
 
-/** A job whose options and candidates are not known here, as the registry returns it. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry of jobs is heterogeneous; options are parsed by the job's own schema.
-export type AnyJob = Job<any, any, any, any>;
+type JobOfAny = Job<any, any, any, any>;
+
+/**
+ * A job whose options and candidates are not known here: as the registry returns it, or made of the steps of a
+ * policy.
+ */
+export interface AnyJob extends Omit<JobOfAny, 'act' | 'reconcile'> {
+  act(...given: Parameters<JobOfAny['act']>): Promise<StepAnswer>;
+  reconcile(...given: Parameters<JobOfAny['reconcile']>): Promise<StepAnswer | Exclude<Reconciled, Answer>>;
+}

@@ -22,17 +22,17 @@ function escaped(value: unknown): unknown {
 
 function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
   const { schedule, select, limits, retry, timeout } = policy;
-  const job = registry.get(policy.job);
-  const options = job ? optionsAsWritten(job.options, policy.options) : policy.options;
   return {
     name: policy.name,
     ...(policy.description === undefined ? {} : { description: policy.description }),
     account: policy.account,
-    job: policy.job,
+    ...(policy.steps
+      ? { steps: stepsAsWritten(policy, policy.steps, registry) }
+      : { job: policy.job }),
     priority: policy.priority,
     ...(schedule && { schedule: scheduleAsWritten(schedule) }),
     select: selectAsWritten(select),
-    ...(isEmpty(policy.options) ? {} : { with: options }),
+    ...(policy.steps ? {} : withAsWritten(policy, registry)),
     limits: {
       concurrency: limits.concurrency,
       max_targets: limits.maxTargets,
@@ -63,6 +63,22 @@ const recordAsWritten = ({ customWork, note }: NonNullable<Policy['record']>) =>
   ...(customWork && { custom_work: { ...customWork } }),
   ...(note && { note }),
 });
+
+const stepsAsWritten = (
+  { options }: Policy,
+  steps: NonNullable<Policy['steps']>,
+  registry: Registry,
+): object[] =>
+  steps.map(({ name, job }, i) => ({
+    ...(name === job ? {} : { name }),
+    job,
+    ...withAsWritten({ job, options: (options as readonly unknown[])[i] }, registry),
+  }));
+
+function withAsWritten({ job: name, options }: Pick<Policy, 'job' | 'options'>, registry: Registry) {
+  const job = registry.get(name);
+  return isEmpty(options) ? {} : { with: job ? optionsAsWritten(job.options, options) : options };
+}
 
 const scheduleAsWritten = (schedule: Schedule) => ({
   ...(schedule.after

@@ -7,6 +7,7 @@ import { operationOf } from '../contract/operations.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
 import { candidatesOf, sourceOf } from '../job/source.ts';
+import { jobOfSteps, listOf, whyNoStep } from '../job/steps.ts';
 import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../suggest.ts';
 import { dayFault, looksLikeDay, weekdays } from '../yaml/days.ts';
@@ -66,21 +67,27 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   // Valid parts are checked even if others have errors, so that all errors are shown together.
   const parts: PartialPolicy =
     'value' in read ? read.value : ((readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {});
-  const job = jobMeant(parts, known);
+  const used = jobsMeant(parts, known);
+  const job = jobForAll(used);
   // An editor does not see which job or list a placeholder stands for.
-  const isJobWritten = [['job'], ['select', 'from']].every((one) => isLiteral(expanded, one));
+  const isJobWritten = [...used.map((one) => [...one.path, 'job']), ['select', 'from']].every((one) =>
+    isLiteral(expanded, one),
+  );
   const placeOfJob: Place = (inner, { form, ...remark }) => {
     const isJoinOfDefaults = expanded.hasDefaults && inner[1] === 'join';
     return place(inner, { ...remark, form: form && isJobWritten && !isJoinOfDefaults });
   };
-  const options = job ? readStrictly(job.options, parts.with ?? {}, placeOfJob, ['with']) : undefined;
+  const options = used.map(({ job: one, given, path: at }) =>
+    one ? readStrictly(one.options, given, placeOfJob, [...at, 'with']) : undefined,
+  );
   const blackedOut = blackoutRemark(parts, known.settings?.calendars ?? {}, Date.now());
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
     // An unknown list is reported already.
     ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, placeOfJob) : []),
-    ...(job && options ? optionFindings(options, parts, job, placeOfJob) : []),
+    ...stepFindings(used, place),
+    ...used.flatMap((one, i) => optionFindings(options[i], one, parts, placeOfJob)),
     ...recordFindings(parts, job, place),
     ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
       place(inner, remark),
@@ -93,7 +100,9 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
   ];
   const link = linkOf(parts, expanded);
-  if (findings.length > 0 || root.isBroken || !('value' in read) || !options || !('value' in options))
+  const given = options.flatMap((one) => (one && 'value' in one ? [{ options: one.value }] : []));
+  const [only] = given;
+  if (findings.length > 0 || root.isBroken || !('value' in read) || !only || given.length < used.length)
     return { ...link, findings, warnings };
   return {
     ...link,
@@ -101,7 +110,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     warnings,
     policy: toPolicy(
       read.value,
-      { options: options.value, calendars: known.settings?.calendars ?? {} },
+      { work: read.value.steps ? { steps: given } : only, calendars: known.settings?.calendars ?? {} },
       yaml.file,
     ),
   };
@@ -119,11 +128,48 @@ function linkOf(
   };
 }
 
-/** The job of a policy. For a misspelt name it is the closest job, so that the rest can be checked. */
-function jobMeant({ job }: PartialPolicy, { registry }: Known): AnyJob | undefined {
-  if (job === undefined) return undefined;
-  const meant = registry.get(job) ? job : closest(job, registry.names());
-  return meant === undefined ? undefined : registry.get(meant);
+/** A job that a policy uses: its own, or that of a step. */
+interface UsedJob {
+  /** For a misspelt name it is the closest job, so that the rest can be checked. */
+  job: AnyJob | undefined;
+  name: string | undefined;
+  /** Its options as they are written. */
+  given: unknown;
+  /** Where `job` and `with` are. */
+  path: Path;
+}
+
+function jobsMeant({ job, with: given = {}, steps }: PartialPolicy, { registry }: Known): UsedJob[] {
+  const usedAt = (path: Path, name: string | undefined, options: unknown): UsedJob => {
+    const meant = name === undefined || registry.get(name) ? name : closest(name, registry.names());
+    return { path, name, given: options, job: meant === undefined ? undefined : registry.get(meant) };
+  };
+  if (!Array.isArray(steps)) return [usedAt([], job, given)];
+  return steps.map((step, i) => usedAt(['steps', i], step?.job, step?.with ?? {}));
+}
+
+/** The job that the selection is checked against; undefined when a step has none, or cannot be one. */
+function jobForAll(used: readonly UsedJob[]): AnyJob | undefined {
+  const [only] = used;
+  if (used.length < 2) return only?.job;
+  const steps = used.flatMap(({ job, name = '' }) => (job ? [{ job, name }] : []));
+  return steps.length === used.length ? jobOfSteps(steps) : undefined;
+}
+
+/** All steps work on the items of one list. */
+function stepFindings(used: readonly UsedJob[], place: Place): Diagnostic[] {
+  if (used.length < 2) return [];
+  const jobs = used.flatMap(({ job }) => job ?? []);
+  const list = listOf(jobs);
+  const decides = jobs.find(({ candidates }) => candidates === list);
+  return used.flatMap(({ job, path }) => {
+    if (!job) return [];
+    const why = whyNoStep(job);
+    if (why !== undefined) return [place([...path, 'job'], { message: why })];
+    if (job.candidates === 'any' || job.candidates === list) return [];
+    const message = `The job ${job.name} works on ${job.candidates}, but ${decides?.name} on ${list}: all steps of a policy work on the same list.`;
+    return [place([...path, 'job'], { message, suggestion: 'write a policy of its own' })];
+  });
 }
 
 /** Whether where the candidates come from is written, and cannot be read. */
@@ -171,7 +217,7 @@ function hintOnFilter(
 /** The filters of the list of candidates, as far as the valid parts of the policy name it. */
 function filtersFor(value: unknown, known: Known): List['filters'] {
   const parts = (readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {};
-  const job = jobMeant(parts, known);
+  const job = jobForAll(jobsMeant(parts, known));
   const from = parts.select?.from;
   if (!job || (job.candidates === 'any' && from === undefined)) return {};
   return operationOf(candidatesOf(job, from === undefined ? {} : { from })).list?.filters ?? {};
@@ -214,12 +260,15 @@ function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagno
     const form = looksLikeDay(text);
     return fault === undefined ? undefined : [place(path, { message: `"${text}" ${fault}.`, form })];
   };
-  const unjudged = jobMeant(parts, known) ? '' : ', so "select" and "with" were not checked';
+  const used = jobsMeant(parts, known);
+  const unjudged = used.every(({ job }) => job) ? '' : ', so "select" and "with" were not checked';
   const accounts = settings && Object.keys(settings.accounts);
   const notifications = settings && Object.keys(settings.notifications);
   const calendars = settings && Object.keys(settings.calendars);
   return [
-    ...(parts.job === undefined ? [] : unknown(['job'], 'job', parts.job, registry.names(), unjudged)),
+    ...used.flatMap(({ name, path }) =>
+      name === undefined ? [] : unknown([...path, 'job'], 'job', name, registry.names(), unjudged),
+    ),
     ...(parts.account === undefined || !accounts
       ? []
       : unknown(['account'], 'account', parts.account, accounts)),
@@ -241,11 +290,12 @@ type Options = ReturnType<typeof readStrictly>;
 
 /** Errors in `with`: those that the schema of the job's options finds, or else those that the job finds. */
 function optionFindings(
-  options: Options,
+  options: Options | undefined,
+  { job, path: at }: UsedJob,
   { select, timeout }: PartialPolicy,
-  job: AnyJob,
   place: Place,
 ): Diagnostic[] {
+  if (!job || !options) return [];
   if ('findings' in options) return options.findings;
   // A missing list is reported as such.
   if (!isSourceKnown(select ?? {}, job)) return [];
@@ -255,5 +305,5 @@ function optionFindings(
     // A time limit that could not be read cannot be exceeded.
     targetMs: timeout ? targetMsOf(timeout) : Number.POSITIVE_INFINITY,
   });
-  return (faults ?? []).map(({ path, ...remark }) => place(['with', ...path], remark));
+  return (faults ?? []).map(({ path, ...remark }) => place([...at, 'with', ...path], remark));
 }

@@ -103,12 +103,12 @@ function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): P
       return [['select', 'for_each'], { at: 'key', form: true, message, suggestion: 'remove it' }];
     }
     if (from === undefined || from === job.candidates) return undefined;
-    const message = `The job ${job.name} works on ${job.candidates} only.`;
-    return [['select', 'from'], { form: true, message, suggestion: 'remove "from"' }];
+    const message = `${whoWorks(job)} on ${job.candidates} only.`;
+    return [['select', 'from'], { form: !job.steps, message, suggestion: 'remove "from"' }];
   }
   if (from === undefined) {
-    const message = `The job ${job.name} works on any list; name one with "from", such as listSites.`;
-    return [['select'], { at: 'key', form: true, missing: ['from'], message }];
+    const message = `${whoWorks(job)} on any list; name one with "from", such as listSites.`;
+    return [['select'], { at: 'key', form: !job.steps, missing: ['from'], message }];
   }
   const parent = parentListOf(from);
   if (parent === forEach?.list) return undefined;
@@ -225,3 +225,5 @@ function expressionFault(compile: () => unknown): Remark | undefined {
     return { message, suggestion, ...(offset !== undefined && { offset }) };
   }
 }
+
+const whoWorks = ({ name, steps }: AnyJob): string => (steps ? 'The steps work' : `The job ${name} works`);

@@ -82,6 +82,12 @@ export const conditionsOf = (registry: Registry, form: Form): Conditional[] => [
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
     then: { properties: { select: reference(queryName(list, form)) } },
   })),
+  ...registry.names().map((name) => ({
+    if: hasStep(name),
+    // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
+    then: consequenceOfStep(jobIn(registry, name), form),
+  })),
+  { properties: { steps: { items: stepOf(registry) } } },
   { properties: { select: { properties: { join: { additionalProperties: joinedBy(form) } } } } },
 ];
 
@@ -92,6 +98,37 @@ const joinedBy = (form: Form): JsonSchema => ({
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
     then: { properties: { filters: ifMap(reference(filtersName(list, form))) } },
   })),
+});
+
+/** Whether a policy has a step with this job. */
+export const hasStep = (name: string): object => ({
+  required: ['steps'],
+  properties: { steps: { type: 'array', contains: ofJob(name) } },
+});
+
+const ofJob = (name: string): object => ({
+  type: 'object',
+  required: ['job'],
+  properties: { job: { const: name } },
+});
+
+/** What follows for the selection of a policy from the job of one of its steps. */
+export const consequenceOfStep = ({ candidates }: AnyJob, form: Form): object =>
+  candidates === 'any' ? {} : { properties: { select: ifMap(ownList(candidates, form)) } };
+
+/** What follows for a step from its job. */
+const stepOf = (registry: Registry): JsonSchema => ({
+  allOf: registry.names().map((name) => {
+    const { required = [] } = jsonSchemaOf(jobIn(registry, name).options);
+    return {
+      if: ofJob(name),
+      // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
+      then: {
+        ...(required.length > 0 && { required: ['with'] }),
+        properties: { with: ifMap(reference(optionsName(name, 'complete'))) },
+      },
+    };
+  }),
 });
 
 /** What follows for a policy from its job. */

@@ -5,12 +5,16 @@ import type { PolicyEntry } from './policy-file.ts';
 import { type Calendars, toBlackout } from './to-policy.ts';
 
 /** Where numbers are sent as text, so that YAML must not change them. */
-const textPlaces: readonly Path[] = [
-  ['select', 'filters'],
-  ['select', 'for_each', 'filters'],
-  ['select', 'join'],
-  ['with', 'params'],
-];
+const textPlaces = (entry: unknown): Path[] => {
+  const { steps } = (entry ?? {}) as { steps?: unknown };
+  return [
+    ['select', 'filters'],
+    ['select', 'for_each', 'filters'],
+    ['select', 'join'],
+    ['with', 'params'],
+    ...(Array.isArray(steps) ? steps.map((_, i): Path => ['steps', i, 'with', 'params']) : []),
+  ];
+};
 
 /** Numbers whose value in YAML differs from their text: YAML reads `8.10` as 8.1, and `012` as 12. */
 export function misreadNumbers(
@@ -24,7 +28,7 @@ export function misreadNumbers(
       numbersIn(inner, [...at, Array.isArray(value) ? Number(key) : key]),
     );
   };
-  return textPlaces.flatMap((place) => {
+  return textPlaces(entry).flatMap((place) => {
     const held = place.reduce<unknown>(
       (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
       entry,

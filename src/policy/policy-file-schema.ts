@@ -7,7 +7,15 @@
  */
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import type { Registry } from '../job/registry.ts';
-import { conditionsOf, consequenceOf, definitionsOf, jobNameSchema, queryFrom } from './job-schema.ts';
+import {
+  conditionsOf,
+  consequenceOf,
+  consequenceOfStep,
+  definitionsOf,
+  hasStep,
+  jobNameSchema,
+  queryFrom,
+} from './job-schema.ts';
 import { type JsonSchema, jsonSchemaOf, withPlaceholders } from './json-schema.ts';
 import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';
 
@@ -54,8 +62,15 @@ export function policyFileJsonSchema(registry: Registry) {
 
 function entryOf(registry: Registry): JsonSchema {
   const entry = policyEntryJsonSchema();
-  const { type: _, ...job } = { ...entry.properties?.['job'], ...jobNameSchema(registry) };
-  return { ...entry, properties: { ...entry.properties, job } };
+  const named = ({ type: _, ...job }: JsonSchema = {}): JsonSchema => ({
+    ...job,
+    ...jobNameSchema(registry),
+  });
+  const { properties = {} } = entry;
+  const { job, steps } = properties;
+  const items = { ...steps?.items };
+  items.properties = { ...items.properties, job: named(items.properties?.['job']) };
+  return { ...entry, properties: { ...properties, job: named(job), steps: { ...steps, items } } };
 }
 
 const withoutProto = (schema: JsonSchema): JsonSchema => ({
@@ -75,7 +90,10 @@ function consequencesOfDefaults(registry: Registry): object[] {
       const job = registry.get(name);
       if (!job) return [];
       const given = { required: ['job'], properties: { job: { const: name } } };
-      return [forPolicies(given, { required: ['job'] }, consequenceOf(job, 'partial'))];
+      return [
+        forPolicies(given, { required: ['job'] }, consequenceOf(job, 'partial')),
+        forPolicies(hasStep(name), { required: ['steps'] }, consequenceOfStep(job, 'partial')),
+      ];
     }),
     ...(Object.keys(candidateLists) as CandidateList[]).map((list) => {
       const from = (one: object) => ({
@@ -91,8 +109,8 @@ interface Need {
   /** The map that needs it. */
   path: readonly string[];
   needs: JsonSchema;
-  /** What the defaults have when the policies do not need it. */
-  given: readonly string[];
+  /** What the defaults match when the policies do not need it. */
+  given: object;
 }
 
 /** What the maps of a policy need. */
@@ -102,15 +120,27 @@ function needsOf(
 ): Need[] {
   const keys = required.filter((key) => path.length > 0 || key !== 'name');
   return [
-    ...keys.map((key) => ({ path, needs: { required: [key] }, given: [...path, key] })),
-    ...(oneOf ? [{ path, needs: { oneOf }, given: path }] : []),
+    ...keys.map((key) => ({
+      path,
+      needs: { required: [key] },
+      given: within([...path, key], {}, 'present'),
+    })),
+    ...(oneOf
+      ? [
+          {
+            path,
+            needs: { oneOf },
+            given: within(path, path.length === 0 ? { anyOf: oneOf } : {}, 'present'),
+          },
+        ]
+      : []),
     ...Object.entries(properties).flatMap(([key, inner]) => needsOf(inner, [...path, key])),
   ];
 }
 
 /** A map that is a placeholder or null needs nothing, so only maps are asked. */
 const neededUnlessDefault = ({ path, needs, given }: Need) => ({
-  if: { properties: { defaults: within(given, {}, 'present') } },
+  if: { properties: { defaults: given } },
   else: {
     properties: {
       policies: {

@@ -166,6 +166,12 @@ export const Matrix = z
   })
   .catchall(z.array(z.unknown()).min(1));
 
+const Step = z.strictObject({
+  name: z.optional(name).describe("What reports call the step. Default the job's name."),
+  job: z.string().describe('The kind of work: the name of a file in jobs/.'),
+  with: z.optional(z.record(z.string(), z.unknown())).describe("The job's own options. Default none."),
+});
+
 const Entry = z.strictObject({
   name: name.describe('The name of the policy, once in all files.'),
   description: z.optional(z.string()).describe('One line for people. Default none.'),
@@ -178,7 +184,14 @@ const Entry = z.strictObject({
     .string()
     .default('default')
     .describe('A name under accounts in config/caretaker.yaml. Default default.'),
-  job: z.string().describe('The kind of work: the name of a file in jobs/.'),
+  job: z
+    .optional(z.string())
+    .describe('The kind of work: the name of a file in jobs/. Either this or "steps" is required.'),
+  steps: z
+    .optional(z.array(Step).min(1).max(10))
+    .describe(
+      'Several jobs on the same targets instead of one. On each target they work in this order, and each starts when the one before it is done.',
+    ),
   priority: z
     .enum(priorities)
     .default('normal')
@@ -200,10 +213,24 @@ const Entry = z.strictObject({
     .describe('What is written to the sites about the work that was done. Default nothing.'),
 });
 /** Where several keys have to agree. */
-export const PolicyEntry = Entry.refine(
-  ({ schedule, timeout }) => schedule?.spread === undefined || schedule.spread < timeout.run,
-  { path: ['schedule', 'spread'], error: 'must be a duration that is shorter than "timeout.run"' },
-);
+export const PolicyEntry = Entry.superRefine((entry, context) => {
+  const { job, steps, schedule, timeout } = entry;
+  const refuse = (path: string[], message: string, suggestion?: string) =>
+    context.addIssue({ code: 'custom', path, message, params: { suggestion } });
+  if (schedule?.spread !== undefined && schedule.spread >= timeout.run)
+    refuse(['schedule', 'spread'], 'must be a duration that is shorter than "timeout.run"');
+  if (job === undefined && steps === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['job'],
+      message: 'is missing',
+      params: { missing: ['job', 'steps'] },
+    });
+  if (steps === undefined) return;
+  if (job !== undefined) refuse(['steps'], 'cannot be used together with "job"', 'remove one of the two');
+  if (entry.with !== undefined)
+    refuse(['with'], 'cannot be used together with "steps"', 'give each step its own "with"');
+}).meta({ oneOf: [{ required: ['job'] }, { required: ['steps'] }] });
 export type PolicyEntry = z.output<typeof PolicyEntry>;
 
 const variable = z

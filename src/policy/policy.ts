@@ -124,11 +124,14 @@ export const Policy = z.object({
   name: text,
   description: optional(text),
   account: text,
+  /** For a policy with steps, the names of their jobs, for people: `jobOf` gives the job. */
   job: text,
+  /** Several jobs that work on each target one after the other, instead of one. */
+  steps: optional(z.array(z.object({ name: text, job: text })).min(2)),
   priority: z.enum(priorities),
   schedule: optional(Schedule),
   select: Select,
-  /** The job's own options, as its schema read them. JSON. */
+  /** The job's own options, as its schema read them. JSON. With steps, a list of those of each. */
   options: z.unknown(),
   limits: z.object({
     concurrency: number,

@@ -2,6 +2,7 @@
  * Translates a policy from the keys of its file into `Policy`, which the other rooms use.
  */
 import { createHash } from 'node:crypto';
+import { jobNames } from '../job/steps.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
 import type { Blackout, ForEach, Policy, Schedule, Select } from './policy.ts';
@@ -13,27 +14,29 @@ const defaultTargetMs = 2 * 3_600_000;
 export const targetMsOf = ({ target, run }: PolicyEntry['timeout']): number =>
   target ?? Math.min(defaultTargetMs, run);
 
+/** What the jobs of a policy read of their options: those of its job, or of each of its steps. */
+export type JobOptions = { options: unknown } | { steps: readonly { options: unknown }[] };
+
 /** Calendars by their names. */
 export type Calendars = Readonly<Record<string, readonly Days[]>>;
 
 /**
- * The policy, frozen. `options` is `with` as the job's schema read it. The days of calendars are copied into
+ * The policy, frozen. `work` is `with` as the schemas of its jobs read it. The days of calendars are copied into
  * the policy.
  */
 export function toPolicy(
   entry: PolicyEntry,
-  { options, calendars }: { options: unknown; calendars: Calendars },
+  { work, calendars }: { work: JobOptions; calendars: Calendars },
   file: string,
 ): Policy {
   const { limits, retry, timeout } = entry;
   const deciding = {
     name: entry.name,
     account: entry.account,
-    job: entry.job,
+    ...toWork(entry, work),
     priority: entry.priority,
     ...(entry.schedule && { schedule: toSchedule(entry.schedule, calendars) }),
     select: toSelect(entry.select),
-    options,
     limits: {
       concurrency: limits.concurrency,
       maxTargets: limits.max_targets,
@@ -66,6 +69,19 @@ const toRecord = ({
   }),
   ...(note && { note }),
 });
+
+/** The job with its options, or the steps. A single step is the same as its job. */
+function toWork(
+  { job, steps = [] }: PolicyEntry,
+  work: JobOptions,
+): Pick<Policy, 'job' | 'steps' | 'options'> {
+  if ('options' in work) return { job: job ?? '', options: work.options };
+  const options = work.steps.map((step) => step.options);
+  const [only, ...more] = steps;
+  if (only && more.length === 0) return { job: only.job, options: options[0] };
+  const named = steps.map((step) => ({ name: step.name ?? step.job, job: step.job }));
+  return { job: jobNames(steps), options, steps: named };
+}
 
 function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: Calendars): Schedule {
   const {

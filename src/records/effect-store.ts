@@ -9,17 +9,12 @@ import { isoTime } from '../clock.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { type Owner, ownerText } from './owner.ts';
 
 /** An effect: the operation, and the id of what it made. */
 export interface Effect {
   operation: string;
   id: string;
-}
-
-/** The target that an effect belongs to. */
-export interface EffectOwner {
-  run: string;
-  target: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -28,7 +23,6 @@ const MAX_DAYS = 8;
 export const EFFECTS_KEPT_MS = (MAX_DAYS + 2) * DAY_MS;
 
 export const effectField = ({ operation, id }: Effect): string => `${operation}\n${id}`;
-const ownerField = ({ run, target }: EffectOwner): string => `${run}\n${target}`;
 
 /** The key under which effects are written that became known at `at`. */
 export const effectsKey = (account: string, at: number): string =>
@@ -59,13 +53,7 @@ export class EffectStore {
    * Makes the target the owner of an effect. False when it has another owner. `since`: when the intent of the
    * request was recorded; owners that were written more than a day before that are not searched.
    */
-  async claim(
-    account: string,
-    effect: Effect,
-    owner: EffectOwner,
-    at: number,
-    since: number,
-  ): Promise<boolean> {
+  async claim(account: string, effect: Effect, owner: Owner, at: number, since: number): Promise<boolean> {
     return (await this.own('claim', account, effect, owner, at, since)) === 1;
   }
 
@@ -73,7 +61,7 @@ export class EffectStore {
   async belongsToOther(
     account: string,
     effect: Effect,
-    owner: EffectOwner,
+    owner: Owner,
     at: number,
     since: number,
   ): Promise<boolean> {
@@ -84,7 +72,7 @@ export class EffectStore {
     how: 'claim' | 'check',
     account: string,
     effect: Effect,
-    owner: EffectOwner,
+    owner: Owner,
     at: number,
     since: number,
   ): Promise<number> {
@@ -92,7 +80,7 @@ export class EffectStore {
     const days = Array.from({ length: Math.min(Math.max(daysBack, 2), MAX_DAYS) + 1 }, (_, day) =>
       effectsKey(account, at - day * DAY_MS),
     );
-    const args = { owner: ownerField(owner), ttl: EFFECTS_KEPT_MS, how, effect: effectField(effect) };
+    const args = { owner: ownerText(owner), ttl: EFFECTS_KEPT_MS, how, effect: effectField(effect) };
     return Number(await ownEffect(this.store, { keys: {}, keyList: days, args }));
   }
 }

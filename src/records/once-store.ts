@@ -9,12 +9,14 @@ import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { type Owner, ownerFields, ownerText } from './owner.ts';
 import { checkRecord } from './parse-record.ts';
 
 /** Who holds a key, since when, and the result, if known. */
 const KeyHolder = z.object({
   run: z.string(),
   target: z.string(),
+  step: z.exactOptional(z.number()),
   at: z.number(),
   result: z.exactOptional(z.string()),
 });
@@ -58,14 +60,9 @@ if redis.call('HGET', keys.key, 'owner') == args.owner then redis.call('HSET', k
 return 1`,
 );
 
-type Owner = Pick<KeyHolder, 'run' | 'target'>;
-
-const ownerField = ({ run, target }: Owner): string => `${run}\n${target}`;
-
 /** The holder in the fields `owner`, `at` and `result`. */
 function holderOf([owner, at, result]: readonly unknown[], key: string): KeyHolder {
-  const [run, target] = typeof owner === 'string' ? owner.split('\n') : [];
-  const known = { run, target, at: Number(at), ...(result === null ? {} : { result }) };
+  const known = { ...ownerFields(owner), at: Number(at), ...(result === null ? {} : { result }) };
   return checkRecord(KeyHolder, known, key);
 }
 
@@ -80,7 +77,7 @@ export class OnceStore {
     const name = keys.once(account, key);
     const claimed = await claimKey(this.store, {
       keys: { key: name },
-      args: { owner: ownerField(owner), now, ttl: KEPT_MS, instead: instead ? ownerField(instead) : '' },
+      args: { owner: ownerText(owner), now, ttl: KEPT_MS, instead: instead ? ownerText(instead) : '' },
     });
     return holderOf(claimed as unknown[], name);
   }
@@ -97,7 +94,7 @@ export class OnceStore {
   async note(account: string, key: string, owner: Owner, result: string): Promise<void> {
     await noteResult(this.store, {
       keys: { key: keys.once(account, key) },
-      args: { owner: ownerField(owner), result },
+      args: { owner: ownerText(owner), result },
     });
   }
 

@@ -303,7 +303,7 @@ return {target.fence, redis.call('HINCRBY', keys.generation, 'number', 1)}`,
  * Writes a target in its next state, with its indexes, the run's counts and its event. `from`: the states it
  * may come from, separated by commas; `score`: its place in the index of the new state; `spent`: requests by
  * operation, which are counted whether or not the target is written. `effects`: the fields of the effects
- * that belong to the target. Gives 0 when the target has another fence or state.
+ * that belong to `owner`. Gives 0 when the target has another fence or state.
  */
 export const moveTarget = defineScript(
   {
@@ -340,6 +340,7 @@ export const moveTarget = defineScript(
       'effects_ttl',
       'account',
       'outbox_prefix',
+      'owner',
     ],
     argList: 'effects',
   },
@@ -354,7 +355,7 @@ count_requests(keys.run, args.spent)
 if not ours then return 0 end
 redis.call('HSET', keys.targets, args.id, args.json)
 for _, effect in ipairs(effects) do
-  redis.call('HSET', keys.effects, effect, args.run .. '\\n' .. args.id)
+  redis.call('HSET', keys.effects, effect, args.owner)
   redis.call('PEXPIRE', keys.effects, args.effects_ttl)
 end
 redis.call('ZREM', keys.acting, args.id)

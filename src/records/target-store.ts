@@ -23,6 +23,7 @@ import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
+import { type Owner, ownerText } from './owner.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 import { type ReasonCount, toReasonCount } from './reason-count.ts';
 import {
@@ -228,6 +229,7 @@ export class TargetStore {
    * @param spent requests that were sent for it, by operation.
    * @param dueAt for `waiting`, when it may be dispatched again.
    * @param effects what the target changed, by the service's answer: it belongs to no other target.
+   * @param owner whose effects they are: the target, at the step that it was at.
    * @returns false when another process moved the target; the requests are counted nevertheless.
    */
   async move(
@@ -238,12 +240,14 @@ export class TargetStore {
       dueAt,
       spent = {},
       effects = [],
+      owner = { run: run.id, target: target.id },
       at,
     }: {
       from: readonly TargetState[];
       dueAt?: number;
       spent?: Spent;
       effects?: readonly Effect[];
+      owner?: Owner;
       at: number;
     },
   ): Promise<boolean> {
@@ -281,6 +285,7 @@ export class TargetStore {
         effects_ttl: EFFECTS_KEPT_MS,
         account: run.account,
         outbox_prefix: keys.outboxSite(run.account, ''),
+        owner: ownerText(owner),
       },
       argList: effects.map(effectField),
     });

@@ -214,6 +214,18 @@ export const Watch = z.looseObject({
 });
 export type Watch = z.output<typeof Watch>;
 
+/** The end of a step of the policy (`steps`) that was done. */
+export const StepEnd = z.object({
+  reason,
+  detail: optional(text),
+  at: number,
+  /** The service's task that its work became. */
+  taskId: optional(text),
+  /** Until the target ends; then they are among the findings of the target. */
+  findings: optional(z.array(Finding)),
+});
+export type StepEnd = z.output<typeof StepEnd>;
+
 /**
  * What every target has, in any state. `fence` grows with each dispatch, claim and intent: a process that has
  * an older one cannot write.
@@ -235,6 +247,8 @@ const target = {
   startedAt: optional(number),
   /** The service's task that its work became. */
   taskId: optional(text),
+  /** The steps of the policy that are done, in order. Missing while there is none. */
+  steps: optional(z.array(StepEnd)),
 };
 
 /** What a target keeps on its way, from the first step of its job to the last. */
@@ -258,6 +272,7 @@ const betweenSteps = {
   watch: optional(Watch),
   lostAt: optional(number),
   continues: optional(yes),
+  endsStep: optional(yes),
   taskCancel: optional(z.enum(['due', 'requested'])),
   /** How the followed work ended, for the step that comes after it. */
   ended: optional(z.object({ is: z.enum(['done', 'skipped', 'failed']), reason, detail: optional(text) })),
@@ -288,6 +303,8 @@ const Following = z.object({
   lostAt: optional(number),
   /** The followed work is one step of several: its end does not end the target. */
   continues: optional(yes),
+  /** The end of the followed work is the end of a step of the policy, and not of its last one. */
+  endsStep: optional(yes),
   /** The cancellation of the followed task was requested, because the run was cancelled. */
   taskCancel: optional(z.literal('requested')),
 });

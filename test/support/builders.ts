@@ -80,3 +80,21 @@ const needed: Record<TargetState, object> = {
   following: { watch: { kind: 'task', taskId: 'task-1', since: 0 } },
   ended: { outcome: 'succeeded', reason: 'done', finishedAt: 2_000 },
 };
+
+/** A step of a policy, with the options of its job. */
+export interface AStep {
+  name: string;
+  job: string;
+  options: unknown;
+}
+
+/** A policy with these steps over all sites. */
+export const aPolicyOf = (steps: readonly AStep[], changes: Partial<Policy> = {}): Policy =>
+  aPolicy({
+    name: 'maintenance',
+    job: steps.map(({ job }) => job).join(', '),
+    steps: steps.map(({ name, job }) => ({ name, job })),
+    options: steps.map(({ options }) => options),
+    select: { from: 'listSites', filters: {} },
+    ...changes,
+  });

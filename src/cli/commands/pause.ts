@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { isoMinute } from '../../clock.ts';
+import { jobsOf } from '../../policy/job-of.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
@@ -175,7 +176,7 @@ function selected(words: readonly string[], selector: Selector, choice: Choice):
   const chosen = [...existing].filter((name) => {
     const policy = all.get(name);
     if (words.length > 0 && !words.some((word) => matches(name, word))) return false;
-    if (selector.job !== undefined && policy?.job !== selector.job) return false;
+    if (selector.job !== undefined && !(policy && jobsOf(policy).includes(selector.job))) return false;
     return selector.account === undefined || policy?.account === selector.account;
   });
   if (chosen.length === 0) throw new UsageError('No policy matches. Nothing was changed.');

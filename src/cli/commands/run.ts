@@ -1,5 +1,6 @@
 import type { Caretaker } from '../../app/caretaker.ts';
 import { isoMinute } from '../../clock.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
@@ -115,7 +116,7 @@ async function checkTargets(
   named: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
-  if (named.length > MAX_CHECKED || registry.get(policy.job)?.prepare) return;
+  if (named.length > MAX_CHECKED || jobOf(registry, policy)?.prepare) return;
   const { unselected, ended } = await engine.preview(policy, named);
   if (unselected.length === 0) return;
   const lines = ended.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));

@@ -25,17 +25,19 @@ import { CaretakerError } from '../../errors.ts';
 import type { Acting, AnyJob } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { Run, Target, TargetIn } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
+import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import { type Decision, decide, type StepResult } from './decide.ts';
 import { encodeAnswer } from './encode-answer.ts';
-import { effectsOf, onceOf } from './ownership.ts';
+import { effectsOf, onceOf, ownerOf } from './ownership.ts';
 
 /**
  * A request must be sent within this time after its intent was recorded, or not at all. So a process that was
@@ -70,7 +72,7 @@ class RunCancelledError extends CaretakerError {
 }
 
 /** The fields of a run that never change. They are read once for all of its targets. */
-export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'scheduledFor'> {
+export interface ActingRun extends Pick<Run, 'id' | 'account' | 'scheduledFor'> {
   readonly policy: Policy;
 }
 
@@ -88,7 +90,7 @@ export async function act(
 ): Promise<Target | undefined> {
   // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
   // account and the job.
-  const job = deps.registry.get(run.job);
+  const job = jobOf(deps.registry, run.policy);
   if (!deps.serves(run.account) || !job) return undefined;
   const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, deps.clock.now());
   if (!claimed) return undefined;
@@ -250,6 +252,7 @@ class Step {
       options: this.run.policy.options,
       runContext: runContextOf(this.run.policy, this.run.scheduledFor),
       state: jobState === undefined ? undefined : this.job.state?.parse(JSON.parse(jobState)),
+      step: this.target.steps?.length ?? 0,
       ...(ended ? { ended } : {}),
       now: this.deps.clock.now(),
     };
@@ -329,11 +332,12 @@ class Step {
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unexpected !== undefined)
       log.error({ ...facts, err: decision.unexpected }, 'a job failed unexpectedly');
-    const target = this.withWatchFacts(decision.target);
+    const target = namingStep(this.run.policy, this.withWatchFacts(decision.target));
     const moved = await records.targets.move(this.run, target, {
       from: ['acting'],
       spent: this.spent.take(),
       effects: this.effectsMade,
+      owner: ownerOf(this.run, this.target),
       at: clock.now(),
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });

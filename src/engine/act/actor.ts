@@ -70,8 +70,8 @@ export class Actor {
     if (!run) return undefined;
     const [oldest] = this.runs.keys();
     if (oldest !== undefined && this.runs.size >= MAX_CACHED_RUNS) this.runs.delete(oldest);
-    const { account, job, scheduledFor } = run;
-    const acting = { id, account, job, scheduledFor, policy: policyOf(run) };
+    const { account, scheduledFor } = run;
+    const acting = { id, account, scheduledFor, policy: policyOf(run) };
     this.runs.set(id, acting);
     return acting;
   }

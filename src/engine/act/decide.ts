@@ -16,15 +16,24 @@ import { isoMinute } from '../../clock.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { messageOf } from '../../errors.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
-import type { Answer, End } from '../../job/answer.ts';
+import type { End, StepAnswer } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';
-import type { EndingReason, Finding, Held, Outcome, Target, TargetIn, Watch } from '../../run/run.ts';
+import type {
+  EndingReason,
+  Finding,
+  Held,
+  Outcome,
+  StepEnd,
+  Target,
+  TargetIn,
+  Watch,
+} from '../../run/run.ts';
 import { scrub } from '../../secrets.ts';
 
 /** The result of a step: an answer of the job, a reason of the engine to do nothing for now, or an error. */
 export type StepResult =
-  | Answer<string>
+  | StepAnswer<string>
   /** It is too early to tell whether a lost request arrived. Try again at `at`. */
   | { is: 'too-early'; at: number }
   /** This process is stopping and did not wait for the answer. The next worker reconciles. */
@@ -74,9 +83,14 @@ export function decide(
   if ('error' in found) return decideError(target, found.error, circumstances);
   switch (found.is) {
     case 'following':
-      return { target: following(target, found.watch, found.next) };
+      return { target: following(target, found) };
     case 'next':
       return { target: next(target, found.state), dueAt: circumstances.now };
+    case 'step-done':
+      return {
+        target: stepDone(target, found.end, circumstances.now, found.state),
+        dueAt: circumstances.now,
+      };
     case 'waiting': {
       const decision = wait(target, circumstances, { reason: found.reason, detail: found.detail });
       return found.until === undefined ? decision : { ...decision, dueAt: found.until };
@@ -99,8 +113,7 @@ export function decide(
  */
 function following(
   target: TargetIn<'acting'>,
-  watch: Watch,
-  next: string | undefined,
+  { watch, next, endsStep }: Extract<StepAnswer<string>, { is: 'following' }>,
 ): TargetIn<'following'> {
   const { taskCancel: _taskCancel, ...rest } = withoutStepFields(target);
   return {
@@ -108,6 +121,7 @@ function following(
     state: 'following',
     watch,
     ...(next === undefined ? {} : { continues: true, partlyDone: true, jobState: next }),
+    ...(endsStep ? { endsStep } : {}),
   };
 }
 
@@ -128,14 +142,37 @@ const next = (target: TargetIn<'acting'>, jobState: string): TargetIn<'waiting'>
 
 /** A target whose followed work has ended, with any result: the job continues with its next step. */
 export function continued(target: TargetIn<'following'>, { is, reason, detail }: End): TargetIn<'waiting'> {
-  const {
-    watch: _watch,
-    continues: _continues,
-    taskCancel: _taskCancel,
-    ...rest
-  } = withoutStepFields(target);
-  return { ...rest, state: 'waiting', ended: { is, reason, ...(detail === undefined ? {} : { detail }) } };
+  return {
+    ...withoutWatch(target),
+    state: 'waiting',
+    ended: { is, reason, ...(detail === undefined ? {} : { detail }) },
+  };
 }
+
+/** A target of which a step of the policy is done: it is due for the next one. */
+export function stepDone(
+  target: TargetIn<'acting'> | TargetIn<'following'>,
+  end: End,
+  now: number,
+  jobState = target.jobState,
+): TargetIn<'waiting'> {
+  const { taskId: _ofThisStep, ...rest } = withoutWatch(target);
+  return {
+    ...rest,
+    state: 'waiting',
+    partlyDone: true,
+    ...(jobState === undefined ? {} : { jobState }),
+    steps: [...(target.steps ?? []), stepEnd(end, target, now)],
+  };
+}
+
+const stepEnd = ({ reason, detail, findings = [] }: End, { taskId }: Target, at: number): StepEnd => ({
+  reason,
+  ...(detail === undefined ? {} : { detail }),
+  at,
+  ...(taskId === undefined ? {} : { taskId }),
+  ...(findings.length === 0 ? {} : { findings: bounded(findings) }),
+});
 
 /** A target of a cancelled run whose task still runs in the service: the task must be cancelled too. */
 export const cancelling = (target: TargetIn<'following'>): TargetIn<'waiting'> => ({
@@ -154,12 +191,23 @@ function withoutStepFields<T extends TargetIn<'acting'> | TargetIn<'following'>>
   return { ...rest, waits: 0 };
 }
 
-/** A target with the outcome that an answer or a verdict gives it. */
+/** The same, without what it followed. */
+function withoutWatch(target: TargetIn<'acting'> | TargetIn<'following'>) {
+  const { watch, continues, endsStep, taskCancel, ...rest } = withoutStepFields(target);
+  return rest;
+}
+
+/**
+ * A target with the outcome that an answer or a verdict gives it. When all steps of its policy are done, its
+ * reason is that of the last step that had something to do.
+ */
 export function concluded(target: Target, end: End, now: number): TargetIn<'ended'> {
   const outcome = end.is === 'done' ? 'succeeded' : end.is;
-  const { findings = [] } = end;
-  const result = ended(target, outcome, end.reason, end.detail, now);
-  return findings.length === 0 ? result : { ...result, findings: bounded(findings) };
+  if (outcome !== 'succeeded' || !target.steps)
+    return ended(target, outcome, end.reason, end.detail, now, end.findings);
+  const steps = [...target.steps, stepEnd(end, target, now)];
+  const { reason, detail } = steps.findLast((step) => step.reason !== 'already-done') ?? end;
+  return ended({ ...target, steps }, outcome, reason, detail, now);
 }
 
 /** How many findings of a target are kept, and how many characters of each. Records are kept for months. */
@@ -191,8 +239,10 @@ export function ended(
   reason: Reason,
   detail: string | undefined,
   now: number,
+  ownFindings: readonly Finding[] = [],
 ): TargetIn<'ended'> {
-  const { id, label, site, recordSite, changed, fence, attempts, waits, startedAt, taskId } = target;
+  const { id, label, site, recordSite, changed, fence, attempts, waits, startedAt, taskId, steps } = target;
+  const findings = [...(steps ?? []).flatMap((step) => step.findings ?? []), ...ownFindings];
   return {
     ...{ id, label, fence, attempts, waits },
     ...(site === undefined ? {} : { site }),
@@ -205,6 +255,8 @@ export function ended(
     reason,
     finishedAt: now,
     ...(detail === undefined ? {} : { detail }),
+    ...(steps === undefined ? {} : { steps: steps.map(({ findings: _collected, ...step }) => step) }),
+    ...(findings.length === 0 ? {} : { findings: bounded(findings) }),
   };
 }
 

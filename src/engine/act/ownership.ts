@@ -2,31 +2,45 @@
 import type { OperationId } from '../../contract/operations.ts';
 import type { Effects, Holder, Once } from '../../job/job.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
+import { type Owner, ownerText } from '../../records/owner.ts';
 import type { Run, Target } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 
 type RunOf = Pick<Run, 'id' | 'account'>;
 
+/** What a target does at one step of its policy belongs to that step alone: a later step may do the same. */
+export const ownerOf = (
+  { id: run }: RunOf,
+  { id: target, steps = [] }: Pick<Target, 'id' | 'steps'>,
+): Owner => ({
+  run,
+  target,
+  ...(steps.length === 0 ? {} : { step: steps.length }),
+});
+
 /** The owners of effects, as the job of a target sees them. */
-export function effectsOf(
-  { records, clock }: EngineDeps,
-  { id: run, account }: RunOf,
-  { id: target, intent }: Target,
-): Effects {
+export function effectsOf({ records, clock }: EngineDeps, run: RunOf, target: Target): Effects {
+  const owner = ownerOf(run, target);
   const own = (what: 'claim' | 'belongsToOther') => (operation: OperationId, id: string) => {
     const now = clock.now();
-    return records.effects[what](account, { operation, id }, { run, target }, now, intent?.at ?? now);
+    return records.effects[what](run.account, { operation, id }, owner, now, target.intent?.at ?? now);
   };
   return { claim: own('claim'), belongsToOther: own('belongsToOther') };
 }
 
 /** The holders of keys, as the job of a target sees them. */
-export function onceOf({ records, clock }: EngineDeps, run: RunOf, target: Pick<Target, 'id'>): Once {
+export function onceOf(
+  { records, clock }: EngineDeps,
+  run: RunOf,
+  target: Pick<Target, 'id' | 'steps'>,
+): Once {
   const { account } = run;
-  const owner = { run: run.id, target: target.id };
+  const owner = ownerOf(run, target);
   const asHolder = async (held: KeyHolder): Promise<Holder> => {
-    if (held.run === owner.run && held.target === owner.target) return { ...held, isOurs: true };
+    if (ownerText(held) === ownerText(owner)) return { ...held, isOurs: true };
     const holder = await records.targets.get(held.run, held.target);
+    const step = holder?.steps?.[held.step ?? 0];
+    if (step) return { ...held, isOurs: false, endedAt: step.at, reason: step.reason };
     if (holder?.state === 'ended')
       return { ...held, isOurs: false, endedAt: holder.finishedAt, reason: holder.reason };
     // A run that was removed, with its targets, ended long ago.

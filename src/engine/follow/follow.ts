@@ -18,7 +18,6 @@ import { watchKindOf } from '../../job/registry.ts';
 import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Run, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
-import { explainEnd } from '../explain-end.ts';
 import { afterTargets } from '../finish-run.ts';
 import { createJobApi, readOnlyCall } from '../job-api.ts';
 import { Spending } from '../spending.ts';
@@ -26,6 +25,7 @@ import { blockAccount } from '../supervise/block.ts';
 import {
   type Evaluated,
   endFrom,
+  endsOf,
   type Followed,
   isLate,
   isLost,
@@ -33,7 +33,6 @@ import {
   lacksDetail,
   partition,
   runWithMostInFlight,
-  targetAfterEnd,
 } from './followed.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
 
@@ -324,12 +323,7 @@ export class Follower {
   private async conclude(evaluated: readonly Evaluated[]): Promise<void> {
     const { clock, records } = this.deps;
     const at = clock.now();
-    const ends = evaluated.flatMap(({ one, verdict }) => {
-      const found = endFrom(one, verdict, at);
-      const job = this.deps.registry.get(one.run.job);
-      const end = found && job ? explainEnd(job, found) : found;
-      return end ? [{ one, end, target: targetAfterEnd(one.target, end, at) }] : [];
-    });
+    const ends = endsOf(this.deps.registry, evaluated, at);
     const foundAgain = evaluated.filter(({ one, verdict }) => isLost(one) && !endFrom(one, verdict, at));
     await Promise.all(foundAgain.map(({ one }) => this.markLost(one, undefined)));
     if (ends.length === 0) return;

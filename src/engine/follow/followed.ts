@@ -2,9 +2,14 @@
  * A target whose work in the service is followed, and how a verdict on that work changes it. Pure functions.
  */
 import type { End } from '../../job/answer.ts';
+import type { Registry } from '../../job/registry.ts';
 import type { Verdict } from '../../job/watch/watch.ts';
+import { jobOf } from '../../policy/job-of.ts';
+import type { Policy } from '../../policy/policy.ts';
 import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
-import { concluded, continued, stillUnderWay, taskCancelled } from '../act/decide.ts';
+import { concluded, continued, stepDone, stillUnderWay, taskCancelled } from '../act/decide.ts';
+import { policyOf } from '../deps.ts';
+import { explainEnd, namingStep } from '../explain-end.ts';
 
 /** A followed target with its run. */
 export interface Followed {
@@ -32,7 +37,28 @@ export function endFrom(one: Followed, verdict: Verdict, at: number): End | unde
 /** The target after its followed work has ended. */
 export function targetAfterEnd(target: TargetIn<'following'>, verdict: End, at: number): Target {
   if (target.taskCancel && verdict.reason === 'task-cancelled') return taskCancelled(target, at);
+  if (target.endsStep)
+    return verdict.is === 'done' ? stepDone(target, verdict, at) : concluded(target, verdict, at);
   return target.continues ? continued(target, verdict) : concluded(target, verdict, at);
+}
+
+/** The work among these that has ended, and its targets after that. */
+export function endsOf(
+  registry: Registry,
+  evaluated: readonly Evaluated[],
+  at: number,
+): { one: Followed; end: End; target: Target }[] {
+  // Many targets have the same run, whose policy is read once.
+  const policies = new Map<string, Policy>();
+  return evaluated.flatMap(({ one, verdict }) => {
+    const found = endFrom(one, verdict, at);
+    if (!found) return [];
+    const policy = policies.get(one.run.id) ?? policyOf(one.run);
+    policies.set(one.run.id, policy);
+    const job = jobOf(registry, policy);
+    const end = job ? explainEnd(job, found) : found;
+    return [{ one, end, target: namingStep(policy, targetAfterEnd(one.target, end, at)) }];
+  });
 }
 
 /**

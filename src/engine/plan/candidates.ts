@@ -34,6 +34,8 @@ import { createCompleter } from './single-views.ts';
 
 /** Bounds the state that a job keeps for a target. It is not meant to hold a site's whole record. */
 const MAX_JOB_STATE_BYTES = 8_192;
+/** The same for a policy with several steps: their states together, and the findings of planning. */
+const MAX_STATE_OF_STEPS_BYTES = 65_536;
 /**
  * Yields what the plan makes of each candidate, in the order of the list, until it has `select.limit`
  * targets.
@@ -204,14 +206,20 @@ function createEvaluator(
     where === undefined || takesAll(planning) ? undefined : compileWhereOf(job, policy.select, where);
   const { from, subject, parent: of } = sourceOf(job, policy.select);
   const evaluatedAt = new Date(evaluating.serviceNow);
-  const evaluateShown = (candidate: unknown, parent?: Parent): Evaluation<unknown> | NotShownError => {
+  const evaluateShown = (
+    candidate: unknown,
+    { id }: Identity,
+    parent?: Parent,
+  ): Evaluation<unknown> | NotShownError => {
+    const stepsDone = planning.stepsDone?.get(id);
     try {
       const related = condition && job.relate?.(candidate as never, evaluating.prepared);
       const own = { ...(of && parent ? { [of.subject]: parent.item } : {}), [subject]: candidate };
       const items: Items = { ...related, ...own, ...joined.partnersOf(own) };
       if (condition?.test(items, evaluatedAt) === false)
         return { is: 'excluded', why: 'select.where does not hold' };
-      return job.evaluate?.(candidate as never, evaluating, items) ?? { is: 'target' };
+      const given = stepsDone ? { ...evaluating, stepsDone } : evaluating;
+      return job.evaluate?.(candidate as never, given, items) ?? { is: 'target' };
     } catch (error) {
       if (error instanceof NotShownError) return error;
       throw error;
@@ -219,14 +227,14 @@ function createEvaluator(
   };
   return async (listed: unknown, named: Identity, parent?: Parent): Promise<Planned> => {
     let candidate = listed;
-    let evaluation = evaluateShown(candidate, parent);
+    let evaluation = evaluateShown(candidate, named, parent);
     if (isOf(evaluation, of?.subject) && of && parent) {
       await completeParent(parent, of.list, complete);
-      evaluation = evaluateShown(candidate, parent);
+      evaluation = evaluateShown(candidate, named, parent);
     }
     if (isOf(evaluation, subject)) {
       candidate = await complete(from, candidate, forEach && parent ? withinParent(forEach, parent) : {});
-      evaluation = evaluateShown(candidate, parent);
+      evaluation = evaluateShown(candidate, named, parent);
     }
     if (evaluation instanceof NotShownError)
       return toPlanned(job, named, { is: 'ineligible', why: evaluation.message });
@@ -248,7 +256,13 @@ function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluation<unknown>
   if (evaluation.is === 'ineligible') return { is: 'ended', ...named, end: notEligible(evaluation.why) };
   if (evaluation.is === 'ended') return { ...evaluation, ...named, end: explainEnd(job, evaluation.end) };
   if (evaluation.is !== 'target') return { ...evaluation, ...named };
-  return { is: 'target', ...named, ...jobStateOf(job, evaluation.state) };
+  const { state, steps = [] } = evaluation;
+  return {
+    is: 'target',
+    ...named,
+    ...jobStateOf(job, state),
+    ...(steps.length === 0 ? {} : { steps }),
+  };
 }
 
 /**
@@ -261,7 +275,7 @@ export function jobStateOf(job: AnyJob, jobState: unknown): { jobState?: string 
   if (jobState === undefined) return {};
   if (!job.state) throw new Error(`The job ${job.name} gave a state, but does not declare one.`);
   const text = JSON.stringify(job.state.parse(jobState));
-  if (text.length > MAX_JOB_STATE_BYTES)
-    throw new Error(`The job ${job.name} gave a state larger than 8 KB.`);
+  const max = job.steps ? MAX_STATE_OF_STEPS_BYTES : MAX_JOB_STATE_BYTES;
+  if (text.length > max) throw new Error(`The job ${job.name} gave a state larger than ${max / 1024} KB.`);
   return { jobState: text };
 }

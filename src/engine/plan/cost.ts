@@ -8,6 +8,7 @@ import type { Input } from '../../contract/operations.ts';
 import type { CandidateList } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { candidatesOf } from '../../job/source.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import { type Policy, weights } from '../../policy/policy.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
@@ -72,7 +73,7 @@ export async function estimatePlan(
   { registry, link }: Pick<EngineDeps, 'registry' | 'link'>,
   policy: Policy,
 ): Promise<{ targets: number; planning: number }> {
-  const job = registry.get(policy.job);
+  const job = jobOf(registry, policy);
   if (!job) return { targets: 0, planning: 0 };
   const { client } = link(policy.account);
   const options = { requestClass: 'person' } as const;

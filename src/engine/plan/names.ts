@@ -38,13 +38,14 @@ function namesIn(policy: Policy, job: AnyJob) {
 }
 
 /** A path in the words of the file: `select.filters.tags`, `with.params.tag_id`. */
-export function placeOf([part, ...path]: Path): string {
+export function placeOf([part, ...path]: Path, policy: Pick<Policy, 'steps'>): string {
   if (part === 'select') {
     const field = path.slice(0, path.indexOf('filters') + 2);
     return ['select', ...field.map((key) => (key === 'forEach' ? 'for_each' : key))].join('.');
   }
   const inner = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
-  return `with${inner.join('')}`;
+  const step = policy.steps && inner.shift();
+  return `${step === undefined ? '' : `steps${step}.`}with${inner.join('')}`;
 }
 
 /**
@@ -57,7 +58,7 @@ export async function lookUpNames(policy: Policy, job: AnyJob, directory: Direct
   const found: LookedUp[] = [];
   const faults: string[] = [];
   for (const { path, kind, name } of namesIn(policy, job)) {
-    const one = await directory.find(kind, name, placeOf(path));
+    const one = await directory.find(kind, name, placeOf(path, policy));
     if ('id' in one) found.push({ path, kind, name, id: one.id });
     else faults.push(one.fault);
   }

@@ -9,11 +9,12 @@ import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { AnyJob } from '../../job/job.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
 import type { ScopedFreeze } from '../../records/freeze-scope.ts';
 import type { Excluded } from '../../records/target-types.ts';
-import type { Run, Target } from '../../run/run.ts';
+import type { Run, StepEnd, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { concludeRun, dispatch, finishIfDone } from '../finish-run.ts';
@@ -33,13 +34,15 @@ interface Stored {
   site?: string;
   recordSite?: string;
   jobState?: string;
+  steps?: readonly StepEnd[];
 }
 
 /** The fields that the plan stores for a target besides its id and label. */
-const storedFields = ({ site, recordSite, jobState }: Stored) => ({
+const storedFields = ({ site, recordSite, jobState, steps = [] }: Stored) => ({
   ...(site === undefined ? {} : { site }),
   ...(recordSite === undefined ? {} : { recordSite }),
   ...(jobState === undefined ? {} : { jobState }),
+  ...(steps.length === 0 ? {} : { steps: [...steps] }),
 });
 
 const PAGE = 100;
@@ -61,7 +64,7 @@ export async function planRun(
   const { records } = deps;
   const run = await records.runs.get(entry.run);
   if (!run || run.ending || run.held || !deps.serves(run.account)) return;
-  const job = deps.registry.get(run.job);
+  const job = jobOf(deps.registry, policyOf(run));
   // A newer process may know the job and make the plan. The supervisor fails the run when none does.
   if (!job || !(await startPlanning(deps, run))) return;
   const planFence = await records.targets.beginPlan(run.id);
@@ -71,7 +74,8 @@ export async function planRun(
     const previous = job.prepare ? await previousAt(deps, run.policy, run) : undefined;
     const planning = { ...run, status: 'planning' as const };
     const freezes = run.ignoresFreezes ? [] : await records.freeze.ofTargets(run, deps.clock.now());
-    await new PlanBuilder(deps, planning, job, planFence, { only, previous, freezes }, stopping).build();
+    const earlier = { only, previous, freezes, stepsDone: await stepsDoneBefore(deps, run) };
+    await new PlanBuilder(deps, planning, job, planFence, earlier, stopping).build();
   } catch (error) {
     if (!stopping.aborted) await failed(deps, run, planFence, error);
   }
@@ -121,6 +125,28 @@ async function failed(deps: EngineDeps, run: Run, planFence: number, error: unkn
 const spreadOf = ({ schedule }: Policy, { trigger }: Run): number | undefined =>
   trigger === 'manual' || trigger === 'retry' ? undefined : schedule?.spreadMs;
 
+/** What a plan is given of our records. */
+interface Given {
+  /** The ids of the only targets, if any. */
+  only: readonly string[];
+  /** When planning of the policy's last whole run started. */
+  previous: number | undefined;
+  stepsDone: ReadonlyMap<string, readonly StepEnd[]> | undefined;
+  freezes: readonly ScopedFreeze[];
+}
+
+/** For the retry of a run of a policy with steps: which steps the failed targets have done. */
+async function stepsDoneBefore(
+  { records }: EngineDeps,
+  run: Run,
+): Promise<ReadonlyMap<string, readonly StepEnd[]> | undefined> {
+  if (run.retryOf === undefined || !policyOf(run).steps) return undefined;
+  const done = new Map<string, readonly StepEnd[]>();
+  for await (const { id, outcome, steps } of records.targets.all(run.retryOf))
+    if (outcome === 'failed' && steps) done.set(id, steps);
+  return done;
+}
+
 class PlanBuilder {
   private readonly spent = new Spending();
   private targets: Target[] = [];
@@ -136,11 +162,7 @@ class PlanBuilder {
     job: AnyJob,
     /** Proves that this planning attempt is the latest. */
     private readonly fence: number,
-    {
-      only,
-      previous,
-      freezes,
-    }: { only: readonly string[]; previous: number | undefined; freezes: readonly ScopedFreeze[] },
+    { only, previous, freezes, stepsDone }: Given,
     stopping: AbortSignal,
   ) {
     this.planning = {
@@ -148,6 +170,7 @@ class PlanBuilder {
       job,
       client: deps.link(run.account).client,
       retry: run.retryOf !== undefined,
+      ...(stepsDone ? { stepsDone } : {}),
       only: only.length > 0 ? only : undefined,
       now: deps.clock.now(),
       at: run.scheduledFor,
@@ -218,7 +241,7 @@ class PlanBuilder {
       this.targets.push(
         planned.is === 'target'
           ? { ...target, ...storedFields(planned) }
-          : concluded(target, planned.end, this.planning.now),
+          : concluded({ ...target, ...storedFields(planned) }, planned.end, this.planning.now),
       );
     }
     return this.targetCount;

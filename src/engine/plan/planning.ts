@@ -6,18 +6,29 @@ import type { End } from '../../job/answer.ts';
 import type { AnyJob, EarlierTarget, Once } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScopedFreeze } from '../../records/freeze-scope.ts';
+import type { StepEnd } from '../../run/run.ts';
 
 /**
  * What the plan makes of a candidate: a target to work on, a target that has its outcome already, or an
  * excluded candidate.
  */
 export type Planned =
-  | { is: 'target'; id: string; label: string; site?: string; recordSite?: string; jobState?: string }
+  | {
+      is: 'target';
+      id: string;
+      label: string;
+      site?: string;
+      recordSite?: string;
+      jobState?: string;
+      /** The steps of the policy that are done already. */
+      steps?: readonly StepEnd[];
+    }
   | {
       is: 'ended';
       id: string;
       label: string;
       end: End;
+      steps?: readonly StepEnd[];
       /** It was requested by its id, and the policy does not select it. */
       unselected?: true;
     }
@@ -29,6 +40,8 @@ export interface Planning {
   client: Client;
   /** The run retries the failed targets of an earlier run. */
   retry: boolean;
+  /** In a retry: the steps of the policy that the failed run had done on each target. */
+  stepsDone?: ReadonlyMap<string, readonly StepEnd[]>;
   /**
    * The ids of the only targets to plan, if given. A retry ignores what the policy selects now; any other run
    * plans only those of them that the policy selects.

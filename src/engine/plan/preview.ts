@@ -1,5 +1,6 @@
 /** A plan for people to read: what a policy would work on, what it would exclude, and what it would cost. */
 import type { End } from '../../job/answer.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
@@ -69,7 +70,7 @@ export interface Preview {
  * @throws {UnknownNameError} when a name stands for nothing in the account, or for several things.
  */
 export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly string[]): Promise<Preview> {
-  const job = deps.registry.get(given.job);
+  const job = jobOf(deps.registry, given);
   if (!job) throw new Error(`There is no job "${given.job}".`);
   const { client, budget } = deps.link(given.account);
   let planningRequests = 0;
@@ -115,7 +116,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   return {
     policy: policy.name,
     job: policy.job,
-    names: names.map(({ path, kind, name, id }) => ({ at: placeOf(path), kind, name, id })),
+    names: names.map(({ path, kind, name, id }) => ({ at: placeOf(path, policy), kind, name, id })),
     targets,
     ended: all.flatMap((one) =>
       one.is === 'ended' ? [{ id: one.id, label: one.label, ...outcomeFields(one.end) }] : [],

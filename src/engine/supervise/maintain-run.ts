@@ -1,7 +1,9 @@
 /** What a supervisor does for one run, once a second: it continues the run or ends it. */
+import { jobOf } from '../../policy/job-of.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
 import { timedOut, unknownAfterRollback } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
+import { namingStep } from '../explain-end.ts';
 import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
@@ -97,7 +99,7 @@ async function replan(
   };
   accountState.replans.set(run.id, { firstAt, lastAt });
   // A process that started planning knew the job; perhaps it could not reach the service.
-  const isJobMissing = run.status === 'queued' && !deps.registry.get(run.job);
+  const isJobMissing = run.status === 'queued' && !jobOf(deps.registry, policyOf(run));
   if (isJobMissing && now - firstAt > MISSING_JOB_TIMEOUT_MS) {
     await concludeRun(deps, run, 'failed', { detail: `There is no job "${run.job}" any more.` });
     return;
@@ -126,7 +128,8 @@ async function endAfterDeadline(deps: EngineDeps, run: Run, accountState: Accoun
     for (const target of await records.targets.inState(run.id, state, PAGE)) {
       if (mayHaveEnded(deps, target, run.deadline ?? 0, accountState)) continue;
       const at = clock.now();
-      await records.targets.move(run, late(target, at), { from: [state], at });
+      const end = namingStep(policyOf(run), late(target, at));
+      await records.targets.move(run, end, { from: [state], at });
     }
   }
   await finishIfDone(deps, run.id);
@@ -137,7 +140,7 @@ async function endLate(deps: EngineDeps, run: Run, accountState: AccountState): 
   for (const target of await records.targets.late(run.id, clock.now(), PAGE)) {
     if (mayHaveEnded(deps, target, target.deadline ?? 0, accountState)) continue;
     const at = clock.now();
-    const end = timedOut(target, at);
+    const end = namingStep(policyOf(run), timedOut(target, at));
     if (await records.targets.move(run, end, { from: [target.state], at })) {
       await afterTargets(deps, run.account, [{ run, target: end }]);
     }

@@ -1,4 +1,5 @@
 /** Makes an inventory of an account. */
+
 import type { Client } from '../../client/client.ts';
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { type Clock, middleOf } from '../../clock.ts';
@@ -7,6 +8,7 @@ import { operationOf } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Registry } from '../../job/registry.ts';
 import { candidatesOf } from '../../job/source.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { planOffline, usualBudget } from '../offline-plan.ts';
 import { type Inventory, listIds, type Recorded } from './inventory.ts';
@@ -51,8 +53,9 @@ export async function saveInventory(options: SaveOptions): Promise<Saved> {
   const reads = recorder(client, callOptions, onRead);
   const lists = listIds.filter((id) => pathParameters(operationOf(id).path).length === 0);
   if (allLists) for (const list of lists) await tolerant(() => reads.items(list, {}));
-  for (const { job: name, select } of policies) {
-    const job = registry.get(name);
+  for (const policy of policies) {
+    const { select } = policy;
+    const job = jobOf(registry, policy);
     if (job) await tolerant(() => reads.items(select.forEach?.list ?? candidatesOf(job, select), {}));
   }
   // By now an answer has shown the service's time, so this costs no request.

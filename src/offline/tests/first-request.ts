@@ -1,6 +1,7 @@
 /**
  * The first change that a job requests for a target, found out without sending it: the job acts, what it
- * reads is answered offline, and its first change is noted and never answered.
+ * reads is answered offline, and its first change is noted and never answered. For a policy with steps, the
+ * first change of each step.
  */
 import type { Client } from '../../client/client.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
@@ -18,26 +19,52 @@ export interface ChangeRequest {
   body?: unknown;
 }
 
-/** A job that goes from step to step without a change does not end by itself. */
-const MAX_STEPS = 20;
+/** A job that is called again and again without a change does not end by itself. */
+const MAX_CALLS = 20;
+
+/**
+ * The requests of one target, in the order of the policy's steps. Sends nothing.
+ *
+ * @throws {NotHeldError} when the job reads what is not held.
+ */
+export async function firstRequests(
+  job: AnyJob,
+  policy: Policy,
+  target: PlannedTarget,
+  client: Client,
+  now: number,
+): Promise<ChangeRequest[]> {
+  const requests: ChangeRequest[] = [];
+  for (const step of (job.steps ?? ['']).keys()) {
+    const request = await firstRequest(job, policy, { ...target, step }, client, now);
+    if (request) requests.push(request);
+  }
+  return requests;
+}
+
+interface PlannedTarget {
+  id: string;
+  label: string;
+  jobState?: string;
+}
 
 /**
  * Undefined when the job ends, waits or follows without a change. Sends nothing.
  *
  * @throws {NotHeldError} when the job reads what is not held.
  */
-export async function firstRequest(
+async function firstRequest(
   job: AnyJob,
   policy: Policy,
-  target: { id: string; label: string; jobState?: string },
+  target: PlannedTarget & { step: number },
   client: Client,
   now: number,
 ): Promise<ChangeRequest | undefined> {
   // It only reads, and may write files where it is planned to run.
   if (job.takesLists) return undefined;
-  const { id, label } = target;
+  const { id, label, step } = target;
   let { jobState } = target;
-  for (let step = 0; step < MAX_STEPS; step += 1) {
+  for (let calls = 0; calls < MAX_CALLS; calls += 1) {
     let note: (request: ChangeRequest) => void;
     const requested = new Promise<ChangeRequest>((resolve) => {
       note = resolve;
@@ -58,6 +85,7 @@ export async function firstRequest(
       options: policy.options,
       runContext: runContextOf(policy, now),
       state: jobState === undefined ? undefined : job.state?.parse(JSON.parse(jobState)),
+      step,
       now,
     };
     const found = await Promise.race([requested, job.act(acting)]);

@@ -1,4 +1,5 @@
 /** Runs one test of a policy, and says what differs from what it expects. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../../clock.ts';
 import { firstAt } from '../../dates.ts';
@@ -6,12 +7,13 @@ import type { Preview } from '../../engine/plan/preview.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Registry } from '../../job/registry.ts';
+import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
 import { readsOf } from '../inventory/inventory.ts';
 import { offlineClient } from '../offline-client.ts';
 import { planOffline } from '../offline-plan.ts';
-import { type ChangeRequest, firstRequest } from './first-request.ts';
+import { type ChangeRequest, firstRequests } from './first-request.ts';
 import { givenReads } from './given-reads.ts';
 import type { LoadedTest } from './load-tests.ts';
 import type { PolicyTest } from './test-file.ts';
@@ -54,13 +56,11 @@ export async function runTest({ test, policy, inventory }: LoadedTest, deps: Tes
     const preview = await planOffline(policy, { reads, now, serviceNow, ...deps });
     differences.push(...planDifferences(expect, preview, policy));
     if (expect.requests) {
-      const job = deps.registry.get(policy.job) as AnyJob;
+      const job = jobOf(deps.registry, policy) as AnyJob;
       const client = offlineClient({ account: policy.account, reads, now, serviceNow });
       const requests: ChangeRequest[] = [];
-      for (const target of preview.targets) {
-        const request = await firstRequest(job, policy, target, client, now);
-        if (request) requests.push(request);
-      }
+      for (const target of preview.targets)
+        requests.push(...(await firstRequests(job, policy, target, client, now)));
       differences.push(...requestDifferences(expect.requests, requests));
     }
     return { differences: differences.filter(isOne) };

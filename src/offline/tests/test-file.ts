@@ -96,7 +96,7 @@ const Expect = z.strictObject({
   ended: z.optional(why).describe('The same for any outcome that planning finds, such as already-done.'),
   requests: z
     .optional(z.array(Request))
-    .describe('All changes that the first steps of the targets request, in any order.'),
+    .describe('The first change that each target requests, in any order; with `steps`, that of each step.'),
   cost: z
     .optional(
       z.strictObject({
