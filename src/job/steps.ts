@@ -10,8 +10,8 @@ import { coreReasons, type ReasonInfo } from '../run/reasons.ts';
 import { Finding, type StepEnd } from '../run/run.ts';
 import type { End, StepAnswer } from './answer.ts';
 import type { CandidateList } from './candidates.ts';
-import { namesInOptions } from './references.ts';
 import type { Acting, AnyJob, Evaluating, Evaluation, Items, Named, Preparing } from './job.ts';
+import { namesInOptions } from './references.ts';
 
 /** A step of a policy. */
 export interface JobStep {
@@ -154,11 +154,7 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
       },
     }),
 
-    evaluate(
-      candidate: never,
-      evaluating: Evaluating<Options, Prepared>,
-      items: Items,
-    ) {
+    evaluate(candidate: never, evaluating: Evaluating<Options, Prepared>, items: Items) {
       const done = evaluating.stepsDone ?? [];
       const states: StepState[] = done.map(() => ({}));
       for (const [i, job] of jobs.entries()) {

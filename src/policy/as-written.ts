@@ -26,9 +26,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     name: policy.name,
     ...(policy.description === undefined ? {} : { description: policy.description }),
     account: policy.account,
-    ...(policy.steps
-      ? { steps: stepsAsWritten(policy, policy.steps, registry) }
-      : { job: policy.job }),
+    ...(policy.steps ? { steps: stepsAsWritten(policy, policy.steps, registry) } : { job: policy.job }),
     priority: policy.priority,
     ...(schedule && { schedule: scheduleAsWritten(schedule) }),
     select: selectAsWritten(select),

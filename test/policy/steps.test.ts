@@ -35,10 +35,10 @@ test('steps are read with the options of their jobs, and written back as the sam
 
   expect(policy).toMatchObject({
     job: 'api-call, site-sync',
-    options: {},
+    options: [{ operation: 'createSiteNote' }, { mode: 'stale', max_age: 43_200_000 }],
     steps: [
-      { name: 'begin', job: 'api-call', options: { operation: 'createSiteNote' } },
-      { name: 'site-sync', job: 'site-sync', options: { mode: 'stale', max_age: 43_200_000 } },
+      { name: 'begin', job: 'api-call' },
+      { name: 'site-sync', job: 'site-sync' },
     ],
   });
   const text = stringify({ policies: [policy && asWritten(policy, registry)] });
