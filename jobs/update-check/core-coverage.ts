@@ -6,6 +6,7 @@ import type { Item } from '../../src/contract/operations.ts';
 import type { JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import type { UpdateSchedule } from './history.ts';
+import type { MaxAgeOf } from './thresholds.ts';
 
 /** The facts about a site's core. */
 export interface SiteCore {
@@ -18,6 +19,10 @@ export interface SiteCore {
   locked: boolean;
   /** A needed field that neither list nor single view shows: then nothing is known about the site. */
   notShown?: string;
+  /** How long a problem of it may last (`thresholds`); absent when none applies. */
+  maxAge?: number;
+  /** Which threshold applies is not known: a condition lacks a field. */
+  unclear?: true;
 }
 
 export interface SiteCores {
@@ -51,13 +56,19 @@ const MAX_SINGLE_VIEWS = 100;
  * vulnerable. So one site is read for each version that has an update, and its answer applies to all sites
  * with that version. A site whose list entry lacks a needed field is read from its single view too.
  */
-export async function readCores({ api, all }: Pick<JobApi, 'api' | 'all'>): Promise<SiteCores> {
+export async function readCores(
+  { api, all }: Pick<JobApi, 'api' | 'all'>,
+  maxAgeOf: MaxAgeOf,
+): Promise<SiteCores> {
   const sites = new Map<string, SiteCore>();
+  const coreOf = (site: Item<'listSites'>) => ({ ...coreFactsOf(site), ...ageLimitOf(maxAgeOf(site)) });
   for await (const site of all('listSites', {})) sites.set(site.id, coreOf(site));
-  const unclear = [...sites.values()].filter(({ notShown }) => notShown !== undefined);
+  const unclear = [...sites.values()].filter(
+    ({ notShown, unclear, updateAvailable }) => notShown !== undefined || (unclear && updateAvailable),
+  );
   for (const { id } of unclear.slice(0, MAX_SINGLE_VIEWS)) {
     const site = await showSite({ api }, id);
-    if (site) sites.set(id, coreOf(site));
+    if (site) sites.set(id, coreOf(site as Item<'listSites'>));
     else sites.delete(id);
   }
   const byVersion = new Map<string, string[]>();
@@ -73,7 +84,10 @@ export async function readCores({ api, all }: Pick<JobApi, 'api' | 'all'>): Prom
   return { sites, vulnerable };
 }
 
-function coreOf({
+const ageLimitOf = (maxAge: ReturnType<MaxAgeOf>): Pick<SiteCore, 'maxAge' | 'unclear'> =>
+  maxAge === 'not-shown' ? { unclear: true } : maxAge === undefined ? {} : { maxAge };
+
+function coreFactsOf({
   id,
   url,
   connection,

@@ -5,6 +5,7 @@
 
 import type { End } from '../../src/job/answer.ts';
 import type { Finding } from '../../src/job/job.ts';
+import { formatDuration } from '../../src/job/options.ts';
 import { countOf } from '../../src/text.ts';
 import type { FoundSite } from './core-coverage.ts';
 import type { ScheduleHistory, UpdateSchedule } from './history.ts';
@@ -257,10 +258,18 @@ function detailOf(
   return sentences.join(' ') || `No run since ${formatMinute(since)}.`;
 }
 
+/**
+ * The outcome and the findings of a site whose core has a problem. It does not fail before the problem has lasted
+ * as long as the site's threshold allows; both times are ours.
+ */
 export function siteEnd(
   { site, vulnerable, uncovered, notShown, covering, others }: FoundSite,
-  options: CheckOptions,
+  given: CheckOptions,
+  { since, now }: { since: number; now: number },
 ): End {
+  const { maxAge } = site;
+  const isYoung = maxAge !== undefined && now < since + maxAge;
+  const options = isYoung ? { ...given, fail_on: [] } : given;
   const missing = notShown === undefined ? '' : `The service does not show ${notShown}.`;
   if (!vulnerable && !uncovered) return { is: 'skipped', reason: 'not-eligible', detail: missing };
   const met = new Set<Condition>([
@@ -275,11 +284,14 @@ export function siteEnd(
       : `no active schedule updates it${others.length > 0 ? ` (${others.slice(0, 3).join(', ')})` : ''}`;
   const offline = site.connected ? '' : ' The site is disconnected.';
   const core = `The core ${site.current} is ${vulnerable ? 'vulnerable' : 'outdated'} (latest version: ${site.latest})`;
-  const message = [`${core}; ${coverage}.${offline}`, missing].filter((text) => text !== '').join(' ');
+  const age =
+    maxAge === undefined ? '' : `Known since ${formatMinute(since)}; it may last ${formatDuration(maxAge)}.`;
+  const message = [`${core}; ${coverage}.${offline}`, missing, age].filter((text) => text !== '').join(' ');
   const findings = [...met].map((condition) => ({
     severity: severityOf(condition, options),
     about: condition,
     message,
+    since,
   }));
   return { ...endOf(met, options), detail: message, findings };
 }

@@ -26,6 +26,7 @@ import {
 } from './findings.ts';
 import { readRunOf, readUpdateHistory, type ScheduleHistory } from './history.ts';
 import { type HistoryEntry, isInProgress, isSuccessful, type UpdateRun } from './runs.ts';
+import { compileThresholds, readSince, SITE_PREFIX, Threshold, thresholdFaults } from './thresholds.ts';
 
 const Options = z.strictObject({
   fail_on: z
@@ -56,6 +57,12 @@ const Options = z.strictObject({
     .describe(
       'Pauses a schedule whose last run failed or was aborted on more than this percentage of its sites. Default: never.',
     ),
+  thresholds: z
+    .array(Threshold)
+    .default([])
+    .describe(
+      'How long `vulnerable` and `uncovered` may last on a site before its target fails. The first entry whose `where` holds decides. Default none: it fails at once.',
+    ),
 });
 type Options = z.output<typeof Options>;
 
@@ -84,6 +91,8 @@ interface Survey {
   /** The tasks of `AccountHistory.suspicious`. */
   suspicious: ReadonlySet<string>;
   cores: SiteCores;
+  /** Since when sites have had their problems, by id. */
+  since: ReadonlyMap<string, number>;
 }
 
 /** The most tasks whose details are read while planning. Of other runs, only the run itself is reported. */
@@ -108,9 +117,12 @@ export const updateCheck = defineJob({
   state: State,
   target: ({ id, name }) => ({ id, label: name ?? id }),
   requestsPerTarget: 4,
-  check: ({ follow_for }, { targetMs }) => notWithin('follow_for', follow_for, targetMs),
+  check: ({ follow_for, thresholds }, { targetMs }) => [
+    ...notWithin('follow_for', follow_for, targetMs),
+    ...thresholdFaults(thresholds),
+  ],
 
-  async prepare({ api, all, earlier, options, now }): Promise<Survey> {
+  async prepare({ api, all, earlier, serviceTime, options, now }): Promise<Survey> {
     const history = await readUpdateHistory({ api, all, earlier }, now - options.lookback);
     const { suspicious } = history;
     const schedules: Survey['schedules'] = new Map();
@@ -122,7 +134,10 @@ export const updateCheck = defineJob({
         !isWaiting && needsDetails(entry, own, options, suspicious) && tasksLeft-- > 0;
       schedules.set(id, { ...(await examineRuns(api, own, readsTask)), entries: own.entries });
     }
-    return { schedules, suspicious, cores: await readCores({ api, all }) };
+    const { thresholds } = options;
+    const maxAgeOf = compileThresholds(thresholds, new Date(middleOf(await serviceTime(now))));
+    const since = await readSince(earlier());
+    return { schedules, suspicious, cores: await readCores({ api, all }, maxAgeOf), since };
   },
 
   evaluate(schedule, { options, prepared: { schedules, suspicious, cores }, now, serviceNow }) {
@@ -153,7 +168,7 @@ export const updateCheck = defineJob({
     return { is: 'target', state };
   },
 
-  *extraTargets({ options, prepared: { schedules, cores } }) {
+  *extraTargets({ options, prepared: { schedules, cores, since }, now }) {
     const active = [...schedules.values()].map((one) => {
       const { status } = one.schedule;
       const isActive = status === 'active' || effectOn(one, options) === 'enableAutoUpdateSchedule';
@@ -161,10 +176,10 @@ export const updateCheck = defineJob({
     });
     for (const found of findSites(cores, active)) {
       yield {
-        id: `site:${found.site.id}`,
+        id: `${SITE_PREFIX}${found.site.id}`,
         label: found.site.url,
         is: 'ended',
-        end: siteEnd(found, options),
+        end: siteEnd(found, options, { since: since.get(found.site.id) ?? now, now }),
       };
     }
   },

@@ -78,6 +78,8 @@ export const Finding = z.object({
   message: text,
   /** The service's task that it was found in. */
   task: optional(text),
+  /** Since when it has been so, as the job knows it, in milliseconds since 1970. */
+  since: optional(number),
 });
 export type Finding = z.output<typeof Finding>;
 
