@@ -15,6 +15,7 @@ import { type NamedReference, namesInInput } from '../../src/contract/references
 import { dayIn } from '../../src/dates.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import type { Field } from '../../src/expression/fields.ts';
+import { isList } from '../../src/job/candidates.ts';
 import { fieldsOf } from '../../src/job/fields.ts';
 import type { Items, OptionFault } from '../../src/job/job.ts';
 import { type Source, subjectFields } from '../../src/job/source.ts';
@@ -110,7 +111,8 @@ function checkInputFor(template: CallTemplate, source: Source): OptionFault[] {
       .map((fault) => inOptions(fault, source))
       .map((fault) => ({ ...fault, suggestion: fault.suggestion ?? quotesFor(template, fault.path) })),
   );
-  return faults.length > 0 || placeholders.length > 0 ? faults : [sameForAll(source)];
+  const isForAll = placeholders.length === 0 && isList(source.from);
+  return faults.length === 0 && isForAll ? [sameForAll(source)] : faults;
 }
 
 /** The names in place of ids in a call; paths start at the call. */
@@ -297,7 +299,7 @@ function inOptions(
 const sameForAll = ({ subject }: Source): OptionFault => ({
   path: ['operation'],
   message: 'The call would be the same for every target, because it uses no value from the target.',
-  suggestion: `use a value such as { cel: ${subject}.id }, or send the call once with caretaker api`,
+  suggestion: `use a value such as { cel: ${subject}.id }, or select { from: account } to make it once in each run`,
 });
 
 /** Each run stores a copy of its policy, so a policy must not contain credentials. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isDestructive } from '../../src/contract/destructive.ts';
 import { isOperationId } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
+import { isList } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { formatUtc } from '../../src/job/grace/announcement.ts';
 import { closeChange, type GracedChange } from '../../src/job/grace/grace.ts';
@@ -35,7 +36,7 @@ export function siteOf(items: Items, { from, subject, parent }: Source): string 
   const { id, site_id } = items[subject] as { id?: string | null; site_id?: string };
   if (parent) return (items[parent.subject] as { id: string }).id;
   if (from === 'listSites') return id ?? undefined;
-  if (!Object.hasOwn(fieldsOfItem(from), 'site_id')) return undefined;
+  if (!isList(from) || !Object.hasOwn(fieldsOfItem(from), 'site_id')) return undefined;
   return shown(site_id, `${subject}.site_id`);
 }
 

@@ -36,6 +36,7 @@ import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf, namesInCall } from './call-template.ts';
 import { changeOf, closeCall, endOf, graceFaults, siteOf, thenClose, withClosing } from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
+import { endOfChanged, lastChangeOf, looksFirst } from './unchanged.ts';
 
 /** The operations that can be called, for completion in editors. */
 const changes = Object.entries<Operation>(operations).filter(([, { effect }]) => effect !== undefined);
@@ -80,6 +81,8 @@ const State = z.object({
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
   /** The key of `once` for the target. */
   once: z.exactOptional(z.string()),
+  /** When a note or an entry of custom work was last changed before the plan. */
+  lastChange: z.exactOptional(z.string()),
   /** The site that the call is announced on. */
   siteId: z.exactOptional(z.string()),
   /** The announced call was made: its announcement has to be closed. */
@@ -141,7 +144,12 @@ export const apiCall = defineJob({
     const filled = call.fill(items, { now, timezone: runContext.timezone });
     if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
     const siteId = options.grace === undefined ? undefined : siteOf(items, source);
-    const state = { ...filled, ...(siteId === undefined ? {} : { siteId }) };
+    const lastChange = lastChangeOf(callOf(options).operation, source, items);
+    const state = {
+      ...filled,
+      ...(siteId === undefined ? {} : { siteId }),
+      ...(lastChange === undefined ? {} : { lastChange }),
+    };
     if (!key) return { is: 'target', state };
     try {
       const once = keyFor(key, items, runContext, now);
@@ -151,8 +159,11 @@ export const apiCall = defineJob({
       throw error;
     }
   },
-  requestsPerTarget: (options) =>
-    (valueBefore[callOf(options).operation] ? 2 : 1) + (options.grace === undefined ? 0 : 2),
+  requestsPerTarget(options) {
+    const { operation } = callOf(options);
+    const look = valueBefore[operation] || looksFirst(operation) ? 1 : 0;
+    return 1 + look + (options.grace === undefined ? 0 : 2);
+  },
 
   async act(acting): Promise<Answer<State>> {
     const { options, state } = acting;
@@ -206,6 +217,12 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
   const noted = <Result extends Answer<State>>(answer: Result) =>
     noteCall(call.operation, acting, state?.once, answer);
   try {
+    const lastChange = state?.lastChange;
+    const changed =
+      lastChange === undefined || !namesTargetAlone(acting, input)
+        ? undefined
+        : await endOfChanged(api, call.operation, input, lastChange);
+    if (changed) return await noted(changed);
     const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
     const before = await valueBefore[call.operation]?.(api, input as never);
     return await noted(afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer));

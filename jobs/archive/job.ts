@@ -13,6 +13,7 @@ import {
   type CandidateList,
   type Identified,
   idOf,
+  isList,
   labelOf,
   ownParameter,
 } from '../../src/job/candidates.ts';
@@ -72,7 +73,7 @@ export const archive = defineJob({
   summary: 'Writes new entries of a list into files.',
   options: Options,
   check: ({ keep, overlap }, { source: { from }, filters }): OptionFault[] => {
-    const time = timeFieldOf(from);
+    const time = isList(from) ? timeFieldOf(from) : undefined;
     if (time === undefined) {
       const message = `${from} cannot be archived: it cannot be read by the time of its entries.`;
       return [{ path: [], at: 'key', message }];

@@ -27,6 +27,28 @@ export const candidateLists = {
 
 export type CandidateList = keyof typeof candidateLists;
 
+/** What an account has only one of, and what it is called in conditions: the account itself, and its branding. */
+export const accountSources = {
+  account: 'account',
+  showPluginBranding: 'plugin_branding',
+  showWpLogin: 'wp_login',
+} as const satisfies Record<string, string>;
+
+/** Where candidates can come from: the items of a list, or the one thing of the account. */
+export type CandidateSource = CandidateList | keyof typeof accountSources;
+
+export const candidateSources = [
+  ...(Object.keys(candidateLists) as CandidateList[]),
+  ...(Object.keys(accountSources) as (keyof typeof accountSources)[]),
+] as [CandidateSource, ...CandidateSource[]];
+
+/** What a candidate is called in conditions. */
+export const subjectOf = (from: CandidateSource): string =>
+  isList(from) ? candidateLists[from] : accountSources[from];
+
+/** Whether candidates are the items of a list. */
+export const isList = (from: CandidateSource): from is CandidateList => Object.hasOwn(candidateLists, from);
+
 /** The fields by which people recognise an item, best first. */
 const names = ['url', 'name', 'title', 'company_name', 'email', 'provider_label', 'type'];
 

@@ -3,7 +3,7 @@
  * suggested from them.
  */
 import { z } from 'zod';
-import { type ListId, operationOf } from '../contract/operations.ts';
+import { type ListId, type OperationId, operationOf } from '../contract/operations.ts';
 import { published } from '../contract/schema.ts';
 import { type Field, type FieldTree, type Kind, ListOf } from '../expression/fields.ts';
 
@@ -20,6 +20,17 @@ const items = new Map<ListId, FieldTree>();
 export function fieldsOfItem(id: ListId): FieldTree {
   const found = items.get(id) ?? readFieldsOfItem(id);
   items.set(id, found);
+  return found;
+}
+
+const views = new Map<OperationId, FieldTree>();
+
+/** The fields of what an operation shows alone: of the account's branding. */
+export function fieldsOfView(id: OperationId): FieldTree {
+  const { answer } = operationOf(id);
+  const [shown] = answer instanceof z.ZodObject ? Object.values(answer.shape) : [];
+  const found = views.get(id) ?? (shown ? fieldsOf(shown as z.core.$ZodType) : {});
+  views.set(id, found);
   return found;
 }
 

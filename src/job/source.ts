@@ -1,15 +1,24 @@
 /**
  * Where the candidates of a policy come from: a list of the account, or one list for each item of another (the
- * notes of each site); and the lists that are joined to it.
+ * notes of each site), or the account itself; and the lists that are joined to it.
  */
+import type { List } from '../contract/list.ts';
+import { operationOf } from '../contract/operations.ts';
 import type { FieldTree, Variables } from '../expression/fields.ts';
 import { compileMatch, type Match } from '../expression/match.ts';
-import { type CandidateList, candidateLists, ownParameter } from './candidates.ts';
-import { fieldsOfItem, listOfItems } from './fields.ts';
+import {
+  type CandidateList,
+  type CandidateSource,
+  candidateLists,
+  isList,
+  ownParameter,
+  subjectOf,
+} from './candidates.ts';
+import { fieldsOfItem, fieldsOfView, listOfItems } from './fields.ts';
 
 /** The part of `select` that says where candidates come from. */
 export interface Selected {
-  from?: CandidateList;
+  from?: CandidateSource;
   forEach?: { list: CandidateList };
   join?: Readonly<Record<string, { list: CandidateList; on: string }>>;
 }
@@ -23,9 +32,9 @@ export interface Join {
 }
 
 export interface Source {
-  /** The list whose items are the candidates. */
-  from: CandidateList;
-  /** Its items' name in expressions: `note`. */
+  /** The list whose items are the candidates, or what the account has only one of. */
+  from: CandidateSource;
+  /** What a candidate is called in expressions: `note`. */
   subject: string;
   /** The list whose items each have such a list, and what one of them is called. */
   parent?: { list: CandidateList; subject: string };
@@ -49,7 +58,7 @@ export function sourceOf(
   const from = candidatesOf(job, select);
   const { forEach } = select;
   const own = Object.fromEntries(
-    [from, ...(forEach ? [forEach.list] : [])].map((list) => [candidateLists[list], fieldsOfItem(list)]),
+    [from, ...(forEach ? [forEach.list] : [])].map((one) => [subjectOf(one), fieldsOfSource(one)]),
   );
   const related = (job.related ?? []).map((list) => [candidateLists[list], fieldsOfItem(list)] as const);
   const joins = Object.entries(select.join ?? {}).map(([name, { list, on }]) => ({
@@ -62,22 +71,35 @@ export function sourceOf(
   );
   return {
     from,
-    subject: candidateLists[from],
+    subject: subjectOf(from),
     ...(forEach ? { parent: { list: forEach.list, subject: candidateLists[forEach.list] } } : {}),
     joins,
     variables: { ...own, ...Object.fromEntries([...related, ...joined]) },
-    parameters: [...(forEach ? [forEach.list] : []), from].flatMap((list) => {
+    parameters: [...(forEach ? [forEach.list] : []), ...(isList(from) ? [from] : [])].flatMap((list) => {
       const name = ownParameter(list);
       return name === undefined ? [] : [{ name, source: `${candidateLists[list]}.id` }];
     }),
   };
 }
 
-/** The list whose items are the candidates. */
+/** The list whose items are the candidates, or what the account has only one of. */
 export const candidatesOf = (
   { candidates }: { candidates: CandidateList | 'any' },
-  { from }: { from?: CandidateList },
-): CandidateList => (candidates === 'any' ? (from ?? 'listSites') : candidates);
+  { from }: { from?: CandidateSource },
+): CandidateSource => (candidates === 'any' ? (from ?? 'listSites') : candidates);
+
+/** Filters, sorts and pages of where candidates come from; undefined for what the account has only one of. */
+export const listDeclared = (from: CandidateSource): List | undefined =>
+  isList(from) ? operationOf(from).list : undefined;
 
 /** The fields of the subject, for suggestions. */
-export const subjectFields = ({ from }: Source): FieldTree => fieldsOfItem(from);
+export const subjectFields = ({ from }: Source): FieldTree => fieldsOfSource(from);
+
+const text = { kind: 'string', nullable: false, optional: false } as const;
+/** What expressions may ask of the account itself. */
+const accountFields: FieldTree = { name: text };
+
+function fieldsOfSource(from: CandidateSource): FieldTree {
+  if (isList(from)) return fieldsOfItem(from);
+  return from === 'account' ? accountFields : fieldsOfView(from);
+}

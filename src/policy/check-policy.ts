@@ -3,10 +3,9 @@
  */
 import { z } from 'zod';
 import type { List } from '../contract/list.ts';
-import { operationOf } from '../contract/operations.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
-import { candidatesOf, sourceOf } from '../job/source.ts';
+import { candidatesOf, listDeclared, sourceOf } from '../job/source.ts';
 import { jobOfSteps, listOf, whyNoStep } from '../job/steps.ts';
 import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../suggest.ts';
@@ -220,7 +219,7 @@ function filtersFor(value: unknown, known: Known): List['filters'] {
   const job = jobForAll(jobsMeant(parts, known));
   const from = parts.select?.from;
   if (!job || (job.candidates === 'any' && from === undefined)) return {};
-  return operationOf(candidatesOf(job, from === undefined ? {} : { from })).list?.filters ?? {};
+  return listDeclared(candidatesOf(job, from === undefined ? {} : { from }))?.filters ?? {};
 }
 
 type PartialPolicy = Partial<Omit<PolicyEntry, 'select'> & { select: PartialSelect }>;

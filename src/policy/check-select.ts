@@ -3,9 +3,9 @@ import { checkListQuery, type List, type ListQuery, type QueryFault } from '../c
 import { operationOf } from '../contract/operations.ts';
 import { namesInFilters, withIds } from '../contract/references.ts';
 import { ExpressionError } from '../expression/expression.ts';
-import { candidateLists, parentListOf } from '../job/candidates.ts';
+import { type CandidateSource, candidateLists, isList, parentListOf, subjectOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
-import { candidatesOf, type Selected, sourceOf } from '../job/source.ts';
+import { candidatesOf, listDeclared, type Selected, sourceOf } from '../job/source.ts';
 import { suggestionFor } from '../suggest.ts';
 import type { Diagnostic } from '../yaml/diagnostic.ts';
 import type { Path, Remark } from '../yaml/yaml-file.ts';
@@ -51,7 +51,7 @@ export function selectFindings(select: PartialSelect, job: AnyJob, place: Place)
   const selected = selectedOf(select);
   const items = job.takesLists ? itemFindings(select, job, place) : [];
   if (items.length > 0) return items;
-  const { list } = operationOf(candidatesOf(job, selected));
+  const list = listDeclared(candidatesOf(job, selected));
   const query = {
     ...(filters && { filters }),
     ...(sort !== undefined && { sort }),
@@ -96,7 +96,8 @@ function parentFindings(
  * The job determines the list of candidates; if it works on any list, the policy has to name one. A list that each
  * site has needs `for_each`.
  */
-function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): Parameters<Place> | undefined {
+function sourceFault(select: PartialSelect, job: AnyJob): Parameters<Place> | undefined {
+  const { from, for_each: forEach } = select;
   if (job.candidates !== 'any') {
     if (forEach) {
       const message = `"for_each" does not apply to the job ${job.name}.`;
@@ -108,7 +109,21 @@ function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): P
   }
   if (from === undefined) {
     const message = `${whoWorks(job)} on any list; name one with "from", such as listSites.`;
-    return [['select'], { at: 'key', form: !job.steps, missing: ['from'], message }];
+    const suggestion = 'for the account as the one target: from: account';
+    return [
+      ['select'],
+      {
+        at: 'key',
+        form: !job.steps,
+        missing: ['from'],
+        message,
+        ...(job.takesLists || job.steps ? {} : { suggestion }),
+      },
+    ];
+  }
+  if (!isList(from)) {
+    if (!job.takesLists) return faultOfAccount(from, select);
+    return [['select', 'from'], { message: `${whoWorks(job)} on lists, and ${from} is none.` }];
   }
   const parent = parentListOf(from);
   if (parent === forEach?.list) return undefined;
@@ -121,6 +136,23 @@ function sourceFault({ from, for_each: forEach }: PartialSelect, job: AnyJob): P
     ['select', 'from'],
     { form: true, missing: ['for_each'], message, suggestion: `add for_each: ${parent}` },
   ];
+}
+
+/** What the account has only one of is not selected from anything. */
+function faultOfAccount(from: CandidateSource, select: PartialSelect): [Path, Remark] | undefined {
+  const { filters = {}, for_each, sort, timezone, limit, join } = select;
+  const given = {
+    for_each,
+    join,
+    filters: Object.keys(filters).length > 0 ? filters : undefined,
+    sort,
+    timezone,
+    limit,
+  };
+  const [key] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (key === undefined) return undefined;
+  const message = `The account has only one ${subjectOf(from)}, so "${key}" does not apply to it.`;
+  return [['select', key], { at: 'key', message, suggestion: 'remove it' }];
 }
 
 /** Names of variables, and conditions that say which items belong together. */

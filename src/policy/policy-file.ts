@@ -6,7 +6,7 @@
  * filter?) is in `check-policy.ts`.
  */
 import { z } from 'zod';
-import { type CandidateList, candidateLists, parentListOf } from '../job/candidates.ts';
+import { type CandidateList, candidateLists, candidateSources, parentListOf } from '../job/candidates.ts';
 import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
 import { duration } from '../yaml/duration.ts';
@@ -76,9 +76,9 @@ const variableName = z
 
 const Select = z.strictObject({
   from: z
-    .optional(z.enum(lists))
+    .optional(z.enum(candidateSources))
     .describe(
-      "The list operation the candidates come from, for a job that works on any. Default the job's own.",
+      "The list operation the candidates come from, for a job that works on any; account for the account as the one target. Default the job's own.",
     ),
   for_each: z
     .optional(ForEach)

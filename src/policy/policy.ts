@@ -6,7 +6,12 @@
  */
 import { z } from 'zod';
 import { operators } from '../contract/list.ts';
-import { type CandidateList, candidateLists } from '../job/candidates.ts';
+import {
+  type CandidateList,
+  type CandidateSource,
+  candidateLists,
+  candidateSources,
+} from '../job/candidates.ts';
 import { weekdays } from '../yaml/days.ts';
 
 const { exactOptional: optional } = z;
@@ -95,8 +100,8 @@ export type ForEach = z.output<typeof ForEach>;
 const Join = z.object({ list, filters, on: text });
 
 const Select = z.object({
-  /** The list the candidates come from, for a job that works on any. */
-  from: optional(list),
+  /** Where the candidates come from, for a job that works on any list. */
+  from: optional(z.custom<CandidateSource>((name) => candidateSources.some((source) => source === name))),
   forEach: optional(ForEach),
   /** By the names of the variables that hold the partners. */
   join: optional(z.record(text, Join)),

@@ -9,7 +9,7 @@
 import { middleOf } from '../../clock.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
 import type { End } from '../../job/answer.ts';
-import { idWithin } from '../../job/candidates.ts';
+import { idWithin, isList } from '../../job/candidates.ts';
 import type { AnyJob, Evaluating, Evaluation, Items, Named } from '../../job/job.ts';
 import { siteOfItem } from '../../job/site-of-item.ts';
 import { sourceOf } from '../../job/source.ts';
@@ -151,9 +151,12 @@ interface Identity {
 /** Identifies candidates as their job does. A candidate that is a site needs no `site` from the job. */
 function createIdentify({ policy, job }: Planning): (candidate: unknown, parent?: Parent) => Identity {
   const source = sourceOf(job, policy.select);
+  const { from, subject } = source;
+  const only = isList(from) ? undefined : { id: subject, label: `account ${policy.account}` };
   return (candidate, parent) => {
+    if (only) return only;
     const named = job.target(candidate as never);
-    const identity = parent ? identityWithin(parent, named) : identityOf(named, source.from === 'listSites');
+    const identity = parent ? identityWithin(parent, named) : identityOf(named, from === 'listSites');
     const recordSite = policy.record && siteOfItem(source, candidate, parent?.id);
     return recordSite === undefined ? identity : { ...identity, recordSite };
   };
@@ -232,7 +235,7 @@ function createEvaluator(
       await completeParent(parent, of.list, complete);
       evaluation = evaluateShown(candidate, named, parent);
     }
-    if (isOf(evaluation, subject)) {
+    if (isList(from) && isOf(evaluation, subject)) {
       candidate = await complete(from, candidate, forEach && parent ? withinParent(forEach, parent) : {});
       evaluation = evaluateShown(candidate, named, parent);
     }

@@ -5,7 +5,7 @@
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { countItems } from '../../client/pages.ts';
 import type { Input } from '../../contract/operations.ts';
-import type { CandidateList } from '../../job/candidates.ts';
+import { type CandidateList, isList } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { candidatesOf } from '../../job/source.ts';
 import { jobOf } from '../../policy/job-of.ts';
@@ -82,9 +82,9 @@ export async function estimatePlan(
     countItems(id, (page) => client.call(id, { ...page, filters } as Input<typeof id>, options));
   const { forEach } = select;
   if (job.takesLists && !forEach) return { targets: 1, planning: 0 };
-  const found = forEach
-    ? await count(forEach.list, forEach.filters)
-    : await count(candidatesOf(job, select), select.filters);
+  const from = candidatesOf(job, select);
+  if (!isList(from)) return { targets: 1, planning: from === 'account' ? 0 : 1 };
+  const found = forEach ? await count(forEach.list, forEach.filters) : await count(from, select.filters);
   let planning = pagesOf(found) + (forEach && !job.takesLists ? found : 0);
   for (const { list, filters } of Object.values(select.join ?? {}))
     planning += pagesOf(await count(list, filters));

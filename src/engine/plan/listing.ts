@@ -7,9 +7,11 @@ import { allItems, countItems } from '../../client/pages.ts';
 import { type Input, operationOf } from '../../contract/operations.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
 import {
+  type accountSources,
   type CandidateList,
   candidateLists,
   idOf,
+  isList,
   labelOf,
   ownParameter,
   parentIdIn,
@@ -46,7 +48,8 @@ export interface ListingTools {
 }
 
 /**
- * Costs one request per 100 items that match the filters, or one per requested id. With `for_each`: that for its
+ * Costs one request per 100 items that match the filters, or one per requested id; one for the account's branding,
+ * and none for the account itself. With `for_each`: that for its
  * list, and for each of its items that is selected one request per 100 candidates, at least one.
  *
  * @throws the client's errors. With `for_each`, a list that is gone or refused is `unread` instead.
@@ -58,6 +61,10 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
   }
   const { select } = planning.policy;
   const list = candidatesOf(planning.job, select);
+  if (!isList(list)) {
+    yield { is: 'candidate', item: await onlyItem(planning, list) };
+    return;
+  }
   const query = { ...queryOf(select), ...filtersOf(planning) };
   if (!select.forEach) {
     for await (const item of itemsOf(planning, list, query, planning.only)) yield { is: 'candidate', item };
@@ -90,6 +97,13 @@ async function* wholeLists(planning: Planning, tools: ListingTools): AsyncGenera
   }
   for await (const found of parentsOf(planning, select.forEach, tools))
     yield 'planned' in found ? { is: 'unread', ...found } : { is: 'candidate', item: found.item };
+}
+
+/** The account itself, or its one item. */
+async function onlyItem(planning: Planning, from: keyof typeof accountSources): Promise<unknown> {
+  const { client } = planning;
+  if (from === 'account') return { name: client.account };
+  return Object.values(await client.call(from, {}, callOptionsOf(planning)))[0];
 }
 
 /** The path parameters of the lists that a parent has. */
@@ -200,6 +214,8 @@ export async function countAll(planning: Planning, seen: number, tools: ListingT
   // Nothing is changed, and every list that was seen may be worked on.
   if (planning.job.takesLists) return Math.max(1, seen);
   const list = candidatesOf(planning.job, select);
+  // What there is only one of has no percentage.
+  if (!isList(list)) return Number.POSITIVE_INFINITY;
   const count = (within: Params) =>
     countItems(list, (page) =>
       planning.client.call(list, { ...within, ...page } as Input<typeof list>, callOptionsOf(planning)),

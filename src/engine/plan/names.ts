@@ -2,13 +2,12 @@
  * Names in place of ids (`{ name: Premium }`): looked up when a run is planned, once for the whole run. The run
  * records what they stand for, so that a plan that starts over, each target and a retry use the same ids.
  */
-import { operationOf } from '../../contract/operations.ts';
 import { namesInFilters, withIds } from '../../contract/references.ts';
 import { CaretakerError } from '../../errors.ts';
-import type { CandidateList } from '../../job/candidates.ts';
+import type { CandidateSource } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { namesInOptions } from '../../job/references.ts';
-import { candidatesOf } from '../../job/source.ts';
+import { candidatesOf, listDeclared } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { LookedUp } from '../../run/run.ts';
 import type { Directory } from './directory.ts';
@@ -24,8 +23,8 @@ type Path = readonly (string | number)[];
 function namesIn(policy: Policy, job: AnyJob) {
   const { select, options } = policy;
   const { forEach, join = {} } = select;
-  const inFilters = (list: CandidateList, filters: Policy['select']['filters'], at: string[]) =>
-    namesInFilters(operationOf(list).list ?? { filters: {} }, filters).names.map(({ path, ...one }) => ({
+  const inFilters = (list: CandidateSource, filters: Policy['select']['filters'], at: string[]) =>
+    namesInFilters(listDeclared(list) ?? { filters: {} }, filters).names.map(({ path, ...one }) => ({
       ...one,
       path: ['select', ...at, 'filters', ...path],
     }));

@@ -7,7 +7,7 @@
  * (a template, a sender address) has neither client nor tags.
  */
 import { allItems } from '../../client/pages.ts';
-import type { CandidateList } from '../../job/candidates.ts';
+import { type CandidateList, isList } from '../../job/candidates.ts';
 import { candidatesOf } from '../../job/source.ts';
 import type { Parent } from './listing.ts';
 import { callOptionsOf, type Planning } from './planning.ts';
@@ -63,7 +63,7 @@ export function createOwners(planning: Planning, complete: Complete): (owned: Ow
     if (list === 'listSites') return ofSite(item);
     if (list === 'listClients') return { client: partyOf(item), tags: [] };
     if (list === 'listTags') return { client: null, tags: [partyOf(item)] };
-    if (ownerless.includes(list)) return { client: null, tags: [] };
+    if (!isList(list) || ownerless.includes(list)) return { client: null, tags: [] };
     const of = siteIn(item) ?? site;
     if (of === undefined) return {};
     const { client: own } = ownerIn(item);

@@ -5,10 +5,9 @@
  */
 import type { Kind } from '../../contract/kinds.ts';
 import type { Item } from '../../contract/operations.ts';
-import { operationOf } from '../../contract/operations.ts';
-import type { CandidateList } from '../../job/candidates.ts';
+import type { CandidateSource } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
-import { candidatesOf } from '../../job/source.ts';
+import { candidatesOf, listDeclared } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { compileParentWhere, compileWhereOf, type Where } from '../../policy/where.ts';
 import type { Directory } from './directory.ts';
@@ -117,8 +116,8 @@ function mentionsIn(select: Policy['select'], job: AnyJob): Mention[] {
 }
 
 /** The ids in filters. Names were replaced by ids. */
-function idsInFilters(list: CandidateList, filters: Filters, at: string): Mention[] {
-  const known = operationOf(list).list?.filters ?? {};
+function idsInFilters(list: CandidateSource, filters: Filters, at: string): Mention[] {
+  const known = listDeclared(list)?.filters ?? {};
   return Object.entries(filters).flatMap(([field, conditions]) => {
     const kind = known[field]?.idOf;
     if (kind === undefined) return [];

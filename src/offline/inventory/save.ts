@@ -6,6 +6,7 @@ import { type Clock, middleOf } from '../../clock.ts';
 import { pathParameters } from '../../contract/operation.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
+import { isList } from '../../job/candidates.ts';
 import type { Registry } from '../../job/registry.ts';
 import { candidatesOf } from '../../job/source.ts';
 import { jobOf } from '../../policy/job-of.ts';
@@ -56,7 +57,8 @@ export async function saveInventory(options: SaveOptions): Promise<Saved> {
   for (const policy of policies) {
     const { select } = policy;
     const job = jobOf(registry, policy);
-    if (job) await tolerant(() => reads.items(select.forEach?.list ?? candidatesOf(job, select), {}));
+    const list = job && (select.forEach?.list ?? candidatesOf(job, select));
+    if (list && isList(list)) await tolerant(() => reads.items(list, {}));
   }
   // By now an answer has shown the service's time, so this costs no request.
   const serviceAt = middleOf(await client.serviceTime(savedAt, callOptions));

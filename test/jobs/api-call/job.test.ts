@@ -108,7 +108,7 @@ describe('when its policy is loaded, a call is checked against the contract and'
       'listSites',
       '{ operation: createTag, body: { tag: { name: x } } }',
       [
-        '0:13 The call would be the same for every target, because it uses no value from the target. use a value such as { cel: site.id }, or send the call once with caretaker api',
+        '0:13 The call would be the same for every target, because it uses no value from the target. use a value such as { cel: site.id }, or select { from: account } to make it once in each run',
       ],
     ],
     [

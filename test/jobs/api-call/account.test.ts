@@ -1,0 +1,145 @@
+/** Calls about the account itself: they have one target, and are made once in each run. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Policy } from '../../../src/policy/policy.ts';
+import { around } from '../../support/between.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+import { checkOf } from '../check/policies.ts';
+import { callOf, mistakesIn } from './policies.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld({ sites: 3 });
+});
+afterEach(() => world.stop());
+
+const branding = {
+  operation: 'updatePluginBranding',
+  body: { plugin_branding: { type: 'hidden' } },
+};
+
+async function carriedOut(policy: Policy) {
+  const run = await world.ended(await world.fire(policy));
+  return (await world.targets(run)).map(({ id, label, outcome, reason }) => [id, label, outcome, reason]);
+}
+
+test('an operation without a target is called once for the account', async () => {
+  const policy = callOf({ from: 'account' }, branding);
+  const { targets, cost, stoppedBy } = await world.caretaker.engine.preview({
+    ...policy,
+    limits: { ...policy.limits, maxPercent: 10 },
+  });
+
+  expect(targets).toMatchObject([{ id: 'account', label: 'account default' }]);
+  expect(cost.acting).toBe(1);
+  expect(stoppedBy).toBeUndefined();
+  expect(await carriedOut(policy)).toEqual([['account', 'account default', 'succeeded', 'done']]);
+  expect(world.sandbox.journal.effectsOf('updatePluginBranding')).toHaveLength(1);
+});
+
+test('the branding can be asked for first, so that nothing is sent when it is as wanted', async () => {
+  const policy = callOf({ from: 'showPluginBranding', where: 'plugin_branding.type != "hidden"' }, branding);
+
+  expect(await carriedOut(policy)).toEqual([['plugin_branding', 'account default', 'succeeded', 'done']]);
+  expect(await carriedOut(policy)).toEqual([]);
+  expect(world.sandbox.journal.effectsOf('updatePluginBranding')).toHaveLength(1);
+});
+
+test('once makes a call for the account once for each key, in whichever run', async () => {
+  const policy = callOf(
+    { from: 'account' },
+    {
+      operation: 'createTag',
+      body: { tag: { name: 'Ours', color: '#112233' } },
+      once: 'tag {{account.name}}',
+    },
+  );
+
+  expect(await carriedOut(policy)).toMatchObject([['account', 'account default', 'succeeded', 'done']]);
+  expect(await carriedOut(policy)).toMatchObject([
+    ['account', 'account default', 'succeeded', 'already-done'],
+  ]);
+  expect(world.sandbox.journal.effectsOf('createTag')).toHaveLength(1);
+});
+
+test('a change of a setting that is in progress is waited for', async () => {
+  const { client } = world.caretaker.link('default');
+  let isChanged = false;
+  around(client, 'call', async (send, id) => {
+    if (id === 'resetWpLogin' && !isChanged) {
+      isChanged = true;
+      const body = { plugin_branding: { type: 'hidden' as const } };
+      await client.call('updatePluginBranding', { body }, { requestClass: 'person' });
+    }
+    return send() as never;
+  });
+  const policy = callOf({ from: 'account' }, { operation: 'resetWpLogin', confirm: 'resetWpLogin' });
+
+  const run = await world.ended(await world.fire(policy));
+
+  expect(await world.reasons(run)).toEqual({ account: 'done' });
+  expect(run.requestsByOperation?.['resetWpLogin']).toBeGreaterThan(1);
+});
+
+test('a call for the account whose answer was lost is made again when it is safe to repeat', async () => {
+  world.sandbox.failNext({ operation: 'resetPluginBranding' }, 'reset-after');
+  const policy = callOf(
+    { from: 'account' },
+    { operation: 'resetPluginBranding', confirm: 'resetPluginBranding' },
+  );
+
+  expect(await carriedOut(policy)).toEqual([['account', 'account default', 'succeeded', 'done']]);
+});
+
+test('a check can ask for the branding as well', async () => {
+  const run = await world.ended(
+    await world.fire(
+      checkOf(
+        '{ from: showWpLogin, where: wp_login.type == "default" }',
+        '{ message: "The login screen of {{wp_login.label}} is the default one" }',
+      ),
+    ),
+  );
+  expect(await world.targets(run)).toMatchObject([{ id: 'wp_login', reason: 'found' }]);
+});
+
+describe('mistakes are found when the policy is loaded', () => {
+  test.each([
+    [
+      undefined,
+      branding,
+      'The job api-call works on any list; name one with "from", such as listSites. for the account as the one target: from: account',
+    ],
+    [
+      { from: 'listSites' },
+      branding,
+      'The call would be the same for every target, because it uses no value from the target. use a value such as { cel: site.id }, or select { from: account } to make it once in each run',
+    ],
+    [
+      { from: 'account', filters: { type: { eq: 'custom' } } },
+      branding,
+      'The account has only one account, so "filters" does not apply to it. remove it',
+    ],
+    [
+      { from: 'showPluginBranding', for_each: 'listSites' },
+      branding,
+      'The account has only one plugin_branding, so "for_each" does not apply to it. remove it',
+    ],
+    [
+      { from: 'showPluginBranding', where: 'plugin_branding.typ == "x"' },
+      branding,
+      'plugin_branding has no field "typ". did you mean type?',
+    ],
+    [
+      { from: 'account' },
+      { operation: 'resetPluginBranding' },
+      'resetPluginBranding is destructive: a second request does not restore what it removes. if this is intended, add confirm: resetPluginBranding',
+    ],
+    [
+      { from: 'account' },
+      { operation: 'deleteTag', confirm: 'deleteTag' },
+      '"tag_id" is missing. add it to params, as a string or from the target: tag_id: { cel: account. ...  }',
+    ],
+  ])('%j with %j', (select, call, mistake) => {
+    expect(mistakesIn(select, call)).toEqual([mistake]);
+  });
+});
