@@ -12,7 +12,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
 import { exit } from '../exit.ts';
@@ -29,12 +29,12 @@ export class FolderUnwritableError extends CaretakerError {
   readonly code = 'FOLDER_UNWRITABLE';
 }
 
-/** Writes the files of `config/` that do not exist yet into the current folder. */
+/** Writes the files of `config/` that do not exist yet into the current folder, without the examples. */
 export async function init(terminal: Terminal): Promise<number> {
   const { message, data } = terminal;
   const folder = process.cwd();
   const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.yaml'))
+    .filter((file) => file.endsWith('.yaml') && !file.split(sep).includes('examples'))
     .sort()
     .map((file) => join('config', file));
   try {

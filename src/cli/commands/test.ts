@@ -3,6 +3,7 @@ import { loadJobs } from '../../app/jobs.ts';
 import { usualBudget } from '../../offline/offline-plan.ts';
 import { type LoadedTest, loadTests, testFilesIn } from '../../offline/tests/load-tests.ts';
 import { type Difference, runTest, type TestResult } from '../../offline/tests/run-test.ts';
+import { loadPolicies } from '../../policy/load-policies.ts';
 import { countOf } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, policiesOf, printFindings, settingsOf } from '../context.ts';
@@ -17,8 +18,10 @@ export async function test(terminal: Terminal, files: string[], options: GlobalO
   const named = files.length > 0 ? files : testFilesIn(folder);
   if (named.length === 0)
     throw new UsageError(`There are no tests in ${shortFile(folder)}: name files, or write one there.`);
-  const { tests, findings } = loadTests(named, await policiesOf(settings));
   const registry = await loadJobs();
+  const { tests, findings } = loadTests(named, await policiesOf(settings), (path) =>
+    loadPolicies({ dir: settings.policiesDir, files: [path], registry, settings }),
+  );
   const results: { test: LoadedTest; result: TestResult }[] = [];
   for (const one of tests) {
     const budget = settings.accounts[one.policy.account]?.budget ?? usualBudget;

@@ -1,6 +1,6 @@
 /** Reads the files of tests. A broken test is a finding with its place. */
-import { type Dirent, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
 import type { ListId } from '../../contract/operations.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -28,37 +28,59 @@ export interface LoadedTests {
   findings: Diagnostic[];
 }
 
-/** The test files of a folder, by name; none when there is no such folder. */
+/** The test files of a folder and the folders in it, by name; none when there is no such folder. */
 export function testFilesIn(folder: string): string[] {
-  let entries: Dirent[];
+  let names: string[];
   try {
-    entries = readdirSync(folder, { withFileTypes: true });
+    names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   } catch {
     return [];
   }
-  return entries
-    .filter((entry) => entry.isFile() && /^[^.].*\.ya?ml$/.test(entry.name))
-    .map(({ name }) => join(folder, name))
+  const isRead = (name: string) =>
+    /\.ya?ml$/.test(name) && !name.split(sep).some((part) => part.startsWith('.'));
+  return names
+    .filter(isRead)
+    .map((name) => join(folder, name))
     .sort();
 }
 
-/** Reads the tests of these files. Never throws for the content of a file. */
+type Policies = Pick<Loaded, 'policies' | 'broken'>;
+
+/**
+ * Reads the tests of these files. Never throws for the content of a file. `loadFrom` loads the policies of a folder
+ * or file that a test file names instead of `loaded`.
+ */
 export function loadTests(
   files: readonly string[],
-  loaded: Pick<Loaded, 'policies' | 'broken'>,
+  loaded: Policies,
+  loadFrom: (path: string) => Policies & Pick<Loaded, 'findings'> = () => ({ ...loaded, findings: [] }),
 ): LoadedTests {
   const all: LoadedTests = { tests: [], findings: [] };
   const inventories = new Map<string, Inventory>();
+  const others = new Map<string, Policies>();
+  const policiesOf = (file: string, path: string | undefined): Policies => {
+    if (path === undefined) return loaded;
+    const place = resolve(dirname(file), path);
+    const known = others.get(place);
+    if (known) return known;
+    const other = loadFrom(place);
+    all.findings.push(...other.findings);
+    others.set(place, other);
+    return other;
+  };
   for (const file of files) {
     const yaml = YamlFile.read(file);
     if (!(yaml instanceof YamlFile)) {
       all.findings.push(...yaml);
       continue;
     }
-    for (const path of entriesOf(yaml, all.findings)) {
+    const { paths, policies } = entriesOf(yaml, all.findings);
+    if (paths.length === 0) continue;
+    const known = policiesOf(file, policies);
+    for (const path of paths) {
       const entry = (yaml.value() as { tests: unknown[] }).tests[path[1]];
       const read = readStrictly(PolicyTest, entry, yaml.finding.bind(yaml), path);
-      const one = 'findings' in read ? read : loadTest(yaml, path, read.value, loaded, inventories);
+      const one = 'findings' in read ? read : loadTest(yaml, path, read.value, known, inventories);
       if ('findings' in one) all.findings.push(...one.findings);
       else all.tests.push(one);
     }
@@ -66,19 +88,25 @@ export function loadTests(
   return { ...all, findings: inOrder(all.findings) };
 }
 
-/** The paths of a file's tests. */
-function entriesOf(yaml: YamlFile, findings: Diagnostic[]): ['tests', number][] {
+/** The paths of a file's tests, and the policies that it names. */
+function entriesOf(
+  yaml: YamlFile,
+  findings: Diagnostic[],
+): { paths: ['tests', number][]; policies?: string | undefined } {
   const outline = readStrictly(TestFileOutline, yaml.value() ?? {}, yaml.finding.bind(yaml));
-  if ('value' in outline) return outline.value.tests.map((_, index) => ['tests', index]);
-  findings.push(...outline.findings);
-  return [];
+  if ('findings' in outline) {
+    findings.push(...outline.findings);
+    return { paths: [] };
+  }
+  const { policies, tests } = outline.value;
+  return { policies, paths: tests.map((_, index) => ['tests', index]) };
 }
 
 function loadTest(
   yaml: YamlFile,
   path: Path,
   test: PolicyTest,
-  { policies, broken }: Pick<Loaded, 'policies' | 'broken'>,
+  { policies, broken }: Policies,
   inventories: Map<string, Inventory>,
 ): LoadedTest | { findings: Diagnostic[] } {
   const policy = policies.find(({ name }) => name === test.policy);

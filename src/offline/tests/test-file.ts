@@ -135,8 +135,14 @@ export const PolicyTest = z
   });
 export type PolicyTest = z.output<typeof PolicyTest>;
 
-export const TestFileOutline = z.strictObject({ tests: z.array(z.unknown()) });
-const TestFile = z.strictObject({ tests: z.array(PolicyTest).describe('One or more tests.') });
+const policies = z
+  .optional(z.string())
+  .describe(
+    'A folder or file of policies that the tests are about, relative to the folder of this file. Default: the policies of the project.',
+  );
+
+export const TestFileOutline = z.strictObject({ policies, tests: z.array(z.unknown()) });
+const TestFile = z.strictObject({ policies, tests: z.array(PolicyTest).describe('One or more tests.') });
 
 /** The JSON Schema of `config/tests/*.yaml`, for editors. */
 export const testFileJsonSchema = () => z.toJSONSchema(TestFile, { io: 'input', unrepresentable: 'any' });
