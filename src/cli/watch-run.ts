@@ -27,6 +27,7 @@ import {
   formatSpread,
   outOf,
   progressLine,
+  recordingLines,
   targetTable,
 } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -175,7 +176,12 @@ export async function printEnd(
     const folded = printTargets(targets, terminal, options, caretaker.registry.reasons);
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
-    for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
+    for (const line of [
+      ...endLines(run, terminal),
+      ...changeLines(run, terminal),
+      ...recordingLines(run, terminal),
+    ])
+      terminal.data(line);
     if (folded && !options.temporary) terminal.message(`Show every target: caretaker runs show ${run.id}`);
     if (options.temporary) return;
     const summary = failureSummary(run, targets);

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import { SiteRecord } from '../run/recordings.ts';
+import { type OutboxState, SiteRecord } from '../run/recordings.ts';
 import { scrub } from '../secrets.ts';
 import type { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
@@ -38,14 +38,6 @@ export interface ClaimedSite {
   intents: ReadonlyMap<string, number>;
   /** How often it was tried again. */
   waits: number;
-}
-
-/** What waits in the outbox of an account. */
-export interface OutboxState {
-  /** The number of sites. */
-  waiting: number;
-  /** The site that has been waiting for the longest, since when, and the last error. */
-  oldest?: { site: string; since: number; detail?: string };
 }
 
 /** The note of a policy on a site; or since when it is no longer the policy's, because a person removed it. */

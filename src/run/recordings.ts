@@ -1,5 +1,6 @@
 /** What a run writes to the sites it worked on (`record:` of its policy), and whether that is written. */
 import { z } from 'zod';
+import { isoMinute } from '../clock.ts';
 
 const { exactOptional: optional } = z;
 
@@ -46,3 +47,39 @@ export const RecordingCounts = z.object({
   first: optional(z.array(Unrecorded)),
 });
 export type RecordingCounts = z.output<typeof RecordingCounts>;
+
+/** `40 of 42 recorded (84 requests), 1 pending, 1 not recorded`. */
+export function formatRecordings({ wanted, recorded, failed, left, requests }: RecordingCounts): string {
+  const pending = wanted - recorded - failed - left;
+  return [
+    `${recorded} of ${wanted} recorded (${requests} ${requests === 1 ? 'request' : 'requests'})`,
+    ...(pending > 0 ? [`${pending} pending`] : []),
+    ...(failed > 0 ? [`${failed} not recorded`] : []),
+    ...(left > 0 ? [`${left} left to people`] : []),
+  ].join(', ');
+}
+
+/** What is not recorded: `custom work`, `note`. */
+export const kindNames = { work: 'custom work', note: 'note' } as const;
+
+/** What waits to be written to the sites of an account. */
+export interface OutboxState {
+  /** The number of sites. */
+  waiting: number;
+  /** The site that has been waiting for the longest, since when, and the last error. */
+  oldest?: { site: string; since: number; detail?: string };
+}
+
+/** After so long, something is reported to stand in the way. */
+const STUCK_AFTER_MS = 3_600_000;
+
+export const isStuck = ({ oldest }: OutboxState, now: number): boolean =>
+  oldest !== undefined && now - oldest.since > STUCK_AFTER_MS;
+
+/** `12 sites of the account "default" wait for their recordings since 2026-11-21 02:00Z: <the last error>`. */
+export function formatStuckOutbox(account: string, { waiting, oldest }: OutboxState): string {
+  const since = oldest ? ` since ${isoMinute(oldest.since)}` : '';
+  const why = oldest?.detail === undefined ? '' : `: ${oldest.detail.replace(/\.$/, '')}`;
+  const sites = waiting === 1 ? '1 site' : `${waiting} sites`;
+  return `${sites} of the account "${account}" ${waiting === 1 ? 'waits' : 'wait'} for recordings${since}${why}`;
+}

@@ -4,6 +4,7 @@
  */
 import { isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
+import type { RecordingCounts } from './recordings.ts';
 import type {
   Counts,
   Finding,
@@ -52,6 +53,19 @@ export interface RunSummary {
     resolved: number;
     first_new: FindingReport[];
     first_resolved: FindingReport[];
+  };
+  /**
+   * What it writes to its sites (`record:`): how many recordings there are, how many are written, were given up
+   * or are left to people, the requests that they cost besides those of the run, and the first ten that are not
+   * written. Left out when there are none.
+   */
+  recordings?: {
+    wanted: number;
+    recorded: number;
+    failed: number;
+    left: number;
+    requests: number;
+    first_unrecorded: { site: string; kind: 'custom_work' | 'note'; state: 'failed' | 'left'; why: string }[];
   };
 }
 
@@ -113,6 +127,15 @@ export const toSummary = (run: Run): RunSummary => ({
     cancelled: run.counts.cancelled,
   },
   ...(run.findings ? { findings: findingsOf(run.findings) } : {}),
+  ...(run.recordings ? { recordings: recordingsOf(run.recordings) } : {}),
+});
+
+const recordingsOf = ({ first = [], ...counts }: RecordingCounts) => ({
+  ...counts,
+  first_unrecorded: first.map(({ kind, ...one }) => ({
+    ...one,
+    kind: kind === 'work' ? ('custom_work' as const) : kind,
+  })),
 });
 
 const findingsOf = ({ firstNew = [], firstResolved = [], ...counts }: FindingChanges) => ({

@@ -37,6 +37,7 @@ import { InvalidFilesError } from '../../yaml/diagnostic.ts';
 import { wrapped } from '../../yaml/width.ts';
 import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
+import { checkOutbox } from '../outbox-check.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
 import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -178,6 +179,7 @@ async function checkRedisAndAccounts(
       report(...(await checkDaemons(redis.store, troubles)));
       report(...(await checkFreeze(redis.store)));
       report(...(await checkHeldRuns(redis.store)));
+      report(...(await checkOutbox(redis.store)));
     }
     for (const name of names) {
       terminal.show(`connecting to ${settings.accounts[name]?.baseUrl ?? name} ...`);

@@ -3,7 +3,7 @@ import type { Preview } from '../../engine/plan/preview.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { countOf } from '../../text.ts';
+import { countOf, visibleLine } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
@@ -98,6 +98,7 @@ function asJson({
   ended,
   excluded,
   spreadMs,
+  recording,
   warnings,
   stoppedBy,
   cost,
@@ -110,6 +111,14 @@ function asJson({
     settled: ended,
     excluded,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
+    recording: recording
+      ? {
+          sites: recording.sites,
+          custom_work: recording.customWork ?? null,
+          note: recording.note ? 'living' : null,
+          requests: recording.requests,
+        }
+      : null,
     warnings,
     stopped_by: stoppedBy ?? null,
     cost: {
@@ -125,7 +134,7 @@ function asJson({
 }
 
 function print(
-  { policy, job, targets, ended, excluded, spreadMs, warnings, stoppedBy, cost }: Preview,
+  { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy, cost }: Preview,
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
@@ -178,9 +187,18 @@ function print(
   data(
     `\nPlanning cost ${countOf(cost.planning, 'request')}. A run would cost about ${rest} more${from}${time}.`,
   );
+  if (recording) data(recordingLine(recording));
   for (const one of warnings) data(`${paint('yellow', 'warning')}: ${one}`);
   if (stoppedBy !== undefined)
     data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
+}
+
+function recordingLine({ sites, customWork, note, requests }: NonNullable<Preview['recording']>): string {
+  const what = [
+    ...(customWork === undefined ? [] : [`custom work (“${visibleLine(customWork)}”)`]),
+    ...(note ? ['the living note'] : []),
+  ].join(' and ');
+  return `It would then record ${what} on at most ${countOf(sites, 'site')}: up to ${countOf(requests, 'request')}, of the class record.`;
 }
 
 function rows(headings: string[], given: string[][], { paint, dataColumns }: Terminal): string {

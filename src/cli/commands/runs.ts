@@ -19,6 +19,7 @@ import {
   endLines,
   factLines,
   paintStatus,
+  recordingLines,
   targetTable,
 } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
@@ -151,7 +152,12 @@ function printRun(run: Run, targets: readonly Target[], terminal: Terminal): voi
   if (targets.length > 0) terminal.data(targetTable(targets, terminal));
   const findings = formatFindings(targets, terminal, { all: true });
   if (findings !== undefined) terminal.data(findings);
-  for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
+  for (const line of [
+    ...endLines(run, terminal),
+    ...changeLines(run, terminal),
+    ...recordingLines(run, terminal),
+  ])
+    terminal.data(line);
   for (const line of factLines(run)) terminal.data(line);
 }
 

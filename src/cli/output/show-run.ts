@@ -2,6 +2,7 @@
 import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
+import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
@@ -84,6 +85,21 @@ export function changeLines({ findings }: Run, { paint }: Terminal): string[] {
     `Findings: ${open} open, ${added} new, ${resolved} resolved`,
     ...lines('new', added, firstNew),
     ...lines('resolved', resolved, firstResolved),
+  ];
+}
+
+/** How many recordings of a run were written, and why others were not; empty when it has none. */
+export function recordingLines({ recordings }: Run, { paint }: Terminal): string[] {
+  if (!recordings) return [];
+  const { first = [], wanted, recorded, failed, left } = recordings;
+  const isPending = wanted > recorded + failed + left;
+  return [
+    `Recordings: ${formatRecordings(recordings)}${isPending ? '; a daemon writes them, a minute later or more' : ''}`,
+    ...first.map(
+      ({ site, kind, why }) =>
+        `  ${paint('yellow', 'not recorded')}  ${visibleLine(site)}, ${kindNames[kind]}: ${visibleLine(why)}`,
+    ),
+    ...(failed + left > first.length ? [`  and ${failed + left - first.length} more`] : []),
   ];
 }
 

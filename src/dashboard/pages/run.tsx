@@ -2,6 +2,7 @@ import { type Child, useContext } from 'hono/jsx';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import { isFinal } from '../../run/moves.ts';
+import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import {
   Action,
@@ -144,7 +145,17 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
           resolved
         </Fact>
       )}
+      {run.recordings && <Fact name="Recordings">{formatRecordings(run.recordings)}</Fact>}
     </dl>
+    {run.recordings?.first && (
+      <ul>
+        {run.recordings.first.map(({ site, kind, why }) => (
+          <li>
+            Not recorded on <a href={targetPath(run.account, site)}>{site}</a> ({kindNames[kind]}): {why}
+          </li>
+        ))}
+      </ul>
+    )}
   </section>
 );
 

@@ -14,6 +14,7 @@ import type { Records } from '../../records/records.ts';
 import type { RunQuery } from '../../records/run-store.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import type { Totals } from '../../records/totals-store.ts';
+import type { OutboxState } from '../../run/recordings.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
 import { readTargetPage, type TargetPage, type TargetQuery } from './paging.ts';
@@ -25,6 +26,8 @@ export interface AccountFacts {
   activeRuns: number;
   /** Those of them that are held until a person releases or cancels them. */
   heldRuns: readonly string[];
+  /** What waits to be written to its sites (`record:`). */
+  outbox: OutboxState;
   /** The process that supervises them now. */
   supervisor?: string;
   /** When a process last supervised them. */
@@ -99,17 +102,19 @@ export function openReader(records: Records): Reader {
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
     async account(name) {
-      const [blocked, activeRuns, heldRuns, supervisor, attended] = await Promise.all([
+      const [blocked, activeRuns, heldRuns, supervisor, attended, outbox] = await Promise.all([
         records.accounts.blocked(name),
         records.runs.countActive(name),
         records.runs.held(name),
         records.locks.holder(supervisorLease(name)),
         records.accounts.supervisedAt(),
+        records.outbox.state(name),
       ]);
       const attendedAt = attended.get(name);
       return {
         activeRuns,
         heldRuns,
+        outbox: clean(outbox),
         ...(blocked ? { blocked: clean(blocked) } : {}),
         ...(supervisor === undefined ? {} : { supervisor }),
         ...(attendedAt === undefined ? {} : { attendedAt }),

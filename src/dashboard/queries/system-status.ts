@@ -2,6 +2,7 @@
 import { isoMinute } from '../../clock.ts';
 import { effectOf, type Freeze, formatFrozen, unfreezeCommand } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
+import { formatStuckOutbox, isStuck } from '../../run/recordings.ts';
 import type { AccountView, BrokenFile, DashboardOptions, Health } from '../options.ts';
 import type { AccountFacts, Reader } from './reader.ts';
 
@@ -151,6 +152,8 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
     return [{ is: 'blocked', sentence, since: blocked.since }, ...held];
   }
   const found: Alert[] = held;
+  if (isStuck(account.outbox, now))
+    found.push({ is: 'partial', sentence: `${formatStuckOutbox(name, account.outbox)}.` });
   if (failingSince !== undefined && now - failingSince > SERVICE_FAILING_AFTER_MS) {
     const sentence = `The service does not respond for the account ${name}; its runs continue when it does.`;
     found.push({ is: 'blocked', sentence, since: failingSince });

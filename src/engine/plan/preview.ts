@@ -13,6 +13,7 @@ import { Directory } from './directory.ts';
 import { countAll } from './listing.ts';
 import { lookUpNames, placeOf, withNames } from './names.ts';
 import type { Planned, Planning } from './planning.ts';
+import { type PlannedRecording, plannedRecording } from './recording-cost.ts';
 import { Selection } from './selection.ts';
 
 export interface Preview {
@@ -36,6 +37,8 @@ export interface Preview {
   excluded: { id: string; label: string; why: string }[];
   /** The duration over which a scheduled run would start its targets; missing when it starts them at once. */
   spreadMs?: number;
+  /** What would be written to the sites; missing without `record` in the policy. */
+  recording?: PlannedRecording;
   /**
    * Messages about names in the selection that the account does not have, about an empty selection, and about
    * a freeze.
@@ -105,6 +108,8 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
     const { id, label, jobState } = one;
     return [{ id, label, ...(jobState === undefined ? {} : { jobState }) }];
   });
+  const sites = all.flatMap((one) => (one.is === 'target' ? [one.recordSite] : []));
+  const recording = plannedRecording(policy, sites);
   const stoppedBy = await limitExceeded(planning, targets.length, selection);
   const frozen = await deps.records.freeze.over(policy, deps.clock.now());
   const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...(await selection.warnings(planning))];
@@ -126,6 +131,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
       one.is === 'excluded' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),
     ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
+    ...(recording ? { recording } : {}),
     warnings,
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     cost: {
