@@ -1,9 +1,9 @@
 import type { End } from '../job/answer.ts';
 import type { AnyJob } from '../job/job.ts';
-import { stepTitle, withTitle } from '../job/steps.ts';
 import type { Policy } from '../policy/policy.ts';
 import { coreReasonText } from '../run/reasons.ts';
 import type { Target } from '../run/run.ts';
+import { stepTitle, withTitle } from '../run/steps.ts';
 
 /**
  * Completes an end for the record. When a job gives a reason of its own without a detail, the sentence of

@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { coreReasons, type ReasonInfo } from '../run/reasons.ts';
 import { Finding, type StepEnd } from '../run/run.ts';
+import { stepTitle, withTitle } from '../run/steps.ts';
 import type { End, StepAnswer } from './answer.ts';
 import type { CandidateList } from './candidates.ts';
 import type { Acting, AnyJob, Evaluating, Evaluation, Items, Named, Preparing } from './job.ts';
@@ -47,9 +48,6 @@ export function whyNoStep({ name, reportsSelection, takesLists }: AnyJob): strin
 /** The list that the steps work on: that of the first job that does not work on any list. */
 export const listOf = (jobs: readonly AnyJob[]): CandidateList | 'any' =>
   jobs.find(({ candidates }) => candidates !== 'any')?.candidates ?? 'any';
-
-/** `Step 2 (site-sync)`. */
-export const stepTitle = (name: string, index: number): string => `Step ${index + 1} (${name})`;
 
 /** One job out of several that work on the same list. */
 export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
@@ -193,10 +191,6 @@ const ofStep = (evaluating: Evaluating<Options, Prepared>, at: number): Evaluati
 /** `api-call, site-sync`: what lists show as the job of a policy with steps. */
 export const jobNames = (steps: readonly { job: string | { name: string } }[]): string =>
   steps.map(({ job }) => (typeof job === 'string' ? job : job.name)).join(', ');
-
-/** A detail that names the step. */
-export const withTitle = (title: string, detail: string | undefined): string =>
-  detail === undefined ? title : `${title}: ${detail}`;
 
 /** The site that the steps change; null when no step changes it. */
 function siteOf(jobs: readonly AnyJob[], candidate: never): Pick<Named, 'site'> {

@@ -16,6 +16,7 @@ import type {
   Target,
   Trigger,
 } from './run.ts';
+import { type StepReport, stepNamesOf, stepReports } from './steps.ts';
 
 /** A run without its targets: one row of a list. */
 export interface RunSummary {
@@ -84,6 +85,8 @@ export interface TargetReport {
   task_id: string | null;
   /** What a person should know besides the outcome; left out when there are none. */
   findings?: readonly Finding[];
+  /** What became of each step of the policy; left out for a policy without `steps`. */
+  steps?: readonly StepReport[];
   /** Attempts that failed because of the service. */
   attempts: number;
   started_at: string | null;
@@ -96,10 +99,13 @@ export interface RunReport extends RunSummary {
 }
 
 /** A run with the targets given. */
-export const toReport = (run: Run, targets: readonly Target[]): RunReport => ({
-  ...toSummary(run),
-  targets: targets.map(toTargetReport),
-});
+export function toReport(run: Run, targets: readonly Target[]): RunReport {
+  const stepNames = stepNamesOf(run);
+  return {
+    ...toSummary(run),
+    targets: targets.map((target) => toTargetReport(target, stepNames)),
+  };
+}
 
 /** A run without its targets. */
 export const toSummary = (run: Run): RunSummary => ({
@@ -162,8 +168,8 @@ const toFindingReport = ({
   since: isoTime(since),
 });
 
-/** One target of a run. */
-export const toTargetReport = (target: Target): TargetReport => ({
+/** One target of a run. `stepNames`: those of the run (`stepNamesOf`). */
+export const toTargetReport = (target: Target, stepNames: readonly string[]): TargetReport => ({
   id: target.id,
   label: target.label,
   outcome: target.outcome ?? null,
@@ -171,6 +177,7 @@ export const toTargetReport = (target: Target): TargetReport => ({
   detail: target.detail ?? null,
   task_id: target.taskId ?? null,
   ...(target.findings ? { findings: target.findings } : {}),
+  ...(stepNames.length === 0 ? {} : { steps: stepReports(stepNames, target) }),
   attempts: target.attempts,
   started_at: timeOrNull(target.startedAt),
   finished_at: timeOrNull(target.finishedAt),

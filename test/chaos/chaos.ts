@@ -24,7 +24,8 @@ import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Conditions } from './conditions.ts';
 import { startCuttingProxy } from './cutting.ts';
-import { judge, lanes, type Scene, type Story } from './stories.ts';
+import { judge, lanes } from './stories.ts';
+import type { Scene, Story } from './story.ts';
 
 export interface ChaosOptions {
   seed: number;

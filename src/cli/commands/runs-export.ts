@@ -1,3 +1,4 @@
+import { stepNamesOf } from '../../run/steps.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { targetColumns, targetRow } from '../output/run-report.ts';
@@ -20,9 +21,10 @@ export async function exportRun(
       `An export has one target per line: --output csv or jsonl, not ${output}. "caretaker runs show ${word} --output ${output}" shows the run.`,
     );
   return withRecords(options, settingsOf(options), async ({ records }) => {
-    const { id } = await runNamed(records, word);
+    const run = await runNamed(records, word);
+    const stepNames = stepNamesOf(run);
     async function* rows() {
-      for await (const target of records.targets.all(id)) yield targetRow(id, target);
+      for await (const target of records.targets.all(run.id)) yield targetRow(run.id, target, stepNames);
     }
     const nothing = { value: undefined, text: () => undefined };
     await show(terminal, { output }, { ...nothing, rows: rows(), columns: targetColumns });

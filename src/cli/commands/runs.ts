@@ -2,6 +2,7 @@ import { isoMinute } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
 import { toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
+import { stepNamesOf } from '../../run/steps.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import { findActiveProcess, formatRunCommands, withoutActiveProcess } from '../active-process.ts';
@@ -149,7 +150,7 @@ export async function showRun(
 }
 
 function printRun(run: Run, targets: readonly Target[], terminal: Terminal): void {
-  if (targets.length > 0) terminal.data(targetTable(targets, terminal));
+  if (targets.length > 0) terminal.data(targetTable(targets, terminal, stepNamesOf(run)));
   const findings = formatFindings(targets, terminal, { all: true });
   if (findings !== undefined) terminal.data(findings);
   for (const line of [

@@ -4,6 +4,7 @@ import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
+import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { foldSame } from './group-rows.ts';
@@ -128,9 +129,15 @@ export function formatSpread({ spread }: Run): string | undefined {
 export const formatInterval = (ms: number): string =>
   ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
-/** One row for each target: its outcome and why. */
-export const targetTable = (targets: readonly Target[], terminal: Terminal): string =>
-  tableOf(rowsOf(targets, terminal), terminal);
+/**
+ * One row for each target: its outcome and why. `stepNames`: those of the policy, to show at which step an
+ * unfinished target is.
+ */
+export const targetTable = (
+  targets: readonly Target[],
+  terminal: Terminal,
+  stepNames: readonly string[] = [],
+): string => tableOf(rowsOf(targets, terminal, stepNames), terminal);
 
 /**
  * The same table, but targets with the same result share one row. `folded` is true if there is such a row.
@@ -143,15 +150,24 @@ export function foldedTable(
   return { text: tableOf(rows, terminal), folded };
 }
 
-const rowsOf = (targets: readonly Target[], { paint }: Terminal): string[][] =>
+const rowsOf = (
+  targets: readonly Target[],
+  { paint }: Terminal,
+  stepNames: readonly string[] = [],
+): string[][] =>
   targets.map((target) => [
     target.id,
     target.label,
     target.outcome ? paint(outcomeStyles[target.outcome], target.outcome) : target.state,
     target.reason ?? '',
-    target.detail ??
-      (target.reason && target.outcome !== 'succeeded' ? (coreReasonText(target.reason) ?? '') : ''),
+    detailOf(target, activeStepOf(stepNames, target)),
   ]);
+
+/** The detail of a target, with the step that it is at. */
+function detailOf({ outcome, reason, detail }: Target, step: string | undefined): string {
+  const why = detail ?? (reason && outcome !== 'succeeded' ? coreReasonText(reason) : undefined);
+  return step === undefined ? (why ?? '') : withTitle(step, why);
+}
 
 function tableOf(rows: readonly string[][], terminal: Terminal): string {
   return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
 import { toSummary, toTargetReport } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
+import { stepNamesOf } from '../../run/steps.ts';
 import { visibleJson } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -59,9 +60,10 @@ export async function sendRun(c: Exchange, { reader }: DashboardContext): Promis
   c.header('Content-Type', 'application/json; charset=UTF-8');
   return stream(c, async (body) => {
     await body.write(`${visibleJson(toSummary(run)).slice(0, -1)},"targets":[`);
+    const stepNames = stepNamesOf(run);
     let separator = '';
     for await (const target of reader.allTargets(run.id)) {
-      await body.write(separator + visibleJson(toTargetReport(target)));
+      await body.write(separator + visibleJson(toTargetReport(target, stepNames)));
       separator = ',';
     }
     await body.write(']}\n');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toTargetReport } from '../../run/report.ts';
 import { outcomes } from '../../run/run.ts';
+import { stepNamesOf } from '../../run/steps.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { TargetQuery } from '../queries/paging.ts';
 import { refuse, refuseQuery, sendJson } from './json.ts';
@@ -25,7 +26,9 @@ export async function sendTargets(c: Exchange, { reader }: DashboardContext): Pr
   const wanted: TargetQuery = { from, limit, ...(outcome ? { outcome } : {}), ...(search ? { search } : {}) };
   const { targets, next } = await reader.targets(run.id, wanted);
   const more = next !== undefined && next < run.counts.planned;
-  return sendJson(c, { targets: targets.map(toTargetReport), next: more ? next : null });
+  const stepNames = stepNamesOf(run);
+  const reports = targets.map((target) => toTargetReport(target, stepNames));
+  return sendJson(c, { targets: reports, next: more ? next : null });
 }
 
 /** The results of one target in its last runs, newest first. */
@@ -36,7 +39,7 @@ export async function sendTarget(c: Exchange, { reader }: DashboardContext): Pro
       run: run.id,
       policy: run.policy,
       status: run.status,
-      target: toTargetReport(target),
+      target: toTargetReport(target, stepNamesOf(run)),
     })),
   });
 }

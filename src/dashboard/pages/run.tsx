@@ -4,6 +4,7 @@ import type { Excluded } from '../../records/target-types.ts';
 import { isFinal } from '../../run/moves.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
+import { stepNamesOf } from '../../run/steps.ts';
 import {
   Action,
   Badge,
@@ -26,6 +27,7 @@ import {
 } from '../components/components.tsx';
 import { Findings } from '../components/findings.tsx';
 import { showPage } from '../components/layout.tsx';
+import { Steps } from '../components/steps.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { MAX_READ, type TargetPage, type TargetQuery } from '../queries/paging.ts';
 import { isAttended } from '../queries/system-status.ts';
@@ -254,17 +256,27 @@ export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now:
       <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>{target.label}</a>{' '}
       <span class="dim id">{target.id}</span>
     </td>
-    <ResultCells target={target} now={now} />
+    <ResultCells target={target} now={now} stepNames={stepNamesOf(run)} />
   </tr>
 );
 
 /** The cells for the result of a target: its outcome, why, and how long it took. */
-export const ResultCells = ({ target, now }: { target: Target; now: number }) => (
+export const ResultCells = ({
+  target,
+  now,
+  stepNames = [],
+}: {
+  target: Target;
+  now: number;
+  /** The steps of the policy, to show what became of each. */
+  stepNames?: readonly string[];
+}) => (
   <>
     <td data-label="Outcome">
       <Badge word={target.outcome ?? target.state} />
     </td>
     <td data-label="Why">
+      <Steps names={stepNames} target={target} />
       <TargetWhy target={target} />
     </td>
     <td data-label="Took">

@@ -1,3 +1,4 @@
+import { stepNamesOf } from '../../run/steps.ts';
 import { policyPath, runPath, Table, Time } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -45,7 +46,7 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
             <td data-label="Policy">
               <a href={policyPath(run.policy)}>{run.policy}</a>
             </td>
-            <ResultCells target={target} now={now} />
+            <ResultCells target={target} now={now} stepNames={stepNamesOf(run)} />
           </tr>
         ))}
       </Table>

@@ -1,0 +1,64 @@
+/** What became of each step of a policy (`steps`) on a target, for people. */
+import { z } from 'zod';
+import { isoTime } from '../clock.ts';
+import type { Reason } from './reasons.ts';
+import type { Outcome, Run, Target } from './run.ts';
+
+/** A step of a target, as JSON shows it. */
+export interface StepReport {
+  step: string;
+  /** `active`: the target is at this step. `not-started`: it was not begun. */
+  state: Outcome | 'active' | 'not-started';
+  reason: Reason | null;
+  detail: string | null;
+  task_id: string | null;
+  finished_at: string | null;
+}
+
+const PolicyWithSteps = z.looseObject({
+  steps: z.exactOptional(z.array(z.looseObject({ name: z.string() }))),
+});
+
+/** The names of the steps of a run's policy; none when it has a single job. */
+export function stepNamesOf({ policyJson }: Pick<Run, 'policyJson'>): string[] {
+  const policy = PolicyWithSteps.safeParse(JSON.parse(policyJson));
+  return (policy.data?.steps ?? []).map(({ name }) => name);
+}
+
+/** `Step 2 (site-sync)`. */
+export const stepTitle = (name: string, index: number): string => `Step ${index + 1} (${name})`;
+
+/** A detail that names the step. */
+export const withTitle = (title: string, detail: string | undefined): string =>
+  detail === undefined ? title : `${title}: ${detail}`;
+
+/** The step that an unfinished target is at; undefined before it was started, and for a policy without steps. */
+export function activeStepOf(names: readonly string[], target: Target): string | undefined {
+  const at = target.steps?.length ?? 0;
+  const name = names[at];
+  const isActive = target.state !== 'ended' && (target.startedAt !== undefined || at > 0);
+  return isActive && name !== undefined ? stepTitle(name, at) : undefined;
+}
+
+/** What became of each step of a target. */
+export const stepReports = (names: readonly string[], target: Target): StepReport[] =>
+  names.map((step, at) => {
+    const end = target.steps?.[at];
+    const nothing = { reason: null, detail: null, task_id: null, finished_at: null };
+    if (end) {
+      const { reason, detail = null, taskId = null } = end;
+      return { step, state: 'succeeded', reason, detail, task_id: taskId, finished_at: isoTime(end.at) };
+    }
+    // A target that ended while planning was never at a step.
+    const isHere = at === (target.steps?.length ?? 0) && target.startedAt !== undefined;
+    if (!isHere) return { step, state: 'not-started', ...nothing };
+    const { outcome, reason = null, detail = null, taskId = null, finishedAt } = target;
+    return {
+      step,
+      state: outcome ?? 'active',
+      reason,
+      detail,
+      task_id: taskId,
+      finished_at: finishedAt === undefined ? null : isoTime(finishedAt),
+    };
+  });
