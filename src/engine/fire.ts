@@ -77,6 +77,8 @@ export async function fire(
   };
   const limits = {
     concurrency: policy.limits.concurrency,
+    perClient: policy.limits.perClient?.concurrency,
+    perTag: policy.limits.perTag?.concurrency,
     targetMs: policy.timeout.targetMs,
     weight: weights[policy.priority],
     ...(policy.record && { record: recordOf(policy.record, deps) }),

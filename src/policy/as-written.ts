@@ -3,7 +3,7 @@ import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
 import { escapePlaceholders } from './placeholders.ts';
-import type { After, Blackout, Policy, Schedule, Select, Threshold } from './policy.ts';
+import type { After, Blackout, GroupLimits, Policy, Schedule, Select, Threshold } from './policy.ts';
 
 /**
  * One entry of `policies:` that would be read as this very policy, without `defaults`, `vars` or `matrix`.
@@ -35,6 +35,8 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
       concurrency: limits.concurrency,
       max_targets: limits.maxTargets,
       max_percent: `${limits.maxPercent}%`,
+      ...(limits.perClient && { per_client: groupLimitsAsWritten(limits.perClient) }),
+      ...(limits.perTag && { per_tag: groupLimitsAsWritten(limits.perTag) }),
       ...(limits.stopAfterFailures && { stop_after_failures: thresholdAsWritten(limits.stopAfterFailures) }),
     },
     retry: {
@@ -117,6 +119,11 @@ const lengthAsWritten = (ms: number) => (ms === 0 ? 0 : formatDuration(ms));
 
 const thresholdAsWritten = (threshold: Threshold) =>
   'percent' in threshold ? `${threshold.percent}%` : threshold.count;
+
+const groupLimitsAsWritten = ({ concurrency, maxTargets }: GroupLimits) => ({
+  ...(concurrency === undefined ? {} : { concurrency }),
+  ...(maxTargets === undefined ? {} : { max_targets: maxTargets }),
+});
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;

@@ -9,8 +9,8 @@ const fields: { values: string; steps: string; names?: string; others?: string; 
   {
     values: '[1-9]|[12][0-9]|3[01]',
     steps: '[12]?[0-9]|3[01]',
-    others: 'L|0*([1-9]|[12][0-9]|3[01])W',
-    alone: '[?]|LW',
+    others: 'l|0*([1-9]|[12][0-9]|3[01])w',
+    alone: '[?]|lw',
   },
   {
     values: '[1-9]|1[0-2]',
@@ -21,7 +21,7 @@ const fields: { values: string; steps: string; names?: string; others?: string; 
     values: '[0-7]',
     steps: '[0-7]',
     names: 'sun|mon|tue|wed|thu|fri|sat',
-    others: '(0*[0-7]|sun|mon|tue|wed|thu|fri|sat)(L|#(0*[1-5]|L))',
+    others: '(0*[0-7]|sun|mon|tue|wed|thu|fri|sat)(l|#(0*[1-5]|l))',
     alone: '[?]',
   },
 ];

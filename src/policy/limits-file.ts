@@ -5,6 +5,23 @@ import { whole } from './file-values.ts';
 
 const thresholdForms = 'must be a number of targets from 1, or a percentage such as 10%';
 
+const groupLimits = (targets: string) =>
+  z
+    .strictObject({
+      concurrency: z
+        .optional(whole(1, 1000))
+        .describe(`${targets} of one run in flight at the same time. Default no limit.`),
+      max_targets: z
+        .optional(whole(1, 100_000))
+        .describe(
+          `A plan with more ${targets.toLowerCase()} stops the run before anything is sent. Default no limit.`,
+        ),
+    })
+    .refine(({ concurrency, max_targets }) => concurrency !== undefined || max_targets !== undefined, {
+      error: 'must have "concurrency" or "max_targets"',
+    })
+    .meta({ minProperties: 1 });
+
 export const Limits = z.strictObject({
   concurrency: whole(1, 1000)
     .default(20)
@@ -15,6 +32,12 @@ export const Limits = z.strictObject({
   max_percent: percent(1, 100)
     .prefault(100)
     .describe('A plan with a larger percentage of all candidates stops the run as well. Default 100%.'),
+  per_client: z
+    .optional(groupLimits('Targets of one client'))
+    .describe('For the targets of each client. Default no limits.'),
+  per_tag: z
+    .optional(groupLimits('Targets with one tag'))
+    .describe('For the targets with each tag; one with several tags counts for each. Default no limits.'),
   stop_after_failures: z
     .optional(z.union([z.int(), z.string()], { error: thresholdForms }))
     .transform((value, context) => {

@@ -125,6 +125,9 @@ const Recording = z.object({
   note: optional(z.literal('living')),
 });
 
+const GroupLimits = z.object({ concurrency: optional(number), maxTargets: optional(number) });
+export type GroupLimits = z.output<typeof GroupLimits>;
+
 export const Policy = z.object({
   name: text,
   description: optional(text),
@@ -143,6 +146,9 @@ export const Policy = z.object({
     maxTargets: number,
     maxPercent: number,
     stopAfterFailures: optional(Threshold),
+    /** For the targets of one client, and for those with one tag. */
+    perClient: optional(GroupLimits),
+    perTag: optional(GroupLimits),
   }),
   retry: z.object({
     attempts: number,

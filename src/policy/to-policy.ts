@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { jobNames } from '../job/steps.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
-import type { Blackout, ForEach, Policy, Schedule, Select } from './policy.ts';
+import type { Blackout, ForEach, GroupLimits, Policy, Schedule, Select } from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';
 
 const defaultTargetMs = 2 * 3_600_000;
@@ -41,6 +41,8 @@ export function toPolicy(
       concurrency: limits.concurrency,
       maxTargets: limits.max_targets,
       maxPercent: limits.max_percent,
+      ...(limits.per_client && { perClient: toGroupLimits(limits.per_client) }),
+      ...(limits.per_tag && { perTag: toGroupLimits(limits.per_tag) }),
       ...(limits.stop_after_failures && { stopAfterFailures: limits.stop_after_failures }),
     },
     retry: {
@@ -115,6 +117,14 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
     ...(pause !== undefined && { pauseAfterFailures: pause }),
   };
 }
+
+const toGroupLimits = ({
+  concurrency,
+  max_targets: maxTargets,
+}: NonNullable<PolicyEntry['limits']['per_client']>): GroupLimits => ({
+  ...(concurrency === undefined ? {} : { concurrency }),
+  ...(maxTargets === undefined ? {} : { maxTargets }),
+});
 
 type BlackoutEntry = NonNullable<PolicyEntry['schedule']>['blackout'][number];
 

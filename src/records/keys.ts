@@ -21,6 +21,11 @@ export const keys = {
   deadlines: (id: string) => `${PREFIX}:run:${id}:deadlines`,
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
+  /** The places that groups of its targets take, and the targets that wait for one: see `group-places.ts`. */
+  places: (id: string) => `${PREFIX}:run:${id}:places`,
+  parked: (id: string) => `${PREFIX}:run:${id}:parked`,
+  /** The groups of each of its targets, where there are limits for them. */
+  groups: (id: string) => `${PREFIX}:run:${id}:groups`,
   excluded: (id: string) => `${PREFIX}:run:${id}:excluded`,
   /** What the run writes to the sites that it worked on, by site. */
   records: (id: string) => `${PREFIX}:run:${id}:records`,
@@ -79,5 +84,8 @@ export const keysOfRun = (id: string) => ({
   reasons: keys.reasons(id),
   excluded: keys.excluded(id),
   only: keys.only(id),
+  groups: keys.groups(id),
+  places: keys.places(id),
+  parked: keys.parked(id),
   records: keys.records(id),
 });

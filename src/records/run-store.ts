@@ -32,6 +32,9 @@ export interface RunLimits {
   targetMs: number;
   /** The proportion of the run's targets in flight to those of other runs of the account. Default 1. */
   weight?: number;
+  /** How many of its targets with the same client, or with the same tag, are in flight at most. */
+  perClient?: number | undefined;
+  perTag?: number | undefined;
   /** What is written to the sites (`record:`), and the reasons of targets without a change to write about. */
   record?: { work: boolean; note: boolean; not: readonly string[] };
 }
@@ -100,6 +103,8 @@ export class RunStore {
       concurrency: limits.concurrency,
       targetMs: limits.targetMs,
       weight: limits.weight ?? 1,
+      ...(limits.perClient === undefined ? {} : { perClient: limits.perClient }),
+      ...(limits.perTag === undefined ? {} : { perTag: limits.perTag }),
       ...(limits.record?.work ? { recordWork: 1 } : {}),
       ...(limits.record?.note ? { recordNote: 1 } : {}),
       ...(limits.record ? { recordNot: `,${limits.record.not.join()},` } : {}),

@@ -4,89 +4,12 @@
  */
 import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS } from '../redis/store.ts';
+import { GROUP_PLACES } from './group-places.ts';
+
+/** How many targets one dispatch looks at in vain, at most, because their client or tag has no free place. */
+const MAX_PARKED = 200;
+
 import { ADD_TO_OUTBOX } from './outbox-scripts.ts';
-
-/**
- * `targets`: id, JSON and outcome ('' = pending) of each in turn. A target that is already there stays as it
- * is: the command may have been sent again, and the counts must add up. Gives 0 when another attempt at
- * planning has begun.
- */
-export const addTargets = defineScript(
-  {
-    keys: ['run', 'targets', 'order', 'pending', 'reasons'],
-    args: ['plan_fence'],
-    argList: 'targets',
-  },
-  `
-if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
-for i = 1, #targets, 3 do
-  local id, json, outcome = targets[i], targets[i + 1], targets[i + 2]
-  if redis.call('HSETNX', keys.targets, id, json) == 1 then
-    redis.call('RPUSH', keys.order, id)
-    redis.call('HINCRBY', keys.run, 'planned', 1)
-    if outcome == '' then redis.call('RPUSH', keys.pending, id)
-    else
-      redis.call('HINCRBY', keys.run, outcome, 1)
-      local reason = cjson.decode(json).reason
-      if reason then redis.call('HINCRBY', keys.reasons, outcome .. ' ' .. reason, 1) end
-    end
-  end
-end
-return 1`,
-);
-
-/**
- * `candidates`: those that are not part of the plan, as JSON. Gives 0 when another attempt at planning has
- * begun.
- */
-export const addExcluded = defineScript(
-  { keys: ['run', 'excluded'], args: ['plan_fence'], argList: 'candidates' },
-  `
-if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
-for _, candidate in ipairs(candidates) do redis.call('RPUSH', keys.excluded, candidate) end
-return 1`,
-);
-
-/**
- * `filled`: all keys that a plan fills. Gives the fence of this attempt at planning: earlier attempts can add
- * nothing more. Gives 0, and changes nothing, once a plan is complete or the run has ended: targets may
- * already be dispatched.
- */
-export const beginPlan = defineScript(
-  { keys: ['run'], keyList: 'filled' },
-  `
-local status, complete = unpack(redis.call('HMGET', keys.run, 'status', 'planComplete'))
-if complete or (status ~= 'queued' and status ~= 'planning' and status ~= 'blocked') then return 0 end
-redis.call('DEL', unpack(filled))
-redis.call('HSET', keys.run, 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
-return redis.call('HINCRBY', keys.run, 'planFence', 1)`,
-);
-
-export const countPlanFailure = defineScript(
-  { keys: ['run'] },
-  `
-if redis.call('EXISTS', keys.run) == 0 then return 0 end
-return redis.call('HINCRBY', keys.run, 'planFailures', 1)`,
-);
-
-/**
- * Puts the pending targets into the order of a hash of their ids, and has `dispatchTargets` start them evenly
- * over a window. Gives 0 when another attempt at planning has begun.
- */
-export const spreadTargets = defineScript(
-  { keys: ['run', 'pending'], args: ['plan_fence', 'from', 'window_ms'] },
-  `
-if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
-local ids, places = redis.call('LRANGE', keys.pending, 0, -1), {}
-for _, id in ipairs(ids) do places[id] = redis.sha1hex(id) end
-table.sort(ids, function(a, b) return places[a] < places[b] end)
-redis.call('DEL', keys.pending)
-for first = 1, #ids, 1000 do
-  redis.call('RPUSH', keys.pending, unpack(ids, first, math.min(first + 999, #ids)))
-end
-redis.call('HSET', keys.run, 'spreadFrom', args.from, 'spreadMs', args.window_ms, 'spreadOf', #ids)
-return 1`,
-);
 
 /**
  * Divides `room` requests among the active runs of an account. Gives id, count, acting of each run in turn:
@@ -154,21 +77,37 @@ return allocated`,
  */
 export const dispatchTargets = defineScript(
   {
-    keys: ['run', 'targets', 'pending', 'acting', 'following', 'waiting', 'deadlines'],
+    keys: [
+      'run',
+      'targets',
+      'pending',
+      'acting',
+      'following',
+      'waiting',
+      'deadlines',
+      'groups',
+      'places',
+      'parked',
+    ],
     args: ['now', 'limit', 'which', 'acting'],
   },
-  `
+  `${GROUP_PLACES}
 local now = tonumber(args.now)
-local status, concurrency, target_ms, ending, spread_from, spread_ms, spread_of, held = unpack(redis.call('HMGET',
-  keys.run, 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf', 'held'))
+local status, concurrency, target_ms, ending, spread_from, spread_ms, spread_of, held, per_client, per_tag =
+  unpack(redis.call('HMGET', keys.run, 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs',
+    'spreadOf', 'held', 'perClient', 'perTag'))
 if status ~= 'running' or held and not ending then return {} end
 local acting, following = redis.call('ZCARD', keys.acting), redis.call('ZCARD', keys.following)
 local since = args.acting == '' and 0 or math.max(0, acting - tonumber(args.acting))
 local free = math.min(tonumber(concurrency) - acting - following, tonumber(args.limit) - since)
 if free <= 0 then return {} end
-local ids = redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', now, 'LIMIT', 0, free)
+local limits = { client = tonumber(per_client), tag = tonumber(per_tag) }
+-- Some of those that are looked at may be parked.
+local more = next(limits) and ${MAX_PARKED} or 0
+local ids = redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', now, 'LIMIT', 0, free + more)
+local waited = #ids
 local may_start = args.which == 'all' or acting + following + redis.call('ZCARD', keys.waiting) == 0
-local new = free - #ids
+local new = math.max(0, free - waited) + more
 if spread_ms then
   local all = tonumber(spread_of)
   local due = math.floor(all * (now - tonumber(spread_from)) / tonumber(spread_ms)) + 1
@@ -178,12 +117,22 @@ if may_start and not ending and new > 0 then
   for _, id in ipairs(redis.call('LPOP', keys.pending, new) or {}) do ids[#ids + 1] = id end
 end
 local dispatched = {}
-for _, id in ipairs(ids) do
+for at, id in ipairs(ids) do
+  if #dispatched >= free * 2 then
+    -- The rest stays as it was: what was taken from the front of the queue goes back there.
+    for last = #ids, at, -1 do
+      if last > waited then redis.call('LPUSH', keys.pending, ids[last]) end
+    end
+    break
+  end
   local json = redis.call('HGET', keys.targets, id)
   local target = json and cjson.decode(json)
   local stays = held and target and not target.taskCancel
-  if not stays then redis.call('ZREM', keys.waiting, id) end
-  if target and not stays and (target.state == 'pending' or target.state == 'waiting') then
+  local is_open = target and (target.state == 'pending' or target.state == 'waiting')
+  local parked = is_open and not stays and not ending and next(limits) and park(id, target, limits, now)
+  if not stays and not parked then redis.call('ZREM', keys.waiting, id) end
+  if is_open and not stays and not parked then
+    if next(limits) and take_places(id) then target.detail = nil end
     target.state = 'acting'
     target.claimed = nil
     target.fence = target.fence + 1
@@ -211,10 +160,10 @@ return dispatched`,
  */
 export const claimTarget = defineScript(
   {
-    keys: ['run', 'targets', 'acting', 'waiting'],
+    keys: ['run', 'targets', 'acting', 'waiting', 'groups', 'places', 'parked'],
     args: ['id', 'fence', 'now', 'run', 'retry_at', 'site_prefix', 'run_prefix'],
   },
-  `
+  `${GROUP_PLACES}
 local status, ending, held = unpack(redis.call('HMGET', keys.run, 'status', 'ending', 'held'))
 if status ~= 'running' or held and not ending then return false end
 local json = redis.call('HGET', keys.targets, args.id)
@@ -234,6 +183,7 @@ if target.site then
         redis.call('HSET', keys.targets, args.id, cjson.encode(target))
         redis.call('ZREM', keys.acting, args.id)
         redis.call('ZADD', keys.waiting, args.retry_at, args.id)
+        leave_groups(args.id, 'acting', args.now)
         return false
       end
       redis.call('HDEL', site, holder)
@@ -319,6 +269,9 @@ export const moveTarget = defineScript(
       'events',
       'reasons',
       'effects',
+      'groups',
+      'places',
+      'parked',
       'records',
       'outbox',
       'outbox_since',
@@ -344,7 +297,7 @@ export const moveTarget = defineScript(
     ],
     argList: 'effects',
   },
-  `${COUNT_REQUESTS}${ADD_TO_OUTBOX}
+  `${COUNT_REQUESTS}${ADD_TO_OUTBOX}${GROUP_PLACES}
 local json = redis.call('HGET', keys.targets, args.id)
 local old = json and cjson.decode(json)
 local ours = old and old.state ~= 'ended' and old.fence == tonumber(args.fence)
@@ -361,11 +314,15 @@ end
 redis.call('ZREM', keys.acting, args.id)
 redis.call('ZREM', keys.following, args.id)
 redis.call('ZREM', keys.waiting, args.id)
+if not in_flight(args.state) and redis.call('EXISTS', keys.groups) == 1 then
+  leave_groups(args.id, old.state, args.now)
+end
 if args.state == 'following' then redis.call('ZADD', keys.following, args.score, args.id)
 elseif args.state == 'waiting' then redis.call('ZADD', keys.waiting, args.score, args.id)
 elseif args.state == 'ended' then
   if old.state == 'pending' then redis.call('LREM', keys.pending, 1, args.id) end
   redis.call('ZREM', keys.deadlines, args.id)
+  redis.call('HDEL', keys.groups, args.id)
   if old.site then redis.call('HDEL', args.site_prefix .. old.site, args.run .. '\\n' .. args.id) end
   redis.call('HINCRBY', keys.run, args.outcome, 1)
   local target = cjson.decode(args.json)

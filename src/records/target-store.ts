@@ -21,23 +21,20 @@ import {
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
+import type { Group } from './group-places.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
 import { type Owner, ownerText } from './owner.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
+import { addExcluded, addTargets, beginPlan, countPlanFailure, spreadTargets } from './plan-scripts.ts';
 import { type ReasonCount, toReasonCount } from './reason-count.ts';
 import {
-  addExcluded,
-  addTargets,
   allocateRoom,
-  beginPlan,
   claimTarget,
-  countPlanFailure,
   dispatchTargets,
   moveTarget,
   noteIntent,
   renewClaim,
-  spreadTargets,
 } from './target-scripts.ts';
 import { withoutSecrets } from './target-secrets.ts';
 import { type Allocated, type Claimed, type Dispatched, Excluded, type TimedState } from './target-types.ts';
@@ -58,8 +55,8 @@ export class TargetStore {
    * 0, and changes nothing, when the run already has its plan or has ended.
    */
   async beginPlan(run: string): Promise<number> {
-    const { run: hash, order, targets, pending, excluded, reasons } = keysOfRun(run);
-    const filled = [order, targets, pending, excluded, reasons];
+    const { run: hash, order, targets, pending, excluded, reasons, groups } = keysOfRun(run);
+    const filled = [order, targets, pending, excluded, reasons, groups];
     return Number(await beginPlan(this.store, { keys: { run: hash }, keyList: filled }));
   }
 
@@ -75,11 +72,19 @@ export class TargetStore {
    * Adds targets to a plan in their order, each id once; ended ones count at once. False when another attempt
    * at planning has begun.
    */
-  async add(run: string, planFence: number, targets: readonly Target[]): Promise<boolean> {
+  async add(
+    run: string,
+    planFence: number,
+    targets: readonly Target[],
+    groups: ReadonlyMap<string, readonly Group[]> = new Map(),
+  ): Promise<boolean> {
     const added = await addTargets(this.store, {
       keys: keysOfRun(run),
       args: { plan_fence: planFence },
-      argList: targets.flatMap((target) => [target.id, toJson(target), target.outcome ?? '']),
+      argList: targets.flatMap((target) => {
+        const own = groups.get(target.id);
+        return [target.id, toJson(target), target.outcome ?? '', own ? JSON.stringify(own) : ''];
+      }),
     });
     return added === 1;
   }

@@ -120,7 +120,14 @@ test('everything that is written arrives', () => {
       limit: 500,
     },
     options: { message: 'Nightly', depth: 'quick' },
-    limits: { concurrency: 50, maxTargets: 20, maxPercent: 12.5, stopAfterFailures: { percent: 10 } },
+    limits: {
+      concurrency: 50,
+      maxTargets: 20,
+      maxPercent: 12.5,
+      perClient: { concurrency: 2, maxTargets: 9 },
+      perTag: { concurrency: 3 },
+      stopAfterFailures: { percent: 10 },
+    },
     retry: { attempts: 1, backoff: 'fixed', delayMs: 5000, maxDelayMs: 5000 },
     timeout: { targetMs: 600_000, runMs: 5_400_000 },
     notify: [

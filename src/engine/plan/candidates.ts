@@ -18,6 +18,7 @@ import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
 import { createJobApi, readOnlyCall, runContextOf } from '../job-api.ts';
 import { frozenEnd } from './frozen.ts';
+import { groupsOf, hasGroupLimits } from './group-limits.ts';
 import { Joined } from './joined.ts';
 import {
   completeParent,
@@ -87,14 +88,19 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   yield* requested?.rest(job) ?? [];
 }
 
-/** Creates the function that ends targets of frozen clients and tags. */
+/** Creates the function that ends targets of frozen clients and tags, and adds the groups with limits. */
 function createSettle(planning: Planning, { complete }: ListingTools) {
   const { freezes = [] } = planning;
+  const { limits } = planning.policy;
+  const isNeeded = freezes.length > 0 || hasGroupLimits(limits);
   const ownerOf = createOwners(planning, complete);
   return async (planned: Planned, owned: Owned): Promise<Planned> => {
-    if (planned.is !== 'target' || freezes.length === 0) return planned;
-    const end = frozenEnd(freezes, await ownerOf(owned));
-    return end ? { is: 'ended', id: planned.id, label: planned.label, end } : planned;
+    if (planned.is !== 'target' || !isNeeded) return planned;
+    const owner = await ownerOf(owned);
+    const end = frozenEnd(freezes, owner);
+    if (end) return { is: 'ended', id: planned.id, label: planned.label, end };
+    const groups = groupsOf(limits, owner);
+    return groups.length > 0 ? { ...planned, groups } : planned;
   };
 }
 

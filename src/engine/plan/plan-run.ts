@@ -13,6 +13,7 @@ import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
 import type { ScopedFreeze } from '../../records/freeze-scope.ts';
+import type { Group } from '../../records/group-places.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import type { Run, StepEnd, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
@@ -25,6 +26,7 @@ import { admitAccount, blockAccount } from '../supervise/block.ts';
 import { endUnstarted } from '../supervise/end-unstarted.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { Directory } from './directory.ts';
+import { GroupCounts, withPlaces } from './group-limits.ts';
 import { countAll } from './listing.ts';
 import { lookUpNames, withNames } from './names.ts';
 import { callOptionsOf, type Planned, type Planning } from './planning.ts';
@@ -151,6 +153,8 @@ class PlanBuilder {
   private readonly spent = new Spending();
   private targets: Target[] = [];
   private excluded: Excluded[] = [];
+  private groups = new Map<string, readonly Group[]>();
+  private readonly groupCounts: GroupCounts;
   private targetCount = 0;
   private planning: Planning;
   private selection: Selection;
@@ -182,6 +186,7 @@ class PlanBuilder {
       freezes,
       signal: stopping,
     };
+    this.groupCounts = new GroupCounts(this.planning.policy.limits);
     this.directory = new Directory(this.planning.client, callOptionsOf(this.planning));
     this.selection = new Selection(this.planning.policy, job, this.directory);
   }
@@ -206,16 +211,14 @@ class PlanBuilder {
 
   async build(): Promise<void> {
     const { records } = this.deps;
-    const { limits } = this.planning.policy;
     let tooMany: string | undefined;
     let warnings: string[] = [];
     try {
       await this.replaceNames();
       for await (const planned of candidates(this.planning)) {
-        if (this.note(planned) > limits.maxTargets) {
-          tooMany = `The plan has more than ${limits.maxTargets} targets (limits.max_targets).`;
-          break;
-        }
+        this.note(planned);
+        tooMany = this.exceededLimit(planned);
+        if (tooMany !== undefined) break;
         if (this.targets.length >= PAGE && !(await this.store())) return;
       }
       tooMany ??= await this.exceededPercent();
@@ -231,26 +234,38 @@ class PlanBuilder {
     else await this.start(warnings);
   }
 
-  /** Adds a candidate to the plan. Returns the number of targets to work on so far. */
-  private note(planned: Planned): number {
+  /** Adds a candidate to the plan. */
+  private note(planned: Planned): void {
     const { id, label } = planned;
     if (planned.is === 'excluded') this.excluded.push({ id, label, why: planned.why });
     else {
       const target: Target = { id, label, state: 'pending', fence: 0, attempts: 0, waits: 0 };
-      if (planned.is === 'target') this.targetCount += 1;
+      if (planned.is === 'target') {
+        this.targetCount += 1;
+        const groups = withPlaces(this.planning.policy.limits, planned.groups ?? []);
+        if (groups.length > 0) this.groups.set(id, groups);
+      }
       this.targets.push(
         planned.is === 'target'
           ? { ...target, ...storedFields(planned) }
           : concluded({ ...target, ...storedFields(planned) }, planned.end, this.planning.now),
       );
     }
-    return this.targetCount;
+  }
+
+  /** The message about a limit of the number of targets that this one exceeds. */
+  private exceededLimit(planned: Planned): string | undefined {
+    if (planned.is !== 'target') return undefined;
+    const { maxTargets } = this.planning.policy.limits;
+    if (this.targetCount > maxTargets)
+      return `The plan has more than ${maxTargets} targets (limits.max_targets).`;
+    return this.groupCounts.add(planned.groups);
   }
 
   private async store(): Promise<boolean> {
-    const [targets, excluded] = [this.targets, this.excluded];
-    [this.targets, this.excluded] = [[], []];
-    const ours = await this.deps.records.targets.add(this.run.id, this.fence, targets);
+    const { targets, excluded, groups } = this;
+    [this.targets, this.excluded, this.groups] = [[], [], new Map()];
+    const ours = await this.deps.records.targets.add(this.run.id, this.fence, targets, groups);
     if (ours) await this.deps.records.targets.addExcluded(this.run.id, this.fence, excluded);
     return ours;
   }

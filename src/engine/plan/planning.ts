@@ -6,6 +6,7 @@ import type { End } from '../../job/answer.ts';
 import type { AnyJob, EarlierTarget, Once } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScopedFreeze } from '../../records/freeze-scope.ts';
+import type { Group } from '../../records/group-places.ts';
 import type { StepEnd } from '../../run/run.ts';
 
 /**
@@ -22,6 +23,8 @@ export type Planned =
       jobState?: string;
       /** The steps of the policy that are done already. */
       steps?: readonly StepEnd[];
+      /** Its client and its tags, as far as the policy has limits for them. */
+      groups?: readonly Group[];
     }
   | {
       is: 'ended';

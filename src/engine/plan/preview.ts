@@ -10,6 +10,7 @@ import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
 import { Directory } from './directory.ts';
+import { GroupCounts } from './group-limits.ts';
 import { countAll } from './listing.ts';
 import { lookUpNames, placeOf, withNames } from './names.ts';
 import type { Planned, Planning } from './planning.ts';
@@ -110,7 +111,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   });
   const sites = all.flatMap((one) => (one.is === 'target' ? [one.recordSite] : []));
   const recording = plannedRecording(policy, sites);
-  const stoppedBy = await limitExceeded(planning, targets.length, selection);
+  const stoppedBy = await limitExceeded(planning, all, selection);
   const frozen = await deps.records.freeze.over(policy, deps.clock.now());
   const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...(await selection.warnings(planning))];
   const past = await pastCost(deps, policy);
@@ -162,11 +163,19 @@ const outcomeFields = ({ is, reason, detail, findings }: End) => ({
 
 async function limitExceeded(
   planning: Planning,
-  found: number,
+  planned: readonly Planned[],
   { candidates: seen }: Selection,
 ): Promise<string | undefined> {
-  const { maxTargets, maxPercent } = planning.policy.limits;
+  const { limits } = planning.policy;
+  const { maxTargets, maxPercent } = limits;
+  const targets = planned.filter((one) => one.is === 'target');
+  const found = targets.length;
   if (found > maxTargets) return `${found} targets are more than limits.max_targets (${maxTargets}) allows.`;
+  const counts = new GroupCounts(limits);
+  for (const { groups } of targets) {
+    const message = counts.add(groups);
+    if (message !== undefined) return message;
+  }
   if (maxPercent >= 100) return undefined;
   const total = await countAll(planning, seen, toolsOf(planning));
   if (found * 100 <= maxPercent * total) return undefined;

@@ -14,9 +14,13 @@ export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
   if (!ending) return;
   const { clock, records } = deps;
   await endPending(deps, run, (target) => cancelled(target, ending, clock.now()));
-  for (const target of await records.targets.inState(run.id, 'waiting', PAGE)) {
-    if (target.intent || target.taskCancel) continue;
-    await transition(deps, run, cancelled(target, ending, clock.now()));
+  // Many targets may wait for a place of their client or tag.
+  for (let moved = true; moved; ) {
+    const waiting = await records.targets.inState(run.id, 'waiting', PAGE);
+    const unstarted = waiting.filter(({ intent, taskCancel }) => !intent && !taskCancel);
+    const ends = unstarted.map((target) => transition(deps, run, cancelled(target, ending, clock.now())));
+    moved = waiting.length === PAGE && (await Promise.all(ends)).some(Boolean);
+    await Promise.all(ends);
   }
 }
 

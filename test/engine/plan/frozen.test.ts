@@ -6,7 +6,7 @@ import { previewPlan } from '../../../src/engine/plan/preview.ts';
 import type { FreezeScope } from '../../../src/records/freeze-scope.ts';
 import { around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import { startWorld, until, type World } from '../../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -86,7 +86,7 @@ test('runs that have been planned continue, as with a freeze of everything', asy
   const run = await world.fire(aPolicy());
   const working = world.caretaker.engine.work(5);
   const { runs } = world.caretaker.records;
-  await expect.poll(async () => (await runs.get(run.id))?.status).toBe('running');
+  await until(world, async () => (await runs.get(run.id))?.status === 'running');
   for (const { client } of await sitesOf()) if (client?.id) await freeze({ client: client.id });
   await world.ended(run);
   await working.stop();
