@@ -122,6 +122,23 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/policies.ts')).showPolicy));
   policies
+    .command('diff')
+    .description(
+      'show what the files here would change; exit code 0: nothing, 1: something, 2: files with errors',
+    )
+    .option(
+      '--against <folder|revision>',
+      'compare with a folder, or with the policies folder in a git revision (default: the active policies of running daemons)',
+    )
+    .option('--inventory <file>', 'also show which targets are gained and lost, with a saved inventory')
+    .option(
+      '--at <time>',
+      'compare for this time (default: now; targets: the time when the inventory was saved)',
+    )
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('./commands/policies-diff.ts')).diffPolicies));
+  policies
     .command('pause')
     .argument('[name...]', whichPolicies)
     .description('pause the scheduled runs of policies, until resumed or until a time')

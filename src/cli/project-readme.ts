@@ -32,9 +32,10 @@ Policies for [Caretaker](config/caretaker.yaml): what is done to the sites of an
 \`\`\`sh
 caretaker validate        # checks the configuration and the policies
 caretaker test            # runs the tests of the policies
+caretaker policies diff --against HEAD   # what the change does: keys, scheduled times, targets
 \`\`\`
 
-Both need no account, so they can check a pull request. \`caretaker explain <word>\` explains a key, a reason or an error.
+All three need no account, so they can check a pull request. \`caretaker explain <word>\` explains a key, a reason or an error.
 
 An editor with the YAML language server uses the schemas: the first line of each file names its own. After an upgrade of
 Caretaker, \`caretaker schema --write config/schemas\` writes them again.

@@ -50,6 +50,7 @@ export const keys = {
   presence: `${PREFIX}:presence`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
+  policyContents: (process: string) => `${PREFIX}:presence:${process}:policy-contents`,
   /** The version of the records: see `migrations/migrate.ts`. */
   schema: `${PREFIX}:schema`,
   /** The generation of the records: see `generation-store.ts`. */

@@ -80,11 +80,20 @@ export class PresenceStore {
 
   async withdraw(id: string): Promise<void> {
     await this.store.hdel(keys.presence, id);
-    await this.store.unlink(keys.policiesRead(id));
+    await this.store.unlink(keys.policiesRead(id), keys.policyContents(id));
   }
 
-  /** Shows which policies a process has read. */
-  async showPolicies(id: string, policies: ReadonlyMap<string, PolicyRead>): Promise<void> {
+  /** Shows which policies a process has read, and each of them as JSON. */
+  async showPolicies(
+    id: string,
+    policies: ReadonlyMap<string, PolicyRead>,
+    contents: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    await setPolicies(this.store, {
+      keys: { policies: keys.policyContents(id) },
+      args: { ttl: POLICIES_KEPT_MS },
+      argList: [...contents].flat(),
+    });
     const fields = [...policies].flatMap(([name, read]) => [name, JSON.stringify(read)]);
     await setPolicies(this.store, {
       keys: { policies: keys.policiesRead(id) },
@@ -95,6 +104,7 @@ export class PresenceStore {
 
   /** Renews the shown policies. False when they are not there (any more). */
   async keepPolicies(id: string): Promise<boolean> {
+    await this.store.pexpire(keys.policyContents(id), POLICIES_KEPT_MS);
     return (await this.store.pexpire(keys.policiesRead(id), POLICIES_KEPT_MS)) === 1;
   }
 
@@ -104,6 +114,12 @@ export class PresenceStore {
     if (shown === undefined) return undefined;
     const key = keys.policiesRead(id);
     return new Map(Object.entries(read).map(([name, json]) => [name, parseRecord(PolicyRead, json, key)]));
+  }
+
+  /** The policies that a process has read, as it reads them; none of a process of an older release. */
+  async policyContents(id: string): Promise<Map<string, unknown>> {
+    const contents = await this.store.hgetall(keys.policyContents(id));
+    return new Map(Object.entries(contents).map(([name, json]) => [name, JSON.parse(json)]));
   }
 
   /**

@@ -97,7 +97,8 @@ export function openPolicyAgreement({
       const mine = own();
       const digest = digestOf(watcher.policies());
       if (shown !== digest || !(await records.presence.keepPolicies(owner))) {
-        await records.presence.showPolicies(owner, mine.versions);
+        const contents = new Map(watcher.policies().map((policy) => [policy.name, JSON.stringify(policy)]));
+        await records.presence.showPolicies(owner, mine.versions, contents);
         shown = digest;
       }
       const here = await records.presence.running(clock.now());

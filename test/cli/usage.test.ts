@@ -190,7 +190,7 @@ describe('validate', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({
       policies: ['wide'],
       findings: [],
-      warnings: [{ policy: 'wide', path: 'policies[0].select.limit', line: 1, column: 59 }],
+      warnings: [{ policies: ['wide'], path: 'policies[0].select.limit', line: 1, column: 59 }],
     });
   });
 

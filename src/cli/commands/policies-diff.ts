@@ -1,0 +1,174 @@
+import { isoTime } from '../../clock.ts';
+import type { Registry } from '../../job/registry.ts';
+import { formatAfter } from '../../policy/chains.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { keyChanges } from '../../policy/policy-diff.ts';
+import { nextFirings } from '../../schedule/next-firings.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
+import { type GlobalOptions, policiesOf, settingsOf, withRecords } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import { type PolicyDiff, printDiff } from '../output/policy-diff.ts';
+import { show } from '../output/show.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { dayNote, parseEndTime } from '../parse-end-time.ts';
+import { activePolicies, type PolicyVersions, policiesAgainst } from '../policy-versions.ts';
+import { openTargets, type TargetsOf, targetChanges } from '../target-changes.ts';
+
+interface DiffOptions extends GlobalOptions {
+  against?: string;
+  inventory?: string;
+  at?: string;
+}
+
+const NEXT_COMPARED = 3;
+
+/**
+ * Shows what a change of policy files changes: policies, keys, scheduled times and, with an inventory,
+ * targets. Exit code 0: no difference, 1: differences, 2: files with errors.
+ *
+ * @throws {InvalidFilesError} when the files here have errors.
+ */
+export async function diffPolicies(terminal: Terminal, options: DiffOptions): Promise<number> {
+  const settings = settingsOf(options);
+  const { loadJobs } = await import('../../app/jobs.ts');
+  const registry = await loadJobs();
+  const at = timeOf(options.at);
+  const here = await policiesOf(settings);
+  if (here.findings.length > 0) throw new InvalidFilesError(here.findings);
+  const [before, now] = await otherSide(options, settings);
+  const targetsOf = options.inventory
+    ? await openTargets(options.inventory, { settings, registry, ...(at === undefined ? {} : { at }) })
+    : undefined;
+  const found = await compare(before, here.policies, {
+    registry,
+    now: at ?? now,
+    ...(targetsOf && { targetsOf }),
+  });
+  await show(terminal, options, {
+    value: { against: before.origin, policies: found },
+    rows: found.flatMap(rowsOf),
+    columns: ['policy', 'change', 'key', 'before', 'after'],
+    text: () => {
+      printDiff(found, terminal);
+      terminal.message(summaryOf(found, before));
+    },
+  });
+  for (const [name, why] of before.unknown)
+    if (name === '')
+      terminal.message(`${terminal.paint('yellow', 'warning')}: ${why}; its policies may look added.`);
+  return found.length > 0 ? exit.notAllWell : exit.ok;
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const at = text === undefined ? undefined : parseEndTime(text);
+  if (text !== undefined && at === undefined)
+    throw new UsageError(
+      `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z, not "${text}"${dayNote(text)}.`,
+    );
+  return at;
+}
+
+/** The policies to compare with, and the time. */
+async function otherSide(options: DiffOptions, settings: Settings): Promise<[PolicyVersions, number]> {
+  const { against } = options;
+  if (against !== undefined) {
+    const load = (dir: string) => policiesOf({ ...settings, policiesDir: dir });
+    return [await policiesAgainst(against, settings, load), Date.now()];
+  }
+  return withRecords(options, settings, async ({ records, clock }) => [
+    await activePolicies(records, clock.now()),
+    clock.now(),
+  ]);
+}
+
+interface Comparing {
+  registry: Registry;
+  now: number;
+  targetsOf?: TargetsOf;
+}
+
+/** The policies that differ, sorted by name. */
+async function compare(
+  { policies: old, unknown }: PolicyVersions,
+  here: readonly Policy[],
+  comparing: Comparing,
+): Promise<PolicyDiff[]> {
+  const before = new Map(old.map((policy) => [policy.name, policy]));
+  const after = new Map(here.map((policy) => [policy.name, policy]));
+  const names = [...new Set([...before.keys(), ...after.keys(), ...unknown.keys()])].filter(
+    (name) => name !== '',
+  );
+  const found: PolicyDiff[] = [];
+  for (const name of names.sort()) {
+    const why = unknown.get(name);
+    const one =
+      why === undefined
+        ? await compareOne(name, before.get(name), after.get(name), comparing)
+        : unknownPolicy(name, why, after.get(name));
+    if (one) found.push(one);
+  }
+  return found;
+}
+
+const unknownPolicy = (policy: string, why: string, here: Policy | undefined): PolicyDiff => ({
+  ...{ policy, change: here ? 'unknown' : 'removed', file: here ? shortFile(here.file) : null, why },
+  ...{ keys: [], next: null, targets: null },
+});
+
+async function compareOne(
+  policy: string,
+  before: Policy | undefined,
+  after: Policy | undefined,
+  { registry, now, targetsOf }: Comparing,
+): Promise<PolicyDiff | undefined> {
+  const keys = before && after ? keyChanges(before, after, registry) : [];
+  if (before && after && keys.length === 0) return undefined;
+  const next = { before: timesOf(before, now), after: timesOf(after, now) };
+  return {
+    policy,
+    change: !before ? 'added' : !after ? 'removed' : 'changed',
+    file: after ? shortFile(after.file) : null,
+    keys,
+    next: next.before.join() === next.after.join() ? null : next,
+    targets: targetsOf ? await targetChanges(before, after, targetsOf) : null,
+  };
+}
+
+/** The next scheduled times, or what starts the policy instead. */
+function timesOf(policy: Policy | undefined, now: number): string[] {
+  if (policy?.schedule?.after) return [formatAfter(policy.schedule.after)];
+  return policy ? nextFirings(policy, now, NEXT_COMPARED).map(({ at }) => isoTime(at)) : [];
+}
+
+function rowsOf({ policy, change, keys, next, targets, why }: PolicyDiff): object[] {
+  const gained = targets && 'gained' in targets ? targets.gained : [];
+  const lost = targets && 'lost' in targets ? targets.lost : [];
+  return [
+    { policy, change, key: null, before: null, after: why ?? null },
+    ...keys.map(({ key, before, after }) => ({
+      policy,
+      change: 'key',
+      key,
+      before: inOne(before),
+      after: inOne(after),
+    })),
+    ...(next
+      ? [{ policy, change: 'next', key: null, before: next.before[0] ?? null, after: next.after[0] ?? null }]
+      : []),
+    ...gained.map(({ id }) => ({ policy, change: 'target gained', key: id, before: null, after: id })),
+    ...lost.map(({ id }) => ({ policy, change: 'target lost', key: id, before: id, after: null })),
+  ];
+}
+
+const inOne = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? null);
+
+function summaryOf(found: readonly PolicyDiff[], { origin }: PolicyVersions): string {
+  if (found.length === 0) return `No difference from ${origin}.`;
+  const counts = (['added', 'removed', 'changed', 'unknown'] as const).flatMap((change) => {
+    const count = found.filter((one) => one.change === change).length;
+    return count === 0 ? [] : [`${count} ${change}`];
+  });
+  return `Compared with ${origin}: ${found.length === 1 ? '1 policy differs' : `${found.length} policies differ`} (${counts.join(', ')}).`;
+}

@@ -1,0 +1,38 @@
+/** What differs between two versions of a policy, in the keys of its file. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Registry } from '../job/registry.ts';
+import { asWritten } from './as-written.ts';
+import type { Policy } from './policy.ts';
+
+/** A key with another value. Undefined: the version does not have the key. */
+export interface KeyChange {
+  /** `limits.concurrency`; a list is compared as a whole. */
+  key: string;
+  before: unknown;
+  after: unknown;
+}
+
+/**
+ * The keys whose values differ, in the order of the file, with removed keys at the end. Defaults are filled in on both sides, so that
+ * writing a default down is no change.
+ */
+export function keyChanges(before: Policy, after: Policy, registry: Registry): KeyChange[] {
+  const [old, now] = [before, after].map((policy) => flattened(asWritten(policy, registry)));
+  const keys = new Set([...(now?.keys() ?? []), ...(old?.keys() ?? [])]);
+  return [...keys].flatMap((key) => {
+    const change = { key, before: old?.get(key), after: now?.get(key) };
+    return isDeepStrictEqual(change.before, change.after) ? [] : [change];
+  });
+}
+
+/** The values by their paths. An empty map is a value. */
+function flattened(value: Record<string, unknown>, path = ''): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const [name, inner] of Object.entries(value)) {
+    const key = path === '' ? name : `${path}.${name}`;
+    const isMap = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+    if (!isMap || Object.keys(inner).length === 0) found.set(key, inner);
+    else for (const [at, one] of flattened(inner as Record<string, unknown>, key)) found.set(at, one);
+  }
+  return found;
+}
