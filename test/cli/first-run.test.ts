@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -69,11 +69,20 @@ describe('init', () => {
     expect((await desk.run(['schema', 'policy', '--write', 'x'])).code).toBe(2);
   });
 
-  test('the shipped files name the same schemas', () => {
-    for (const file of readdirSync(join(shipped, 'policies')))
-      expect(readFileSync(join(shipped, 'policies', file), 'utf8')).toMatch(
-        /^# yaml-language-server: \$schema=\.\.\/schemas\/policy\.json\n/,
-      );
+  test('every shipped file names its schema, examples too', () => {
+    const yaml = readdirSync(shipped, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.yaml'),
+    );
+    for (const file of yaml) {
+      const path = join(shipped, file);
+      const [, schema = ''] =
+        /^# yaml-language-server: \$schema=(\S+)\n/.exec(readFileSync(path, 'utf8')) ?? [];
+      const [folder = ''] = file.split(sep);
+      const kind = folder === 'tests' ? 'tests' : folder === 'caretaker.yaml' ? 'config' : 'policy';
+      expect({ file, schema: resolve(dirname(path), schema) }).toEqual({
+        ...{ file, schema: join(shipped, `schemas/${kind}.json`) },
+      });
+    }
   });
 });
 
