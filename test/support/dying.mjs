@@ -28,7 +28,7 @@ const caretaker = await openCaretaker({
     sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
   },
 });
-const { targets } = caretaker.records;
+const { targets, outbox } = caretaker.records;
 const { client } = caretaker.link('default');
 let answered = false;
 
@@ -39,6 +39,19 @@ targets.noteIntent = async (run, dispatched, intent) => {
   const fence = await noteIntent(run, dispatched, intent);
   if (ours && cut.step === 'after-intent') die();
   return fence;
+};
+const noteSiteIntent = outbox.noteIntent.bind(outbox);
+outbox.noteIntent = async (claim, name, at) => {
+  const ours = (name === 'work') === (cut.operation === 'createSiteCustomWorks');
+  if (ours && cut.step === 'before-intent') die();
+  const noted = await noteSiteIntent(claim, name, at);
+  if (ours && cut.step === 'after-intent') die();
+  return noted;
+};
+const setState = outbox.setState.bind(outbox);
+outbox.setState = async (...args) => {
+  await setState(...args);
+  if (answered && cut.step === 'after-result') die();
 };
 const call = client.call.bind(client);
 client.call = async (operation, input, options) => {

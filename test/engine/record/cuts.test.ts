@@ -1,0 +1,74 @@
+/**
+ * What is written to a site, interrupted at each of its steps by a worker in its own process that dies there
+ * (SIGKILL). Another worker takes over, and everything is written once.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { siteSync } from '../../../jobs/site-sync/job.ts';
+import type { World } from '../../support/caretaker.ts';
+import { until } from '../../support/caretaker.ts';
+import { entriesOn, linesOn, openWorld, recorded, recording, runAndRecord } from './recording.ts';
+
+const policy = recording({ job: 'site-sync', options: siteSync.options.parse({ mode: 'all' }) });
+const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'after-result'] as const;
+type Operation = 'createSiteCustomWorks' | 'createSiteNote' | 'updateSiteNote';
+
+/** Lets a worker work until it dies at a step of the operation. */
+async function dieAt(world: World, step: (typeof steps)[number], operation: Operation): Promise<void> {
+  const { caretaker, clock, sandbox } = world;
+  const before = sandbox.journal.effectsOf(operation).length;
+  if (step === 'after-send') sandbox.failNext({ operation }, 'slow');
+  const facts = {
+    settings: caretaker.settings,
+    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+    cut: { step, operation },
+  };
+  const file = fileURLToPath(new URL('../../support/dying.mjs', import.meta.url));
+  const child = spawn(process.execPath, [file, JSON.stringify(facts)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  if (step === 'after-send') {
+    await until(world, () => sandbox.journal.effectsOf(operation).length > before);
+    child.kill('SIGKILL');
+  }
+  const [, signal] = await ended;
+  expect(signal, `the worker that was to die ${step}`).toBe('SIGKILL');
+}
+
+test.each<Operation>(['createSiteCustomWorks', 'createSiteNote', 'updateSiteNote'])(
+  '%s, killed at each step, is made once for each site',
+  async (operation) => {
+    // Slow enough that a process starts within the time limit of a run.
+    const world = await openWorld({ sites: 7, speedUp: 60, work: false });
+    const { engine } = world.caretaker;
+    const isUpdate = operation === 'updateSiteNote';
+    if (isUpdate) {
+      const working = engine.work(20);
+      await runAndRecord(world, policy);
+      await working.stop();
+    }
+    const running = engine.work(20);
+    const run = await world.fire(policy);
+    const { counts } = await world.ended(run);
+    await running.stop();
+    expect(counts.succeeded).toBeGreaterThanOrEqual(steps.length);
+
+    for (const step of steps) await dieAt(world, step, operation);
+    const working = engine.work(20);
+    const end = await recorded(world, run);
+    await working.stop();
+
+    expect(end.recordings).toMatchObject({ failed: 0, left: 0, recorded: end.recordings?.wanted });
+    const done = (await world.targets(run)).filter(({ outcome }) => outcome === 'succeeded');
+    for (const { id } of done) {
+      expect(entriesOn(world, id), id).toHaveLength(1);
+      expect(linesOn(world, id), id).toHaveLength(isUpdate ? 2 : 1);
+    }
+    const effects = world.sandbox.journal.effectsOf(operation);
+    expect(new Set(effects).size, 'no effect happened twice').toBe(effects.length);
+  },
+  240_000,
+);
