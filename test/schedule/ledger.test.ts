@@ -65,7 +65,7 @@ function aDaemon(policies: Policy[], { clock = heldClock(NOON), lasting = false 
         createdAt: clock.now(),
         requests: 0,
         counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-        policyJson: '{}',
+        policyJson: JSON.stringify(policy),
         policyHash: policy.hash,
       };
       const firing = { scheduledFor, is: 'ran' as const, at: clock.now(), run: id };
