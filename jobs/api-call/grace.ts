@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isDestructive } from '../../src/contract/destructive.ts';
 import { isOperationId } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
-import { isList } from '../../src/job/candidates.ts';
+import { type Identified, idOf, idWithin, isList } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { formatUtc } from '../../src/job/grace/announcement.ts';
 import { closeChange, type GracedChange } from '../../src/job/grace/grace.ts';
@@ -39,6 +39,10 @@ export function siteOf(items: Items, { from, subject, parent }: Source): string 
   if (!isList(from) || !Object.hasOwn(fieldsOfItem(from), 'site_id')) return undefined;
   return shown(site_id, `${subject}.site_id`);
 }
+
+/** The id under which an item is a target. */
+export const targetIdOf = (item: Identified, items: Items, { parent }: Source): string =>
+  parent ? idWithin(idOf(items[parent.subject] as Identified), idOf(item)) : idOf(item);
 
 /** The call for one target, for its announcement. */
 export function changeOf(

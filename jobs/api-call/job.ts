@@ -27,6 +27,7 @@ import {
   parseMemory,
   reconcileAnnouncement,
 } from '../../src/job/grace/grace.ts';
+import { knownAnnouncements, planOf } from '../../src/job/grace/plan.ts';
 import { type Acting, defineJob, type Evaluation, type Intent, type OptionFault } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
@@ -34,7 +35,17 @@ import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf, namesInCall } from './call-template.ts';
-import { changeOf, closeCall, endOf, graceFaults, siteOf, thenClose, withClosing } from './grace.ts';
+import {
+  announcementIdFor,
+  changeOf,
+  closeCall,
+  endOf,
+  graceFaults,
+  siteOf,
+  targetIdOf,
+  thenClose,
+  withClosing,
+} from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 import { endOfChanged, lastChangeOf, looksFirst } from './unchanged.ts';
 
@@ -130,14 +141,21 @@ export const apiCall = defineJob({
     label: labelOf(item),
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
-  prepare: async ({ options, source }) => ({
+  prepare: async ({ options, source, runContext, earlier, once }) => ({
     source,
+    ...(options.grace === undefined
+      ? {}
+      : {
+          announced: await knownAnnouncements({ earlier, once }, (target) =>
+            announcementIdFor(runContext.policy, callOf(options), target),
+          ),
+        }),
     call: compileCall(callOf(options), source),
     ...(options.once === undefined ? {} : { key: compileKey(options.once, source) }),
   }),
   evaluate(
-    _,
-    { prepared: { source, call, key }, options, runContext, serviceNow },
+    item: Item,
+    { prepared: { source, call, key, announced }, options, runContext, now: ourNow, serviceNow },
     items,
   ): Evaluation<State> {
     const now = new Date(serviceNow);
@@ -150,10 +168,12 @@ export const apiCall = defineJob({
       ...(siteId === undefined ? {} : { siteId }),
       ...(lastChange === undefined ? {} : { lastChange }),
     };
-    if (!key) return { is: 'target', state };
+    const known = announced?.get(targetIdOf(item, items, source));
+    const plan = options.grace === undefined ? {} : { plan: planOf(known, options.grace, ourNow) };
+    if (!key) return { is: 'target', state, ...plan };
     try {
       const once = keyFor(key, items, runContext, now);
-      return { is: 'target', state: { ...state, once } };
+      return { is: 'target', state: { ...state, once }, ...plan };
     } catch (error) {
       if (error instanceof ExpressionError) return { is: 'ineligible', why: error.message };
       throw error;

@@ -16,6 +16,7 @@ import {
   isClosed,
   reconcileAnnouncement,
 } from '../../src/job/grace/grace.ts';
+import { type Announcements, knownAnnouncements, planOf } from '../../src/job/grace/plan.ts';
 import { secondsOf } from '../../src/job/instant.ts';
 import {
   type Acting,
@@ -63,6 +64,8 @@ interface Survey {
   busy: ReadonlyMap<string, StagingTask>;
   /** The tags of `unless_tagged`, looked up in the account. */
   tags: AccountTags;
+  /** The deletions that are announced, as far as our records know. */
+  announced?: Announcements;
 }
 
 export const stagingCleanup = defineJob({
@@ -115,7 +118,8 @@ export const stagingCleanup = defineJob({
   },
 });
 
-async function prepare({ all, api, serviceTime, options, now }: Preparing<Options>): Promise<Survey> {
+async function prepare(preparing: Preparing<Options>): Promise<Survey> {
+  const { all, api, serviceTime, options, now } = preparing;
   const copies = await copiesOf({ all, api });
   const { keep_latest = 0, unless_tagged = [] } = options;
   const sites = await liveSitesOf({ all, api }, copies, unless_tagged.length > 0);
@@ -127,6 +131,7 @@ async function prepare({ all, api, serviceTime, options, now }: Preparing<Option
     latest: newestOfEach(copies, keep_latest),
     busy: busyCopies(tasks, copies, sites),
     tags: await lookUpTags({ all }, unless_tagged),
+    announced: await knownAnnouncements(preparing, (about) => ({ marker: options.marker, about })),
   };
 }
 
@@ -158,7 +163,9 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
       ? { keepTags: options.unless_tagged.slice(0, 3).map((tag) => tagName(tag, known.tags)) }
       : {}),
   } as const;
-  return { is: 'target', state };
+  if (options.action !== 'delete' || options.grace === 0) return { is: 'target', state };
+  const plan = planOf(known.announced?.get(id), options.grace ?? GRACE_MS, now);
+  return { is: 'target', state, plan };
 }
 
 /** Why the policy keeps a stale copy. Throws when the tags of its live site are not shown. */

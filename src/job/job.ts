@@ -115,8 +115,8 @@ export interface Named {
 
 /** What the plan makes of a candidate. */
 export type Evaluation<State> =
-  /** `steps`: the steps of the policy that are done already. */
-  | { is: 'target'; state?: State; steps?: readonly StepEnd[] }
+  /** `plan`: what would be done, if that is not clear. `steps`: the steps of the policy that are done already. */
+  | { is: 'target'; state?: State; plan?: string; steps?: readonly StepEnd[] }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'ineligible'; why: string }
   /** Recorded with this outcome without a request: planning has seen everything that decides it. */

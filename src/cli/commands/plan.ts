@@ -80,7 +80,9 @@ const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption) =
   show(terminal, options, {
     value: asJson(preview),
     rows: [
-      ...preview.targets.map(({ id, label }) => ({ id, label, plan: 'work', reason: null, why: null })),
+      ...preview.targets.map(({ id, label, plan = null }) => ({
+        ...{ id, label, plan: 'work', reason: null, why: plan },
+      })),
       ...preview.ended.map(({ id, label, outcome, reason, why }) => ({
         ...{ id, label, plan: outcome, reason, why },
       })),
@@ -107,7 +109,7 @@ function asJson({
     policy,
     job,
     names,
-    targets: targets.map(({ id, label }) => ({ id, label })),
+    targets: targets.map(({ id, label, plan }) => ({ id, label, ...(plan === undefined ? {} : { plan }) })),
     settled: ended,
     excluded,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
@@ -144,14 +146,7 @@ function print(
       ? `would report ${countOf(findings, 'finding')}.`
       : `would work on ${countOf(targets.length, 'target')}${targets.length === 0 ? '.' : ':'}`;
   data(`${paint('bold', policy)} (${job}) ${does}`);
-  if (targets.length > 0)
-    data(
-      rows(
-        ['target', 'label'],
-        targets.map(({ id, label }) => [id, label]),
-        terminal,
-      ),
-    );
+  if (targets.length > 0) data(targetRows(targets, terminal));
   if (spreadMs !== undefined && targets.length > 1)
     data(
       `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${formatInterval(spreadMs / targets.length)}.`,
@@ -199,6 +194,13 @@ function recordingLine({ sites, customWork, note, requests }: NonNullable<Previe
     ...(note ? ['the living note'] : []),
   ].join(' and ');
   return `It would then record ${what} on at most ${countOf(sites, 'site')}: up to ${countOf(requests, 'request')}, of the class record.`;
+}
+
+/** The targets, with what would be done about them where their job says so. */
+function targetRows(targets: Preview['targets'], terminal: Terminal): string {
+  const isExplained = targets.some(({ plan }) => plan !== undefined);
+  const cells = targets.map(({ id, label, plan = '' }) => [id, label, ...(isExplained ? [plan] : [])]);
+  return rows(['target', 'label', ...(isExplained ? ['plan'] : [])], cells, terminal);
 }
 
 function rows(headings: string[], given: string[][], { paint, dataColumns }: Terminal): string {

@@ -265,11 +265,12 @@ function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluation<unknown>
   if (evaluation.is === 'ineligible') return { is: 'ended', ...named, end: notEligible(evaluation.why) };
   if (evaluation.is === 'ended') return { ...evaluation, ...named, end: explainEnd(job, evaluation.end) };
   if (evaluation.is !== 'target') return { ...evaluation, ...named };
-  const { state, steps = [] } = evaluation;
+  const { state, plan, steps = [] } = evaluation;
   return {
     is: 'target',
     ...named,
     ...jobStateOf(job, state),
+    ...(plan === undefined ? {} : { plan }),
     ...(steps.length === 0 ? {} : { steps }),
   };
 }

@@ -21,6 +21,8 @@ export type Planned =
       site?: string;
       recordSite?: string;
       jobState?: string;
+      /** What the job says that it would do. */
+      plan?: string;
       /** The steps of the policy that are done already. */
       steps?: readonly StepEnd[];
       /** Its client and its tags, as far as the policy has limits for them. */

@@ -22,8 +22,8 @@ export interface Preview {
   job: string;
   /** The ids that names in the policy stand for, and where the policy has each name. */
   names: { at: string; kind: string; name: string; id: string }[];
-  /** `jobState` is what the plan leaves for the first step of the job. */
-  targets: { id: string; label: string; jobState?: string }[];
+  /** `plan`: what would be done. `jobState`: what the plan leaves for the first step of the job. */
+  targets: { id: string; label: string; plan?: string; jobState?: string }[];
   /** Targets that would be recorded with their outcome without a request, and why. */
   ended: {
     id: string;
@@ -106,8 +106,12 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   for await (const planned of candidates(planning)) all.push(planned);
   const targets = all.flatMap((one) => {
     if (one.is !== 'target') return [];
-    const { id, label, jobState } = one;
-    return [{ id, label, ...(jobState === undefined ? {} : { jobState }) }];
+    const { id, label, plan, jobState } = one;
+    const facts = {
+      ...(plan === undefined ? {} : { plan }),
+      ...(jobState === undefined ? {} : { jobState }),
+    };
+    return [{ id, label, ...facts }];
   });
   const sites = all.flatMap((one) => (one.is === 'target' ? [one.recordSite] : []));
   const recording = plannedRecording(policy, sites);

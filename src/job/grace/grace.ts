@@ -25,7 +25,7 @@ import {
  * have forgotten it.
  */
 export const COUNTS_FOR_DAYS = 90;
-const COUNTS_FOR_MS = COUNTS_FOR_DAYS * 86_400_000;
+export const COUNTS_FOR_MS = COUNTS_FOR_DAYS * 86_400_000;
 
 /** A change to one target, as its job describes it. */
 export interface GracedChange {

@@ -298,3 +298,64 @@ describe('a target that belongs to no site', () => {
     expect(effects()).toEqual(['createTag']);
   });
 });
+
+describe('the plan of an announced call', () => {
+  const plans = async (policy: Policy) => {
+    const { targets } = await world.caretaker.engine.preview(policy);
+    return targets.map(({ plan }) => plan);
+  };
+
+  test('shows what would be announced, what waits for its date and what would be done', async () => {
+    await withCopy();
+
+    const before = await plans(deletion());
+    await runOf(deletion());
+    const during = await plans(deletion());
+    world.clock.leap(3 * DAY);
+    const after = await plans(deletion());
+
+    expect(before).toEqual([
+      expect.stringMatching(/^Would be announced, and done on or after 2026-11-24 12:0. UTC$/),
+    ]);
+    expect(during).toEqual([
+      expect.stringMatching(/^Nothing yet: it is announced for 2026-11-24 12:0. UTC$/),
+    ]);
+    expect(after).toEqual([
+      expect.stringMatching(/^Would be done, if the announcement for 2026-11-24 12:0. UTC is still there$/),
+    ]);
+    expect(effects()).toEqual(['createSiteNote']);
+  });
+
+  test('shows that a removed announcement keeps the target', async () => {
+    await withCopy();
+    await runOf(deletion());
+    const [note] = await notes();
+    await call('deleteSiteNote', { site_id: 'site-0001', note_id: note?.id ?? '' });
+    await runOf(deletion());
+
+    expect(await plans(deletion())).toEqual([
+      expect.stringMatching(/^Nothing: its announcement for 2026-11-24 12:0. UTC was removed$/),
+    ]);
+  });
+
+  test('shows those of the items of each site too', async () => {
+    world = await startWorld({ sites: 1 });
+    stop = world.stop;
+    await call('createSiteNote', { site_id: 'site-0001', body: { note: { content: 'old' } } });
+    const policy = deletion(
+      { operation: 'deleteSiteNote', confirm: 'deleteSiteNote' },
+      {
+        select: {
+          from: 'listSiteNotes',
+          forEach: { list: 'listSites', filters: {} },
+          filters: { content: { contains: 'old' } },
+          where: 'note.content == "old"',
+        },
+      },
+    );
+    const [target] = Object.values(await runOf(policy));
+
+    expect(target).toMatchObject({ reason: 'announced' });
+    expect(await plans(policy)).toEqual([expect.stringMatching(/^Nothing yet: it is announced for /)]);
+  });
+});
