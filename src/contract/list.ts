@@ -19,6 +19,11 @@ export interface FilterValue {
   values?: readonly string[];
   /** What its values are the ids of. */
   idOf?: Kind;
+  /**
+   * The field of an item that it compares, where that is certain: `connection.status`. Conditions on this field
+   * may be sent as the filter.
+   */
+  shows?: string;
 }
 export type Filter = FilterValue & { operators: readonly Operator[] };
 export type Filters = Readonly<Record<string, Filter>>;
@@ -36,6 +41,12 @@ export interface List<F extends Filters = Filters, S extends string = string> {
   /** Whether it takes `page` and `perPage` and returns `meta.pagination`. */
   paged: boolean;
 }
+
+/** A filter that compares the field of an item at this path. */
+export const field = <const F extends Filter>(shows: string, filter: F): F & { shows: string } => ({
+  ...filter,
+  shows,
+});
 
 /** Any text, compared as a whole or in part. */
 export const text = <const O extends Operator[]>(...operators: O) => ({ kind: 'text', operators }) as const;

@@ -33,6 +33,8 @@ export interface PlanDeps {
   registry: Pick<Registry, 'get'>;
   clock: Pick<Clock, 'now'>;
   link(account: string): { client: Client; budget: Pick<Budget, 'usage'> };
+  /** See `Planning`. */
+  listsAll?: boolean;
 }
 
 export interface EngineDeps {

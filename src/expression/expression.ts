@@ -16,6 +16,7 @@ import { explain } from './errors.ts';
 import { type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
 import { addAgo, addConversions } from './functions.ts';
 import { NotShownError } from './not-shown.ts';
+import { type Requirement, requirementsOf } from './required.ts';
 import { findRefused, nodesIn } from './rules.ts';
 import { declareVariables } from './types.ts';
 import { impossibleValue, textsComparedWith } from './values.ts';
@@ -44,6 +45,8 @@ export interface Expression {
   isConstant: boolean;
   /** The texts that the expression compares with this field of one of its variables. */
   textsFor(field: Field): string[];
+  /** What is true of the first variable of every item for which the expression, a condition, holds. */
+  requirements(): Requirement[];
   /**
    * The value for these items of the service, by the names of their variables, as JSON; times are text.
    *
@@ -77,6 +80,10 @@ export function compileExpression(source: string, variables: Variables, noun = '
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
     textsFor: (field) => textsComparedWith(field, evaluate.ast, variables),
+    requirements() {
+      const [[subject, fields] = ['', {}]] = Object.entries(variables);
+      return fields instanceof ListOf ? [] : requirementsOf(evaluate.ast, subject, fields);
+    },
     isConstant: ![...nodesIn(evaluate.ast)].some(({ op }) => op === 'id'),
     type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
     of(items, now) {

@@ -4,6 +4,7 @@
 
 import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
 import type { Field, FieldTree } from '../expression/fields.ts';
+import type { Requirement } from '../expression/required.ts';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { fieldsOfItem } from '../job/fields.ts';
 import type { AnyJob } from '../job/job.ts';
@@ -20,6 +21,10 @@ export interface Where {
   test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
   /** The names and ids that tags of sites are compared with. */
   tags: { names: string[]; ids: string[] };
+  /** What is true of every candidate for which the condition holds. */
+  required: readonly Requirement[];
+  /** The time of a requirement; undefined when it cannot be calculated. */
+  timeOf(requirement: { time: string }, now: Date): number | undefined;
 }
 
 /**
@@ -43,6 +48,15 @@ export function compileWhere(source: string, variables: Variables): Where {
   return {
     test: (items, now) => condition.of(items, now) === true,
     tags: { names: textsFor(name), ids: textsFor(id) },
+    required: condition.requirements(),
+    timeOf({ time }, at) {
+      try {
+        return Date.parse(String(compileExpression(time, variables).of({}, at)));
+      } catch (error) {
+        if (error instanceof ExpressionError) return undefined;
+        throw error;
+      }
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** The service's own update schedules, and the history of their runs (spec 4.7). */
 import { z } from 'zod';
-import { flag, ids, listTimestamp, oneOf, text } from '../list.ts';
+import { field, flag, ids, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { AutoUpdateHistoryEntry, historyStatuses } from '../resources/auto-update-history.ts';
 import { AutoUpdateSchedule, recurrences } from '../resources/auto-update-schedule.ts';
@@ -54,16 +54,16 @@ export const autoUpdateOperations = {
       key: 'auto_update_schedules',
       filters: {
         name: text('contains'),
-        status: oneOf(['active', 'paused'], 'eq', 'in'),
-        schedule: oneOf(recurrences, 'eq', 'in'),
-        has_backup: flag('eq'),
-        has_vr: flag('eq'),
+        status: field('status', oneOf(['active', 'paused'], 'eq', 'in')),
+        schedule: field('schedule', oneOf(recurrences, 'eq', 'in')),
+        has_backup: field('options.backup', flag('eq')),
+        has_vr: field('options.visual_regression', flag('eq')),
         update_types: oneOf(['plugin', 'theme', 'core'], 'in'),
         site_id: ids('site', 'in'),
-        started_at: listTimestamp('gte', 'lte'),
-        next_update_at: listTimestamp('gte', 'lte'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        started_at: field('started_at', listTimestamp('gte', 'lte')),
+        next_update_at: field('next_update_at', listTimestamp('gte', 'lte')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'updated_at', 'name', 'status', 'schedule', 'started_at', 'next_update_at'],
       defaultSort: 'created_at,desc',
@@ -147,10 +147,10 @@ export const autoUpdateOperations = {
     list: {
       key: 'auto_update_history',
       filters: {
-        auto_update_schedule_id: ids('schedule', 'eq', 'in'),
-        status: oneOf(historyStatuses, 'eq', 'in'),
+        auto_update_schedule_id: field('auto_update_schedule.id', ids('schedule', 'eq', 'in')),
+        status: field('status', oneOf(historyStatuses, 'eq', 'in')),
         auto_update_schedule_name: text('contains'),
-        performed_on: listTimestamp('gte', 'lte'),
+        performed_on: field('performed_on', listTimestamp('gte', 'lte')),
       },
       sorts: ['performed_on', 'auto_update_schedule_name'],
       defaultSort: 'performed_on,desc',

@@ -1,6 +1,6 @@
 /** Clients and the sites grouped under them (spec 4.2). */
 import { z } from 'zod';
-import { listTimestamp, text } from '../list.ts';
+import { field, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Client } from '../resources/client.ts';
 import { BatchDeletion, batchIds, PageMeta } from '../resources/shared.ts';
@@ -37,8 +37,8 @@ export const clientOperations = {
         last_name: text('contains'),
         email: text('contains'),
         company_name: text('contains'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'updated_at', 'first_name', 'last_name', 'email', 'company_name'],
       defaultSort: 'created_at,desc',

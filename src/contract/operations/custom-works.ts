@@ -3,7 +3,7 @@
  * its clock.
  */
 import { z } from 'zod';
-import { date, listTimestamp, text } from '../list.ts';
+import { date, field, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { CustomWork } from '../resources/custom-work.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -29,8 +29,8 @@ export const customWorkOperations = {
         title: text('contains'),
         description: text('contains'),
         performed_on: date('eq', 'gte', 'lte'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['performed_on', 'created_at', 'updated_at', 'title', 'description'],
       defaultSort: 'performed_on,desc',

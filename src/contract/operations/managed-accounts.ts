@@ -1,6 +1,6 @@
 /** Other accounts that the caller works in, and invitations to them (spec 4.3). */
 import { z } from 'zod';
-import { flag, listTimestamp, oneOf, text } from '../list.ts';
+import { field, flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { ManagedAccount } from '../resources/managed-account.ts';
 import { PageMeta, roles } from '../resources/shared.ts';
@@ -21,12 +21,12 @@ export const managedAccountOperations = {
       key: 'managed_accounts',
       filters: {
         email: text('contains'),
-        role: oneOf(roles, 'eq', 'in'),
+        role: field('role', oneOf(roles, 'eq', 'in')),
         company_name: text('contains'),
-        status: oneOf(['pending', 'connected'], 'eq', 'in'),
-        all_sites_access: flag('eq'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        status: field('status', oneOf(['pending', 'connected'], 'eq', 'in')),
+        all_sites_access: field('all_sites_access', flag('eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'updated_at', 'status'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** Notes on a site and their earlier versions (spec 4.17). */
 import { z } from 'zod';
-import { listTimestamp, text } from '../list.ts';
+import { field, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Note, NoteVersion } from '../resources/note.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -21,10 +21,10 @@ export const noteOperations = {
     list: {
       key: 'notes',
       filters: {
-        user_email: text('eq', 'contains'),
+        user_email: field('user.email', text('eq', 'contains')),
         content: text('contains'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['updated_at', 'created_at', 'content'],
       defaultSort: 'updated_at,desc',

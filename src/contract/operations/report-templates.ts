@@ -1,6 +1,6 @@
 /** Report templates (spec 4.10). */
 import { z } from 'zod';
-import { ids, listTimestamp, text } from '../list.ts';
+import { field, ids, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import {
   ReportTemplate,
@@ -31,8 +31,8 @@ export const reportTemplateOperations = {
       key: 'report_templates',
       filters: {
         name: text('contains'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
         site_id: ids('site', 'in'),
       },
       sorts: ['name', 'created_at', 'updated_at'],

@@ -1,6 +1,6 @@
 /** Creates, shows and sends reports (spec 4.9). */
 import { z } from 'zod';
-import { ids, listTimestamp, oneOf, text } from '../list.ts';
+import { field, ids, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Report, recipientStatuses } from '../resources/report.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
@@ -19,12 +19,12 @@ export const reportOperations = {
     list: {
       key: 'reports',
       filters: {
-        type: oneOf(['one_time', 'scheduled'], 'eq'),
-        site_id: ids('site', 'eq'),
-        client_id: ids('client', 'eq'),
+        type: field('type', oneOf(['one_time', 'scheduled'], 'eq')),
+        site_id: field('site.id', ids('site', 'eq')),
+        client_id: field('client.id', ids('client', 'eq')),
         sender_email: text('eq'),
         recipient_status: oneOf(recipientStatuses, 'eq'),
-        created_at: listTimestamp('gte', 'lte'),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at'],
       defaultSort: 'created_at,desc',

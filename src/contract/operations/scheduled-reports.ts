@@ -1,6 +1,6 @@
 /** Reports that the service makes and sends on a schedule (spec 4.11). */
 import { z } from 'zod';
-import { ids, listTimestamp, oneOf } from '../list.ts';
+import { field, ids, listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
 import { frequencies, ScheduledReport, ScheduledReportDetails } from '../resources/scheduled-report.ts';
@@ -31,10 +31,10 @@ export const scheduledReportOperations = {
     list: {
       key: 'scheduled_reports',
       filters: {
-        site_id: ids('site', 'eq'),
-        status: oneOf(['active', 'paused'], 'eq'),
-        frequency: oneOf(frequencies, 'eq'),
-        created_at: listTimestamp('gte', 'lte'),
+        site_id: field('site.id', ids('site', 'eq')),
+        status: field('status', oneOf(['active', 'paused'], 'eq')),
+        frequency: field('frequency', oneOf(frequencies, 'eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'next_report_at'],
       defaultSort: 'created_at,desc',

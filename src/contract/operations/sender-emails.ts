@@ -1,6 +1,6 @@
 /** Sender addresses of reports, and their verification (spec 4.5). */
 import { z } from 'zod';
-import { flag, listTimestamp, oneOf, text } from '../list.ts';
+import { field, flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { SenderEmail } from '../resources/sender-email.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -22,11 +22,11 @@ export const senderEmailOperations = {
       filters: {
         email: text('contains'),
         name: text('contains'),
-        status: oneOf(['pending', 'verified'], 'eq'),
-        domain_dkim_verified: flag('eq'),
-        domain_return_path_verified: flag('eq'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        status: field('status', oneOf(['pending', 'verified'], 'eq')),
+        domain_dkim_verified: field('domain.dkim.verified', flag('eq')),
+        domain_return_path_verified: field('domain.return_path.verified', flag('eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['email', 'name', 'status', 'created_at', 'updated_at'],
       defaultSort: 'created_at,desc',

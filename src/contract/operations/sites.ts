@@ -1,6 +1,6 @@
 /** Sites, their syncs, and enabling backups (spec 4.15). */
 import { z } from 'zod';
-import { flag, ids, listTimestamp, oneOf, text, version } from '../list.ts';
+import { field, flag, ids, listTimestamp, oneOf, text, version } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, scannerStatuses } from '../resources/shared.ts';
 import { ReducedSite, Site, SiteBackupsState, SiteDetails } from '../resources/site.ts';
@@ -22,22 +22,22 @@ export const siteOperations = {
     list: {
       key: 'sites',
       filters: {
-        id: ids('site', 'eq'),
-        paused: flag('eq'),
-        security: flag('eq'),
-        backups: flag('eq'),
-        performance: flag('eq'),
-        connection_status: oneOf(['connected', 'disconnected'], 'eq'),
-        client_id: ids('client', 'eq'),
+        id: field('id', ids('site', 'eq')),
+        paused: field('sync.paused', flag('eq')),
+        security: field('security.enabled', flag('eq')),
+        backups: field('backups.enabled', flag('eq')),
+        performance: field('performance.enabled', flag('eq')),
+        connection_status: field('connection.status', oneOf(['connected', 'disconnected'], 'eq')),
+        client_id: field('client.id', ids('client', 'eq')),
         uptime: flag('eq'),
-        scanner_status: oneOf(scannerStatuses, 'eq'),
-        locked: flag('eq'),
+        scanner_status: field('security.scanner.status', oneOf(scannerStatuses, 'eq')),
+        locked: field('locked', flag('eq')),
         php_version: version('eq', 'gt', 'lt'),
         url: text('contains'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
-        last_sync_at: listTimestamp('gte', 'lte'),
-        tags: ids('tag', 'in'),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
+        last_sync_at: field('sync.last_sync_at', listTimestamp('gte', 'lte')),
+        tags: field('tags.id', ids('tag', 'in')),
       },
       sorts: ['created_at', 'updated_at', 'url', 'last_sync_at'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** Staging copies of sites (spec 4.14). */
 import { z } from 'zod';
-import { ids, listTimestamp, oneOf } from '../list.ts';
+import { field, ids, listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, TaskReference } from '../resources/shared.ts';
 import { SnapshotOptions } from '../resources/snapshot.ts';
@@ -21,11 +21,11 @@ export const stagingSiteOperations = {
     list: {
       key: 'staging_sites',
       filters: {
-        status: oneOf(['initializing', 'active', 'paused', 'suspended'], 'eq'),
-        site_id: ids('site', 'eq'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
-        expires_at: listTimestamp('gte', 'lte'),
+        status: field('status', oneOf(['initializing', 'active', 'paused', 'suspended'], 'eq')),
+        site_id: field('site_id', ids('site', 'eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
+        expires_at: field('expires_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'updated_at', 'expires_at', 'php_version'],
       defaultSort: 'created_at,desc',

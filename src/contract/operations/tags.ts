@@ -1,6 +1,6 @@
 /** Tags and their assignment to sites (spec 4.13). */
 import { z } from 'zod';
-import { ids, listTimestamp, text } from '../list.ts';
+import { field, ids, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { BatchMeta, ItemRefusal, PageMeta } from '../resources/shared.ts';
 import { Tag } from '../resources/tag.ts';
@@ -22,10 +22,10 @@ export const tagOperations = {
     list: {
       key: 'tags',
       filters: {
-        name: text('eq', 'contains'),
-        color: text('eq'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        name: field('name', text('eq', 'contains')),
+        color: field('color', text('eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
         site_id: ids('site', 'in'),
       },
       sorts: ['name', 'color', 'created_at', 'updated_at'],

@@ -1,6 +1,6 @@
 /** Background tasks of the service: listing, showing and cancelling them (spec 4.8). */
 import { z } from 'zod';
-import { listTimestamp, oneOf } from '../list.ts';
+import { field, listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta } from '../resources/shared.ts';
 import { Task, TaskDetails, taskTypes } from '../resources/task.ts';
@@ -20,10 +20,13 @@ export const taskOperations = {
     list: {
       key: 'tasks',
       filters: {
-        status: oneOf(['initializing', 'running', 'completed', 'cancelled', 'failed', 'aborted'], 'eq'),
-        type: oneOf(taskTypes, 'eq'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        status: field(
+          'status',
+          oneOf(['initializing', 'running', 'completed', 'cancelled', 'failed', 'aborted'], 'eq'),
+        ),
+        type: field('type', oneOf(taskTypes, 'eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'updated_at', 'status'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** Team members and invitations (spec 4.12). */
 import { z } from 'zod';
-import { flag, listTimestamp, oneOf, text } from '../list.ts';
+import { field, flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, roles } from '../resources/shared.ts';
 import { TeamMember } from '../resources/team-member.ts';
@@ -32,11 +32,11 @@ export const teamMemberOperations = {
         name: text('contains'),
         email: text('contains'),
         company_name: text('contains'),
-        role: oneOf(roles, 'eq'),
+        role: field('role', oneOf(roles, 'eq')),
         two_fa_enabled: flag('eq'),
-        status: oneOf(['connected', 'pending'], 'eq'),
-        created_at: listTimestamp('gte', 'lte'),
-        updated_at: listTimestamp('gte', 'lte'),
+        status: field('status', oneOf(['connected', 'pending'], 'eq')),
+        created_at: field('created_at', listTimestamp('gte', 'lte')),
+        updated_at: field('updated_at', listTimestamp('gte', 'lte')),
       },
       sorts: ['created_at', 'updated_at', 'name', 'email', 'role'],
       defaultSort: 'created_at,desc',

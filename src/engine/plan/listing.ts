@@ -20,6 +20,7 @@ import { candidatesOf } from '../../job/source.ts';
 import type { ForEach, Select } from '../../policy/policy.ts';
 import { compileParentWhere } from '../../policy/where.ts';
 import { callOptionsOf, notEligible, type Planned, type Planning, takesAll } from './planning.ts';
+import { pushedFilters, withPushed } from './pushdown.ts';
 import type { Complete, Params } from './single-views.ts';
 
 /** An item of the list of `for_each`. `item` is replaced when its single view has completed it. */
@@ -48,6 +49,8 @@ export interface ListingTools {
 }
 
 /**
+ * Filters of the policy and those for its condition are sent to the service; see `pushdown.ts`.
+ *
  * Costs one request per 100 items that match the filters, or one per requested id; one for the account's branding,
  * and none for the account itself. With `for_each`: that for its
  * list, and for each of its items that is selected one request per 100 candidates, at least one.
@@ -65,7 +68,11 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
     yield { is: 'candidate', item: await onlyItem(planning, list) };
     return;
   }
-  const query = { ...queryOf(select), ...filtersOf(planning) };
+  const pushed = await pushedFilters(planning, tools.serviceNow);
+  planning.onPushed?.(pushed);
+  const isSent = pushed.length > 0 && !planning.listsAll;
+  const filters = isSent ? { filters: withPushed(select.filters, pushed) } : filtersOf(planning);
+  const query = { ...queryOf(select), ...filters };
   if (!select.forEach) {
     for await (const item of itemsOf(planning, list, query, planning.only)) yield { is: 'candidate', item };
     return;
@@ -202,6 +209,19 @@ function whyUnread(error: unknown): string | undefined {
   if (!(error instanceof GoneError || error instanceof RejectedError)) return undefined;
   const status = error instanceof GoneError ? 404 : error.status;
   return `${error.operation} could not be read (HTTP ${status}): ${error.problem.message}`;
+}
+
+/** How many candidates match the policy's own filters. Usually costs one request. */
+export async function countMatching(planning: Planning): Promise<number> {
+  const list = candidatesOf(planning.job, planning.policy.select);
+  if (!isList(list)) return 1;
+  return countItems(list, (page) =>
+    planning.client.call(
+      list,
+      { ...filtersOf(planning), ...page } as Input<typeof list>,
+      callOptionsOf(planning),
+    ),
+  );
 }
 
 /**

@@ -206,6 +206,7 @@ class PlanBuilder {
       policy: withNames(policy, names),
       onCandidate: this.selection.see,
       onParent: this.selection.seeParent,
+      onPushed: this.selection.seePushed,
     };
   }
 

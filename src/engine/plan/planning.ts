@@ -1,6 +1,7 @@
 /** What a plan is made from, and what it makes of a candidate. */
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
+import type { Operator } from '../../contract/list.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { End } from '../../job/answer.ts';
 import type { AnyJob, EarlierTarget, Once } from '../../job/job.ts';
@@ -39,6 +40,15 @@ export type Planned =
     }
   | { is: 'excluded'; id: string; label: string; why: string };
 
+/** A filter that is sent for a part of the condition. */
+export interface PushedFilter {
+  field: string;
+  operator: Operator;
+  value: string | boolean | string[];
+  /** The part of the condition. */
+  text: string;
+}
+
 export interface Planning {
   policy: Policy;
   job: AnyJob;
@@ -69,6 +79,10 @@ export interface Planning {
   onParent?: (parent: unknown) => void;
   /** The freezes of clients and tags that hold for the policy. */
   freezes?: readonly ScopedFreeze[];
+  /** Called with the filters that are sent for the condition, or would be with `listsAll`. */
+  onPushed?: (filters: readonly PushedFilter[]) => void;
+  /** The condition is not sent as filters: each candidate that it excludes is listed with the reason. */
+  listsAll?: boolean | undefined;
   signal?: AbortSignal;
 }
 

@@ -1,5 +1,7 @@
 /** A plan for people to read: what a policy would work on, what it would exclude, and what it would cost. */
 import type { End } from '../../job/answer.ts';
+import type { CandidateSource } from '../../job/candidates.ts';
+import { candidatesOf } from '../../job/source.ts';
 import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
@@ -13,7 +15,7 @@ import { Directory } from './directory.ts';
 import { GroupCounts } from './group-limits.ts';
 import { countAll } from './listing.ts';
 import { lookUpNames, placeOf, withNames } from './names.ts';
-import type { Planned, Planning } from './planning.ts';
+import type { Planned, Planning, PushedFilter } from './planning.ts';
 import { type PlannedRecording, plannedRecording } from './recording-cost.ts';
 import { Selection } from './selection.ts';
 
@@ -22,6 +24,10 @@ export interface Preview {
   job: string;
   /** The ids that names in the policy stand for, and where the policy has each name. */
   names: { at: string; kind: string; name: string; id: string }[];
+  /** The list that candidates come from, or what else of the account. */
+  list: CandidateSource;
+  /** The filters that it is sent: those of the policy, and those for parts of `where`, which they have. */
+  filters: { field: string; operator: string; value: unknown; where?: string }[];
   /** `plan`: what would be done. `jobState`: what the plan leaves for the first step of the job. */
   targets: { id: string; label: string; plan?: string; jobState?: string }[];
   /** Targets that would be recorded with their outcome without a request, and why. */
@@ -84,6 +90,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   const directory = new Directory(client, { requestClass: 'person', onRequest });
   const names = await lookUpNames(given, job, directory);
   const policy = withNames(given, names);
+  let pushed: readonly PushedFilter[] = [];
   const selection = new Selection(policy, job, directory);
   const planning: Planning = {
     policy,
@@ -101,6 +108,11 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
     onCandidate: selection.see,
     onParent: selection.seeParent,
     freezes: await deps.records.freeze.ofTargets(policy, deps.clock.now()),
+    onPushed(filters) {
+      pushed = filters;
+      if (!deps.listsAll) selection.seePushed(filters);
+    },
+    listsAll: deps.listsAll,
   };
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
@@ -126,6 +138,8 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   return {
     policy: policy.name,
     job: policy.job,
+    list: candidatesOf(job, policy.select),
+    filters: [...ownFilters(policy), ...pushed.map(({ text, ...filter }) => ({ ...filter, where: text }))],
     names: names.map(({ path, kind, name, id }) => ({ at: placeOf(path, policy), kind, name, id })),
     targets,
     ended: all.flatMap((one) =>
@@ -157,6 +171,11 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
 
 const frozenWarning = (freeze: Freeze): string =>
   `No run starts now, because ${formatFrozen(freeze)} is ${formatFreeze(freeze)}.`;
+
+const ownFilters = ({ select }: Policy): Preview['filters'] =>
+  Object.entries(select.filters).flatMap(([field, conditions]) =>
+    Object.entries(conditions).map(([operator, value]) => ({ field, operator, value })),
+  );
 
 const outcomeFields = ({ is, reason, detail, findings }: End) => ({
   outcome: is === 'done' ? ('succeeded' as const) : is,

@@ -11,6 +11,7 @@ import { candidatesOf, listDeclared } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { compileParentWhere, compileWhereOf, type Where } from '../../policy/where.ts';
 import type { Directory } from './directory.ts';
+import { countMatching } from './listing.ts';
 import type { Planning } from './planning.ts';
 
 type Filters = Policy['select']['filters'];
@@ -27,6 +28,7 @@ export class Selection {
   /** How many candidates were seen. */
   candidates = 0;
   private parents = 0;
+  private isPushed = false;
   private readonly filters: Filters;
   private unseenTags: Mention[];
   private readonly others: Mention[];
@@ -48,6 +50,11 @@ export class Selection {
     this.seeTags(candidate);
   };
 
+  /** Notes that parts of the condition were sent as filters, so that not every candidate was seen. */
+  readonly seePushed = (filters: readonly unknown[]): void => {
+    this.isPushed = filters.length > 0;
+  };
+
   /** Notes an item that the list of `for_each` returned. */
   readonly seeParent = (parent: unknown): void => {
     this.parents += 1;
@@ -64,7 +71,8 @@ export class Selection {
   /**
    * A message for each probable error in the selection. Usually costs nothing. Costs one request per 100 tags
    * when a tag of the selection is on no candidate. When there is no candidate, costs one request per 100
-   * clients, ... if the filters have the id of one, and one per id of a site.
+   * clients, ... if the filters have the id of one, one per id of a site, and one to see whether `select.where`
+   * excludes all of them.
    */
   async warnings(planning: Planning): Promise<string[]> {
     if (planning.only) return [];
@@ -72,7 +80,7 @@ export class Selection {
       ...(await this.unknown(this.unseenTags)),
       ...(this.candidates > 0 ? [] : await this.unknown(this.others)),
     ];
-    if (this.candidates > 0) return unknown;
+    if (this.candidates > 0 || (this.isPushed && (await countMatching(planning)) > 0)) return unknown;
     return [this.noCandidates(planning), ...unknown];
   }
 
