@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type ListId, type OperationId, operationOf } from '../contract/operations.ts';
 import { published } from '../contract/schema.ts';
 import { type Field, type FieldTree, type Kind, ListOf } from '../expression/fields.ts';
+import { isSecretKey } from '../secrets.ts';
 
 /** The fields of an object schema, nested; none for another schema. */
 export function fieldsOf(schema: z.core.$ZodType): FieldTree {
@@ -22,6 +23,33 @@ export function fieldsOfItem(id: ListId): FieldTree {
   items.set(id, found);
   return found;
 }
+
+const candidates = new Map<ListId, FieldTree>();
+
+/**
+ * The fields of one item of a list operation, and those that only its single view shows. Credentials are not
+ * among them, and neither is what a single view shows only sometimes.
+ */
+export function fieldsOfCandidate(id: ListId, view: OperationId | undefined): FieldTree {
+  const found = candidates.get(id) ?? (view ? both(fieldsOfItem(id), fieldsOfView(view)) : fieldsOfItem(id));
+  candidates.set(id, found);
+  return found;
+}
+
+function both(listed: FieldTree, alone: FieldTree): FieldTree {
+  const shared = Object.entries(listed).map(([name, field]): [string, Field] => {
+    const other = alone[name];
+    const isObject = field.kind === 'object' && other?.kind === 'object';
+    return [name, isObject ? { ...field, fields: both(field.fields, other.fields) } : field];
+  });
+  const added = Object.entries(alone).filter(
+    ([name, { optional }]) => !Object.hasOwn(listed, name) && !optional && !isSecretKey(name),
+  );
+  return Object.fromEntries([...shared, ...added.map(([name, field]) => [name, withoutSecrets(field)])]);
+}
+
+const withoutSecrets = (field: Field): Field =>
+  field.kind === 'object' ? { ...field, fields: both({}, field.fields) } : field;
 
 const views = new Map<OperationId, FieldTree>();
 

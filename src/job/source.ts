@@ -12,9 +12,10 @@ import {
   candidateLists,
   isList,
   ownParameter,
+  singleViewOf,
   subjectOf,
 } from './candidates.ts';
-import { fieldsOfItem, fieldsOfView, listOfItems } from './fields.ts';
+import { fieldsOfCandidate, fieldsOfItem, fieldsOfView, listOfItems } from './fields.ts';
 
 /** The part of `select` that says where candidates come from. */
 export interface Selected {
@@ -99,7 +100,8 @@ const text = { kind: 'string', nullable: false, optional: false } as const;
 /** What expressions may ask of the account itself. */
 const accountFields: FieldTree = { name: text };
 
-function fieldsOfSource(from: CandidateSource): FieldTree {
-  if (isList(from)) return fieldsOfItem(from);
+/** The fields of a candidate; of an item of a list, those of its single view too. */
+export function fieldsOfSource(from: CandidateSource): FieldTree {
+  if (isList(from)) return fieldsOfCandidate(from, singleViewOf(from)?.operation);
   return from === 'account' ? accountFields : fieldsOfView(from);
 }

@@ -51,11 +51,12 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
   };
 }
 
-function selectAsWritten({ from, forEach, ...rest }: Select) {
+function selectAsWritten({ from, forEach, singleViews, ...rest }: Select) {
   return {
     ...(from === undefined ? {} : { from }),
     ...(forEach ? { for_each: { ...forEach } } : {}),
     ...rest,
+    ...(singleViews === undefined ? {} : { single_views: singleViews }),
   };
 }
 

@@ -103,6 +103,11 @@ const Select = z.strictObject({
     .describe("Field and direction: last_sync_at,asc. Default the API's own order."),
   timezone: z.optional(timezone).describe('Time zone in which the API reads times in filters. Default UTC.'),
   limit: z.optional(whole(1, 100_000)).describe('At most so many targets a run. Default no limit.'),
+  single_views: z
+    .optional(whole(0, 100_000))
+    .describe(
+      'How many items are read one by one, each for a request, because their list does not show what decides, such as site.wp.core.vulnerable. The rest is skipped as unknown. Default 100.',
+    ),
 });
 
 const Retry = z

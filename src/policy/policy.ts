@@ -111,6 +111,8 @@ const Select = z.object({
   sort: optional(text),
   timezone: optional(text),
   limit: optional(number),
+  /** How many single views a plan requests; missing: 100. */
+  singleViews: optional(number),
 });
 export type Select = z.output<typeof Select>;
 

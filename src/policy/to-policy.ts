@@ -150,7 +150,17 @@ export const toForEach = ({
 });
 
 function toSelect(select: PolicyEntry['select']): Select {
-  const { from, for_each: forEach, join, filters, where, sort, timezone, limit } = select;
+  const {
+    from,
+    for_each: forEach,
+    join,
+    filters,
+    where,
+    sort,
+    timezone,
+    limit,
+    single_views: singleViews,
+  } = select;
   return {
     ...(from !== undefined && { from }),
     ...(forEach && { forEach: toForEach(forEach) }),
@@ -160,6 +170,7 @@ function toSelect(select: PolicyEntry['select']): Select {
     ...(sort !== undefined && { sort }),
     ...(timezone !== undefined && { timezone }),
     ...(limit !== undefined && { limit }),
+    ...(singleViews !== undefined && { singleViews }),
   };
 }
 

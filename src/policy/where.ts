@@ -8,7 +8,7 @@ import type { Requirement } from '../expression/required.ts';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { fieldsOfItem } from '../job/fields.ts';
 import type { AnyJob } from '../job/job.ts';
-import { type Selected, sourceOf } from '../job/source.ts';
+import { fieldsOfSource, type Selected, sourceOf } from '../job/source.ts';
 
 export interface Where {
   /**
@@ -74,4 +74,4 @@ export const compileWhereOf = (job: AnyJob, select: Selected, source: string): W
 
 /** Compiles the condition over the items of `for_each`. Throws as `compileWhere` does. */
 export const compileParentWhere = (list: CandidateList, source: string): Where =>
-  compileWhere(source, { [candidateLists[list]]: fieldsOfItem(list) });
+  compileWhere(source, { [candidateLists[list]]: fieldsOfSource(list) });

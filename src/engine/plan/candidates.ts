@@ -42,7 +42,7 @@ const MAX_STATE_OF_STEPS_BYTES = 65_536;
  * targets.
  *
  * Costs the requests of `listCandidates`, `Joined.read` and of the job's `prepare`; and one for each of the first 100
- * candidates whose list does not show a field that decides.
+ * candidates (`select.single_views`) whose list does not show a field that decides.
  *
  * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
  */

@@ -1,11 +1,11 @@
 /** Completes items of lists from their single views, when a decision needs what the list does not show. */
 import { GoneError, RejectedError } from '../../client/errors.ts';
 import { type CandidateList, singleViewOf } from '../../job/candidates.ts';
-import { fieldsOfItem } from '../../job/fields.ts';
 import { completed } from '../../job/shown.ts';
+import { fieldsOfSource } from '../../job/source.ts';
 import { callOptionsOf, type Planning } from './planning.ts';
 
-/** How many single views a plan requests. */
+/** How many single views a plan requests, unless the policy says so. */
 const MAX_SINGLE_VIEWS = 100;
 
 /**
@@ -20,7 +20,7 @@ export type Params = Readonly<Record<string, string>>;
 
 /** One for each plan: its items share the number of single views. */
 export function createCompleter(planning: Planning): Complete {
-  let left = MAX_SINGLE_VIEWS;
+  let left = planning.policy.select.singleViews ?? MAX_SINGLE_VIEWS;
   return async (list, item, within) => {
     const view = singleViewOf(list);
     const { id } = item as { id?: unknown };
@@ -29,7 +29,7 @@ export function createCompleter(planning: Planning): Complete {
     try {
       const input = { ...within, [view.parameter]: id } as never;
       const answer: unknown = await planning.client.call(view.operation, input, callOptionsOf(planning));
-      return completed(fieldsOfItem(list), item, Object.values(answer as object)[0]);
+      return completed(fieldsOfSource(list), item, Object.values(answer as object)[0]);
     } catch (error) {
       if (error instanceof GoneError || error instanceof RejectedError) return item;
       throw error;
