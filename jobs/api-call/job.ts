@@ -48,6 +48,7 @@ import {
 } from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 import { endOfChanged, lastChangeOf, looksFirst } from './unchanged.ts';
+import { beginReversible, completeReversible, undoFaults } from './undo.ts';
 
 /** The operations that can be called, for completion in editors. */
 const changes = Object.entries<Operation>(operations).filter(([, { effect }]) => effect !== undefined);
@@ -78,6 +79,16 @@ const Options = z.strictObject({
     .optional(duration(60_000))
     .describe(
       'How long a destructive call is announced before it is made, in a note on the site: at most 90d. Default: it is made at once.',
+    ),
+  undoable: z
+    .optional(z.literal(true))
+    .describe(
+      'Record for each target whether the call changed anything, so that another policy can reverse it with `undo_of`. Costs one more request for each target. Default: nothing is recorded.',
+    ),
+  undo_of: z
+    .optional(z.string().min(1))
+    .describe(
+      'The name of a policy with `undoable`: the call is made only for targets that this policy changed. Default: for all targets.',
     ),
   once: z
     .optional(z.string().min(1).max(200))
@@ -127,8 +138,9 @@ export const apiCall = defineJob({
   name: 'api-call',
   summary: 'Calls one operation of the service for each target of any list.',
   options: Options,
-  check: ({ confirm, once, grace, ...call }, { source }) => [
+  check: ({ confirm, once, grace, undoable, undo_of, ...call }, { source }) => [
     ...checkCall(call, source),
+    ...undoFaults(call.operation, { undoable, undo_of }, call.body),
     ...graceFaults(call.operation, grace),
     ...keyFaults(once, source),
     ...confirmFaults(call.operation, confirm),
@@ -182,7 +194,8 @@ export const apiCall = defineJob({
   requestsPerTarget(options) {
     const { operation } = callOf(options);
     const look = valueBefore[operation] || looksFirst(operation) ? 1 : 0;
-    return 1 + look + (options.grace === undefined ? 0 : 2);
+    const reads = options.undoable || options.undo_of !== undefined ? 1 : 0;
+    return 1 + look + reads + (options.grace === undefined ? 0 : 2);
   },
 
   async act(acting): Promise<Answer<State>> {
@@ -234,8 +247,12 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
   const input = inputOf(call, state?.fills ?? []);
   const instead = await claimed(acting);
   if (instead) return instead;
-  const noted = <Result extends Answer<State>>(answer: Result) =>
-    noteCall(call.operation, acting, state?.once, answer);
+  const reversible = { operation: call.operation, input, options };
+  let isBegun = false;
+  const noted = async <Result extends Answer<State>>(answer: Result) => {
+    if (isBegun && answer.is === 'done') await completeReversible(acting, reversible);
+    return noteCall(call.operation, acting, state?.once, answer);
+  };
   try {
     const lastChange = state?.lastChange;
     const changed =
@@ -243,6 +260,9 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
         ? undefined
         : await endOfChanged(api, call.operation, input, lastChange);
     if (changed) return await noted(changed);
+    const unneeded = await beginReversible(acting, reversible);
+    if (unneeded) return unneeded;
+    isBegun = true;
     const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
     const before = await valueBefore[call.operation]?.(api, input as never);
     return await noted(afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer));

@@ -1,0 +1,165 @@
+/** api-call with `undoable` and `undo_of`: a policy reverses only what another policy really changed. */
+import { afterEach, expect, test } from 'vitest';
+import { apiCall } from '../../../jobs/api-call/job.ts';
+import { ConflictError } from '../../../src/client/errors.ts';
+import { createRegistry } from '../../../src/job/registry.ts';
+import { loadPolicies } from '../../../src/policy/load-policies.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import type { Target } from '../../../src/run/run.ts';
+import { folderWith } from '../../settings/folder.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World;
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
+
+async function start(sites: number): Promise<void> {
+  world = await startWorld({ sites });
+  stop = () => world.stop();
+}
+
+const calling = (name: string, options: object, changes: Partial<Policy> = {}) =>
+  aPolicy({
+    name,
+    job: 'api-call',
+    select: { from: 'listSites', filters: {} },
+    options: apiCall.options.parse(options),
+    ...changes,
+  });
+const disable = { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' };
+const quiet = (changes?: Partial<Policy>) => calling('quiet', { ...disable, undoable: true }, changes);
+const back = calling('back', { operation: 'enableSiteActivityLogs', undo_of: 'quiet' });
+
+const runOf = async (policy: Policy): Promise<Map<string, Target>> => {
+  const targets = await world.targets(await world.ended(await world.fire(policy)));
+  return new Map(targets.map((target) => [target.id, target]));
+};
+const client = () => world.caretaker.link('default').client;
+const person = { requestClass: 'person' } as const;
+const isOn = async (site_id: string) =>
+  (await client().call('showSite', { site_id }, person)).site.activity_logs?.enabled;
+/** Somebody else sets it, as soon as the service has finished the change before. */
+async function set(site_id: string, on: boolean): Promise<void> {
+  const operation = on ? 'enableSiteActivityLogs' : 'disableSiteActivityLogs';
+  for (;;) {
+    try {
+      await client().call(operation, { site_id }, person);
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      await world.clock.sleep(5_000);
+    }
+  }
+}
+
+test('only what the policy changed itself is reversed, and only once', async () => {
+  await start(3);
+  await set('site-0001', true);
+  await set('site-0002', true);
+  await set('site-0003', false);
+
+  const before = await runOf(quiet());
+  const first = await runOf(back);
+  const second = await runOf(back);
+
+  expect(before.get('site-0001')).toMatchObject({ reason: 'done' });
+  expect(before.get('site-0003')).toMatchObject({
+    outcome: 'succeeded',
+    reason: 'already-done',
+    detail: 'It was so before the call.',
+  });
+  expect(first.get('site-0001')).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+  expect(first.get('site-0003')).toMatchObject({
+    outcome: 'skipped',
+    reason: 'not-eligible',
+    detail: 'The records do not show that the policy quiet changed it.',
+  });
+  expect(await Promise.all(['site-0001', 'site-0002', 'site-0003'].map(isOn))).toEqual([true, true, false]);
+  expect(second.get('site-0001')?.detail).toMatch(
+    /^The change by the policy quiet was reversed by the run back\./,
+  );
+});
+
+test('what the policy has changed again after it was reversed is reversed again', async () => {
+  await start(1);
+  await set('site-0001', true);
+  for (let round = 0; round < 2; round += 1) {
+    expect((await runOf(quiet())).get('site-0001')).toMatchObject({ reason: 'done' });
+    expect((await runOf(back)).get('site-0001')).toMatchObject({ reason: 'done' });
+  }
+});
+
+test('what somebody has changed since is left alone', async () => {
+  await start(1);
+  await set('site-0001', true);
+  await runOf(quiet());
+  await set('site-0001', true);
+
+  const end = (await runOf(back)).get('site-0001');
+
+  expect(end).toMatchObject({ reason: 'already-done', detail: 'Somebody has reversed it already.' });
+});
+
+test('a change whose answer was lost is made again and then counts as changed', async () => {
+  await start(1);
+  await set('site-0001', true);
+  world.sandbox.failNext({ operation: 'disableSiteActivityLogs' }, 'reset-after');
+  world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
+
+  expect((await runOf(quiet())).get('site-0001')).toMatchObject({ reason: 'done' });
+  expect((await runOf(back)).get('site-0001')).toMatchObject({ reason: 'done' });
+  expect(await isOn('site-0001')).toBe(true);
+});
+
+test('a change that the service never confirmed is not reversed', async () => {
+  await start(1);
+  await set('site-0001', true);
+  world.sandbox.failNext({ operation: 'disableSiteActivityLogs', times: 20 }, 'reset-after');
+  const retry = { attempts: 1, backoff: 'fixed', delayMs: 5_000, maxDelayMs: 5_000 } as const;
+  const lost = (await runOf(quiet({ retry }))).get('site-0001');
+
+  const end = (await runOf(back)).get('site-0001');
+
+  expect(lost?.outcome).toBe('failed');
+  expect(end).toMatchObject({
+    reason: 'not-eligible',
+    detail: expect.stringMatching(
+      /^It is not known whether the run quiet\..* of the policy quiet changed it\.$/,
+    ),
+  });
+  expect(world.sandbox.journal.effectsOf('enableSiteActivityLogs')).toHaveLength(1);
+});
+
+test('a site that does not show its state is left alone', async () => {
+  await start(1);
+  await set('site-0001', true);
+  await runOf(quiet());
+  world.sandbox.hide('showSite', 'activity_logs');
+
+  expect((await runOf(back)).get('site-0001')).toMatchObject({
+    reason: 'not-eligible',
+    detail: 'The service does not show its present state.',
+  });
+});
+
+test.each([
+  [
+    '{ operation: syncSite, undoable: true }',
+    /^"undoable" does not apply to syncSite, only to enableSiteActivityLogs and disableSiteActivityLogs, /,
+  ],
+  [
+    '{ operation: enableSiteActivityLogs, undoable: true, undo_of: quiet }',
+    /^"undo_of" cannot be used together with "undoable"\.$/,
+  ],
+])('%s is refused when its policy is loaded', (call, message) => {
+  const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: listSites }\n    with: ${call}\n`;
+  const { findings } = loadPolicies({
+    dir: folderWith({ 'p.yaml': text }),
+    registry: createRegistry([apiCall]),
+  });
+  expect(findings.map((one) => one.message)).toEqual([expect.stringMatching(message)]);
+});
