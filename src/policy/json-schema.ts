@@ -7,6 +7,7 @@ export interface JsonSchema {
   title?: string;
   description?: string;
   default?: unknown;
+  examples?: unknown[];
   enum?: unknown[];
   const?: unknown;
   pattern?: string;
@@ -58,7 +59,7 @@ export function withPlaceholders(schema: JsonSchema, form: Form): JsonSchema {
 
 /** A value, or what can be there instead of it. Its description stays outside, where editors look for it. */
 function orPlaceholder(schema: JsonSchema, form: Form): JsonSchema {
-  const { description, default: standard, title, ...value } = withPlaceholders(schema, form);
+  const { description, default: standard, title, examples, ...value } = withPlaceholders(schema, form);
   const instead: JsonSchema[] = [
     ...(takesAnyText(schema) || schema.not ? [] : [placeholderFor(schema, form)]),
     ...(form === 'partial' && !isAnything(schema) ? [{ type: 'null' }] : []),
@@ -67,12 +68,12 @@ function orPlaceholder(schema: JsonSchema, form: Form): JsonSchema {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(standard !== undefined && { default: standard }),
+    ...(examples && { examples }),
     ...(instead.length === 0 ? value : { anyOf: [...(onlyAnyOf(value) ?? [value]), ...instead] }),
   };
 }
 
-const onlyAnyOf = ({ anyOf, examples, ...rest }: JsonSchema & { examples?: unknown }) =>
-  Object.keys(rest).length === 0 ? anyOf : undefined;
+const onlyAnyOf = ({ anyOf, ...rest }: JsonSchema) => (Object.keys(rest).length === 0 ? anyOf : undefined);
 
 const isAnything = (schema: JsonSchema): boolean => Object.keys(schema).length === 0;
 

@@ -43,14 +43,16 @@ export function policyFileJsonSchema(registry: Registry) {
         type: 'array',
         minItems: 1,
         description: properties['policies']?.description,
-        items: { allOf: [partial], required: ['name'] },
       },
     },
     required: ['policies'],
     additionalProperties: false,
     if: { required: ['defaults'] },
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
-    then: { allOf: [...needsOf(entry).map(neededUnlessDefault), ...consequencesOfDefaults(registry)] },
+    then: {
+      properties: { policies: { items: { allOf: [partial], required: ['name'] } } },
+      allOf: [...needsOf(entry).map(neededUnlessDefault), ...consequencesOfDefaults(registry)],
+    },
     else: { properties: { policies: { items: { $ref: '#/$defs/policy' } } } },
     $defs: {
       policy: { ...withPlaceholders(entry, 'complete'), allOf: conditionsOf(registry, 'complete') },

@@ -9,6 +9,7 @@ import { blackoutMoves, chainStatuses, foldings, gaps, overlaps } from './policy
 const cron = judged(cronFault, (text) => cronPattern.test(text)).meta({
   title: 'cron expression',
   pattern: cronPattern.source,
+  patternErrorMessage: 'This is not a cron expression of five fields, such as 0 2 * * *.',
   examples: ['0 2 * * *', '*/15 * * * *', '0 7 * * mon-fri', '0 3 1 * *'],
 });
 

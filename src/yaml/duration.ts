@@ -57,7 +57,10 @@ export const duration = (minMs = 0) => {
     })
     .meta({
       title: 'duration',
-      anyOf: [{ type: 'string', pattern }, ...(minMs > 0 ? [] : [{ const: 0 }])],
+      anyOf: [
+        { type: 'string', pattern, patternErrorMessage: `The value ${expected}.` },
+        ...(minMs > 0 ? [] : [{ const: 0 }]),
+      ],
       examples: ['30s', '10m', '2h', '1h30m', '90d'],
     });
 };

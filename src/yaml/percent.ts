@@ -36,7 +36,7 @@ export const percent = (min: 0 | 1, max: number) => {
     .meta({
       title: 'percentage',
       anyOf: [
-        { type: 'string', pattern },
+        { type: 'string', pattern, patternErrorMessage: `The value ${message}.` },
         { type: 'number', minimum: Math.max(min, 1), maximum: max },
         ...(min > 0 ? [] : [{ const: 0 }]),
       ],

@@ -18,12 +18,12 @@ const one = (lines: string, head = '') =>
   `${head}policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
 
 test('the schema has every key of a policy, for completion, also below defaults', () => {
-  const { $defs, properties } = policyFileJsonSchema(registry);
+  const { $defs, properties, then: withDefaults } = policyFileJsonSchema(registry);
   const keys = Object.keys(policyEntryJsonSchema().properties ?? {});
   expect(keys).toContain('matrix');
   expect(Object.keys($defs.policy.properties ?? {})).toEqual(keys);
   expect(Object.keys($defs.partialPolicy.properties ?? {})).toEqual(keys);
-  expect(properties.policies.items.allOf).toEqual([{ $ref: '#/$defs/partialPolicy' }]);
+  expect(withDefaults.properties.policies.items.allOf).toEqual([{ $ref: '#/$defs/partialPolicy' }]);
   expect(properties.defaults.allOf).toEqual([{ $ref: '#/$defs/partialPolicy' }]);
 });
 
