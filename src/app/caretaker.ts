@@ -101,6 +101,7 @@ export async function openCaretaker({
     serves,
     owner,
     onRunEnded: (run, policy) => track(notifier.runEnded(run, policy)),
+    onDeadline: (run, policy) => track(notifier.deadlineMissed(run, policy)),
     onPolicyPaused: (run, policy, pause) => track(notifier.policyPaused(run, policy, pause)),
   });
 

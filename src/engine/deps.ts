@@ -54,6 +54,8 @@ export interface EngineDeps {
   owner: string;
   /** Called once for every run that ended or is blocked, by the process that ended or blocked it. */
   onRunEnded?: (run: Run, policy: Policy) => void;
+  /** Called once for every run that is predicted to miss its deadline, or has missed it. */
+  onDeadline?: (run: Run, policy: Policy) => void;
   /** Called once for every policy that was paused because its runs failed; `run` is the last failed run. */
   onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
 }

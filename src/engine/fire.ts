@@ -6,6 +6,7 @@ import { type Freeze, formatFreeze, formatFrozen, unfreezeCommand } from '../rec
 import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
+import { dueByOf } from './deadline.ts';
 import type { EngineDeps } from './deps.ts';
 
 export interface Firing {
@@ -73,6 +74,7 @@ export async function fire(
     policyHash: policy.hash,
     ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
     ...(firing.afterRun ? { afterRun: firing.afterRun } : {}),
+    ...dueByOf(policy, firing),
     ...(firing.ignoreFreeze ? { ignoresFreezes: true as const } : {}),
   };
   const limits = {

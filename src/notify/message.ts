@@ -1,7 +1,7 @@
 /** The message about a run: its summary, as the command line and the API show it, and one sentence for people. */
 import { isoMinute, isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
-import { type RunSummary, toSummary } from '../run/report.ts';
+import { formatLate, type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
 import { countOf } from '../text.ts';
@@ -27,6 +27,13 @@ export const messageAboutPause = (run: Run, { at, by, reason }: Pause): PauseMes
     ...toSummary(run),
     paused: { at: isoTime(at), by, reason: reason ?? null },
   }) as PauseMessage;
+
+/** The message that a run is predicted to miss its deadline, or has missed it, without secrets. */
+export const messageAboutDeadline = (run: Run): Message =>
+  redact({
+    text: `${run.policy} ${formatLate(run) ?? 'misses its deadline'}.`,
+    ...toSummary(run),
+  }) as Message;
 
 /** The message about the findings of a run that are new or resolved, without secrets. */
 export const messageAboutFindings = (run: Run): Message =>

@@ -9,7 +9,7 @@ import type { Run } from '../run/run.ts';
 import type { Notification, Settings } from '../settings/settings.ts';
 import type { Notice } from './channel.ts';
 import { send } from './channels.ts';
-import { messageAbout, messageAboutFindings, messageAboutPause } from './message.ts';
+import { messageAbout, messageAboutDeadline, messageAboutFindings, messageAboutPause } from './message.ts';
 import { type Delivery, openConnections } from './post.ts';
 
 export interface NotifierOptions {
@@ -30,6 +30,8 @@ export interface Notifier {
    * receivers fail, so callers should not hold locks meanwhile.
    */
   runEnded(run: Run, policy: Policy): Promise<void>;
+  /** The same for `deadline`: the run is predicted to miss its deadline, or has missed it. */
+  deadlineMissed(run: Run, policy: Policy): Promise<void>;
   /** The same for `paused`: the policy was paused automatically after this run (`pause_after_failures`). */
   policyPaused(run: Run, policy: Policy, pause: Pause): Promise<void>;
 }
@@ -91,6 +93,11 @@ export function createNotifier({
       const [event, what] = [`run.${run.status}` as const, `about the run ${run.id}`];
       const notice = { event, message: messageAbout(run), run, what };
       await Promise.all([notifyAll(receiversOf(policy, run.status), notice), notifyChanges(run, policy)]);
+    },
+    deadlineMissed(run, policy) {
+      const what = `that the run ${run.id} misses its deadline`;
+      const notice = { event: 'run.deadline' as const, message: messageAboutDeadline(run), run, what };
+      return notifyAll(receiversOf(policy, 'deadline'), notice);
     },
     policyPaused(run, policy, pause) {
       const message = messageAboutPause(run, pause);

@@ -3,7 +3,16 @@ import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
 import { escapePlaceholders } from './placeholders.ts';
-import type { After, Blackout, GroupLimits, Policy, Schedule, Select, Threshold } from './policy.ts';
+import type {
+  After,
+  Blackout,
+  Deadline,
+  GroupLimits,
+  Policy,
+  Schedule,
+  Select,
+  Threshold,
+} from './policy.ts';
 
 /**
  * One entry of `policies:` that would be read as this very policy, without `defaults`, `vars` or `matrix`.
@@ -45,6 +54,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
       delay: formatDuration(retry.delayMs),
       max_delay: formatDuration(retry.maxDelayMs),
     },
+    ...(policy.deadline && { deadline: deadlineAsWritten(policy.deadline) }),
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
     notify: policy.notify.map(({ on, to }) => ({ on: [...on], to })),
     ...(policy.record && { record: recordAsWritten(policy.record) }),
@@ -125,6 +135,12 @@ const groupLimitsAsWritten = ({ concurrency, maxTargets }: GroupLimits) => ({
   ...(concurrency === undefined ? {} : { concurrency }),
   ...(maxTargets === undefined ? {} : { max_targets: maxTargets }),
 });
+
+const twoDigits = (count: number) => String(count).padStart(2, '0');
+const deadlineAsWritten = (deadline: Deadline): string =>
+  'afterMs' in deadline
+    ? formatDuration(deadline.afterMs)
+    : `${twoDigits(Math.floor(deadline.minute / 60))}:${twoDigits(deadline.minute % 60)}`;
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;

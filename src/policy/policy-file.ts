@@ -137,13 +137,27 @@ const Timeout = z
     error: 'must be a duration that is not longer than "run"',
   });
 
+const deadlineForms = 'must be a time of day such as "06:00", or a duration such as 4h';
+
+/** A time of day, or a duration; read as one of them. */
+const Deadline = z.union(
+  [
+    z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/, deadlineForms)
+      .transform((text) => ({ minute: Number(text.slice(0, 2)) * 60 + Number(text.slice(3)) })),
+    duration(60_000).transform((afterMs) => ({ afterMs })),
+  ],
+  { error: deadlineForms },
+);
+
 /**
  * What a policy may notify about: every end of a run, that the account refuses access, that it was paused by
  * itself, and that findings are new or resolved.
  */
 const tellable = [
   ...runStatuses.filter(isFinal),
-  ...(['blocked', 'paused', 'findings', 'recovered'] as const),
+  ...(['blocked', 'paused', 'findings', 'recovered', 'deadline'] as const),
 ];
 
 const Notify = z.strictObject({
@@ -152,7 +166,7 @@ const Notify = z.strictObject({
     .min(1)
     .default(['failed', 'partial', 'stopped', 'blocked', 'paused'])
     .describe(
-      'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved. Default failed, partial, stopped, blocked, paused.',
+      'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved; deadline: a run is predicted to miss its deadline, or has missed it. Default failed, partial, stopped, blocked, paused.',
     ),
   to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
 });
@@ -209,6 +223,11 @@ const Entry = z.strictObject({
   limits: Limits.prefault({}).describe('What keeps a run from going too far.'),
   retry: Retry.prefault({}).describe('What happens when a target fails for a reason that may pass.'),
   timeout: Timeout.prefault({}).describe('How long things may take.'),
+  deadline: z
+    .optional(Deadline)
+    .describe(
+      'When a scheduled run has to be done: a time of day in the time zone of the schedule ("06:00", the first after the scheduled time), or a duration after the scheduled time. A run that is predicted to miss it, or misses it, is reported once to those who have `deadline` under `notify.on`. Default none.',
+    ),
   notify: z
     .array(Notify)
     .default([])

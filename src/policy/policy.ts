@@ -130,6 +130,10 @@ const Recording = z.object({
 const GroupLimits = z.object({ concurrency: optional(number), maxTargets: optional(number) });
 export type GroupLimits = z.output<typeof GroupLimits>;
 
+/** A time of day in the schedule's zone, in minutes after midnight; or so long after the scheduled time. */
+const Deadline = z.union([z.object({ minute: number }), z.object({ afterMs: number })]);
+export type Deadline = z.output<typeof Deadline>;
+
 export const Policy = z.object({
   name: text,
   description: optional(text),
@@ -159,6 +163,8 @@ export const Policy = z.object({
     maxDelayMs: number,
   }),
   timeout: z.object({ targetMs: number, runMs: number }),
+  /** When its scheduled runs have to be done. */
+  deadline: optional(Deadline),
   /** What is told to whom (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
   notify: z.array(z.object({ on: z.array(text), to: text })),
   record: optional(Recording),

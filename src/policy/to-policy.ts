@@ -52,6 +52,7 @@ export function toPolicy(
       maxDelayMs: retry.max_delay,
     },
     timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
+    ...(entry.deadline && { deadline: entry.deadline }),
     notify: entry.notify.map(({ on, to }) => ({ on: [...on], to })),
     ...(entry.record && { record: toRecord(entry.record) }),
   };

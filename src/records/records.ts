@@ -9,6 +9,7 @@ import { FindingsStore } from './findings-store.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
+import { LateStore } from './late-store.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
 import { OnceStore } from './once-store.ts';
@@ -29,6 +30,7 @@ export interface Records {
   effects: EffectStore;
   ends: EndStore;
   findings: FindingsStore;
+  late: LateStore;
   ledger: LedgerStore;
   locks: LockStore;
   once: OnceStore;
@@ -52,6 +54,7 @@ export function openRecords(store: Store): Records {
     effects: new EffectStore(store),
     ends: new EndStore(store),
     findings: new FindingsStore(store),
+    late: new LateStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
     once: new OnceStore(store),

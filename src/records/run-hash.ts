@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { OPERATION } from '../redis/store.ts';
 import { type RecordingCounts, Unrecorded } from '../run/recordings.ts';
-import { type Counts, FindingChanges, Held, LookedUp, Run, type Spent } from '../run/run.ts';
+import { type Counts, FindingChanges, Held, Late, LookedUp, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
@@ -26,6 +26,7 @@ export function flat({
   spread: _written,
   held,
   findings,
+  late,
   recordings: _counted,
   names,
   ...rest
@@ -35,6 +36,7 @@ export function flat({
   if (planComplete) fields['planComplete'] = 1;
   if (cancelTasks) fields['cancelTasks'] = 1;
   if (ignoresFreezes) fields['ignoresFreezes'] = 1;
+  if (late) fields['late'] = JSON.stringify(late);
   if (held) fields['held'] = JSON.stringify(held);
   if (findings) fields['findings'] = JSON.stringify(findings);
   if (names) fields['names'] = JSON.stringify(names);
@@ -64,6 +66,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
     planComplete,
     cancelTasks,
     ignoresFreezes,
+    late,
   } = hash;
   const plan =
     planRequests === undefined ? undefined : { requests: Number(planRequests), targets: Number(planTargets) };
@@ -75,7 +78,16 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
     Run,
     {
       ...hash,
-      ...numbers(hash, 'scheduledFor', 'createdAt', 'requests', 'startedAt', 'finishedAt', 'deadline'),
+      ...numbers(
+        hash,
+        'scheduledFor',
+        'createdAt',
+        'requests',
+        'startedAt',
+        'finishedAt',
+        'deadline',
+        'dueBy',
+      ),
       ...spentOf(hash),
       counts: numbers(hash, ...countNames),
       ...(plan ? { plan } : {}),
@@ -83,6 +95,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(planComplete ? { planComplete: true } : {}),
       ...(cancelTasks ? { cancelTasks: true } : {}),
       ...(ignoresFreezes ? { ignoresFreezes: true } : {}),
+      ...(late === undefined ? {} : { late: parseRecord(Late, late, key) }),
       ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
       ...recordingsOf(hash),
       ...(names === undefined ? {} : { names: readNames(names, key) }),

@@ -2,7 +2,7 @@
  * The public form of a run: the JSON object of `run --json`, `runs show --json` and `GET /api/v1/runs/{id}`.
  * Only this file translates internal names to public ones, times to ISO 8601, and unknown values to `null`.
  */
-import { isoTime } from '../clock.ts';
+import { isoMinute, isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
 import type { RecordingCounts } from './recordings.ts';
 import type {
@@ -28,6 +28,8 @@ export interface RunSummary {
   detail?: string;
   trigger: Trigger;
   scheduled_for: string;
+  /** Left out for a run without a deadline. */
+  deadline?: DeadlineReport;
   /** The run whose end started it (`schedule.after`). Left out for any other run. */
   after_run?: string;
   /**
@@ -94,6 +96,16 @@ export interface TargetReport {
 }
 
 /** A run with its targets, in the order of its plan. */
+/** The deadline of a run, and the alert about it. */
+export interface DeadlineReport {
+  at: string;
+  /** Whether the run was not done by then, as far as known. */
+  missed: boolean;
+  alerted_at: string | null;
+  /** When the run was expected to end, when the alert was made. */
+  expected_end: string | null;
+}
+
 export interface RunReport extends RunSummary {
   targets: TargetReport[];
 }
@@ -120,6 +132,7 @@ export const toSummary = (run: Run): RunSummary => ({
   ...(run.spread
     ? { spread: { from: isoTime(run.spread.from), until: isoTime(run.spread.from + run.spread.ms) } }
     : {}),
+  ...(run.dueBy === undefined ? {} : { deadline: deadlineOf(run, run.dueBy) }),
   started_at: timeOrNull(run.startedAt),
   finished_at: timeOrNull(run.finishedAt),
   requests: run.requests,
@@ -135,6 +148,25 @@ export const toSummary = (run: Run): RunSummary => ({
   ...(run.findings ? { findings: findingsOf(run.findings) } : {}),
   ...(run.recordings ? { recordings: recordingsOf(run.recordings) } : {}),
 });
+
+const deadlineOf = ({ late, finishedAt }: Run, dueBy: number): DeadlineReport => ({
+  at: isoTime(dueBy),
+  missed: late?.is === 'missed' || (finishedAt !== undefined && finishedAt > dueBy),
+  alerted_at: timeOrNull(late?.at),
+  expected_end: timeOrNull(late?.expected),
+});
+
+/** What is to be said about the deadline of a run: `is predicted to miss its deadline ...`. */
+export function formatLate({ dueBy, late, finishedAt, counts }: Run): string | undefined {
+  if (dueBy === undefined || !late) return undefined;
+  const by = isoMinute(dueBy);
+  if (finishedAt !== undefined && finishedAt <= dueBy)
+    return `was predicted to miss its deadline (${by}), and met it`;
+  if (finishedAt !== undefined || late.is === 'missed') return `missed its deadline (${by})`;
+  const ended = counts.succeeded + counts.failed + counts.skipped + counts.cancelled;
+  const expected = late.expected === undefined ? '' : `: expected to end at ${isoMinute(late.expected)}`;
+  return `is predicted to miss its deadline (${by})${expected}; ${ended} of ${counts.planned} targets have ended`;
+}
 
 const recordingsOf = ({ first = [], ...counts }: RecordingCounts) => ({
   ...counts,

@@ -114,6 +114,15 @@ export const LookedUp = z.object({
 });
 export type LookedUp = z.output<typeof LookedUp>;
 
+/** That a run is predicted to miss its deadline, or has missed it; recorded once. */
+export const Late = z.object({
+  at: number,
+  is: z.enum(['predicted', 'missed']),
+  /** When the run was expected to end. */
+  expected: optional(number),
+});
+export type Late = z.output<typeof Late>;
+
 /**
  * One firing of a policy. `policyJson` is the policy as it was when the run was created: later edits do not
  * change the run.
@@ -131,6 +140,9 @@ export const Run = z.object({
   finishedAt: optional(number),
   /** The latest moment at which the run may still be at work (`timeout.run`). */
   deadline: optional(number),
+  /** When it has to be done (`deadline` of the policy). */
+  dueBy: optional(number),
+  late: optional(Late),
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
   detail: optional(text),
   /**

@@ -250,3 +250,25 @@ describe('about findings', () => {
     expect(events(boss)).toEqual(['policy.recovered']);
   });
 });
+
+test('whoever has "deadline" is told that a run is predicted to miss it', async () => {
+  const [ops, boss] = [await startReceiver(204), await startReceiver(204)];
+  const { notifier } = aNotifier({ ops, boss });
+  const run = runOf('running', {
+    dueBy: Date.parse('2026-11-21T04:00:00Z'),
+    late: { at: NOON, is: 'predicted', expected: Date.parse('2026-11-21T04:30:00Z') },
+  });
+  const { finishedAt: _, ...going } = run;
+
+  await notifier.deadlineMissed(
+    going,
+    telling({ on: ['deadline'], to: 'ops' }, { on: ['failed'], to: 'boss' }),
+  );
+
+  expect(boss.received).toEqual([]);
+  expect(ops.received[0]?.headers['x-caretaker-event']).toBe('run.deadline');
+  expect(JSON.parse(ops.received[0]?.body ?? '')).toMatchObject({
+    text: 'nightly-sync is predicted to miss its deadline (2026-11-21 04:00Z): expected to end at 2026-11-21 04:30Z; 40 of 40 targets have ended.',
+    deadline: { at: '2026-11-21T04:00:00.000Z', missed: false },
+  });
+});

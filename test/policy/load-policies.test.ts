@@ -129,6 +129,7 @@ test('everything that is written arrives', () => {
       stopAfterFailures: { percent: 10 },
     },
     retry: { attempts: 1, backoff: 'fixed', delayMs: 5000, maxDelayMs: 5000 },
+    deadline: { minute: 390 },
     timeout: { targetMs: 600_000, runMs: 5_400_000 },
     notify: [
       { on: ['failed', 'blocked'], to: 'ops' },
@@ -241,7 +242,7 @@ test.each([
   ['timeout: { target: 9h }', '1:20 "target" must be a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',
-    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked, paused, findings or recovered. did you mean failed?',
+    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked, paused, findings, recovered or deadline. did you mean failed?',
   ],
   ['record: {}', '1:9 "record" must have custom_work, note or both.'],
   ['record: { note: alive }', '1:17 "note" must be living.'],

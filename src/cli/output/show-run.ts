@@ -3,6 +3,7 @@ import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
+import { formatLate } from '../../run/report.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
 import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
@@ -110,9 +111,17 @@ export function factLines(run: Run): string[] {
   const requests = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
   return [
     ...(run.afterRun === undefined ? [] : [`Started by the end of: ${run.afterRun}`]),
+    ...deadlineLines(run),
     ...(spread === undefined ? [] : [`Spread: ${spread}`]),
     ...(requests.length === 0 ? [] : [`Requests: ${requests.join(', ')}`]),
   ];
+}
+
+/** The deadline of a run, if it has one. */
+export function deadlineLines(run: Run): string[] {
+  if (run.dueBy === undefined) return [];
+  const late = formatLate(run);
+  return [late === undefined ? `Deadline: ${isoMinute(run.dueBy)}` : `Deadline: it ${late}`];
 }
 
 /**

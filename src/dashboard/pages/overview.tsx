@@ -1,6 +1,7 @@
 import { formatAfter } from '../../policy/chains.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
+import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
 import {
@@ -131,6 +132,7 @@ const ActiveRuns = ({ runs, now }: { runs: Run[]; now: number }) => (
           <WhyLine run={run} />
           <Bar counts={run.counts} />
           <p>{progressOf(run)}</p>
+          {run.late && <p class="failed">It {formatLate(run)}.</p>}
           <p class="dim">
             {lengthOf(run, now)}, {number(run.requests)} requests
           </p>

@@ -3,6 +3,7 @@ import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import { isFinal } from '../../run/moves.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
+import { formatLate } from '../../run/report.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import {
@@ -128,6 +129,12 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       <Fact name="Scheduled for">
         <Time at={run.scheduledFor} now={now} />
       </Fact>
+      {run.dueBy !== undefined && (
+        <Fact name="Deadline">
+          <Time at={run.dueBy} now={now} />
+          {run.late && <span class="failed"> It {formatLate(run)}.</span>}
+        </Fact>
+      )}
       {run.spread && (
         <Fact name="Starts targets until">
           <Time at={run.spread.from + run.spread.ms} now={now} />

@@ -2,6 +2,7 @@
 import { jobOf } from '../../policy/job-of.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
 import { timedOut, unknownAfterRollback } from '../act/decide.ts';
+import { checkDeadline } from '../deadline.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from '../finish-run.ts';
@@ -23,6 +24,8 @@ export interface AccountState {
   probedAt: number | undefined;
   /** When the window of the budget ends, if known. */
   windowEndsAt?: number | undefined;
+  /** When the end of each run with a deadline was predicted last. */
+  predictedAt: Map<string, number>;
   /** Runs that wait for their plan: since when, and when an entry for the plan was last queued. */
   replans: Map<string, { firstAt: number; lastAt: number }>;
 }
@@ -53,6 +56,7 @@ export async function maintainRun(
   accountState: AccountState,
 ): Promise<void> {
   const now = deps.clock.now();
+  await checkDeadline(deps, run, active, accountState.predictedAt);
   if (run.ending) await carryOutEnding(deps, run);
   if (run.ending && !run.planComplete) return;
   if (run.deadline !== undefined && now > run.deadline) return endAfterDeadline(deps, run, accountState);

@@ -133,6 +133,7 @@ export class Supervisor {
     const state: AccountState = {
       follower: new Follower(this.deps, account, this.stopping.signal),
       probedAt: undefined,
+      predictedAt: new Map(),
       replans: new Map(),
     };
     this.accounts.set(account, state);
@@ -142,6 +143,8 @@ export class Supervisor {
   private async maintainAccount(account: string, state: AccountState): Promise<void> {
     const { records, log } = this.deps;
     const runs = await records.runs.active(account);
+    for (const id of state.predictedAt.keys())
+      if (!runs.some((run) => run.id === id)) state.predictedAt.delete(id);
     for (const id of state.replans.keys()) if (!runs.some((run) => run.id === id)) state.replans.delete(id);
     if (!state.maintained) this.logTakeover(runs);
     state.maintained = true;

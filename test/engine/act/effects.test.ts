@@ -222,6 +222,7 @@ describe('a process that lacks what a run needs', () => {
     await maintainRun(ignorant, waited, [waited], {
       follower: new Follower(ignorant, 'default', new AbortController().signal),
       probedAt: undefined,
+      predictedAt: new Map(),
       replans: new Map(),
     });
 
