@@ -107,6 +107,8 @@ const State = z.object({
   lastChange: z.exactOptional(z.string()),
   /** The site that the call is announced on. */
   siteId: z.exactOptional(z.string()),
+  /** When the last run began that did not select the target, if that was the last one. */
+  missedAt: z.exactOptional(z.number()),
   /** The announced call was made: its announcement has to be closed. */
   closing: z.exactOptional(
     z.object({
@@ -153,12 +155,12 @@ export const apiCall = defineJob({
     label: labelOf(item),
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
-  prepare: async ({ options, source, runContext, earlier, once }) => ({
+  prepare: async ({ options, source, runContext, ...preparing }) => ({
     source,
     ...(options.grace === undefined
       ? {}
       : {
-          announced: await knownAnnouncements({ earlier, once }, (target) =>
+          announced: await knownAnnouncements(preparing, (target) =>
             announcementIdFor(runContext.policy, callOf(options), target),
           ),
         }),
@@ -167,21 +169,24 @@ export const apiCall = defineJob({
   }),
   evaluate(
     item: Item,
-    { prepared: { source, call, key, announced }, options, runContext, now: ourNow, serviceNow },
+    { prepared: { source, call, key, announced }, options, retry, runContext, now: ourNow, serviceNow },
     items,
   ): Evaluation<State> {
     const now = new Date(serviceNow);
     const filled = call.fill(items, { now, timezone: runContext.timezone });
     if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
     const siteId = options.grace === undefined ? undefined : siteOf(items, source);
+    const id = targetIdOf(item, items, source);
+    const missedAt = retry ? undefined : announced?.missedAt(id);
     const lastChange = lastChangeOf(callOf(options).operation, source, items);
     const state = {
       ...filled,
       ...(siteId === undefined ? {} : { siteId }),
+      ...(missedAt === undefined ? {} : { missedAt }),
       ...(lastChange === undefined ? {} : { lastChange }),
     };
-    const known = announced?.get(targetIdOf(item, items, source));
-    const plan = options.grace === undefined ? {} : { plan: planOf(known, options.grace, ourNow) };
+    const plan =
+      options.grace === undefined ? {} : { plan: planOf(announced?.known.get(id), options.grace, ourNow) };
     if (!key) return { is: 'target', state, ...plan };
     try {
       const once = keyFor(key, items, runContext, now);
@@ -232,7 +237,7 @@ const announcedOf = (acting: Step) => {
   const { options, state } = acting;
   return options.grace === undefined
     ? undefined
-    : changeOf(acting, callOf(options), options.grace, state?.siteId);
+    : { ...changeOf(acting, callOf(options), options.grace, state?.siteId), missedAt: state?.missedAt };
 };
 
 /** Claims the key of `once`, if there is one; gives the answer instead when nothing may be sent. */

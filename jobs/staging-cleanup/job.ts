@@ -164,8 +164,9 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
       : {}),
   } as const;
   if (options.action !== 'delete' || options.grace === 0) return { is: 'target', state };
-  const plan = planOf(known.announced?.get(id), options.grace ?? GRACE_MS, now);
-  return { is: 'target', state, plan };
+  const plan = planOf(known.announced?.known.get(id), options.grace ?? GRACE_MS, now);
+  const missedAt = evaluating.retry ? undefined : known.announced?.missedAt(id);
+  return { is: 'target', state: { ...state, ...(missedAt === undefined ? {} : { missedAt }) }, plan };
 }
 
 /** Why the policy keeps a stale copy. Throws when the tags of its live site are not shown. */
@@ -222,6 +223,7 @@ function deletionOf(step: Step, state: PlannedState): GracedChange {
   return {
     ...announcementOf(step, state),
     graceMs: options.grace ?? GRACE_MS,
+    missedAt: state.missedAt,
     headline: (from) =>
       `The staging copy ${target.label} (${target.id}) is stale: ${state.facts}.\nCaretaker's policy "${runContext.policy}" deletes it on or after ${from}, if it is still stale then.`,
     advice: tags && [`To keep the copies of this site permanently, tag the site ${tags.join(' or ')}.`],

@@ -11,6 +11,8 @@ export const State = z.discriminatedUnion('step', [
     expiresAt: z.string(),
     plannedAt: z.number(),
     facts: z.string(),
+    /** When the last run began that did not find it stale, if that was the last one. */
+    missedAt: z.exactOptional(z.number()),
     /** The names of tags that keep the copies of a site. */
     keepTags: z.exactOptional(z.array(z.string())),
   }),

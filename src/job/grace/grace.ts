@@ -35,6 +35,8 @@ export interface GracedChange {
   marker: string;
   about: string;
   graceMs: number;
+  /** See `Announcements`: an announcement from before that time no longer counts, and is written again. */
+  missedAt?: number | undefined;
   /** The first line of the note: what will be done to what, and why. */
   headline(from: string): string;
   /** Lines of the note between that one and the last: what else the reader can do. */
@@ -48,6 +50,8 @@ export type Graced = Pick<Acting<unknown>, 'api' | 'all' | 'once' | 'now'>;
 /** What our records remember of an announcement. */
 const Memory = z.object({
   from: z.number(),
+  /** When it was written, or found without being remembered. */
+  at: z.exactOptional(z.number()),
   /** The note and its site; a target without a site has neither. */
   noteId: z.exactOptional(z.string()),
   siteId: z.exactOptional(z.string()),
@@ -86,8 +90,9 @@ export async function awaitGrace(acting: Graced, change: GracedChange): Promise<
   if (found === 'removed' && memory && now <= memory.from + COUNTS_FOR_MS) return keptEnd(memory.from);
   const old = found === 'removed' ? undefined : found;
   // A date that cannot be parsed is NaN: both comparisons are false, and the announcement is written again.
-  const isAnnounced = old !== undefined && now < old.from;
-  const isDue = old !== undefined && !isAnnounced && now <= old.from + COUNTS_FOR_MS;
+  const counts = old !== undefined && !((change.missedAt ?? 0) > (memory?.at ?? now));
+  const isAnnounced = counts && now < old.from;
+  const isDue = counts && !isAnnounced && now <= old.from + COUNTS_FOR_MS;
   if (old && !memory && (isAnnounced || isDue)) await remember(acting, change, { ...old }, holder);
   if (isAnnounced) return announcedEnd(old.from, change);
   if (isDue) return { is: 'due', ...(old.noteId === undefined ? {} : { noteId: old.noteId }) };
@@ -172,9 +177,9 @@ const idOf = ({
 
 /** Remembers an announcement, unless another run does so at this time. */
 async function remember(
-  { once }: Pick<Graced, 'once'>,
+  { once, now }: Pick<Graced, 'once' | 'now'>,
   change: GracedChange,
-  { from, noteId }: Omit<Memory, 'siteId'>,
+  { from, noteId }: Pick<Memory, 'from' | 'noteId'>,
   instead?: Holder,
 ): Promise<void> {
   const key = announcementKey(change);
@@ -182,7 +187,7 @@ async function remember(
   await once.claim(key, isFree ? instead : undefined);
   const { siteId } = change;
   const note = noteId === undefined || siteId === undefined ? {} : { noteId, siteId };
-  await once.note(key, JSON.stringify({ from, ...note } satisfies Memory));
+  await once.note(key, JSON.stringify({ from, at: now, ...note } satisfies Memory));
 }
 
 /** A key that is taken over has no result, whoever held it. */

@@ -193,6 +193,22 @@ describe('an announced call', () => {
     expect(world.sandbox.journal.countOf('disableSiteActivityLogs')).toBe(1);
   });
 
+  test('is announced anew when a run in between did not select its target', async () => {
+    const copy = await withCopy();
+    const none = deletion({}, { select: { ...deletion().select, where: 'staging.id == "another"' } });
+    await runOf(deletion());
+    world.clock.leap(DAY);
+    expect(await runOf(none)).toEqual({});
+    world.clock.leap(3 * DAY);
+
+    const again = await runOf(deletion());
+    const after = await runOf(deletion());
+
+    expect([again, after].map((targets) => targets[copy]?.reason)).toEqual(['announced', 'announced']);
+    expect(again[copy]?.detail).toMatch(/on or after 2026-11-28 /);
+    expect(effects()).toEqual(['createSiteNote', 'updateSiteNote']);
+  });
+
   test('keeps its announcement when the service refuses the call, and is made by a later run', async () => {
     const copy = await withCopy();
     await runOf(deletion());
