@@ -43,7 +43,7 @@ describe('--output', () => {
     for (const [name, { options }] of takers) {
       const output = options.find(({ long }) => long === '--output');
       expect({ name, choices: output?.argChoices, short: output?.short }).toEqual({
-        ...{ name, choices: formats, short: '-o' },
+        ...{ name, choices: name === 'runs export' ? ['csv', 'jsonl'] : formats, short: '-o' },
       });
       const json = options.some(({ long }) => long === '--json');
       expect({ name, json }).toEqual({ name, json: name !== 'runs export' });

@@ -2,12 +2,9 @@ import { stepNamesOf } from '../../run/steps.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { targetColumns, targetRow } from '../output/run-report.ts';
-import { type Format, show } from '../output/show.ts';
+import { type Format, lineFormats, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
-
-/** The formats with one line for each target, which can be printed while the targets are read. */
-const lineFormats: readonly Format[] = ['csv', 'jsonl'];
 
 /** Prints the targets of a run, one per line. Reads and writes page by page, however many there are. */
 export async function exportRun(
@@ -16,7 +13,7 @@ export async function exportRun(
   options: GlobalOptions & { output: Format },
 ): Promise<number> {
   const { output } = options;
-  if (!lineFormats.includes(output))
+  if (!lineFormats.some((one) => one === output))
     throw new UsageError(
       `An export has one target per line: --output csv or jsonl, not ${output}. "caretaker runs show ${word} --output ${output}" shows the run.`,
     );

@@ -9,6 +9,8 @@ import { type Terminal, table } from './terminal.ts';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
 export type Format = (typeof formats)[number];
+/** The formats with one line for each item, which can be printed while the items are read. */
+export const lineFormats = ['csv', 'jsonl'] as const satisfies Format[];
 
 /** What the option `--output` gives to a command. */
 export interface OutputOption {

@@ -1,7 +1,7 @@
 /** What the declarations of all commands share: the command at the root, types, and options. */
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { GlobalOptions } from '../context.ts';
-import { formats } from '../output/show.ts';
+import { type Format, formats } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { version } from '../version.ts';
 
@@ -44,9 +44,12 @@ export const rootCommand = () =>
     .exitOverride();
 
 export const ignoreFreeze = () => new Option('--ignore-freeze', 'start the run even during a freeze');
-/** The format of data on standard output. Every command that lists or shows data takes both options. */
-export const output = () =>
-  new Option('-o, --output <format>', 'format of the data on standard output').choices(formats);
+/**
+ * The format of data on standard output. Every command that lists or shows data takes it, and `json()` beside
+ * it. `usual` is the format without the option.
+ */
+export const output = (usual: Format = 'table') =>
+  new Option('-o, --output <format>', `format of the data, by default ${usual}`).choices(formats);
 export const json = () =>
   new Option('--json', 'short for --output json').implies({ output: 'json' as const });
 export const whichRun = 'run id, a prefix of it, or "last"';

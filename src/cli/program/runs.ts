@@ -1,3 +1,5 @@
+import { Option } from '@commander-js/extra-typings';
+import { lineFormats } from '../output/show.ts';
 import { type ActionOf, ignoreFreeze, json, output, type Program, whichRun, wholeNumber } from './root.ts';
 
 /** Commands for runs. */
@@ -61,6 +63,6 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .command('export')
     .argument('<run>', whichRun)
     .description('print the outcome of each target, one per line: "runs show" as CSV')
-    .addOption(output().default('csv'))
+    .addOption(new Option('-o, --output <format>', 'format of the lines').choices(lineFormats).default('csv'))
     .action(actionOf(async () => (await import('../commands/runs-export.ts')).exportRun));
 }

@@ -17,7 +17,7 @@ export function addServiceCommands(program: Program, actionOf: ActionOf): void {
     .option('--all', 'read all pages of a list')
     .option('--body <file>', 'file with the JSON body; - reads standard input')
     .option('--file <file>', 'file to write a PDF to')
-    .addOption(output())
+    .addOption(output('json'))
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/api.ts')).api));
   program
