@@ -56,6 +56,8 @@ interface Telling {
   /** How long it takes until the lists of the service show what a story prepares. */
   prepareMs: number;
   say: (line: string) => void;
+  /** The runs that write to their sites, with the check of it. */
+  recording: { run: string; check: NonNullable<Scene['recorded']> }[];
 }
 
 type Victim = 'A' | 'B' | 'redis';
@@ -127,9 +129,10 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await cast.start('B');
     const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
     const prepareMs = conditions.service?.listLagMs ?? 0;
-    const telling = { sandbox, caretaker, report, prepareMs, say };
+    const telling: Telling = { sandbox, caretaker, report, prepareMs, say, recording: [] };
     await Promise.all(lanes.map((stories) => tell(rotated(stories, seed), telling, over.signal)));
     await killing;
+    await judgeRecordings(telling);
     report.effects = sandbox.journal.effects.length;
     report.cuts = proxy?.cuts() ?? 0;
     for (const { to, method, path } of sandbox.followedRedirects) {
@@ -172,7 +175,7 @@ async function play(
   { name, operations }: Story,
   { policy, only, ...scene }: Scene,
   round: number,
-  { sandbox, caretaker, report, say }: Telling,
+  { sandbox, caretaker, report, say, recording }: Telling,
   over: AbortSignal,
 ): Promise<boolean> {
   const { clock, engine, records } = caretaker;
@@ -191,6 +194,7 @@ async function play(
   const run = await ended(() => records.runs.get(fired.id), over);
   const targets = await insist(() => allOf(caretaker, fired.id));
   report.runs += 1;
+  if (scene.recorded) recording.push({ run: fired.id, check: scene.recorded });
   const allEffects = sandbox.journal.effects;
   const effects = allEffects.slice(before).filter(({ operation }) => operations.includes(operation));
   for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
@@ -202,6 +206,26 @@ async function play(
   say(`${name}, round ${round + 1}: ${status}, ${JSON.stringify(counts)} ${detail}`);
   for (const one of wrong) say(`  WRONG: ${one}`);
   return run !== undefined;
+}
+
+/** Waits until everything is written to the sites, then checks it. */
+async function judgeRecordings({ sandbox, caretaker, report, say, recording }: Telling): Promise<void> {
+  const { records } = caretaker;
+  const begun = Date.now();
+  while ((await insist(() => records.outbox.accounts())).length > 0) {
+    if (Date.now() - begun > PATIENCE_MS) {
+      report.wrong.push(`not recorded: ${JSON.stringify(await records.outbox.state('default'))}`);
+      return;
+    }
+    await systemClock.sleep(500);
+  }
+  for (const { run: id, check } of recording) {
+    const run = await records.runs.get(id);
+    const wrong = run ? [...check(run, await allOf(caretaker, id), sandbox)] : ['is gone'];
+    report.wrong.push(...wrong.map((says) => `${id} (recorded): ${says}`));
+    for (const one of wrong) say(`  WRONG: ${id} ${one}`);
+  }
+  say(`recorded ${recording.length} runs`);
 }
 
 /** The processes that are killed and started again. */

@@ -9,6 +9,7 @@ import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
 import { updateCheck } from '../../jobs/update-check/job.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { recordings } from './recording-stories.ts';
 import { onceNotes, steps } from './steps-stories.ts';
 import { countBy, type Evidence, nextSites, type Scene, type Story, TARGETS } from './story.ts';
 
@@ -274,6 +275,7 @@ const notes: Story = {
 export const lanes: readonly (readonly Story[])[] = [
   [syncs, reports, steps, updates],
   [announcements, notes, onceNotes, deletions],
+  [recordings],
 ];
 
 /** Errors after any run, whatever it did: each target needs an outcome, and no effect may happen twice. */

@@ -33,6 +33,8 @@ export interface Scene {
   planned(round: number): number | undefined;
   /** Statements in the records that are wrong. */
   lies(evidence: Evidence): Iterable<string>;
+  /** What is wrong once everything was written to the sites, after the last kill. */
+  recorded?(run: Run, targets: readonly Target[], sandbox: Sandbox): Iterable<string>;
 }
 
 /** Targets of one run. */
