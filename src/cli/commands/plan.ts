@@ -96,6 +96,8 @@ function asJson({
   policy,
   job,
   names,
+  list,
+  filters,
   targets,
   ended,
   excluded,
@@ -109,6 +111,8 @@ function asJson({
     policy,
     job,
     names,
+    list,
+    filters: filters.map(({ where, ...filter }) => ({ ...filter, where: where ?? null })),
     targets: targets.map(({ id, label, plan }) => ({ id, label, ...(plan === undefined ? {} : { plan }) })),
     settled: ended,
     excluded,
@@ -135,18 +139,48 @@ function asJson({
   };
 }
 
-function print(
-  { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy, cost }: Preview,
-  terminal: Terminal,
-): void {
+/** What becomes of the candidates that are no targets, and what stops the run. */
+function summaryOf({ ended, excluded, warnings, stoppedBy }: Preview): string[] {
+  const skipped = ended.filter(({ outcome }) => outcome === 'skipped').length;
+  const parts = [
+    [ended.length - skipped, 'without a request'],
+    [skipped, 'skipped'],
+    [excluded.length, 'excluded'],
+    [warnings.length, warnings.length === 1 ? 'warning' : 'warnings'],
+  ] as const;
+  const counts = parts.flatMap(([count, what]) => (count > 0 ? `${count} ${what}` : []));
+  return [
+    ...(counts.length > 0 ? [`Besides: ${counts.join(', ')}.`] : []),
+    ...(stoppedBy === undefined ? [] : ['A limit would stop it before anything is sent; see below.']),
+  ];
+}
+
+/** The filters that the list is sent, with the names that ids were looked up by. */
+function filterLines({ list, filters, names }: Preview): string[] {
+  if (filters.length === 0) return [];
+  const nameOf = (id: unknown) => names.find((one) => one.id === id && one.at.startsWith('select.filters.'));
+  const shown = (value: unknown) => {
+    const name = nameOf(value)?.name;
+    return name === undefined ? String(value) : `${String(value)} (${name})`;
+  };
+  const lines = filters.map(({ field, operator, value, where }) => {
+    const origin = where === undefined ? '' : `  from select.where: ${where}`;
+    return visibleLine(`  ${field} ${operator} ${[value].flat().map(shown).join(', ')}${origin}`);
+  });
+  return ['', `Filters sent to ${list}:`, ...lines];
+}
+
+function print(preview: Preview, terminal: Terminal): void {
+  const { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy, cost } = preview;
   const { paint, data } = terminal;
   const findings = ended.reduce((sum, one) => sum + (one.findings?.length ?? 0), 0);
   const does =
     targets.length === 0 && findings > 0
       ? `would report ${countOf(findings, 'finding')}.`
-      : `would work on ${countOf(targets.length, 'target')}${targets.length === 0 ? '.' : ':'}`;
+      : `would work on ${countOf(targets.length, 'target')}.`;
   data(`${paint('bold', policy)} (${job}) ${does}`);
-  if (targets.length > 0) data(targetRows(targets, terminal));
+  for (const line of [...summaryOf(preview), ...filterLines(preview)]) data(line);
+  if (targets.length > 0) data(`\n${targetRows(targets, terminal)}`);
   if (spreadMs !== undefined && targets.length > 1)
     data(
       `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${formatInterval(spreadMs / targets.length)}.`,
