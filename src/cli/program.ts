@@ -58,6 +58,7 @@ function addWorkCommands(program: Program, actionOf: ActionOf): void {
     .option('--target <id...>', 'limit the run to these targets')
     .option('--inventory <file>', 'plan with a saved inventory, without network or Redis')
     .option('--at <time>', 'with --inventory: plan for this time (default: the time it was saved)')
+    .option('--all', 'show every target, in place of the first 50 and of groups')
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/plan.ts')).plan));

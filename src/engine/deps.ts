@@ -27,6 +27,9 @@ export interface PlanRecords {
   freeze: Pick<Records['freeze'], 'over' | 'ofTargets'>;
 }
 
+/** What a job may read to find out its first requests. */
+export type Reading = Pick<Client, 'call' | 'serviceTime' | 'download'>;
+
 /** What a plan is made with; `EngineDeps` has all of it. */
 export interface PlanDeps {
   records: PlanRecords;
@@ -35,6 +38,8 @@ export interface PlanDeps {
   link(account: string): { client: Client; budget: Pick<Budget, 'usage'> };
   /** See `Planning`. */
   listsAll?: boolean;
+  /** What jobs may read to find out their first requests; nothing when it is left out. */
+  reading?: Reading;
 }
 
 export interface EngineDeps {

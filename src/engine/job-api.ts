@@ -15,7 +15,11 @@ import type { PlanDeps } from './deps.ts';
 export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
 
 /** Creates the interface that a job is given. Every operation goes through `call`. */
-export function createJobApi(client: Client, options: CallOptions, call: Call): JobApi {
+export function createJobApi(
+  client: Pick<Client, 'serviceTime' | 'download'>,
+  options: CallOptions,
+  call: Call,
+): JobApi {
   const api = new Proxy({} as Api, {
     get: (_, operation) => (input: never, note?: string) => call(operation as OperationId, input, note),
   });

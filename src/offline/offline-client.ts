@@ -57,7 +57,7 @@ export function offlineClient({ account, reads, now, serviceNow }: OfflineClient
 }
 
 /** Path parameters, and everything else. */
-export function split(id: OperationId, input: object): { params: Params; query: Params } {
+function split(id: OperationId, input: object): { params: Params; query: Params } {
   const names = pathParameters(operationOf(id).path);
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   return {

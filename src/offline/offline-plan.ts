@@ -45,5 +45,5 @@ export function planOffline(
   const link = () => ({ client, budget: { usage } });
   // Tests name the reason why a candidate is excluded, and to read all of them costs nothing.
   const deps = { records: noRecords, registry, clock: { now: () => now }, link, listsAll: true };
-  return previewPlan(deps, policy, only);
+  return previewPlan({ ...deps, reading: client }, policy, only);
 }

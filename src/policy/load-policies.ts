@@ -2,7 +2,7 @@
  * Reads the policy files of an operator. A policy with errors becomes findings; the others are still usable.
  */
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Registry } from '../job/registry.ts';
 import { ConfigFile } from '../settings/config-file.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -168,7 +168,9 @@ function holdingSome(folder: string, read: Files, settings: Settings | undefined
   const isConfig = (file: string) =>
     settings?.file !== undefined && whereabouts(file) === whereabouts(settings.file);
   if (read.findings.length > 0 || read.files.some((file) => !isConfig(file))) return read;
-  const inside = read.ignored.find((path) => path.endsWith('/') && filesIn(path).files.length > 0);
+  const holding = read.ignored.filter((path) => path.endsWith('/') && filesIn(path).files.length > 0);
+  const isUsual = (path: string) => basename(path) === 'policies';
+  const inside = holding.find(isUsual) ?? holding[0];
   const finding = fileDiagnostic(
     folder,
     'The folder holds no policy file (*.yaml, *.yml).',

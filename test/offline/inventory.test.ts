@@ -9,6 +9,7 @@ import type { Client } from '../../src/client/client.ts';
 import { isoTime } from '../../src/clock.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { type ListId, operationOf } from '../../src/contract/operations.ts';
+import type { Preview } from '../../src/engine/plan/preview.ts';
 import type { Registry } from '../../src/job/registry.ts';
 import { readInventory, writeInventory } from '../../src/offline/inventory/file.ts';
 import { type Inventory, listIds, readsOf } from '../../src/offline/inventory/inventory.ts';
@@ -57,6 +58,8 @@ const save = (options: { policies?: readonly Policy[]; allLists?: boolean } = {}
 const planOver = (inventory: Inventory, policy: Policy, now?: number) =>
   planOverInventory(policy, { inventory, name: 'fleet.json', registry, budget, ...(now ? { now } : {}) });
 
+const withoutRequests = ({ id, label, plan }: Preview['targets'][number]) => ({ id, label, plan });
+
 test('each shipped policy has the same plan over a saved inventory as against the service', async () => {
   const { inventory, incomplete } = await save();
   const file = join(folder, 'fleet.json.gz');
@@ -69,7 +72,13 @@ test('each shipped policy has the same plan over a saved inventory as against th
     const asked = await world.caretaker.engine.preview(policy);
     // What other clients of the account spend at the moment is no part of an inventory.
     const { othersPerMinute: _, ...cost } = asked.cost;
-    expect(await planOver(read, policy)).toEqual({ ...asked, cost });
+    const over = await planOver(read, policy);
+    // The first requests of more targets are known, because jobs may read the inventory.
+    expect({ ...over, targets: over.targets.map(withoutRequests) }).toEqual({
+      ...asked,
+      targets: asked.targets.map(withoutRequests),
+      cost,
+    });
   }
 });
 

@@ -14,14 +14,22 @@ import { clockTime, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote, parseEndTime } from '../parse-end-time.ts';
 
-/** The maximum number of printed rows. `--json` has all. */
+/** The maximum number of rows that are printed without `--all`. */
 const MAX_ROWS = 50;
+/** The maximum length of a request in a row. `--json` has the whole. */
+const MAX_REQUEST_LENGTH = 400;
+
+interface PlanOptions extends GlobalOptions {
+  target?: string[];
+  /** Print every target on its own line, in place of the first 50 and of groups. */
+  all?: boolean;
+}
 
 /** Shows what a policy would do. Costs the requests of planning, and changes nothing. */
 export async function plan(
   terminal: Terminal,
   name: string,
-  options: GlobalOptions & { target?: string[]; inventory?: string; at?: string },
+  options: PlanOptions & { inventory?: string; at?: string },
 ): Promise<number> {
   const settings = settingsOf(options);
   const { inventory, at } = options;
@@ -42,12 +50,7 @@ async function planOver(
   terminal: Terminal,
   policy: Policy,
   settings: Settings,
-  {
-    inventory: file,
-    at,
-    target,
-    output,
-  }: GlobalOptions & { inventory: string; at?: string; target?: string[] },
+  { inventory: file, at, target, ...options }: PlanOptions & { inventory: string; at?: string },
 ): Promise<number> {
   const [{ readInventory }, { planOverInventory }, { usualBudget }, { loadJobs }] = await Promise.all([
     import('../../offline/inventory/file.ts'),
@@ -71,17 +74,17 @@ async function planOver(
   terminal.message(
     `Planned with ${shortFile(file)} (saved ${isoMinute(inventory.savedAt)}) for the time ${isoMinute(now ?? inventory.savedAt)}. Earlier runs are not taken into account.`,
   );
-  await showPlan(preview, terminal, { output });
+  await showPlan(preview, terminal, options);
   return exit.ok;
 }
 
 /** As rows, every candidate that was looked at, and what follows for it: `work`, an outcome, or `excluded`. */
-const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption) =>
+const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption & { all?: boolean }) =>
   show(terminal, options, {
     value: asJson(preview),
     rows: [
-      ...preview.targets.map(({ id, label, plan = null }) => ({
-        ...{ id, label, plan: 'work', reason: null, why: plan },
+      ...preview.targets.map((target) => ({
+        ...{ id: target.id, label: target.label, plan: 'work', reason: null, why: formatWork(target) },
       })),
       ...preview.ended.map(({ id, label, outcome, reason, why }) => ({
         ...{ id, label, plan: outcome, reason, why },
@@ -89,7 +92,7 @@ const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption) =
       ...preview.excluded.map(({ id, label, why }) => ({ id, label, plan: 'excluded', reason: null, why })),
     ],
     columns: ['id', 'label', 'plan', 'reason', 'why'],
-    text: () => print(preview, terminal),
+    text: () => print(preview, terminal, options.all ? Number.POSITIVE_INFINITY : MAX_ROWS),
   });
 
 function asJson({
@@ -113,7 +116,12 @@ function asJson({
     names,
     list,
     filters: filters.map(({ where, ...filter }) => ({ ...filter, where: where ?? null })),
-    targets: targets.map(({ id, label, plan }) => ({ id, label, ...(plan === undefined ? {} : { plan }) })),
+    targets: targets.map(({ id, label, plan, ...first }) => ({
+      ...{ id, label, ...(plan === undefined ? {} : { plan }) },
+      ...('requests' in first
+        ? { requests: first.requests, unknown: null }
+        : { requests: null, unknown: first.unknown }),
+    })),
     settled: ended,
     excluded,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
@@ -170,7 +178,7 @@ function filterLines({ list, filters, names }: Preview): string[] {
   return ['', `Filters sent to ${list}:`, ...lines];
 }
 
-function print(preview: Preview, terminal: Terminal): void {
+function print(preview: Preview, terminal: Terminal, maxRows: number): void {
   const { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy, cost } = preview;
   const { paint, data } = terminal;
   const findings = ended.reduce((sum, one) => sum + (one.findings?.length ?? 0), 0);
@@ -180,7 +188,7 @@ function print(preview: Preview, terminal: Terminal): void {
       : `would work on ${countOf(targets.length, 'target')}.`;
   data(`${paint('bold', policy)} (${job}) ${does}`);
   for (const line of [...summaryOf(preview), ...filterLines(preview)]) data(line);
-  if (targets.length > 0) data(`\n${targetRows(targets, terminal)}`);
+  if (targets.length > 0) data(`\n${targetRows(targets, terminal, maxRows)}`);
   if (spreadMs !== undefined && targets.length > 1)
     data(
       `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${formatInterval(spreadMs / targets.length)}.`,
@@ -192,6 +200,7 @@ function print(preview: Preview, terminal: Terminal): void {
         ['target', 'label', 'outcome', 'reason', 'why'],
         ended.map(({ id, label, outcome, reason, why }) => [id, label, outcome, reason, why]),
         terminal,
+        maxRows,
       ),
     );
   }
@@ -202,6 +211,7 @@ function print(preview: Preview, terminal: Terminal): void {
         ['target', 'label', 'why'],
         excluded.map(({ id, label, why }) => [id, label, why]),
         terminal,
+        maxRows,
       ),
     );
   }
@@ -230,17 +240,43 @@ function recordingLine({ sites, customWork, note, requests }: NonNullable<Previe
   return `It would then record ${what} on at most ${countOf(sites, 'site')}: up to ${countOf(requests, 'request')}, of the class record.`;
 }
 
-/** The targets, with what would be done about them where their job says so. */
-function targetRows(targets: Preview['targets'], terminal: Terminal): string {
-  const isExplained = targets.some(({ plan }) => plan !== undefined);
-  const cells = targets.map(({ id, label, plan = '' }) => [id, label, ...(isExplained ? [plan] : [])]);
-  return rows(['target', 'label', ...(isExplained ? ['plan'] : [])], cells, terminal);
+/** The targets, with what would be done about each. */
+const targetRows = (targets: Preview['targets'], terminal: Terminal, maxRows: number): string =>
+  rows(
+    ['target', 'label', 'would do'],
+    targets.map((target) => [target.id, target.label, formatWork(target)]),
+    terminal,
+    maxRows,
+  );
+
+/** What would be done: as the job explains it, or its requests, without the id of the target itself. */
+function formatWork({ id, plan, ...first }: Preview['targets'][number]): string {
+  if (plan !== undefined) return plan;
+  if ('unknown' in first) return first.unknown;
+  const texts = first.requests.map(({ operation, params, body }) => {
+    const others = Object.entries(params).filter(
+      ([, value]) => value !== id && !id.split('/').includes(String(value)),
+    );
+    const parts = [
+      ...others.map(([name, value]) => `${name}=${String(value)}`),
+      ...(body === undefined ? [] : [JSON.stringify(body)]),
+    ];
+    return [operation, ...parts].join(' ');
+  });
+  const text = visibleLine(texts.join('; '));
+  return text.length > MAX_REQUEST_LENGTH ? `${text.slice(0, MAX_REQUEST_LENGTH - 1)}…` : text;
 }
 
-function rows(headings: string[], given: string[][], { paint, dataColumns }: Terminal): string {
+function rows(
+  headings: string[],
+  given: string[][],
+  { paint, dataColumns }: Terminal,
+  maxRows: number,
+): string {
   const why = headings.length - 1;
-  const { rows: all, folded } = why < 2 ? { rows: given, folded: false } : foldSame(given);
-  const shown = table(headings, all.slice(0, MAX_ROWS), paint, {
+  const { rows: all, folded } =
+    maxRows === Number.POSITIVE_INFINITY ? { rows: given, folded: false } : foldSame(given);
+  const shown = table(headings, all.slice(0, maxRows), paint, {
     columns: dataColumns,
     // The id is never cut, because it is needed to find the target.
     shrink: [
@@ -250,6 +286,6 @@ function rows(headings: string[], given: string[][], { paint, dataColumns }: Ter
       { column: why, min: 8 },
     ],
   });
-  if (all.length > MAX_ROWS) return `${shown}\n… and ${all.length - MAX_ROWS} more (--json lists all)`;
-  return folded ? `${shown}\n(--json lists each target)` : shown;
+  if (all.length > maxRows) return `${shown}\n… and ${all.length - maxRows} more (plan --all lists them)`;
+  return folded ? `${shown}\n(plan --all lists each target)` : shown;
 }

@@ -118,12 +118,16 @@ const besides: Examples = {
   'schedule.catchup.*': { window: '2h' },
   'schedule.blackout[].*': { from: '2026-12-24', to: '2026-12-26' },
   'notify[].*': { to: 'ops' },
+  'select.join.<name>.*': { list: 'listStagingSites', on: 'copy.site_id == site.id' },
   'calendars.<name>[].*': { from: '2026-12-24', to: '2026-12-26' },
   'redis.sentinels': { name: 'mymaster' },
   'redis.name': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'] },
   'redis.password': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'], name: 'mymaster' },
   'notifications.<name>.webhook.*': { url: variable('OPS_WEBHOOK_URL') },
 };
+
+/** Names for maps in which `default` would say nothing. */
+const exampleNames: Record<string, string> = { 'select.join': 'copy' };
 
 /** The key with a value, inside the maps and lists around it; undefined when its type shows no value. */
 function exampleOf({ path, schema, type, standard }: Key, examples: Examples): unknown {
@@ -135,7 +139,10 @@ function exampleOf({ path, schema, type, standard }: Key, examples: Examples): u
     const beside =
       besides[[...parts.slice(0, at), part].join('.').replace(/\[\]$/, '')] ?? besides[`${around}.*`];
     const [, name = part, isList] = /^(.*?)(\[\])?$/.exec(part) ?? [];
-    return { ...(beside as object), [name === '<name>' ? 'default' : name]: isList ? [inner] : inner };
+    return {
+      ...(beside as object),
+      [name === '<name>' ? (exampleNames[around] ?? 'default') : name]: isList ? [inner] : inner,
+    };
   }, value);
 }
 

@@ -12,6 +12,7 @@ import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
 import { Directory } from './directory.ts';
+import { type FirstRequests, firstRequests, readsNothing } from './first-requests.ts';
 import { GroupCounts } from './group-limits.ts';
 import { countAll } from './listing.ts';
 import { lookUpNames, placeOf, withNames } from './names.ts';
@@ -28,8 +29,8 @@ export interface Preview {
   list: CandidateSource;
   /** The filters that it is sent: those of the policy, and those for parts of `where`, which they have. */
   filters: { field: string; operator: string; value: unknown; where?: string }[];
-  /** `plan`: what would be done. `jobState`: what the plan leaves for the first step of the job. */
-  targets: { id: string; label: string; plan?: string; jobState?: string }[];
+  /** `plan`: what would be done, where the job says so. `requests`: the first request of each step. */
+  targets: ({ id: string; label: string; plan?: string } & FirstRequests)[];
   /** Targets that would be recorded with their outcome without a request, and why. */
   ended: {
     id: string;
@@ -74,8 +75,7 @@ export interface Preview {
 
 /**
  * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`,
- * and the job's preparation. With names
- * in place of ids, one more per 100 tags, clients, ...
+ * and the job's preparation. With names in place of ids, one more per 100 tags, clients, ...
  *
  * @throws {UnknownNameError} when a name stands for nothing in the account, or for several things.
  */
@@ -116,15 +116,14 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   };
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
-  const targets = all.flatMap((one) => {
-    if (one.is !== 'target') return [];
-    const { id, label, plan, jobState } = one;
-    const facts = {
-      ...(plan === undefined ? {} : { plan }),
-      ...(jobState === undefined ? {} : { jobState }),
-    };
-    return [{ id, label, ...facts }];
-  });
+  const { reading = readsNothing } = deps;
+  const targets: Preview['targets'] = [];
+  for (const one of all) {
+    if (one.is !== 'target') continue;
+    const { id, label, plan } = one;
+    const first = await firstRequests(job, policy, one, reading, planning.now);
+    targets.push({ id, label, ...(plan === undefined ? {} : { plan }), ...first });
+  }
   const sites = all.flatMap((one) => (one.is === 'target' ? [one.recordSite] : []));
   const recording = plannedRecording(policy, sites);
   const stoppedBy = await limitExceeded(planning, all, selection);
