@@ -93,7 +93,7 @@ test('several targets of one site in one run make one entry and one line', async
 });
 
 test('entries of several policies of a site are made with one request', async () => {
-  const world = await openWorld({ speedUp: 30 });
+  const world = await openWorld({ speedUp: 10 });
   const noting = (name: string) =>
     recording({
       name,
