@@ -95,6 +95,7 @@ async function compileAll(root, outDir) {
   if (failed) return { code: failed.code, output };
   const styles = readdirSync(join(root, client)).filter((name) => name.endsWith('.css'));
   for (const name of styles) copyFileSync(join(root, client, name), join(outDir, client, name));
+  cpSync(join(root, client, 'styles'), join(outDir, client, 'styles'), { recursive: true });
   return { code: 0, output };
 }
 

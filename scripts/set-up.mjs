@@ -105,6 +105,17 @@ function installBrowser() {
   if (!ok) fail('Chromium could not be installed, and in CI no test is skipped.', output);
 }
 
+/** In CI alert rules and queries are tried with Prometheus where the system has it; elsewhere those tests are skipped. */
+function installPrometheus() {
+  if (!['true', '1'].includes(env.CI) || findProgram('prometheus') !== undefined) return;
+  const installer = installerOf('prometheus');
+  if (installer === undefined) return;
+  say(`Installing Prometheus for the tests (${installer.command})`);
+  const { ok, output } = installer.install();
+  if (!ok)
+    say(`${output.trimEnd()}\nPrometheus could not be installed, so the tests that need it are skipped.`);
+}
+
 async function build() {
   const { ensureBuild } = await import('./build.mjs');
   const result = await ensureBuild({ say });
@@ -131,8 +142,10 @@ installPackages();
 linkCommand();
 installRedis(purpose);
 // The checks build by themselves, after the type check.
-if (purpose === 'test') installBrowser();
-else {
+if (purpose === 'test') {
+  installBrowser();
+  installPrometheus();
+} else {
   await build();
   writeSchemas();
 }

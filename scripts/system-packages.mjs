@@ -12,6 +12,7 @@ const managers = {
     refresh: ['apt-get', 'update'],
     redis: 'redis-server',
     chromium: 'chromium',
+    prometheus: 'prometheus',
   },
   dnf: { install: ['dnf', 'install', '-y'], redis: 'redis', chromium: 'chromium' },
   apk: { install: ['apk', 'add', '--no-cache'], redis: 'redis', chromium: 'chromium' },
@@ -37,9 +38,9 @@ function isExecutable(path) {
 /**
  * How to install `what` on this system: the command to show, and a function that runs it.
  *
- * @param {'redis' | 'chromium'} what
+ * @param {'redis' | 'chromium' | 'prometheus'} what
  * @returns {{ command: string, install: () => { ok: boolean, output: string } } | undefined} undefined when
- * the system has no known package manager, or this user may not use it
+ * the system has no known package manager or it is not known to have that, or this user may not use it
  */
 export function installerOf(what) {
   const manager = Object.keys(managers).find((name) => findProgram(name) !== undefined);
@@ -47,6 +48,7 @@ export function installerOf(what) {
   const prefix = manager === 'brew' || getuid?.() === 0 ? [] : sudo();
   if (prefix === undefined) return undefined;
   const { install, refresh, [what]: name } = managers[manager];
+  if (name === undefined) return undefined;
   const line = [...prefix, ...install, name];
   return {
     command: line.join(' '),

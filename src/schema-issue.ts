@@ -4,6 +4,12 @@ import { countOf } from './text.ts';
 
 type Issue = z.core.$ZodIssue;
 
+/**
+ * Whether the JSON Schema of a value refuses it as well. A custom check compares values, unless it declares
+ * `params: { form: true }`.
+ */
+export const isOfForm = (issue: Issue): boolean => issue.code !== 'custom' || issue.params?.['form'] === true;
+
 /** The path as text: `sites[3].sync.in_progress`. Empty for the value as a whole. */
 export const writePath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((written, key) => {
@@ -24,8 +30,14 @@ export function sayIssue(issue: Issue, whole: unknown): string {
   if (/^[a-z]/.test(issue.message)) return issue.message;
   if (issue.code === 'too_small') return `must ${sized('at least', issue.origin, issue.minimum)}`;
   if (issue.code === 'too_big') return `must ${sized('at most', issue.origin, issue.maximum)}`;
-  return issue.code === 'invalid_format' ? `is not a ${issue.format}` : 'has an unsupported format';
+  if (issue.code === 'invalid_format') return formats[issue.format] ?? `is not a ${issue.format}`;
+  return 'has an unsupported format';
 }
+
+const formats: Readonly<Record<string, string>> = {
+  date: 'is not a day such as 2026-12-20',
+  datetime: 'is not a time such as 2026-11-21T02:00:00Z',
+};
 
 const sized = (bound: string, origin: string, limit: number | bigint): string => {
   if (origin === 'string') return `have ${bound} ${countOf(Number(limit), 'character')}`;

@@ -69,9 +69,9 @@ const HIDDEN = '[hidden]';
 /** Deeper objects are cut off: a log line must not fail on a circular one. */
 const MAX_DEPTH = 20;
 const bare = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '');
-const endings = secretKeys.flatMap((key) => [bare(key), `${bare(key)}s`]);
+const secretEnding = new RegExp(`(?:${secretKeys.map(bare).join('|')})s?$`);
 /** Whether the value under this key is never shown. */
-export const isSecretKey = (key: string): boolean => endings.some((ending) => bare(key).endsWith(ending));
+export const isSecretKey = (key: string): boolean => secretEnding.test(bare(key));
 /** The secret values in every form that appears in texts, longest first. */
 let values: readonly string[] = [];
 
@@ -84,6 +84,7 @@ export function keepSecret(value: string | undefined): void {
   const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
   // A secret that begins with another one must be replaced first, or its end would remain.
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);
+  scrubbed.clear();
 }
 
 /** The text with only the secret values of this process replaced: for our own messages about secrets. */
@@ -102,6 +103,26 @@ export function scrub(text: string): string {
     .replace(passwordInUrl, `$1:${HIDDEN}@`)
     .replace(userInUrl, `$1${HIDDEN}@`)
     .replace(userInEncodedUrl, `$1${HIDDEN}%40`);
+}
+
+/** Texts that were scrubbed, until there are too many characters of them or another secret is kept. */
+const scrubbed = new Map<string, string>();
+const MAX_SCRUBBED = 2_000_000;
+let scrubbedLength = 0;
+
+/** As `scrub`, for texts that are shown again and again: one that was scrubbed before is not searched again. */
+export function scrubOnce(text: string): string {
+  const known = scrubbed.get(text);
+  if (known !== undefined) return known;
+  const clean = scrub(text);
+  if (scrubbed.size === 0) scrubbedLength = 0;
+  scrubbedLength += text.length;
+  if (scrubbedLength > MAX_SCRUBBED) {
+    scrubbed.clear();
+    scrubbedLength = text.length;
+  }
+  scrubbed.set(text, clean);
+  return clean;
 }
 
 /** A truncated block has no end: everything after it belongs to it. */

@@ -30,3 +30,29 @@ export const visibleLine = (text: string): string =>
 /** A value as JSON without invisible characters; it is parsed to the same value. */
 export const visibleJson = (value: unknown, indent = 0): string =>
   visible(JSON.stringify(value, null, indent), '\n');
+
+/** The one text of a value as JSON: the keys of every object in order, and no spaces. What is equal has the same. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((one) => canonicalJson(one ?? null)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
+}
+
+export type Cell = string | number | null;
+
+/**
+ * One line of comma-separated values (RFC 4180), without its line break. A text that a spreadsheet might run as a formula gets an apostrophe in front, because labels and
+ * messages come from the sites.
+ */
+export function csvLine(cells: readonly Cell[]): string {
+  return cells
+    .map((cell) => {
+      if (typeof cell === 'number') return String(cell);
+      const text = visible(cell ?? '', '\t\r\n').replace(/^(?=[=+\-@＝＋－＠\t\r\n])/, "'");
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    })
+    .join(',');
+}

@@ -9,6 +9,7 @@
  */
 
 import { checkInput } from '../../src/contract/input.ts';
+import type { QueryFault } from '../../src/contract/list.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { isOperationId, type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import { type NamedReference, namesInInput } from '../../src/contract/references.ts';
@@ -95,21 +96,22 @@ function checkInputFor(template: CallTemplate, source: Source): OptionFault[] {
   const placeholders = placeholdersOf(template, source, faults);
   if (faults.length > 0) return faults;
   const { names, wrong } = namesInInput(template.operation, inputOf(template, []));
-  faults.push(...wrong.map(({ path, message }) => ({ path: optionPath(path), message })));
+  faults.push(...wrong.map(({ path, message }) => ({ path: optionPath(path), message, form: true })));
   const samples = [...names, ...wrong].map(({ path }): Fill => [path, 'x']);
   const fromTarget = placeholders.map((placeholder): Fill => {
     const compiled = compilePlaceholder(placeholder, template.operation, source, faults);
     return [[...placeholder.path], compiled ? sampleOf(compiled.expression) : 'x'];
   });
   samples.push(...fromTarget);
-  const isOfSample = ({ path }: { path: string[] }) =>
-    samples.some(([sample]) => `${path.join('.')}.`.startsWith(`${sample.join('.')}.`));
+  // The type of a value from the target is checked above. That it has a place in the input is not.
+  const isOfSample = ({ path, allowed }: { path: string[]; allowed?: readonly string[] }) =>
+    !allowed && samples.some(([sample]) => `${path.join('.')}.`.startsWith(`${sample.join('.')}.`));
   faults.push(
     ...secretsIn(template.body, ['body']),
     ...checkInput(template.operation, inputOf(template, samples))
       .filter((fault) => !isOfSample(fault))
       .map((fault) => inOptions(fault, source))
-      .map((fault) => ({ ...fault, suggestion: fault.suggestion ?? quotesFor(template, fault.path) })),
+      .map((fault) => ({ ...fault, ...aboutValue(template, fault) })),
   );
   const isForAll = placeholders.length === 0 && isList(source.from);
   return faults.length === 0 && isForAll ? [sameForAll(source)] : faults;
@@ -202,6 +204,7 @@ function placeholdersOf(
           path: [...optionPath(path), 'cel'],
           at: 'key',
           message: 'A value from the target must be a map with the single key "cel" and an expression.',
+          form: (fieldAt(operation, path)?.kind ?? 'any') !== 'any',
         });
       return;
     }
@@ -266,18 +269,21 @@ function fieldAt(operation: OperationId, [first = '', ...rest]: Path): Field | u
 /** The path in the options for a path in the input: in the options, parameters are in the map `params`. */
 const optionPath = (path: Path): Path => (path[0] === 'body' ? path : ['params', ...path]);
 
-/** YAML reads digits without quotes as a number; where the service expects a string, they need quotes. */
-function quotesFor({ operation, ...given }: CallTemplate, path: OptionFault['path']): string | undefined {
+/** What follows from the value that has a fault. */
+function aboutValue(
+  { operation, ...given }: CallTemplate,
+  { path, suggestion }: OptionFault,
+): Pick<OptionFault, 'suggestion' | 'missing'> {
   const value = path.reduce<unknown>((at, key) => (isHolder(at) ? Reflect.get(at, key) : undefined), given);
   const isText = fieldAt(operation, path[0] === 'params' ? path.slice(1) : path)?.kind === 'string';
-  return isText && typeof value === 'number' ? 'put it into quotes' : undefined;
+  // YAML reads digits without quotes as a number; where the service expects a string, they need quotes.
+  const quotes = isText && typeof value === 'number' ? 'put it into quotes' : undefined;
+  const isMissing = value === undefined || (isHolder(value) && Object.keys(value).length === 0);
+  return { suggestion: suggestion ?? quotes, ...(isMissing && { missing: [String(path.at(-1))] }) };
 }
 
 /** A fault of the input as a fault of the options. */
-function inOptions(
-  { path, message, allowed }: { path: string[]; message: string; allowed?: readonly string[] },
-  source: Source,
-): OptionFault {
+function inOptions({ path, message, allowed, form = false }: QueryFault, source: Source): OptionFault {
   const name = path.at(-1) ?? '';
   const isUnknownName = message === 'is not taken here';
   const isParam = path.length === 1 && name !== 'body';
@@ -292,6 +298,7 @@ function inOptions(
     path: optionPath(indexed),
     message: `"${name}" ${message}.`,
     at: isUnknownName ? 'key' : 'value',
+    form,
     ...(suggestion === undefined ? {} : { suggestion }),
   };
 }

@@ -1,11 +1,11 @@
 /** `grace`: a destructive call is announced on the site of its target before it is made. */
 import { createHash } from 'node:crypto';
 import { isDestructive } from '../../src/contract/destructive.ts';
-import { isOperationId } from '../../src/contract/operations.ts';
+import { isOperationId, type OperationId } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
 import { type Identified, idOf, idWithin, isList } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import { formatUtc } from '../../src/job/grace/announcement.ts';
+import { announcingChanges, formatUtc } from '../../src/job/grace/announcement.ts';
 import { closeChange, type GracedChange } from '../../src/job/grace/grace.ts';
 import type { Acting, Items, OptionFault } from '../../src/job/job.ts';
 import { formatDuration } from '../../src/job/options.ts';
@@ -21,11 +21,17 @@ export function graceFaults(operation: string, grace: number | undefined): Optio
   if (grace === undefined || !isOperationId(operation)) return [];
   if (!isDestructive(operation)) {
     const message = `"grace" announces destructive calls, and ${operation} is not destructive.`;
-    return [{ path: ['grace'], at: 'key', message, suggestion: 'remove it' }];
+    return [{ path: ['grace'], at: 'key', message, suggestion: 'remove it', form: true }];
   }
   if (grace <= MAX_GRACE_MS) return [];
   return [{ path: ['grace'], message: `"grace" can be at most ${formatDuration(MAX_GRACE_MS)}.` }];
 }
+
+/** The operations that the call and its announcement need; a call may have been announced before. */
+export const changesOf = ({ operation }: { operation: string }) => [
+  operation as OperationId,
+  ...(isDestructive(operation as OperationId) ? announcingChanges : []),
+];
 
 /**
  * The site on which the change of a candidate is announced; undefined for an item of a list without sites.
@@ -54,6 +60,7 @@ export function changeOf(
   return {
     siteId,
     ...announcementIdFor(policy, call, target.id),
+    operation: call.operation,
     graceMs,
     headline: (from) =>
       `Caretaker's policy "${policy}" calls ${call.operation} for ${target.label} (${target.id}) on or after ${from}, if it still selects it then.`,
@@ -95,7 +102,7 @@ export function thenClose<State extends object>(
  * announcement stays, and a later run makes the call again.
  */
 export async function closeCall(
-  acting: Pick<Acting<unknown>, 'api' | 'once' | 'target' | 'runContext' | 'now' | 'ended'>,
+  acting: Pick<Acting<unknown>, 'api' | 'once' | 'announcements' | 'target' | 'runContext' | 'now' | 'ended'>,
   call: CallTemplate,
   change: GracedChange,
   closing: Closing,

@@ -5,21 +5,12 @@
  * candidate's values. `docs/reliability.md` shows for each operation how a lost answer is reconciled.
  */
 import { z } from 'zod';
-import { refusalOf } from '../../src/contract/answers.ts';
 import { isDestructive } from '../../src/contract/destructive.ts';
-import { type Operation, pathParameters } from '../../src/contract/operation.ts';
-import {
-  type Input,
-  isOperationId,
-  type OperationId,
-  operationOf,
-  operations,
-  refusesItems,
-} from '../../src/contract/operations.ts';
+import type { Input, OperationId } from '../../src/contract/operations.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
-import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
+import type { Answer, Reconciled } from '../../src/job/answer.ts';
 import type { Api } from '../../src/job/api.ts';
-import { type Identified, idOf, idWithin, labelOf, parentIdIn } from '../../src/job/candidates.ts';
+import { type Identified, idOf, labelOf } from '../../src/job/candidates.ts';
 import {
   announcementKey,
   awaitGrace,
@@ -27,17 +18,22 @@ import {
   parseMemory,
   reconcileAnnouncement,
 } from '../../src/job/grace/grace.ts';
-import { knownAnnouncements, planOf } from '../../src/job/grace/plan.ts';
-import { type Acting, defineJob, type Evaluation, type Intent, type OptionFault } from '../../src/job/job.ts';
+import { announcementsFor, planOf } from '../../src/job/grace/plan.ts';
+import { reconcileWithdrawal, Withdrawal, withdraw, withdrawals } from '../../src/job/grace/withdraw.ts';
+import { type Acting, defineJob, type Evaluation, type ExtraTarget, type Intent } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
+import { afterAnswer, endAfterError, namesTargetAlone, type ServiceAnswer } from './answers.ts';
+import { callSchemas, changes } from './call-schema.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf, namesInCall } from './call-template.ts';
+import { confirmFaults } from './confirm.ts';
 import {
   announcementIdFor,
   changeOf,
+  changesOf,
   closeCall,
   endOf,
   graceFaults,
@@ -48,54 +44,58 @@ import {
 } from './grace.ts';
 import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 import { endOfChanged, lastChangeOf, looksFirst } from './unchanged.ts';
-import { beginReversible, completeReversible, undoFaults } from './undo.ts';
+import {
+  beginReversible,
+  completeReversible,
+  reconcileReversible,
+  undoFaults,
+  undoRequires,
+} from './undo.ts';
 
-/** The operations that can be called, for completion in editors. */
-const changes = Object.entries<Operation>(operations).filter(([, { effect }]) => effect !== undefined);
-
-const Options = z.strictObject({
-  operation: z
-    .string()
-
-    .meta({
-      title: 'name of an operation',
-      anyOf: changes.map(([id, { summary }]) => ({ const: id, description: summary })),
-    })
-    .describe('The operation, by its name in the service, such as enableSiteActivityLogs.'),
-  params: z
-    .optional(z.record(z.string(), z.unknown()))
-    .describe(
-      'Its parameters by name. The id of the target itself is filled in; any other value may be `{ cel: ... }`, and the id of a tag, client, ... may be `{ name: ... }`. Default none.',
-    ),
-  body: z
-    .optional(z.record(z.string(), z.unknown()))
-    .describe(
-      'The body of the request, as the service defines it; any value may be `{ cel: ... }`, and the id of a tag, client, ... may be `{ name: ... }`. Default none.',
-    ),
-  confirm: z
-    .optional(z.string())
-    .describe('The name of the operation again, which is required if it is destructive. Default none.'),
-  grace: z
-    .optional(duration(60_000))
-    .describe(
-      'How long a destructive call is announced before it is made, in a note on the site: at most 90d. Default: it is made at once.',
-    ),
-  undoable: z
-    .optional(z.literal(true))
-    .describe(
-      'Record for each target whether the call changed anything, so that another policy can reverse it with `undo_of`. Costs one more request for each target. Default: nothing is recorded.',
-    ),
-  undo_of: z
-    .optional(z.string().min(1))
-    .describe(
-      'The name of a policy with `undoable`: the call is made only for targets that this policy changed. Default: for all targets.',
-    ),
-  once: z
-    .optional(z.string().min(1).max(200))
-    .describe(
-      'A key: the call is made at most once for each target and key, in whichever run. `{{ ... }}` holds a CEL expression over the candidate, `run.policy` and `run.date`. Default none: each run makes the call.',
-    ),
-});
+const Options = z
+  .strictObject({
+    operation: z
+      .string()
+      .meta({
+        title: 'name of an operation',
+        anyOf: changes.map(([id, { summary }]) => ({ const: id, description: summary })),
+      })
+      .describe('The operation, by its name in the service, such as enableSiteActivityLogs.'),
+    params: z
+      .optional(z.record(z.string(), z.unknown()))
+      .describe(
+        'Its parameters by name. The id of the target itself is filled in; any other value may be `{ cel: ... }`, and the id of a tag, client, ... may be `{ name: ... }`. Default none.',
+      ),
+    body: z
+      .optional(z.record(z.string(), z.unknown()))
+      .describe(
+        'The body of the request, as the service defines it; any value may be `{ cel: ... }`, and the id of a tag, client, ... may be `{ name: ... }`. Default none.',
+      ),
+    confirm: z
+      .optional(z.string())
+      .describe('The name of the operation again, which is required if it is destructive. Default none.'),
+    grace: z
+      .optional(duration(60_000))
+      .describe(
+        'How long a destructive call is announced before it is made, in a note on the site: at most 90d. Default: it is made at once.',
+      ),
+    undoable: z
+      .optional(z.literal(true))
+      .describe(
+        'Record for each target whether the call changed anything, so that another policy can reverse it with `undo_of`. Costs one more request for each target. Default: nothing is recorded.',
+      ),
+    undo_of: z
+      .optional(z.string().min(1))
+      .describe(
+        'The name of a policy with `undoable`: the call is made only for targets that this policy changed. Default: for all targets.',
+      ),
+    once: z
+      .optional(z.string().min(1).max(200))
+      .describe(
+        'A key: the call is made at most once for each target and key, in whichever run. `{{ ... }}` holds a CEL expression over the candidate, `run.policy` and `run.date`. Default none: each run makes the call.',
+      ),
+  })
+  .meta({ allOf: callSchemas() });
 type Options = z.output<typeof Options>;
 
 const State = z.object({
@@ -109,6 +109,8 @@ const State = z.object({
   siteId: z.exactOptional(z.string()),
   /** When the last run began that did not select the target, if that was the last one. */
   missedAt: z.exactOptional(z.number()),
+  /** The target is an announcement that is to be withdrawn. */
+  withdraws: z.exactOptional(Withdrawal),
   /** The announced call was made: its announcement has to be closed. */
   closing: z.exactOptional(
     z.object({
@@ -148,6 +150,8 @@ export const apiCall = defineJob({
     ...confirmFaults(call.operation, confirm),
   ],
   names: (options) => namesInCall(callOf(options)),
+  requires: (options) => undoRequires(options),
+  changes: (options: Options) => changesOf(options),
   candidates: 'any',
   state: State,
   target: (item: Item) => ({
@@ -157,13 +161,9 @@ export const apiCall = defineJob({
   }),
   prepare: async ({ options, source, runContext, ...preparing }) => ({
     source,
-    ...(options.grace === undefined
-      ? {}
-      : {
-          announced: await knownAnnouncements(preparing, (target) =>
-            announcementIdFor(runContext.policy, callOf(options), target),
-          ),
-        }),
+    announced: await announcementsFor(options.grace, preparing, (target) =>
+      announcementIdFor(runContext.policy, callOf(options), target),
+    ),
     call: compileCall(callOf(options), source),
     ...(options.once === undefined ? {} : { key: compileKey(options.once, source) }),
   }),
@@ -177,7 +177,7 @@ export const apiCall = defineJob({
     if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
     const siteId = options.grace === undefined ? undefined : siteOf(items, source);
     const id = targetIdOf(item, items, source);
-    const missedAt = retry ? undefined : announced?.missedAt(id);
+    const missedAt = retry ? undefined : announced.missedAt(id);
     const lastChange = lastChangeOf(callOf(options).operation, source, items);
     const state = {
       ...filled,
@@ -186,7 +186,7 @@ export const apiCall = defineJob({
       ...(lastChange === undefined ? {} : { lastChange }),
     };
     const plan =
-      options.grace === undefined ? {} : { plan: planOf(announced?.known.get(id), options.grace, ourNow) };
+      options.grace === undefined ? {} : { plan: planOf(announced.known.get(id), options.grace, ourNow) };
     if (!key) return { is: 'target', state, ...plan };
     try {
       const once = keyFor(key, items, runContext, now);
@@ -196,6 +196,10 @@ export const apiCall = defineJob({
       throw error;
     }
   },
+  extraTargets: ({ prepared: { announced }, options, isSelected }): Iterable<ExtraTarget<State>> =>
+    isDestructive(options.operation as OperationId)
+      ? withdrawals(announced, isSelected, (withdraws) => ({ fills: [], withdraws }))
+      : [],
   requestsPerTarget(options) {
     const { operation } = callOf(options);
     const look = valueBefore[operation] || looksFirst(operation) ? 1 : 0;
@@ -205,6 +209,7 @@ export const apiCall = defineJob({
 
   async act(acting): Promise<Answer<State>> {
     const { options, state } = acting;
+    if (state?.withdraws) return withdraw(acting, state.withdraws);
     const change = announcedOf(acting);
     if (!change || !state) return makeCall(acting);
     if (state.closing) return closeCall(acting, callOf(options), change, state.closing);
@@ -216,6 +221,7 @@ export const apiCall = defineJob({
 
   async reconcile(acting, intent): Promise<Reconciled<State>> {
     const { state, options, once } = acting;
+    if (state?.withdraws) return reconcileWithdrawal(acting, state.withdraws, intent);
     const change = announcedOf(acting);
     if (!change || !state) return reconcileCall(acting, intent);
     if (state.closing) {
@@ -261,7 +267,7 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
   try {
     const lastChange = state?.lastChange;
     const changed =
-      lastChange === undefined || !namesTargetAlone(acting, input)
+      lastChange === undefined || !namesTargetAlone({ ...acting, ...call }, input)
         ? undefined
         : await endOfChanged(api, call.operation, input, lastChange);
     if (changed) return await noted(changed);
@@ -270,9 +276,11 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
     isBegun = true;
     const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
     const before = await valueBefore[call.operation]?.(api, input as never);
-    return await noted(afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer));
+    return await noted(
+      afterAnswer({ ...acting, ...call }, input, ((await send(input, before)) ?? {}) as ServiceAnswer),
+    );
   } catch (error) {
-    const end = endAfterError(acting, input, error);
+    const end = endAfterError({ ...acting, ...call }, input, error);
     if (end) return await noted(end);
     if (problemWith(error).conflict && call.operation === 'syncSite') {
       const intent = { operation: call.operation, at: acting.now };
@@ -285,9 +293,16 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
 
 async function reconcileCall(acting: Step, intent: Intent): Promise<Reconciled<State>> {
   const call = callOf(acting.options);
+  const input = inputOf(call, acting.state?.fills ?? []);
+  const reversed = await reconcileReversible(acting, {
+    operation: call.operation,
+    input,
+    options: acting.options,
+  });
+  if (reversed?.is === 'unknown') return reversed;
+  if (reversed) return noteCall(call.operation, acting, acting.state?.once, reversed);
   // An operation that is safe to repeat is sent again.
   if (!isOnce(call.operation)) return { is: 'absent' };
-  const input = inputOf(call, acting.state?.fills ?? []);
   const noted = <Result extends Answer<State>>(answer: Result) =>
     noteCall(call.operation, acting, acting.state?.once, answer);
   if (call.operation === 'syncSite') {
@@ -307,93 +322,3 @@ const callOf = ({ operation, params, body }: Options): CallTemplate => ({
   params,
   body,
 });
-
-function confirmFaults(operation: string, confirm: string | undefined): OptionFault[] {
-  if (!isOperationId(operation) || confirm === operation) return [];
-  if (confirm !== undefined) {
-    return [{ path: ['confirm'], message: `"confirm" is "${confirm}", but the operation is ${operation}.` }];
-  }
-  if (!isDestructive(operation)) return [];
-  const message = `${operation} is destructive: a second request does not restore what it removes.`;
-  return [{ path: ['operation'], message, suggestion: `if this is intended, add confirm: ${operation}` }];
-}
-
-const deletes = (operation: OperationId): boolean => {
-  const { method, path } = operationOf(operation);
-  return method === 'DELETE' || path.endsWith('/delete');
-};
-
-/** Whether a 2xx status proves success: nothing has to be followed, and no single item can be refused. */
-const isProvenByStatus = (operation: OperationId): boolean => !isOnce(operation) && !refusesItems(operation);
-
-/** The end of a target after an error. `undefined` for an error that the engine decides on. */
-function endAfterError(acting: Step, input: Record<string, unknown>, error: unknown): End | undefined {
-  const { operation } = callOf(acting.options);
-  const { gone, rejected, made } = problemWith(error);
-  if (gone && deletes(operation)) return { is: 'done', reason: 'already-done' };
-  if (gone && !namesTargetAlone(acting, input))
-    return { is: 'failed', reason: 'rejected', detail: gone.message };
-  const refusal = rejected && refusalOf(rejected);
-  if (refusal) return { is: 'skipped', reason: refusal, detail: rejected.message };
-  if (!made || !isProvenByStatus(operation)) return undefined;
-  const detail = 'The service reported success; the rest of its answer could not be read.';
-  return { is: 'done', reason: 'done', detail };
-}
-
-/** Whether a 404 can only mean the target or what it belongs to, because the path names nothing else. */
-function namesTargetAlone({ target, options }: Step, input: Record<string, unknown>): boolean {
-  const ids = pathParameters(operationOf(callOf(options).operation).path).map((name) => String(input[name]));
-  const [first = '', second] = ids;
-  const isParent = ids.length === 1 && parentIdIn(target.id) === first;
-  return isParent || target.id === (second === undefined ? first : idWithin(first, second));
-}
-
-/** The parts of an answer that decide what follows. */
-interface ServiceAnswer {
-  task?: { id: string };
-  sync?: { snapshot_id: string };
-  [part: string]: unknown;
-}
-
-/** What follows from the service's answer to the call: something to follow, or the end of the target. */
-function afterAnswer(
-  { options, now }: Step,
-  input: Record<string, unknown>,
-  answer: ServiceAnswer,
-): Answer<State> {
-  const { operation } = callOf(options);
-  const { task, sync, ...rest } = answer;
-  // The answer to `cancelTask` contains a task too, but that one has ended.
-  if (task && isOnce(operation)) {
-    return { is: 'following', watch: { kind: 'task', taskId: task.id, since: now } };
-  }
-  if (sync && operation === 'syncSite') {
-    const watch = { kind: 'sync', siteId: String(input['site_id']), snapshotId: sync.snapshot_id } as const;
-    return { is: 'following', watch: { ...watch, since: now } };
-  }
-  return endOfRefusedItem(operation, rest) ?? { is: 'done', reason: 'done' };
-}
-
-/**
- * A call for several items can succeed and still list items that the service refused. Here there is one item,
- * that of the target.
- */
-function endOfRefusedItem(
-  operation: OperationId,
-  answer: Record<string, unknown>,
-): Answer<State> | undefined {
-  for (const part of Object.values(answer)) {
-    const { errors } = (part ?? {}) as { errors?: { code?: string; message?: string }[] };
-    const [error] = Array.isArray(errors) ? errors : [];
-    if (!error) continue;
-    if (error.code === 'not_found') {
-      return deletes(operation) ? { is: 'done', reason: 'already-done' } : { is: 'skipped', reason: 'gone' };
-    }
-    const { code, message = code ?? 'The service gave no reason.' } = error;
-    const refusal = refusalOf({ ...(code === undefined ? {} : { code }), message });
-    return refusal
-      ? { is: 'skipped', reason: refusal, detail: message }
-      : { is: 'failed', reason: 'rejected', detail: message };
-  }
-  return undefined;
-}

@@ -6,10 +6,10 @@
  * after the answer. So a request whose answer was lost, and that was never confirmed, counts as unknown, and what
  * is unknown is not reversed.
  */
-import type { OperationId } from '../../src/contract/operations.ts';
+import { isOperationId, type OperationId } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
 import type { Api } from '../../src/job/api.ts';
-import type { Acting, Holder, OptionFault } from '../../src/job/job.ts';
+import type { Acting, Holder, OptionFault, OtherPolicy, RequiredPolicy } from '../../src/job/job.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -63,6 +63,9 @@ const settings: readonly Setting[] = [
 const settingOf = (operation: string): Setting | undefined =>
   settings.find(({ on, off }) => on === operation || off === operation);
 
+/** Whether the call of an operation can be reversed. */
+export const canBeUndone = (operation: string): boolean => settingOf(operation) !== undefined;
+
 export interface UndoOptions {
   undoable?: true | undefined;
   undo_of?: string | undefined;
@@ -74,18 +77,74 @@ export function undoFaults(
   body: unknown,
 ): OptionFault[] {
   const key = undoable ? 'undoable' : 'undo_of';
-  if (!undoable && undo_of === undefined) return [];
+  // What is no operation, such as a placeholder without a value, is reported where it stands.
+  if (!isOperationId(operation) || (!undoable && undo_of === undefined)) return [];
   if (undoable && undo_of !== undefined)
     return [{ path: ['undo_of'], at: 'key', message: '"undo_of" cannot be used together with "undoable".' }];
   const known = settings.map(({ on, off }) => `${on} and ${off}`).join(', ');
-  if (!settingOf(operation))
-    return [
-      { path: [key], at: 'key', message: `"${key}" does not apply to ${operation}, only to ${known}.` },
-    ];
+  if (!canBeUndone(operation)) {
+    const message = `"${key}" does not apply to ${operation}, only to ${known}.`;
+    return [{ path: [key], at: 'key', message, form: true }];
+  }
   const sites = (body as { site_ids?: unknown } | undefined)?.site_ids;
   if (Array.isArray(sites) && sites.length !== 1)
     return [{ path: ['body', 'site_ids'], message: `With "${key}", "site_ids" must have one entry.` }];
   return [];
+}
+
+/** A call of a policy, as far as reversing it is concerned. */
+interface Call extends UndoOptions {
+  operation: string;
+  params?: Input | undefined;
+}
+
+/** The policy that `undo_of` names: it has to be there, and to record what this call reverses. */
+export const undoRequires = (call: Call): RequiredPolicy[] =>
+  call.undo_of === undefined
+    ? []
+    : [{ path: ['undo_of'], policy: call.undo_of, fault: (other, own) => whyNoUndoOf(call, other, own) }];
+
+function whyNoUndoOf(
+  { operation, params }: Call,
+  { name, account, jobs }: OtherPolicy,
+  own: Pick<OtherPolicy, 'account'>,
+): ReturnType<RequiredPolicy['fault']> {
+  const setting = settingOf(operation);
+  const calls = jobs.flatMap(({ job, options }) => (job === 'api-call' ? [options as Call] : []));
+  const recorded = calls.filter(({ undoable }) => undoable);
+  const wanted = setting?.on === operation ? setting.off : setting?.on;
+  const reversed = recorded.filter((call) => call.operation === wanted);
+  if (recorded.length === 0) {
+    const message = `The policy "${name}" has no call with "undoable", so it records nothing that could be reversed.`;
+    const isPair = calls.some((call) => call.operation === wanted);
+    return { message, suggestion: isPair ? `add undoable: true to its call` : undefined };
+  }
+  if (reversed.length === 0) {
+    const [first = { operation: '' }] = recorded;
+    const pair = settingOf(first.operation);
+    const inverse = pair?.on === first.operation ? pair.off : pair?.on;
+    const message = `${operation} does not reverse ${first.operation}, which the policy "${name}" calls.`;
+    return { message, suggestion: inverse && `call ${inverse}` };
+  }
+  if (account !== own.account) {
+    const message = `The policy "${name}" works in the account "${account}", and this one in "${own.account}".`;
+    return { message, suggestion: 'use the same account in both' };
+  }
+  if (reversed.some((call) => mayBeSame(call.params, params))) return undefined;
+  const message = `The policy "${name}" calls ${wanted} with other "params", so this call reverses nothing of it.`;
+  return { message, suggestion: 'use the same params in both' };
+}
+
+/** Whether two calls can have the same parameters. A name, an id and an expression can stand for the same. */
+function mayBeSame(one: Input = {}, other: Input = {}): boolean {
+  const formOf = (value: unknown) => (typeof value === 'object' ? Object.keys(value ?? {}).join() : 'id');
+  return Object.entries(one).every(([name, value]) => {
+    const its = other[name];
+    if (its === undefined || formOf(value) !== formOf(its) || formOf(value) === 'cel') return true;
+    return typeof value === 'object'
+      ? JSON.stringify(value) === JSON.stringify(its)
+      : String(value) === String(its);
+  });
 }
 
 /** The request was about to be sent; the service has confirmed it; the change was reversed. */
@@ -149,6 +208,25 @@ export async function completeReversible(
   if (policy === undefined) return once.note(change, CHANGED);
   await once.claim(change, await once.holder(change));
   await once.note(change, UNDONE);
+}
+
+/**
+ * The end of a call whose answer was lost, when the service shows that it was made: before it was sent, the service
+ * showed the opposite. Unknown when the service does not show it: it may refuse a repeated call. Undefined when the call
+ * is to be sent again, and for one that is not recorded. One request.
+ */
+export async function reconcileReversible(
+  acting: Reversing,
+  reversible: Reversible,
+): Promise<End | { is: 'unknown' } | undefined> {
+  const { operation, input, options } = reversible;
+  const setting = settingOf(operation);
+  if (!setting || (!options.undoable && options.undo_of === undefined)) return undefined;
+  const isSet = await setting.read(acting.api, input);
+  if (isSet === undefined) return { is: 'unknown' };
+  if (isSet !== (setting.on === operation)) return undefined;
+  await completeReversible(acting, reversible);
+  return { is: 'done', reason: 'done' };
 }
 
 /** Why a change is not reversed; undefined when the records show that the policy made it. */

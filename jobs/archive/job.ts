@@ -99,6 +99,7 @@ export const archive = defineJob({
   }),
   evaluate: (_, { prepared }) => ({ is: 'target', state: prepared }),
   requestsPerTarget: 1,
+  changes: () => [],
 
   async act(acting): Promise<Answer<State>> {
     const { state, options } = acting;

@@ -39,6 +39,7 @@ export const check = defineJob({
   // It changes nothing, so that others may work on the site meanwhile.
   target: (item: Identified) => ({ id: idOf(item), label: labelOf(item), site: null }),
   requestsPerTarget: 0,
+  changes: () => [],
   prepare: async ({ options, source }) => ({
     subject: source.subject,
     template: compileTemplate(options.message, source.variables),

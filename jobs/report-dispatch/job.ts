@@ -206,6 +206,7 @@ export const reportDispatch = defineJob({
   },
 
   watches: [mailWatch],
+  changes: () => ['createReport', 'sendReportEmail'],
   requestsPerTarget: ({ archive_dir }) => (archive_dir === undefined ? 4 : 5),
 
   async act(acting): Promise<Answer<State>> {

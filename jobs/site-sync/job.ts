@@ -15,6 +15,7 @@ import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { findSync, lastSyncFailed } from '../../src/job/reconcile/find-sync.ts';
 import { shown } from '../../src/job/shown.ts';
+import { hasEnded } from '../../src/job/watch/sync.ts';
 import { assignedTime, DayWindow, isSameTime } from './time-of-day.ts';
 
 const HOUR = 3_600_000;
@@ -94,16 +95,12 @@ export const siteSync = defineJob({
     return move.move ? { is: 'target', state: { step: 'sync', ...move } } : { is: 'target' };
   },
   requestsPerTarget: 1,
+  changes: () => ['syncSite', 'updateSite'],
 
   async act(acting): Promise<Answer<State>> {
-    const { target, state } = acting;
+    const { state } = acting;
     if (state?.step === 'move') return moveDailySync(acting, state);
-    if (state?.step !== 'follow') return sync(acting);
-    const since = state.since ?? acting.now;
-    return thenMove(
-      { is: 'following', watch: { kind: 'sync', siteId: target.id, since, adopted: true } },
-      state,
-    );
+    return state?.step === 'follow' ? followOrSync(acting, state) : sync(acting);
   },
 
   async reconcile(acting, intent) {
@@ -151,6 +148,20 @@ function endWithoutSync(sync: Sync, options: Options, now: number): (End & { det
 function ago(ms: number): string {
   if (ms < 60_000) return 'just now';
   return ms < HOUR ? `${Math.floor(ms / 60_000)} min ago` : `${Math.floor(ms / HOUR)} h ago`;
+}
+
+/**
+ * Follows the sync that the list showed as running, or one that has ended since. A list may lag behind: when the sync had
+ * ended before the plan was made, the site is synced. Costs one request, and one more to sync.
+ */
+async function followOrSync(acting: Step, state: State): Promise<Answer<State>> {
+  const { api, target, serviceTime } = acting;
+  const since = state.since ?? acting.now;
+  const { sync: shownSync } = (await api.showSite({ site_id: target.id })).site;
+  const isFollowed = shownSync?.in_progress || (shownSync && hasEnded(shownSync, await serviceTime(since)));
+  if (!isFollowed) return sync(acting);
+  const watch = { kind: 'sync', siteId: target.id, since, adopted: true } as const;
+  return thenMove({ is: 'following', watch }, state);
 }
 
 async function sync({ api, target, options, state, now }: Step): Promise<Answer<State>> {

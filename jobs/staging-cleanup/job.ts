@@ -8,7 +8,7 @@
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
-import { formatUtc } from '../../src/job/grace/announcement.ts';
+import { announcingChanges, formatUtc } from '../../src/job/grace/announcement.ts';
 import {
   awaitGrace,
   closeChange,
@@ -16,13 +16,15 @@ import {
   isClosed,
   reconcileAnnouncement,
 } from '../../src/job/grace/grace.ts';
-import { type Announcements, knownAnnouncements, planOf } from '../../src/job/grace/plan.ts';
+import { type Announcements, announcementsFor, planOf } from '../../src/job/grace/plan.ts';
+import { reconcileWithdrawal, withdraw, withdrawals } from '../../src/job/grace/withdraw.ts';
 import { secondsOf } from '../../src/job/instant.ts';
 import {
   type Acting,
   defineJob,
   type Evaluating,
   type Evaluation,
+  type ExtraTarget,
   type Preparing,
 } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
@@ -65,7 +67,7 @@ interface Survey {
   /** The tags of `unless_tagged`, looked up in the account. */
   tags: AccountTags;
   /** The deletions that are announced, as far as our records know. */
-  announced?: Announcements;
+  announced: Announcements;
 }
 
 export const stagingCleanup = defineJob({
@@ -79,9 +81,16 @@ export const stagingCleanup = defineJob({
   prepare,
   relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
   evaluate,
-  *extraTargets({ prepared }) {
+  *extraTargets({ prepared, options, isSelected }): Generator<ExtraTarget<State>> {
     const why = 'The account has no tag with this id (unless_tagged), so no copy is touched';
     for (const tag of prepared.tags.missing) yield { is: 'excluded', id: `tag ${tag}`, label: tag, why };
+    if (options.action !== 'delete') return;
+    yield* withdrawals(prepared.announced, isSelected, (withdraws) => ({ step: 'withdraw', withdraws }));
+  },
+  changes({ action }) {
+    if (action === 'report') return [];
+    if (action === 'extend') return ['extendStagingSiteExpiry'];
+    return ['deleteStagingSite', ...announcingChanges];
   },
   requestsPerTarget: ({ action, grace }) => {
     if (action === 'report') return 0;
@@ -91,14 +100,17 @@ export const stagingCleanup = defineJob({
   async act(acting): Promise<Answer<State>> {
     const { state, options } = acting;
     if (!state) throw new Error('A staging copy was planned without a state.');
+    if (state.step === 'withdraw') return withdraw(acting, state.withdraws);
     if (state.step === 'close') return close(acting, state);
     if (options.action === 'extend') return extend(acting, state);
     return options.grace === 0 ? deleteCopy(acting, state) : announceOrDelete(acting, state);
   },
 
-  async reconcile(acting, { operation, note = '' }): Promise<Reconciled<State>> {
+  async reconcile(acting, intent): Promise<Reconciled<State>> {
+    const { operation, note = '' } = intent;
     const { state } = acting;
     if (!state) return { is: 'unknown' };
+    if (state.step === 'withdraw') return reconcileWithdrawal(acting, state.withdraws, intent);
     if (state.step === 'close') {
       const isDone = await isClosed(acting, announcementOf(acting, state), state.noteId);
       return isDone ? deletedEnd(acting, state) : { is: 'absent' };
@@ -118,6 +130,9 @@ export const stagingCleanup = defineJob({
   },
 });
 
+/** How long a deletion is announced; 0 when it is not. */
+const graceOf = ({ action, grace = GRACE_MS }: Options): number => (action === 'delete' ? grace : 0);
+
 async function prepare(preparing: Preparing<Options>): Promise<Survey> {
   const { all, api, serviceTime, options, now } = preparing;
   const copies = await copiesOf({ all, api });
@@ -131,7 +146,10 @@ async function prepare(preparing: Preparing<Options>): Promise<Survey> {
     latest: newestOfEach(copies, keep_latest),
     busy: busyCopies(tasks, copies, sites),
     tags: await lookUpTags({ all }, unless_tagged),
-    announced: await knownAnnouncements(preparing, (about) => ({ marker: options.marker, about })),
+    announced: await announcementsFor(graceOf(options), preparing, (about) => ({
+      marker: options.marker,
+      about,
+    })),
   };
 }
 
@@ -164,8 +182,8 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
       : {}),
   } as const;
   if (options.action !== 'delete' || options.grace === 0) return { is: 'target', state };
-  const plan = planOf(known.announced?.known.get(id), options.grace ?? GRACE_MS, now);
-  const missedAt = evaluating.retry ? undefined : known.announced?.missedAt(id);
+  const plan = planOf(known.announced.known.get(id), options.grace ?? GRACE_MS, now);
+  const missedAt = evaluating.retry ? undefined : known.announced.missedAt(id);
   return { is: 'target', state: { ...state, ...(missedAt === undefined ? {} : { missedAt }) }, plan };
 }
 
@@ -210,7 +228,7 @@ function whyIneligible(
 type Step = Acting<Options, State>;
 
 /** What identifies the announcement of a deletion. */
-const announcementOf = ({ options, target }: Step, { siteId }: State) => ({
+const announcementOf = ({ options, target }: Step, { siteId }: PlannedState | ClosingState) => ({
   siteId,
   marker: options.marker,
   about: target.id,
@@ -222,6 +240,7 @@ function deletionOf(step: Step, state: PlannedState): GracedChange {
   const tags = state.keepTags?.map((tag) => `"${tag}"`);
   return {
     ...announcementOf(step, state),
+    operation: 'deleteStagingSite',
     graceMs: options.grace ?? GRACE_MS,
     missedAt: state.missedAt,
     headline: (from) =>

@@ -1,7 +1,11 @@
 /** The state of a staging copy that is stored between the steps of its cleanup. */
 import { z } from 'zod';
+import { Withdrawal } from '../../src/job/grace/withdraw.ts';
 
-/** `look`: nothing was changed yet. `close`: the copy is gone, and its announcement has to be updated. */
+/**
+ * `look`: nothing was changed yet. `close`: the copy is gone, and its announcement has to be updated. `withdraw`: the
+ * target is an announcement that is to be withdrawn.
+ */
 export const State = z.discriminatedUnion('step', [
   z.object({
     step: z.literal('look'),
@@ -23,6 +27,7 @@ export const State = z.discriminatedUnion('step', [
     reason: z.enum(['done', 'already-done']),
     facts: z.string(),
   }),
+  z.object({ step: z.literal('withdraw'), withdraws: Withdrawal }),
 ]);
 export type State = z.output<typeof State>;
 export type PlannedState = Extract<State, { step: 'look' }>;

@@ -117,6 +117,10 @@ export const updateCheck = defineJob({
   state: State,
   target: ({ id, name }) => ({ id, label: name ?? id }),
   requestsPerTarget: 4,
+  changes: ({ enable_paused, pause_on_failed_rate }) => [
+    ...(enable_paused ? ['enableAutoUpdateSchedule' as const] : []),
+    ...(pause_on_failed_rate === undefined ? [] : ['disableAutoUpdateSchedule' as const]),
+  ],
   check: ({ follow_for, thresholds }, { targetMs }) => [
     ...notWithin('follow_for', follow_for, targetMs),
     ...thresholdFaults(thresholds),

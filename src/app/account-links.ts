@@ -22,7 +22,7 @@ const MAX_DRIFT = 200;
 /** Sends no request yet. */
 export function openAccountLinks(
   settings: Settings,
-  { redis, clock, log, owner }: Pick<OpenRecords, 'redis' | 'clock' | 'log' | 'owner'>,
+  { redis, records, clock, log, owner }: Pick<OpenRecords, 'redis' | 'records' | 'clock' | 'log' | 'owner'>,
 ): AccountLinks {
   const links = new Map<string, AccountLink>();
   const drift = new Map<string, number>();
@@ -38,6 +38,7 @@ export function openAccountLinks(
       budget,
       clock,
       log,
+      onExchange: (operation, result, ms) => records.measurements.note('request', [operation, result], ms),
       onDrift({ operation, field, message }) {
         const key = `${operation} ${field}`;
         if (!drift.has(key) && drift.size < MAX_DRIFT) log.warn({ operation, field }, `drift: ${message}`);

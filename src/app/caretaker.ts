@@ -7,22 +7,24 @@ import { createEngine, type Engine } from '../engine/engine.ts';
 import { openContinuity } from '../engine/supervise/continuity.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
-import { createNotifier } from '../notify/notifier.ts';
+import { createNotifier, type Notifier } from '../notify/notifier.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
 import { RecordsVersionError } from '../records/migrations/migrate.ts';
 import { withoutRefusals } from '../redis/refusal.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type AccountLinks, openAccountLinks } from './account-links.ts';
+import { notePaused } from './audit-events.ts';
 import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
 
 export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   /** The settings it was opened with, with the changes that `take` received. */
   readonly settings: Settings;
-  /** Applies the settings that can change while it runs: notifications, calendars and retention. */
-  take(changed: Pick<Settings, 'notifications' | 'calendars' | 'retention'>): void;
+  /** Applies the settings that can change while it runs. */
+  take(changed: Partial<Pick<Settings, 'access' | 'notifications' | 'calendars' | 'retention'>>): void;
   readonly queues: Queues;
   readonly engine: Engine;
+  readonly notifier: Notifier;
   readonly registry: Registry;
 }
 
@@ -70,7 +72,9 @@ export async function openCaretaker({
       .check()
       .catch((error: unknown) => log.debug({ err: error }, 'Redis was lost again immediately'));
   redis.store.on('ready', onReconnect);
-  const queues = openQueues(redis.store, log);
+  const queues = openQueues(redis.store, log, (queue, waitedMs) =>
+    records.measurements.note('queueWait', [queue], waitedMs),
+  );
   const links = openAccountLinks(settings, opened);
 
   const serves = (name: string): boolean => {
@@ -78,19 +82,14 @@ export async function openCaretaker({
     return known?.baseUrl !== undefined && known.token !== undefined;
   };
 
-  // Sent beside the work, which must not wait for a slow receiver. Closing waits for them.
-  const notifications = new Set<Promise<void>>();
   let current = settings;
   const receivers = {
     get notifications() {
       return current.notifications;
     },
+    dashboard: settings.dashboard,
   };
-  const notifier = createNotifier({ settings: receivers, clock, log });
-  const track = (sending: Promise<void>) => {
-    const tracked = sending.finally(() => notifications.delete(tracked));
-    notifications.add(tracked);
-  };
+  const notifier = createNotifier({ records, queues, settings: receivers, clock, log });
   const engine = createEngine({
     records,
     queues,
@@ -100,9 +99,7 @@ export async function openCaretaker({
     link: links.link,
     serves,
     owner,
-    onRunEnded: (run, policy) => track(notifier.runEnded(run, policy)),
-    onDeadline: (run, policy) => track(notifier.deadlineMissed(run, policy)),
-    onPolicyPaused: (run, policy, pause) => track(notifier.policyPaused(run, policy, pause)),
+    onPolicyPaused: (run, policy, pause) => notePaused(opened.audit, run, policy, pause),
   });
 
   return {
@@ -111,16 +108,18 @@ export async function openCaretaker({
     get settings() {
       return current;
     },
-    take({ notifications, calendars, retention }) {
-      current = { ...current, notifications, calendars, retention };
+    take(changed) {
+      const { access, notifications, calendars, retention } = { ...current, ...changed };
+      current = { ...current, access, notifications, calendars, retention };
     },
     queues,
     engine,
+    notifier,
     registry,
     async close() {
-      await Promise.all(notifications);
       redis.store.off('ready', onReconnect);
       await continuity.close();
+      await records.measurements.publish();
       await links.close();
       // A queue may wait for a Redis that is away, so the connection is closed after a while in any case.
       await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_TIMEOUT_MS).unref())]);

@@ -4,13 +4,21 @@ import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
+import type { Policy } from '../policy/policy.ts';
 import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
 import { watchRedis } from '../redis/health.ts';
+import { dueAtOf } from '../schedule/lateness.ts';
 import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
 import { startScheduler } from '../schedule/scheduler.ts';
+import type { Settings } from '../settings/settings.ts';
+import { warningsOf } from '../settings/warnings.ts';
+import { placeOf } from '../yaml/diagnostic.ts';
+import { noteCaughtUp, policyChangesTo, settingsChangesTo, signInsTo } from './audit-events.ts';
 import type { Caretaker } from './caretaker.ts';
+import { noteBrokenFiles } from './file-alerts.ts';
 import { overview } from './overview.ts';
+import { policyVersionsTo } from './policy-versions.ts';
 import type { Role } from './roles.ts';
 import { logRunStarts } from './run-log.ts';
 
@@ -44,12 +52,36 @@ export async function startDaemon(options: {
 }): Promise<Daemon> {
   const { caretaker, roles: given } = options;
   const { settings, registry, clock, log, records, engine } = caretaker;
-  const watcher = watchPolicies({ settings: () => caretaker.settings, registry, clock, log });
+  const { audit } = caretaker;
+  const noteChanges = policyChangesTo(audit);
+  const keepVersions = policyVersionsTo(caretaker);
+  const onChange = (before: readonly Policy[], now: readonly Policy[]) => {
+    void noteChanges(before, now);
+    void keepVersions(now);
+  };
+  const watcher = watchPolicies({ settings: () => caretaker.settings, registry, clock, log, onChange });
+  void keepVersions(watcher.policies());
+  const noteSettings = settingsChangesTo(audit, settings);
   const fires = given.includes('scheduler');
   const agreement = openPolicyAgreement({ watcher, fires, owner: caretaker.owner, records, clock, log });
   const state = { caretaker, given, watcher, agreement, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
+  const warned = new Set<string>();
+  const warn = (read: Settings) => {
+    const policies = watcher.policies().map(({ name }) => name);
+    for (const finding of warningsOf(read, policies)) {
+      const text = `${placeOf(finding)}: ${finding.message}`;
+      if (!warned.has(text)) log.warn(text);
+      warned.add(text);
+    }
+  };
+  const take = (read: Settings) => {
+    caretaker.take(read);
+    noteSettings(read);
+    warn(read);
+  };
+  warn(settings);
   const watch = watchRedis({ store: caretaker.redis.store, queues: caretaker.queues, clock, log });
   const stops: (() => Promise<void>)[] = [() => watcher.close(), () => watch.close()];
   const stop = async () => {
@@ -63,6 +95,8 @@ export async function startDaemon(options: {
       const working = engine.work(settings.daemon.concurrency);
       beats.set('worker', () => working.beatAt());
       stops.push(() => working.stop());
+      const notifying = caretaker.notifier.work();
+      stops.push(() => notifying.stop());
     }
     if (fires) {
       // Before anything fires, the daemons have to know each other's policies.
@@ -72,7 +106,20 @@ export async function startDaemon(options: {
         policies: agreement.active,
         known: watcher.policies,
         group: agreement.digestOfActive,
-        fire: (policy, firing) => engine.fire(policy, firing),
+        fire: async (policy, firing) => {
+          const at = clock.now();
+          const run = await engine.fire(policy, firing);
+          // A run that existed before was noted by the process that created it.
+          const isNew = run.createdAt >= at;
+          if (firing.trigger === 'catch-up' && isNew) noteCaughtUp(audit, run);
+          if (isNew)
+            records.measurements.note(
+              'scheduleLateness',
+              [firing.trigger],
+              run.createdAt - dueAtOf(policy, firing),
+            );
+          return run;
+        },
         records,
         clock,
         log,
@@ -82,7 +129,7 @@ export async function startDaemon(options: {
     }
     if (options.config) {
       const { config } = options;
-      stops.push(watchConfig(config, { started: settings, take: caretaker.take, clock, log }));
+      stops.push(watchConfig(config, { started: settings, take, clock, log }));
     }
     if (!given.includes('dashboard')) {
       stops.push(heartbeat(state));
@@ -98,6 +145,8 @@ export async function startDaemon(options: {
       }),
       records,
       queues: caretaker.queues,
+      audit,
+      onSignIn: signInsTo(audit, clock.now),
       clock,
       log,
     }).catch(async (error: unknown) => {
@@ -164,7 +213,7 @@ function showPresence({
 
 /** Repeats at an interval: records presence, logs freezes, compares policies, deletes old runs. */
 function heartbeat(state: DaemonState): () => Promise<void> {
-  const { caretaker, given, agreement } = state;
+  const { caretaker, given, watcher, agreement } = state;
   const { records, clock, log, owner } = caretaker;
   const stopping = new AbortController();
   let prunedAt = Number.NEGATIVE_INFINITY;
@@ -178,6 +227,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
     if (freezes.length === 0 && frozen.length > 0) log.info('no longer frozen: policies fire again');
     frozen = freezes;
     await showPresence(state);
+    await noteBrokenFiles(records, watcher, seenAt);
     await agreement.look();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {
       prunedAt = seenAt;

@@ -3,6 +3,8 @@
  * for the daemon. It opens fast, since it has no queues, engine or accounts.
  */
 import { type Clock, steadyClock } from '../clock.ts';
+import { type Audit, openAudit } from '../control/audit.ts';
+import { openAuditFile } from '../control/audit-file.ts';
 import type { Log } from '../log.ts';
 import { prepareRecords } from '../records/migrations/migrate.ts';
 import { processId } from '../records/migrations/process-id.ts';
@@ -13,6 +15,7 @@ import type { Settings } from '../settings/settings.ts';
 
 export interface OpenRecords {
   readonly records: Records;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
   /** Unique for this process and this opening. */
@@ -35,7 +38,7 @@ export interface OpenRecords {
  * @throws {RedisUnreachableError} {RedisMissingError} {RecordsVersionError}
  */
 export async function connectRecords(
-  { redis: where, dataDir }: Pick<Settings, 'redis' | 'dataDir'>,
+  { redis: where, dataDir, audit }: Pick<Settings, 'redis' | 'dataDir' | 'audit'>,
   log: Log,
   clock?: Clock,
 ): Promise<OpenRecords> {
@@ -43,9 +46,18 @@ export async function connectRecords(
   const shared = clock ? undefined : await redisClock(redis.store, steadyClock);
   const stopClockSync = shared && keepInSync(shared, log);
   const owner = processId();
+  const records = openRecords(redis.store);
+  const usedClock = clock ?? shared ?? steadyClock;
   const opened: OpenRecords = {
-    records: openRecords(redis.store),
-    clock: clock ?? shared ?? steadyClock,
+    records,
+    clock: usedClock,
+    audit: openAudit({
+      records,
+      clock: usedClock,
+      keptMs: audit.keptMs,
+      log,
+      file: audit.file === undefined ? undefined : openAuditFile(audit.file, log),
+    }),
     log,
     owner,
     redis,

@@ -1,15 +1,30 @@
 /** The state of the daemon for its dashboard: its roles and whether they run, its policies and its accounts. */
+
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
+import { receiverViews } from '../notify/receiver-view.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
 import type { RedisTrouble } from '../redis/health.ts';
 import { accountOf } from '../settings/account.ts';
 import { type Diagnostic, hintOf, placeOf, shortFile } from '../yaml/diagnostic.ts';
 import type { Caretaker } from './caretaker.ts';
+import { version } from './version.ts';
 
 export type Overview = Pick<
   DashboardOptions,
-  'policies' | 'reasons' | 'health' | 'accounts' | 'drift' | 'engine' | 'needAccount'
+  | 'access'
+  | 'policies'
+  | 'registry'
+  | 'version'
+  | 'reasons'
+  | 'health'
+  | 'accounts'
+  | 'budgetOf'
+  | 'receivers'
+  | 'drift'
+  | 'engine'
+  | 'needAccount'
+  | 'names'
 >;
 
 /** Redis counts as down when it does not answer a ping within this time. */
@@ -31,13 +46,18 @@ export function overview(
   const { redis, drift, settings, clock, engine } = caretaker;
   const budgets = Object.values(settings.accounts).map(({ name, baseUrl, budget }) => ({
     account: name,
+    reserve: budget.reserve,
     budget: openBudget(redis.store, clock, name, { ...budget, address: baseUrl }),
   }));
   return {
+    access: () => caretaker.settings.access,
     policies: watcher.policies,
+    registry: caretaker.registry,
+    version,
     reasons: caretaker.registry.reasons,
     engine,
-    needAccount: (name) => void accountOf(settings, name),
+    needAccount: (name) => accountOf(settings, name),
+    names: { settings, link: caretaker.link },
     async health() {
       const late = new Promise<'down'>((resolve) => setTimeout(resolve, PING_TIMEOUT_MS, 'down').unref());
       const answer = redis.store.ping().then(
@@ -53,17 +73,20 @@ export function overview(
         troubles: process.troubles(),
       };
     },
+    receivers: () => receiverViews(caretaker.settings.notifications),
     accounts: () =>
       Promise.all(
-        budgets.map(async ({ account, budget }): Promise<AccountView> => {
+        budgets.map(async ({ account, budget, reserve }): Promise<AccountView> => {
           const [{ limit, remaining, failingSince }, requests] = await Promise.all([
             budget.state(),
             budget.granted(),
           ]);
           const failing = failingSince === undefined ? {} : { failingSince };
-          return { account, limit, left: remaining, requests, ...failing };
+          const reserved = Math.round(limit * reserve);
+          return { account, limit, left: remaining, reserved, requests, ...failing };
         }),
       ),
+    budgetOf: (name) => budgets.find(({ account }) => account === name)?.budget,
     drift: () => [...drift.values()].reduce((sum, count) => sum + count, 0),
   };
 }

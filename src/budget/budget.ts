@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
+import type { BudgetBucket, HistorySpan } from './history.ts';
 import { LocalFallback } from './local-fallback.ts';
 import type { RequestClass } from './request-class.ts';
 import { type SharedLimits, SharedWindow } from './shared-window.ts';
@@ -73,19 +74,20 @@ export class BudgetSpentError extends CaretakerError {
 
 export interface Budget {
   /**
-   * Takes one request, and waits for it without a time limit. Rejects only with the signal's reason.
+   * Takes one request, and waits for it without a time limit. Rejects only with the signal's reason. `policy`: whose
+   * run needs it, for the history.
    *
    * The caller must call `learn` afterwards, whatever the result of the request: others may be waiting for
    * its report.
    */
-  take(requestClass: RequestClass, signal?: AbortSignal): Promise<Ticket>;
+  take(requestClass: RequestClass, signal?: AbortSignal, policy?: string): Promise<Ticket>;
   /**
    * Takes one request if it is granted immediately or after a short wait.
    *
    * @throws {BudgetSpentError} otherwise, so that no slot and no connection is held while waiting for a
    * window.
    */
-  takeNow(requestClass: RequestClass): Promise<Ticket>;
+  takeNow(requestClass: RequestClass, policy?: string): Promise<Ticket>;
   /**
    * Corrects the count from the report of an answer. Without a report, the request was not sent or was
    * aborted; if it was the scout, the next request becomes the scout.
@@ -99,6 +101,8 @@ export interface Budget {
   granted(): Promise<Record<RequestClass, number>>;
   /** Who uses the window in progress, and how much other clients use. */
   usage(): Promise<BudgetUsage>;
+  /** What was spent in the last hour by the minute, or in the last day or week by the hour, oldest first. */
+  history(span: HistorySpan): Promise<BudgetBucket[]>;
 }
 
 /** Callers that hold a slot wait in place for less than this. A scout usually returns within this time. */
@@ -122,18 +126,18 @@ export function openBudget(
   const window = new SharedWindow(redis, account, { ...limits, process, address: digest });
   const decisions = new Decisions(redis, clock, window, { ...limits, whenRedisIsDown });
   return {
-    async take(requestClass, signal) {
+    async take(requestClass, signal, policy) {
       for (;;) {
         signal?.throwIfAborted();
-        const { waitMs, ticket } = await decisions.next(requestClass, signal);
+        const { waitMs, ticket } = await decisions.next(requestClass, signal, policy);
         if (waitMs === 0) return ticket;
         await clock.sleep(waitMs, signal);
       }
     },
-    async takeNow(requestClass) {
+    async takeNow(requestClass, policy) {
       const giveUpAt = clock.now() + MAX_SHORT_WAIT_MS;
       for (;;) {
-        const { waitMs, retryAfterMs, ticket } = await decisions.next(requestClass);
+        const { waitMs, retryAfterMs, ticket } = await decisions.next(requestClass, undefined, policy);
         if (waitMs === 0) return ticket;
         const now = clock.now();
         if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + retryAfterMs);
@@ -149,6 +153,7 @@ export function openBudget(
       const failure = failureOf(fields, digest);
       return { ...countOf(fields, limits.requestsPerMinute, clock.now()), ...failure, availableForActions };
     },
+    history: (span) => window.history(span, clock.now()),
     granted: async () => grantedIn(await window.fields()),
     async usage() {
       const fields = await window.fields();
@@ -174,11 +179,11 @@ class Decisions {
     this.fallback = new LocalFallback(clock, options);
   }
 
-  async next(requestClass: RequestClass, signal?: AbortSignal): Promise<Decision> {
+  async next(requestClass: RequestClass, signal?: AbortSignal, policy?: string): Promise<Decision> {
     for (;;) {
       if (this.hasFallback && this.isRedisDown) return this.fallback.take();
       const askedAt = this.clock.now();
-      const asking = this.window.take(askedAt, requestClass);
+      const asking = this.window.take(askedAt, requestClass, policy);
       const answer = await unlessAborted(
         this.hasFallback ? unlessClosed(this.redis, asking) : asking,
         signal,

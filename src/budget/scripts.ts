@@ -22,8 +22,46 @@
  * the window's number), which expires soon after. All keys share one hash tag, so that a Cluster keeps them
  * on one node.
  *
+ * What was granted by class and policy in each minute and hour is in the hashes of the history (`history.ts`), whose
+ * keys begin with KEYS[3].
+ *
  * ARGV[1] holds the arguments by name, as JSON: `SharedWindow` builds them.
  */
+
+import { bucketSizes, MAX_FIELDS } from './history.ts';
+
+/**
+ * Counts in the buckets of the history (`history.ts`), whose keys begin with KEYS[3]. A request counts in the bucket in
+ * which its window began.
+ */
+const HISTORY = `
+local sizes = {${bucketSizes.map(({ name, ms, keptMs }) => `{name = '${name}', ms = ${ms}, kept = ${keptMs}}`).join(', ')}}
+
+local function in_buckets(began, count)
+  for _, size in ipairs(sizes) do
+    count(string.format('%s%s:%d', KEYS[3], size.name, began - began % size.ms), size.kept)
+  end
+end
+
+local function remember_grant(began)
+  in_buckets(began, function(bucket, kept)
+    local field = args.class .. ' ' .. args.policy
+    if redis.call('HINCRBY', bucket, field, 1) > 1 then return end
+    redis.call('PEXPIRE', bucket, kept)
+    if redis.call('HLEN', bucket) <= ${MAX_FIELDS} then return end
+    redis.call('HDEL', bucket, field)
+    redis.call('HINCRBY', bucket, args.class .. ' ', 1)
+  end)
+end
+
+local function remember_others(began, others, limit)
+  in_buckets(began, function(bucket, kept)
+    redis.call('HINCRBY', bucket, 'others', others)
+    redis.call('HSET', bucket, 'limit', limit)
+    redis.call('PEXPIRE', bucket, kept)
+  end)
+end
+`;
 
 /** The head of every script: its arguments, and the window as it was last seen. */
 const WINDOW = `
@@ -102,7 +140,7 @@ end
 `;
 
 /** Grants a request of a class, or returns how long to wait. The last lines are the decision. */
-export const TAKE = `${WINDOW}${RESERVATIONS}
+export const TAKE = `${WINDOW}${RESERVATIONS}${HISTORY}
 local function reply(decision)
   decision.window, decision.processes = window.number, window.processes
   return cjson.encode(decision)
@@ -112,6 +150,11 @@ local function wait(ms, retry_after)
   return reply({ wait = math.ceil(ms), retry_after = math.ceil(retry_after) })
 end
 
+local function window_began()
+  local resets, length = unpack(redis.call('HMGET', hash, 'resets', 'length'))
+  return math.floor(math.min(now, tonumber(resets) - tonumber(length)))
+end
+
 local function grant()
   redis.call('HINCRBY', hash, 'ours', 1)
   redis.call('HINCRBY', hash, 'granted:' .. args.class, 1)
@@ -119,6 +162,7 @@ local function grant()
   redis.call('HINCRBY', usage, args.class, 1)
   redis.call('HINCRBY', usage, '@' .. args.process, 1)
   redis.call('PEXPIRE', usage, args.default_length * 3)
+  remember_grant(window_began())
   return reply({ wait = 0, retry_after = 0, during_outage = read('failing-at') == args.address })
 end
 
@@ -148,7 +192,9 @@ local function close_window()
     if string.sub(field, 1, 1) == '@' then processes = processes + 1 end
   end
   window.processes = math.max(processes, 1)
-  write('past-others', math.max(0, window.limit - window.remaining - ours), 'past-ended', window.resets,
+  local others = math.max(0, window.limit - window.remaining - ours)
+  remember_others(window_began(), others, window.limit)
+  write('past-others', others, 'past-ended', window.resets,
     'processes', window.processes, 'contiguous', -left < 2000 and 1 or 0)
 end
 

@@ -4,6 +4,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../redis/script.ts';
+import { type BudgetBucket, type HistorySpan, readHistory } from './history.ts';
 import { classRules, type RequestClass, requestClasses } from './request-class.ts';
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
 import type { Decision, Ticket, WindowReport } from './ticket.ts';
@@ -34,6 +35,7 @@ export type Fields = Record<string, string>;
 export class SharedWindow {
   private readonly key: string;
   private readonly usagePrefix: string;
+  private readonly historyPrefix: string;
 
   constructor(
     private readonly redis: Redis | Cluster,
@@ -42,13 +44,19 @@ export class SharedWindow {
   ) {
     this.key = `{caretaker}:budget:${account}`;
     this.usagePrefix = `${this.key}:use:`;
+    this.historyPrefix = `${this.key}:spent:`;
   }
 
   /** Grants a request, or returns how long to wait. `processes` is how many share the account. */
-  async take(now: number, requestClass: RequestClass): Promise<Decision & { processes: number }> {
+  async take(
+    now: number,
+    requestClass: RequestClass,
+    policy?: string,
+  ): Promise<Decision & { processes: number }> {
     const { process, address } = this.options;
     const reply = await this.run(TAKE, now, {
       class: requestClass,
+      policy: policy ?? '',
       process,
       address,
       scout_timeout: SCOUT_TIMEOUT_MS,
@@ -88,13 +96,18 @@ export class SharedWindow {
     return this.redis.hgetall(`${this.usagePrefix}${window}`);
   }
 
+  /** What was spent in each bucket of a span, oldest first. */
+  history(span: HistorySpan, now: number): Promise<BudgetBucket[]> {
+    return readHistory(this.redis, this.historyPrefix, span, now);
+  }
+
   private run(script: string, now: number, args: Record<string, unknown>): Promise<unknown> {
     const { requestsPerMinute, reserve } = this.options;
     const common = { now, default_limit: requestsPerMinute, reserve, default_length: WINDOW_MS, classes };
     return runScript(
       this.redis,
       script,
-      [this.key, this.usagePrefix],
+      [this.key, this.usagePrefix, this.historyPrefix],
       [JSON.stringify({ ...common, ...args })],
     );
   }

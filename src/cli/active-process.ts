@@ -1,6 +1,5 @@
-/** Finds the process that works on a run, and formats the commands for a run that has none. */
+/** Runs that no process works on, and the commands for them. */
 import type { OpenRecords } from '../app/open-records.ts';
-import { supervisorLease } from '../engine/supervise/lease.ts';
 import { refusalOf } from '../redis/health.ts';
 import { RedisRefusesError } from '../redis/refusal.ts';
 import { isFinal } from '../run/moves.ts';
@@ -9,30 +8,16 @@ import { UsageError } from './exit.ts';
 
 type OpenedRecords = Pick<OpenRecords, 'records' | 'clock'>;
 
-/** A description of the process that works on the runs of an account; undefined when there is none. */
-export async function findActiveProcess(
-  { records, clock }: OpenedRecords,
-  account: string,
-): Promise<string | undefined> {
-  const [supervisor, running] = await Promise.all([
-    records.locks.holder(supervisorLease(account)),
-    records.presence.running(clock.now()),
-  ]);
-  // A daemon takes the lease within a second after a run starts. Until then, any worker counts.
-  const daemon = running.find(({ id, roles }) =>
-    supervisor === undefined ? roles.includes('worker') : id === supervisor,
-  );
-  if (daemon) return `the daemon on ${daemon.host} (pid ${daemon.pid})`;
-  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(supervisor ?? '') ?? [];
-  return host === undefined ? supervisor : `a command on ${host} (pid ${pid})`;
-}
-
 /** Returns the runs that have not ended and that no process works on. */
-export async function withoutActiveProcess(opened: OpenedRecords, runs: readonly Run[]): Promise<Run[]> {
+export async function withoutActiveProcess(
+  runs: readonly Run[],
+  processOf: (run: Run) => Promise<string | undefined>,
+): Promise<Run[]> {
   const open = runs.filter(({ status }) => !isFinal(status));
-  const accounts = [...new Set(open.map(({ account }) => account))];
-  const processes = await Promise.all(accounts.map((account) => findActiveProcess(opened, account)));
-  const idle = new Set(accounts.filter((_, index) => processes[index] === undefined));
+  // One process works on all runs of an account.
+  const oneOfEach = new Map(open.map((run) => [run.account, run]));
+  const processes = await Promise.all([...oneOfEach.values()].map(processOf));
+  const idle = new Set([...oneOfEach.keys()].filter((_, index) => processes[index] === undefined));
   return open.filter(({ account }) => idle.has(account));
 }
 
@@ -40,9 +25,11 @@ export async function withoutActiveProcess(opened: OpenedRecords, runs: readonly
  * The two commands that apply to a run that has not ended. `activeProcess` is the process that works on it.
  */
 export function formatRunCommands(
-  { id, ending }: Pick<Run, 'id' | 'ending'>,
+  { id, ending, status }: Pick<Run, 'id' | 'ending' | 'status'>,
   activeProcess?: string,
 ): string {
+  if (status === 'awaiting-approval')
+    return `Approve it:    caretaker approve ${id}\nReject it:     caretaker reject ${id}`;
   if (ending) {
     return `Follow it to its end: caretaker runs continue ${id}\nForce-end it:         caretaker runs cancel ${id} --force`;
   }

@@ -27,8 +27,15 @@ import type { Terminal } from './output/terminal.ts';
 export interface GlobalOptions {
   config?: string;
   verbose?: boolean;
+  /** The address of a server; the command then works there: see `remote/`. */
+  server?: string;
   /** The format of data; `--json` chooses `json`. */
   output?: Format | undefined;
+}
+
+/** `--reason`, which the audit log shows. */
+export interface ReasonOption {
+  reason?: string;
 }
 
 export function settingsOf({ config }: GlobalOptions): Settings {

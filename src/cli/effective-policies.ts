@@ -47,8 +47,10 @@ export async function findActivePolicy(
   return kept.policy;
 }
 
-/** One sentence for each file with errors. */
-export function formatKept(kept: readonly Kept[]): string[] {
+export type ShownKept = Pick<KeptPolicy, 'name' | 'file' | 'error' | 'brokenSince' | 'readAt'>;
+
+/** One sentence for each file with errors. `nameOf`: how a file is named; it may be on another machine. */
+export function formatKept(kept: readonly ShownKept[], nameOf = shortFile): string[] {
   const files = [...new Set(kept.map(({ file }) => file))];
   return files.flatMap((file) => {
     const ofFile = kept.filter((one) => one.file === file);
@@ -56,7 +58,7 @@ export function formatKept(kept: readonly Kept[]): string[] {
     if (!first) return [];
     const names = ofFile.map(({ name, readAt }) => `${name} (read at ${isoMinute(readAt)})`).join(', ');
     return [
-      `${shortFile(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.error.replace(/\.$/, '')}); the daemon continues to use the previous version of ${names}.`,
+      `${nameOf(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.error.replace(/\.$/, '')}); the daemon continues to use the previous version of ${names}.`,
     ];
   });
 }

@@ -22,14 +22,29 @@ export class UsageError extends CaretakerError {
   readonly code = 'USAGE';
 }
 
+/** Ctrl-C at a question. The message says, in one line, what was not done. */
+export class InterruptedError extends CaretakerError {
+  readonly code = 'INTERRUPTED';
+}
+
 const codes: Record<string, number> = {
   USAGE: exit.badInput,
   INVALID_FILES: exit.badInput,
   NO_CONFIG: exit.badInput,
+  INTERRUPTED: exit.interrupted,
   INVALID_INPUT: exit.badInput,
   ACCOUNT_NOT_SET_UP: exit.badInput,
   RUN: exit.badInput,
+  APPROVAL: exit.badInput,
+  ROLLOUT: exit.badInput,
+  INVALID_REQUEST: exit.badInput,
+  NOT_FOUND: exit.badInput,
+  SERVER: exit.unreachable,
+  SIGN_IN: exit.unreachable,
+  SAVED_PLAN: exit.badInput,
+  ALREADY_APPLIED: exit.badInput,
   BACKFILL: exit.badInput,
+  BACKUP: exit.badInput,
   DASHBOARD: exit.badInput,
   DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,
@@ -41,6 +56,7 @@ const codes: Record<string, number> = {
   REDIS_REFUSES: exit.unreachable,
   NEWER_RECORDS: exit.unreachable,
   OLDER_PROCESSES: exit.unreachable,
+  INCOMPLETE_RESTORE: exit.unreachable,
   REDIS_MISSING: exit.unreachable,
   REDIS_NOT_STARTED: exit.unreachable,
   DATA_FOLDER_UNUSABLE: exit.unreachable,
@@ -66,6 +82,10 @@ export function explain(error: unknown, terminal: Terminal): number {
   if (error instanceof InvalidFilesError) {
     message(renderFindings(error.findings, { color: terminal.paint, columns: terminal.messageColumns }));
     return exit.badInput;
+  }
+  if (error instanceof InterruptedError) {
+    message(error.message);
+    return exit.interrupted;
   }
   if (error instanceof CaretakerError) {
     printError(error.message, error.code);

@@ -1,10 +1,12 @@
 /** The `caretaker` command: parses a command line, runs its command, and returns the exit code. */
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { suggestionFor } from '../suggest.ts';
-import { exit, explain } from './exit.ts';
+import { exit, explain, UsageError } from './exit.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 import type { CommandFunction } from './program/root.ts';
 import { createProgram } from './program.ts';
+import { localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
+import { serverAddress } from './server-address.ts';
 
 /** Runs one command line and returns the exit code. Never throws, never exits. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -40,13 +42,54 @@ class Runner {
   ): Promise<void> {
     const command = args.at(-1) as CommandUnknownOpts;
     if (command.commands.length > 0) rejectUnknown(command, command.args[0]);
-    const options = command.optsWithGlobals() as Options & { json?: true; output?: string };
+    const options = command.optsWithGlobals() as Options & {
+      json?: true;
+      output?: string;
+      server?: string;
+    };
     if (options.json && options.output !== 'json')
       command.error(`error: --json is short for --output json, and --output ${options.output} was given too`);
-    const run = await load();
     const given = args.slice(0, -2) as Args;
+    const address = serverAddress(options);
+    if (address !== undefined) {
+      const path = wordsOf(command);
+      const refusal = localCommands[path];
+      if (!refusal) {
+        this.exitCode = await this.runOnServer(path, address, given.flat() as string[], options);
+        return;
+      }
+      if (options.server !== undefined)
+        throw new UsageError(
+          `"caretaker ${path}" cannot be used with a server: ${refusal.why}. ${refusal.instead}`,
+        );
+    }
+    const run = await load();
     this.exitCode = await run(this.terminal, ...given, options);
   }
+
+  private async runOnServer(
+    path: string,
+    address: string,
+    given: (string | undefined)[],
+    options: object,
+  ): Promise<number> {
+    const load = remoteCommands[path];
+    if (!load) {
+      const { why, instead } = redisCommands[path] ?? { why: 'it reads Redis itself', instead: '' };
+      throw new UsageError(
+        `"caretaker ${path}" cannot be used with a server: ${why}. ${instead} Or omit --server, and unset CARETAKER_SERVER.`,
+      );
+    }
+    const [run, { openServer }] = await Promise.all([load(), import('./remote/server.ts')]);
+    const args = given.filter((one) => one !== undefined);
+    return run(this.terminal, openServer(address), args, options);
+  }
+}
+
+/** `runs show`: the command without the name of the program. */
+function wordsOf(command: CommandUnknownOpts): string {
+  const { parent } = command;
+  return parent?.parent ? `${wordsOf(parent)} ${command.name()}` : command.name();
 }
 
 /** Sets what applies to every command at every depth. */

@@ -1,5 +1,5 @@
 /** `--until` and `--for`: when a pause or a freeze ends. */
-import { isoMinute } from '../clock.ts';
+import { isoMinute, isoTime } from '../clock.ts';
 import { noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
 import { UsageError } from './exit.ts';
@@ -52,4 +52,17 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
     );
   if (until <= now) throw new UsageError(`--until must be in the future; ${isoMinute(until)} is not.`);
   return until;
+}
+
+/**
+ * The same as the commands of `control` take it. A duration stays one, so that it counts from the time of the act.
+ *
+ * @throws {UsageError} when the value is invalid or in the past.
+ */
+export function endText(options: UntilOptions, now: number): string | undefined {
+  const end = endOf(options, now);
+  const given = options.for ?? options.until;
+  return end === undefined || given === undefined || parseDuration(given) !== undefined
+    ? given
+    : isoTime(end);
 }

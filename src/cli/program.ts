@@ -9,11 +9,19 @@ import {
   json,
   output,
   type Program,
+  reason,
   rootCommand,
   wholeNumber,
 } from './program/root.ts';
-import { addRunCommands } from './program/runs.ts';
-import { addServiceCommands, addShellCommands } from './program/service.ts';
+import { addAnnouncementCommands, addApprovalCommands, addRunCommands } from './program/runs.ts';
+import {
+  addAccessCommands,
+  addAuditCommand,
+  addFindingsCommand,
+  addNotifyCommands,
+  addServiceCommands,
+  addShellCommands,
+} from './program/service.ts';
 
 /** Creates the command tree. */
 export function createProgram(actionOf: ActionOf) {
@@ -24,7 +32,13 @@ export function createProgram(actionOf: ActionOf) {
   addFreezeCommands(program, actionOf);
   addScheduleCommands(program, actionOf);
   addRunCommands(program, actionOf);
+  addApprovalCommands(program, actionOf);
+  addAnnouncementCommands(program, actionOf);
+  addFindingsCommand(program, actionOf);
+  addAuditCommand(program, actionOf);
+  addNotifyCommands(program, actionOf);
   addServiceCommands(program, actionOf);
+  addAccessCommands(program, actionOf);
   addShellCommands(program, actionOf);
   return program;
 }
@@ -53,15 +67,38 @@ function addWorkCommands(program: Program, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('./commands/test.ts')).test));
   program
     .command('plan')
-    .argument('<policy>')
+    .argument('[policy]')
     .description('show the targets of a policy, what it excludes and why, and the requests a run would cost')
     .option('--target <id...>', 'limit the run to these targets')
     .option('--inventory <file>', 'plan with a saved inventory, without network or Redis')
     .option('--at <time>', 'with --inventory: plan for this time (default: the time it was saved)')
     .option('--all', 'show every target, in place of the first 50 and of groups')
+    .option('--out <file>', 'save the plan, so that "caretaker apply" does exactly that')
+    .option('--expires <duration>', 'with --out: how long it can be applied (default: 7d, at most 30d)')
+    .option('--show <file>', 'show a saved plan, without network or Redis')
+    .addOption(
+      new Option(
+        '--detailed-exitcode',
+        'exit with 0 when there is nothing to do, 2 when there is, 1 for errors',
+      ).implies({
+        detailedExitcode: true as const,
+      }),
+    )
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/plan.ts')).plan));
+  program
+    .command('apply')
+    .argument('<file>', 'file that "caretaker plan --out" made')
+    .description('do what a saved plan has, and nothing else; targets that have changed since are skipped')
+    .option('-y, --yes', 'apply it without asking')
+    .option('--all', 'show every target, in place of the first 20 and of groups')
+    .option('--detach', 'start the run and exit; the daemon does the work')
+    .addOption(ignoreFreeze())
+    .addOption(reason())
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('./commands/apply.ts')).apply));
   program
     .command('run')
     .argument('<policy>')
@@ -70,6 +107,7 @@ function addWorkCommands(program: Program, actionOf: ActionOf): void {
     .option('--target <id...>', 'limit the run to these targets')
     .option('--detach', 'start the run and exit; the daemon does the work')
     .addOption(ignoreFreeze())
+    .addOption(reason())
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/run.ts')).run));
@@ -160,6 +198,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .option('--job <name>', 'policies of this job')
     .option('--account <name>', 'policies of this account')
     .option('--all', 'all policies')
+    .addOption(reason())
     .action(actionOf(async () => (await import('./commands/pause.ts')).resumePolicies));
 }
 
@@ -188,6 +227,7 @@ function addFreezeCommands(program: Program, actionOf: ActionOf): void {
     .command('unfreeze')
     .argument('[id]', 'the number of a freeze, as shown by "freezes"; left out: the freeze of everything')
     .description('end a freeze early')
+    .addOption(reason())
     .action(actionOf(async () => (await import('./commands/freeze.ts')).unfreeze));
 }
 
@@ -230,6 +270,7 @@ function addScheduleCommands(program: Program, actionOf: ActionOf): void {
     )
     .option('--detach', 'start the run and exit; the daemon does the work')
     .addOption(ignoreFreeze())
+    .addOption(reason())
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/backfill.ts')).backfill));

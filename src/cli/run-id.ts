@@ -22,13 +22,21 @@ export async function runNamed({ runs }: Records, word: string): Promise<Run> {
   ]);
   const meant = exact ?? newest.find(({ status }) => status !== 'skipped') ?? newest[0];
   if (meant) return meant;
-  if (word === 'last') throw new UsageError('There are no runs yet. "caretaker run <policy>" starts one.');
+  if (word === 'last') throw noRuns();
   const ids = await runs.startingWith(word, MAX_LISTED + 1);
   const [first] = ids;
   const only = ids.length === 1 && first !== undefined ? await runs.get(first) : undefined;
   if (only) return only;
-  if (ids.length === 0) throw new UsageError(`There is no run "${word}". "caretaker runs" lists them.`);
+  throw notOne(word, ids);
+}
+
+export const noRuns = (): UsageError =>
+  new UsageError('There are no runs yet. "caretaker run <policy>" starts one.');
+
+/** `ids`: those that begin with the word, none or several. */
+export function notOne(word: string, ids: readonly string[]): UsageError {
+  if (ids.length === 0) return new UsageError(`There is no run "${word}". "caretaker runs" lists them.`);
   const listed = ids.slice(0, MAX_LISTED).join('\n  ');
   const more = ids.length > MAX_LISTED ? '\n  ...' : '';
-  throw new UsageError(`Several runs start with "${word}". Give a longer id:\n  ${listed}${more}`);
+  return new UsageError(`Several runs start with "${word}". Give a longer id:\n  ${listed}${more}`);
 }

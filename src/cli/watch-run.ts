@@ -8,26 +8,28 @@
 
 import type { Caretaker } from '../app/caretaker.ts';
 import type { Clock } from '../clock.ts';
+import { findActiveProcess } from '../control/active-process.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
+import { formatStanding } from '../run/rollout-report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
-import { findActiveProcess, formatRunCommands } from './active-process.ts';
+import { visibleLine } from '../text.ts';
+import { formatRunCommands } from './active-process.ts';
 import { Blockers } from './blockers.ts';
 import { exit } from './exit.ts';
 import { handleSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
+import { RolloutLines } from './output/rollout-lines.ts';
 import { failureSummary, retryAdvice } from './output/run-advice.ts';
 import { showReport } from './output/run-report.ts';
-import type { Format } from './output/show.ts';
+import type { Format, OutputOption } from './output/show.ts';
 import {
-  changeLines,
   clockTime,
-  endLines,
   foldedTable,
   formatSpread,
   outOf,
   progressLine,
-  recordingLines,
+  resultLines,
   targetTable,
 } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -78,9 +80,14 @@ export async function watchRun(
     const last = await watch(caretaker, run, terminal, interruption.signal, options);
     stopped = working.stop();
     await stopped;
+    if (!options.temporary) await caretaker.notifier.deliverDue();
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
     const isSandbox = caretaker.link(run.account).client.isSandbox();
-    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, { ...options, isSandbox });
+    if (isFinal(now.status)) {
+      const targets = await targetsOf(caretaker, now);
+      const { reasons } = caretaker.registry;
+      return await printEnd({ targets, reasons }, now, terminal, { ...options, isSandbox });
+    }
     if (interruption.signal.aborted) return await printHowToContinue(caretaker, now, terminal, options);
     return await endStalled(caretaker, last, terminal, options);
   } finally {
@@ -109,7 +116,7 @@ async function watch(
     }, signal);
     last = now ?? last;
     if (isFinal(last.status) || (isStalled(last) && !isCancelled) || signal.aborted) {
-      terminal.clear();
+      progress.end(last);
       return last;
     }
     progress.show(last);
@@ -117,11 +124,15 @@ async function watch(
   }
 }
 
-/** Shows the progress of a run: a status line at a terminal, elsewhere a message every ten seconds. */
+/**
+ * Shows the progress of a run: a status line at a terminal, elsewhere a message every ten seconds; and a message for each
+ * change of its batches.
+ */
 export class Progress {
   private printed = '';
   private printedAt: number;
   private spreadShown = false;
+  private readonly rollout = new RolloutLines();
 
   constructor(
     private readonly terminal: Terminal,
@@ -136,6 +147,7 @@ export class Progress {
     const spread = this.spreadShown ? undefined : formatSpread(run);
     if (spread !== undefined) terminal.message(`${run.id} ${spread}.`);
     this.spreadShown ||= spread !== undefined;
+    this.showRollout(run);
     if (terminal.interactive) {
       terminal.show(progressLine(run, now, terminal));
       return;
@@ -146,14 +158,25 @@ export class Progress {
     this.printedAt = now;
     this.printed = line;
   }
+
+  /** Shows what has changed in the batches until the run ended or came to wait, and removes the status line. */
+  end(run: Run): void {
+    this.terminal.clear();
+    this.showRollout(run);
+  }
+
+  private showRollout(run: Run): void {
+    for (const line of this.rollout.next(run, this.clock.now())) this.terminal.message(visibleLine(line));
+  }
 }
 
 /**
  * Whether the run waits for a person: the account refuses access, the run is held, or it could not be planned
  * because the service was unavailable.
  */
-const isStalled = (run: Run): boolean =>
+export const isStalled = (run: Run): boolean =>
   run.status === 'blocked' ||
+  run.status === 'awaiting-approval' ||
   run.held !== undefined ||
   (run.status === 'planning' && run.detail !== undefined);
 
@@ -166,22 +189,16 @@ export async function targetsOf({ records }: Pick<Caretaker, 'records'>, { id }:
 
 /** Prints the result of a run that has ended, and returns the exit code. */
 export async function printEnd(
-  caretaker: Pick<Caretaker, 'records'> & { registry: Pick<Caretaker['registry'], 'reasons'> },
+  { targets, reasons }: { targets: readonly Target[]; reasons: Reasons },
   run: Run,
   terminal: Terminal,
   options: Omit<WatchOptions, 'cancelIfRefused'>,
 ): Promise<number> {
-  const targets = await targetsOf(caretaker, run);
   const text = () => {
-    const folded = printTargets(targets, terminal, options, caretaker.registry.reasons);
+    const folded = printTargets(targets, terminal, options, reasons);
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
-    for (const line of [
-      ...endLines(run, terminal),
-      ...changeLines(run, terminal),
-      ...recordingLines(run, terminal),
-    ])
-      terminal.data(line);
+    for (const line of resultLines(run, terminal)) terminal.data(line);
     if (folded && !options.temporary) terminal.message(`Show every target: caretaker runs show ${run.id}`);
     if (options.temporary) return;
     const summary = failureSummary(run, targets);
@@ -190,7 +207,7 @@ export async function printEnd(
       terminal.message(
         'The account is the sandbox, which makes some work fail on purpose, to show what failures look like.',
       );
-    for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.message(line);
+    for (const line of retryAdvice(run, targets, reasons)) terminal.message(line);
   };
   if (!options.silent) await showReport(terminal, options, { run, targets, text });
   if (options.targetsNamed && targets.every(({ reason }) => reason === 'not-eligible')) {
@@ -235,14 +252,27 @@ async function printHowToContinue(
     terminal.message(`${run.id} was ${run.status}: ${outOf(run, terminal)}.`);
     return exit.interrupted;
   }
-  const activeProcess = await findActiveProcess(caretaker, run.account);
-  terminal.message(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
-  if (activeProcess) terminal.message(`The run continues: ${activeProcess} works on it.`);
-  else {
-    if (run.ending) terminal.message('The run is cancelled, but no process works on it.');
-    terminal.message(formatRunCommands(run));
-  }
+  printInterrupted(run, await findActiveProcess(caretaker, run.account), terminal);
   return exit.interrupted;
+}
+
+/** Prints that a run waits for an approval, and the commands that decide. */
+export function printAwaiting(run: Run, terminal: Terminal): number {
+  const standing = formatStanding(run);
+  if (standing !== undefined) terminal.message(visibleLine(standing));
+  terminal.message(formatRunCommands(run));
+  return exit.notAllWell;
+}
+
+/** Prints where a run is that is no longer followed, and how it continues. */
+export function printInterrupted(run: Run, activeProcess: string | undefined, terminal: Terminal): void {
+  terminal.message(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
+  if (activeProcess) {
+    terminal.message(`The run continues: ${activeProcess} works on it.`);
+    return;
+  }
+  if (run.ending) terminal.message('The run is cancelled, but no process works on it.');
+  terminal.message(formatRunCommands(run));
 }
 
 async function endStalled(
@@ -251,18 +281,36 @@ async function endStalled(
   terminal: Terminal,
   options: WatchOptions,
 ): Promise<number> {
-  terminal.message(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
-  if (run.held) terminal.message('The run waits until it is released or cancelled.');
-  else if (options.cancelIfRefused && !run.planComplete) {
-    await caretaker.engine.cancel(run.id);
-    terminal.message('Nothing was started. The run was cancelled.');
-  } else
-    terminal.message(`The run waits. Continue it when the cause is fixed: caretaker runs continue ${run.id}`);
+  const waitsForPerson = run.status === 'awaiting-approval' || run.held !== undefined;
+  const isCancelled = options.cancelIfRefused && !run.planComplete && !waitsForPerson;
+  const code = printStalled(
+    run,
+    terminal,
+    isCancelled ? 'Nothing was started. The run was cancelled.' : undefined,
+  );
+  if (isCancelled) await caretaker.engine.cancel(run.id);
   if (!options.silent) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
-    const targets = await targetsOf(caretaker, now);
-    // The messages above are enough for a person.
-    await showReport(terminal, options, { run: now, targets, text: () => undefined });
+    await showStalled(now, await targetsOf(caretaker, now), terminal, options);
   }
+  return code;
+}
+
+/** Prints what a run waits for that needs a person, and how it goes on. Returns the exit code. */
+export function printStalled(run: Run, terminal: Terminal, next?: string): number {
+  const { paint, message } = terminal;
+  if (run.status === 'awaiting-approval') return printAwaiting(run, terminal);
+  message(`${paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
+  if (run.held) message('The run waits until it is released or cancelled.');
+  else
+    message(next ?? `The run waits. Continue it when the cause is fixed: caretaker runs continue ${run.id}`);
   return exit.unreachable;
 }
+
+/** The run for programs; the messages about what it waits for are enough for a person. */
+export const showStalled = (
+  run: Run,
+  targets: readonly Target[],
+  terminal: Terminal,
+  options: OutputOption,
+) => showReport(terminal, options, { run, targets, text: () => undefined });

@@ -4,6 +4,8 @@ import type { OperationId } from '../contract/operations.ts';
 
 export interface CallOptions {
   requestClass: RequestClass;
+  /** The policy whose run needs it: the history of the budget counts by policy. */
+  policy?: string;
   /**
    * What happens when the budget has nothing left: `wait` for the next window, or `leave` with a
    * `BudgetSpentError`, for callers that hold a worker's slot. Default: `wait`.

@@ -15,7 +15,7 @@ import { NotTheServiceError, UnavailableError } from './errors.ts';
 import { Connection, isTimeout } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { ReplyReader } from './reply-reader.ts';
-import { RequestSender } from './request-sender.ts';
+import { type OnExchange, RequestSender } from './request-sender.ts';
 import { ServiceClock } from './service-clock.ts';
 import { probeService, sharedProbe } from './service-probe.ts';
 
@@ -70,16 +70,31 @@ export interface ClientOptions {
   log: Pick<Log, 'warn'>;
   /** Called for every deviation of an answer from the contract. */
   onDrift?: (drift: Drift) => void;
+  /** Called for every request that was sent, with how it ended. */
+  onExchange?: OnExchange;
 }
 
 const READ_TRIES = 3;
 const READ_PAUSE_MS = 300;
 
 /** Opens the client of one account. Call `close` to close its connections. */
-export function openClient({ account, budget, clock, log, onDrift }: ClientOptions): Client {
+export function openClient({
+  account,
+  budget,
+  clock,
+  log,
+  onDrift,
+  onExchange = () => undefined,
+}: ClientOptions): Client {
   const connection = new Connection(account);
   const serviceClock = new ServiceClock();
-  const sender = new RequestSender(connection, serviceClock, { account: account.name, budget, clock, log });
+  const sender = new RequestSender(connection, serviceClock, {
+    account: account.name,
+    budget,
+    clock,
+    log,
+    onExchange,
+  });
   const reader = new ReplyReader(connection, serviceClock, account.name, onDrift);
   const call = callWith(sender, reader, clock);
   const sendSmallRequest = (options: CallOptions) => call('listTags', { perPage: 1 }, options);

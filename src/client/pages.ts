@@ -7,7 +7,11 @@
  *
  * If a page does not show the number of pages, the next page is read until one has nothing new. If the
  * service shows no count, a list of several pages is complete when a round finds nothing new.
+ *
+ * A list that was read in part can be read on from there by another process: what was read is known by the
+ * names of its items, so that nothing is returned twice or missed, however the list has changed in between.
  */
+import { createHash } from 'node:crypto';
 import type { Item, ListId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 
@@ -17,6 +21,32 @@ export type FetchPage = (query: { page?: number; perPage?: number }) => Promise<
 const PER_PAGE = 100;
 const MAX_ROUNDS = 3;
 
+/** How far a list has been read. */
+export interface ListPosition {
+  round: number;
+  /** The page to read next; the first one after the first round, in which only few items are new. */
+  page: number;
+  /** How many items the service counted in this round. */
+  totals: readonly number[];
+}
+
+/** What an earlier reading of a list has returned. */
+export interface EarlierReading {
+  position: ListPosition;
+  /** The names of the items. */
+  given: Iterable<string>;
+}
+
+export interface ListedItem<Id extends ListId> {
+  item: Item<Id>;
+  /** By which it is known again. */
+  name: string;
+  /** Where to read on when this item and all before it have been processed. */
+  position: ListPosition;
+}
+
+const BEGINNING: ListPosition = { round: 1, page: 1, totals: [] };
+
 /**
  * Yields every item once, identified by its `id`, or by its whole content if it has none. Costs one request
  * per 100 items, and at most twice that again when items move. If the service does not show its number of
@@ -25,35 +55,67 @@ const MAX_ROUNDS = 3;
 export async function* allItems<Id extends ListId>(
   id: Id,
   fetchPage: FetchPage,
-  rounds: number = MAX_ROUNDS,
+  rounds?: number,
 ): AsyncGenerator<Item<Id>> {
+  for await (const { item } of readList(id, fetchPage, { rounds })) yield item;
+}
+
+/**
+ * The same with the position of each item. With `earlier`, only what that reading has not returned; the page at
+ * which it stopped is requested again.
+ */
+export async function* readList<Id extends ListId>(
+  id: Id,
+  fetchPage: FetchPage,
+  {
+    rounds = MAX_ROUNDS,
+    earlier,
+  }: { rounds?: number | undefined; earlier?: EarlierReading | undefined } = {},
+): AsyncGenerator<ListedItem<Id>> {
   const { key = '', paged = true } = operationOf(id).list ?? {};
+  const given = new Set(earlier?.given);
   if (!paged) {
-    yield* read(await fetchPage({}), key).items as unknown as Item<Id>[];
+    const all = named(read(await fetchPage({}), key).items, BEGINNING);
+    yield* all.filter(({ name }) => !given.has(name)) as unknown as ListedItem<Id>[];
     return;
   }
-  const given = new Set<string>();
-  for (let round = 1; round <= rounds; round += 1) {
-    const givenBefore = given.size;
-    const seen = new Set<string>();
-    const totals = new Set<number>();
-    for await (const { items, total } of pagesOf(key, fetchPage)) {
+  const listed = (items: Page['items'], position: ListPosition) =>
+    onlyNew(named(items, position), given) as unknown as Iterable<ListedItem<Id>>;
+  let from = earlier?.position ?? BEGINNING;
+  for (; from.round <= rounds; from = { ...BEGINNING, round: from.round + 1 }) {
+    const { round } = from;
+    // What an earlier reading saw in the first round is what it returned.
+    const seen = new Set(round === 1 ? given : []);
+    const givenBefore = round === 1 ? 0 : given.size;
+    const totals = new Set(from.totals);
+    for await (const { items, total, page } of pagesOf(key, fetchPage, from.page)) {
       if (total !== undefined) totals.add(total);
       for (const item of items) seen.add(nameOf(item));
-      yield* onlyNew(items, given) as Iterable<Item<Id>>;
+      yield* listed(items, positionIn(round, page, totals));
     }
-    const isCounted = totals.size > 0;
-    if (isCounted && totals.size === 1 && totals.has(seen.size)) return;
-    if (!isCounted && (seen.size < PER_PAGE || given.size === givenBefore)) return;
+    if (isComplete(seen, totals, given.size > givenBefore)) return;
   }
 }
 
+const positionIn = (round: number, page: number, totals: ReadonlySet<number>): ListPosition =>
+  round === 1 ? { round, page, totals: [...totals] } : { ...BEGINNING, round };
+
+/** Whether a round has shown everything: it saw as many items as the service counted, or nothing new if it does not count. */
+function isComplete(seen: ReadonlySet<string>, totals: ReadonlySet<number>, foundNew: boolean): boolean {
+  if (totals.size > 0) return totals.size === 1 && totals.has(seen.size);
+  return seen.size < PER_PAGE || !foundNew;
+}
+
 /** One round through the pages of a list. */
-async function* pagesOf(key: string, fetchPage: FetchPage): AsyncGenerator<Page> {
+async function* pagesOf(
+  key: string,
+  fetchPage: FetchPage,
+  from: number,
+): AsyncGenerator<Page & { page: number }> {
   const seen = new Set<string>();
-  for (let page = 1; ; page += 1) {
+  for (let page = from; ; page += 1) {
     const answer = read(await fetchPage({ page, perPage: PER_PAGE }), key);
-    yield answer;
+    yield { ...answer, page };
     const { items, pages } = answer;
     const seenBefore = seen.size;
     for (const item of items) seen.add(nameOf(item));
@@ -62,16 +124,23 @@ async function* pagesOf(key: string, fetchPage: FetchPage): AsyncGenerator<Page>
   }
 }
 
-/** The items that have not been returned yet. */
-function* onlyNew(items: Page['items'], given: Set<string>): Generator<Page['items'][number]> {
-  for (const item of items) {
-    if (given.has(nameOf(item))) continue;
-    given.add(nameOf(item));
-    yield item;
+const named = (items: Page['items'], position: ListPosition) =>
+  items.map((item) => ({ item, name: nameOf(item), position }));
+
+/** Those that have not been returned yet. */
+function* onlyNew<Named extends { name: string }>(
+  items: Iterable<Named>,
+  given: Set<string>,
+): Generator<Named> {
+  for (const one of items) {
+    if (given.has(one.name)) continue;
+    given.add(one.name);
+    yield one;
   }
 }
 
-const nameOf = (item: { id?: string }): string => item.id ?? JSON.stringify(item);
+const nameOf = (item: { id?: string }): string =>
+  item.id ?? createHash('sha256').update(JSON.stringify(item)).digest('base64url');
 
 /**
  * The number of items in a list. Costs one request, or one per 100 items if the service does not show the

@@ -2,7 +2,7 @@
 import type { Budget } from '../budget/budget.ts';
 import type { Ticket, WindowReport } from '../budget/ticket.ts';
 import type { Clock } from '../clock.ts';
-import { meaningOf } from '../contract/answers.ts';
+import { type Meaning, meaningOf } from '../contract/answers.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
 import { SANDBOX_SERVER } from '../contract/sandbox.ts';
@@ -22,7 +22,13 @@ export interface SenderDeps {
   budget: Budget;
   clock: Clock;
   log: Pick<Log, 'warn'>;
+  onExchange: OnExchange;
 }
+
+/** `unanswered`: the connection failed, or no answer began in time. */
+export type ExchangeResult = Meaning | 'unanswered';
+/** `ms`: from sending the request to the begin of its answer, or to its failure. */
+export type OnExchange = (operation: OperationId, result: ExchangeResult, ms: number) => void;
 
 const MAX_REDIRECTS = 3;
 /** How long a person waits until an answer begins. There are no further attempts after that. */
@@ -89,12 +95,16 @@ export class RequestSender {
       let late = false;
       const isLate = sendBy === undefined ? undefined : () => (late = clock.now() > sendBy);
       const reply = await this.connection.exchange({ ...exchange, isLate }).catch((error: unknown) => {
-        if (error instanceof UnavailableError && !late) report = { kind: 'failed' };
+        if (error instanceof UnavailableError && !late) {
+          report = { kind: 'failed' };
+          this.deps.onExchange(exchange.operation, 'unanswered', clock.now() - sent.at);
+        }
         throw error;
       });
       const leadsNowhere = this.connection.redirectionOf(exchange, reply) === undefined;
       report = windowReportOf(reply, leadsNowhere);
       const exchanged = { sentAt: sent.at, receivedAt: clock.now() };
+      this.deps.onExchange(exchange.operation, meaningOf(reply.status), exchanged.receivedAt - sent.at);
       this.learnFromHeaders(reply, report, exchanged);
       return { ...reply, exchanged };
     } finally {
@@ -104,10 +114,12 @@ export class RequestSender {
     }
   }
 
-  private take({ requestClass, whenSpent, signal }: CallOptions): Promise<Ticket> {
+  private take({ requestClass, policy, whenSpent, signal }: CallOptions): Promise<Ticket> {
     const { budget } = this.deps;
     signal?.throwIfAborted();
-    return whenSpent === 'leave' ? budget.takeNow(requestClass) : budget.take(requestClass, signal);
+    return whenSpent === 'leave'
+      ? budget.takeNow(requestClass, policy)
+      : budget.take(requestClass, signal, policy);
   }
 
   private learnFromHeaders(reply: Reply, report: WindowReport, exchanged: Exchanged): void {

@@ -1,24 +1,7 @@
-/** Which operations are destructive: repeating the request does not restore what they remove. */
+/** Which operations are destructive, and why: each is marked where it is declared. */
 import { type OperationId, operationOf } from './operations.ts';
 
-/** Last path segments of destructive operations. A migration overwrites the destination site. */
-const destructiveVerbs = [
-  'cancel',
-  'delete',
-  'disable',
-  'disconnect',
-  'migrate',
-  'reject',
-  'remove',
-  'reset',
-  'rotate-dkim',
-];
+/** What is lost by the operation, in one sentence; undefined when it is not destructive. */
+export const whyDestructive = (id: OperationId): string | undefined => operationOf(id).destructive;
 
-/**
- * Whether an operation deletes (`DELETE`), or its path ends with a destructive verb: `delete`, `reset`,
- * `disable`, ...
- */
-export function isDestructive(id: OperationId): boolean {
-  const { method, path } = operationOf(id);
-  return method === 'DELETE' || destructiveVerbs.includes(path.split('/').at(-1) ?? '');
-}
+export const isDestructive = (id: OperationId): boolean => whyDestructive(id) !== undefined;

@@ -3,7 +3,7 @@
  * through.
  */
 import { z } from 'zod';
-import { isHolder, protoKeysIn, sayIssue } from '../schema-issue.ts';
+import { isHolder, isOfForm, protoKeysIn, sayIssue } from '../schema-issue.ts';
 import { checkListQuery, type List, type ListQuery, type QueryFault } from './list.ts';
 import { type Operation, pathParameters } from './operation.ts';
 import { type OperationId, operationOf } from './operations.ts';
@@ -39,7 +39,7 @@ function checkNames(asked: Operation, given: Given): QueryFault[] {
   ];
   return Object.keys(given)
     .filter((name) => !allowed.includes(name))
-    .map((name) => ({ path: [name], message: 'is not taken here', allowed }));
+    .map((name) => ({ path: [name], message: 'is not taken here', allowed, form: true }));
 }
 
 const listNames = (list: List): string[] => [
@@ -52,9 +52,9 @@ function checkPath(asked: Operation, given: Given): QueryFault[] {
   return pathParameters(asked.path).flatMap((name): QueryFault[] => {
     const value = given[name];
     if (value === undefined) return [{ path: [name], message: 'is missing' }];
-    if (typeof value !== 'string') return [{ path: [name], message: 'is not a string' }];
+    if (typeof value !== 'string') return [{ path: [name], message: 'is not a string', form: true }];
     // Dots alone would change the path, even when encoded.
-    return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is not a valid id' }] : [];
+    return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is not a valid id', form: true }] : [];
   });
 }
 
@@ -68,7 +68,8 @@ function checkFields(query: z.ZodObject, given: Given): QueryFault[] {
 
 function checkBody(asked: Operation, body: unknown): QueryFault[] {
   if (!asked.body) return [];
-  if (body === undefined) return asked.bodyRequired ? [{ path: ['body'], message: 'is missing' }] : [];
+  if (body === undefined)
+    return asked.bodyRequired ? [{ path: ['body'], message: 'is missing', form: true }] : [];
   return faultsOf(asked.body, body, ['body']);
 }
 
@@ -76,12 +77,18 @@ function faultsOf(schema: z.ZodType, value: unknown, before: string[]): QueryFau
   const reading = schema.safeParse(value);
   const faults = reading.error?.issues.flatMap((issue): QueryFault[] => {
     const path = [...before, ...issue.path.map(String)];
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: sayIssue(issue, value) }];
+    if (issue.code !== 'unrecognized_keys')
+      return [{ path, message: sayIssue(issue, value), form: isOfForm(issue) }];
     const allowed = namesAt(schema, issue.path);
-    return issue.keys.map((key) => ({ path: [...path, key], message: 'is not taken here', allowed }));
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: 'is not taken here',
+      allowed,
+      form: true,
+    }));
   });
   const dropped = protoKeysIn(value)
-    .map((path) => ({ path: [...before, ...path.map(String)], message: 'is not taken here' }))
+    .map((path) => ({ path: [...before, ...path.map(String)], message: 'is not taken here', form: true }))
     .filter(({ path }) => !faults?.some((fault) => fault.path.join('.') === path.join('.')));
   return [...(faults ?? []), ...dropped];
 }
@@ -92,4 +99,14 @@ function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   for (const key of path) at = at && schemaUnder(at, key);
   const holder = at && bare(at);
   return holder instanceof z.ZodObject ? Object.keys(holder.shape) : [];
+}
+
+/** A request by its parameters and its body. What is undefined is not sent. */
+export function requestOf(
+  operation: OperationId,
+  input: object,
+): { operation: OperationId; params: Record<string, unknown>; body?: unknown } {
+  const { body, ...rest } = input as { body?: unknown };
+  const params = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return { operation, params, ...(body === undefined ? {} : { body }) };
 }

@@ -80,6 +80,8 @@ export interface QueryFault {
   message: string;
   /** The allowed names at this place, for a suggestion. */
   allowed?: readonly string[];
+  /** Whether the JSON Schema of the input refuses it as well. Not known for a query of a list. */
+  form?: boolean;
 }
 
 /**

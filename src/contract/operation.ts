@@ -32,6 +32,11 @@ export interface Operation {
    * reconciled first.
    */
   effect?: 'repeatable' | 'once';
+  /**
+   * Set if the operation deletes, overwrites or switches off something that the same request does not bring back,
+   * or sends mail to clients. One sentence: what is lost. `approval` of a policy can depend on it.
+   */
+  destructive?: string;
 }
 
 /** Checks an operation and keeps its literal types. The keys of the table are the ids. */

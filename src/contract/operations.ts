@@ -47,6 +47,7 @@ export const operations = {
 
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
+export const operationIds = Object.keys(operations) as readonly OperationId[];
 
 /** An operation with the table's general type, for code that works on any operation. */
 export const operationOf = (id: OperationId): Operation => operations[id];

@@ -35,11 +35,14 @@ const parameterKinds = new Map<string, Kind>(
   Object.entries(kinds).map(([kind, { parameter }]) => [parameter, kind as Kind]),
 );
 
+/** What a path parameter is the id of, if policies can refer to it. */
+export const kindOfParameter = (name: string): Kind | undefined => parameterKinds.get(name);
+
 /** Every name in the input of an operation: path parameters by their names, and `body`. */
 export function namesInInput(id: OperationId, input: Readonly<Record<string, unknown>>): FoundNames {
   const { path, body } = operationOf(id);
   const found: FoundNames = { names: [], wrong: [] };
-  for (const name of pathParameters(path)) addName(found, input[name], [name], parameterKinds.get(name));
+  for (const name of pathParameters(path)) addName(found, input[name], [name], kindOfParameter(name));
   if (body) collect(found, input['body'], ['body'], body);
   return found;
 }
@@ -67,7 +70,7 @@ export function namesInFilters(
 export function nameIn(value: unknown): string | undefined {
   if (!isHolder(value) || Array.isArray(value) || Object.keys(value).length !== 1) return undefined;
   const { name } = value as { name?: unknown };
-  return typeof name === 'string' ? name : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
 function collect(

@@ -78,15 +78,22 @@ const timestampFormats =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?([.,]\d+)? ?(Z|z|UTC|([+-]\d\d):?(\d\d)?)?$/;
 
 /**
- * The same time in the format of `toISOString`; the text itself when it is not a timestamp. Without a zone it
- * is UTC.
+ * The same time in the format of `toISOString`; undefined when the text is not a timestamp. Without a zone it is UTC.
  */
-function normalized(text: string): string {
+function normalized(text: string): string | undefined {
+  if (isNormal(text)) return text;
   const [found, date, minutes, seconds = ':00', fraction = '', , hours, rest = '00'] =
     timestampFormats.exec(text) ?? [];
-  if (found === undefined) return text;
+  if (found === undefined) return undefined;
   const iso = `${date}T${minutes}${seconds}${fraction.replace(',', '.')}${hours ? `${hours}:${rest}` : 'Z'}`;
-  return sentTimestamp.safeParse(iso).success ? new Date(iso).toISOString() : text;
+  return sentTimestamp.safeParse(iso).success ? new Date(iso).toISOString() : undefined;
+}
+
+/** Whether the text has that format already, as most answers have it: a run reads many thousands of them. */
+function isNormal(text: string): boolean {
+  if (text.length !== 24 || !text.endsWith('Z')) return false;
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text;
 }
 
 /**
@@ -94,10 +101,11 @@ function normalized(text: string): string {
  * `+00:00`, with or without milliseconds. All are converted to the format of `toISOString`, so that equal
  * texts are equal times, and sorting texts sorts times.
  */
-export const timestamp = z
-  .string()
-  .overwrite(normalized)
-  .refine((text) => sentTimestamp.safeParse(text).success, 'is not a datetime');
+export const timestamp = z.string().check((text) => {
+  const time = normalized(text.value);
+  if (time !== undefined) text.value = time;
+  else text.issues.push({ code: 'custom', input: text.value, message: 'is not a datetime' });
+});
 readings.set(timestamp, (reading) => (reading === 'closed' ? sentTimestamp : timestamp));
 /** A day (spec 1.2): YYYY-MM-DD. */
 export const day = z.iso.date();
@@ -128,6 +136,16 @@ function readInside(schema: z.core.$ZodType, reading: Strictness): z.ZodType {
   if (schema instanceof z.ZodRecord) return z.record(z.string(), readingOf(schema.valueType, reading));
   return schema as z.ZodType;
 }
+
+/** For the JSON Schema of an object: a field that is required when another has this value. */
+export const requiredWhen = (given: Readonly<Record<string, unknown>>, field: string) => ({
+  if: {
+    required: Object.keys(given),
+    properties: Object.fromEntries(Object.entries(given).map(([key, value]) => [key, { const: value }])),
+  },
+  // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
+  then: { required: [field] },
+});
 
 /** The schema inside `z.optional` and `z.nullable`. */
 export function bare(schema: z.core.$ZodType): z.core.$ZodType {

@@ -1,23 +1,20 @@
 /** The front of the room: pages for people, JSON and metrics for programs, over one HTTP server. */
-import type { Clock } from '../clock.ts';
-import { pauseAt } from '../records/policy-store.ts';
-import type { Records } from '../records/records.ts';
 import { isLoopback } from '../settings/settings.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { LoginThrottle } from './auth/login-throttle.ts';
+import { OidcSignIn } from './auth/oidc.ts';
 import { Sessions } from './auth/sessions.ts';
 import { openEventBus } from './events/event-bus.ts';
 import { createApp } from './http/app.ts';
-import type { Pausing } from './http/context.ts';
 import { DashboardError, listen, urlOf } from './http/listen.ts';
-import { createMeters } from './monitoring/meters.ts';
+import { openMeters } from './monitoring/meters.ts';
 import type { DashboardOptions } from './options.ts';
 import { openReader } from './queries/reader.ts';
 
 export interface Dashboard {
   /** `http://127.0.0.1:8480`, without a slash at the end. */
   readonly url: string;
-  /** Signs one browser in; set when there is no password. Once used, the next read gives a new one. */
+  /** Signs one browser in; missing when there is another way to sign in. Once used, the next read gives a new one. */
   readonly signInLink?: string;
   /** Stops listening and closes every connection, live streams included. */
   close(): Promise<void>;
@@ -31,10 +28,10 @@ export interface Dashboard {
  */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host, port, records, queues, clock, log } = options;
-  const authenticator = new Authenticator(options.password);
-  if (!authenticator.hasPassword && !isLoopback(host)) {
+  const authenticator = new Authenticator(options.password, options.access);
+  if (authenticator.hasLink && !isLoopback(host)) {
     throw new DashboardError(
-      `The dashboard has no password, so it listens on this machine only, and not on ${host}: set dashboard.password (CARETAKER_DASHBOARD_PASSWORD), or dashboard.host to 127.0.0.1.`,
+      `The dashboard has no password and no users, so it listens on this machine only, and not on ${host}: set dashboard.password (CARETAKER_DASHBOARD_PASSWORD) or access.users, or dashboard.host to 127.0.0.1.`,
     );
   }
   const closing = new AbortController();
@@ -44,25 +41,48 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     throw error;
   });
   const url = urlOf(host, server.port);
-  const reader = openReader(records);
+  const reader = openReader(records, clock);
+  const { measurements } = records;
+  const meters = await openMeters({ ...options, reader, eventBus, measurements }).catch(async (error) => {
+    await eventBus.close();
+    await server.close();
+    throw error;
+  });
   const app = createApp({
     host,
     port: server.port,
     url,
+    access: options.access,
     authenticator,
+    oidc: new OidcSignIn(options.access, clock),
+    publicUrl: options.publicUrl,
     sessions: new Sessions(clock),
     loginThrottle: new LoginThrottle(clock),
     reader,
     queues,
-    engine: options.engine,
     reasons: options.reasons,
     policies: options.policies,
     health: options.health,
     accounts: options.accounts,
-    needAccount: options.needAccount,
-    pausing: openPausing(records, clock),
-    meters: createMeters({ ...options, reader, eventBus }),
+    budgetOf: options.budgetOf,
+    receivers: options.receivers,
+    control: {
+      records,
+      clock,
+      audit: options.audit,
+      engine: options.engine,
+      queues,
+      policies: options.policies,
+      registry: options.registry,
+      version: options.version,
+      policy: (name) => options.policies().find((policy) => policy.name === name),
+      needAccount: options.needAccount,
+      budgetOf: options.budgetOf,
+      ...options.names,
+    },
+    meters,
     eventBus,
+    onSignIn: options.onSignIn ?? (() => undefined),
     clock,
     log,
     closing: closing.signal,
@@ -71,31 +91,18 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const link = () => authenticator.linkAt(url);
   return {
     url,
-    ...(authenticator.hasPassword
-      ? {}
-      : {
+    ...(authenticator.hasLink
+      ? {
           get signInLink() {
             return link();
           },
-        }),
+        }
+      : {}),
     async close() {
       closing.abort();
       await server.close();
+      await meters.close();
       await eventBus.close();
     },
   };
 }
-
-const openPausing = (records: Records, clock: Pick<Clock, 'now'>): Pausing => ({
-  async pause(policy, { reason, until }) {
-    const at = clock.now();
-    const kept = reason ?? pauseAt(await records.policies.state(policy), at)?.reason;
-    await records.policies.pause(policy, {
-      at,
-      by: 'the dashboard',
-      ...(kept === undefined ? {} : { reason: kept }),
-      ...(until === undefined ? {} : { until }),
-    });
-  },
-  resume: (policy) => records.policies.resume(policy, clock.now()),
-});

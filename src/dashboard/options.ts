@@ -1,9 +1,16 @@
 /** What the dashboard receives from the process that starts it. */
 
+import type { Access } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
+import type { Budget } from '../budget/budget.ts';
 import type { RequestClass } from '../budget/request-class.ts';
 import type { Clock } from '../clock.ts';
+import type { Audit } from '../control/audit.ts';
+import type { NameDeps } from '../control/freeze-names.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
+import type { ReceiverView } from '../notify/receiver-view.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
@@ -44,10 +51,28 @@ export interface AccountView {
   /** Requests of the current window, and those that are left of it, the reserve included. */
   limit: number;
   left: number;
+  /** How many requests of a window Caretaker never spends: they are left for other clients. */
+  reserved: number;
   /** Since when the service has given no usable answer; missing while it gives answers. */
   failingSince?: number;
   /** Requests granted so far, by class. */
   requests: Record<RequestClass, number>;
+}
+
+/** What pages show of the budget of an account. */
+export type BudgetView = Pick<Budget, 'usage' | 'history'>;
+
+/** An attempt to sign in, or a request of a program with wrong credentials. */
+export interface SignIn {
+  /** The name that was given; missing for a wrong token, link or password of the dashboard. */
+  name?: string;
+  /** Who signed in. */
+  principal?: Principal;
+  /** The address of the caller. */
+  address: string;
+  ok: boolean;
+  /** Why it failed; never with what was sent. */
+  why?: string;
 }
 
 export interface DashboardOptions {
@@ -55,24 +80,59 @@ export interface DashboardOptions {
   host: string;
   /** 0 stands for any free port. */
   port: number;
-  /** For people and programs. Missing or empty: people sign in with one-time links, programs cannot. */
+  /**
+   * For people and programs; whoever has it may do everything. Missing or empty, and without users: people sign
+   * in with one-time links.
+   */
   password?: string;
+  /** Who may sign in, by the current settings; called for each request. */
+  access: () => Access;
+  /** The address at which people open it, without a slash at the end. Default: that of each request. */
+  publicUrl?: string;
   records: Records;
   queues: Queues;
+  audit: Audit;
   /** Carries out the changes that people request. */
-  engine: Pick<Engine, 'fire' | 'cancel' | 'forceEnd' | 'release' | 'retry'>;
+  engine: Pick<
+    Engine,
+    | 'apply'
+    | 'fire'
+    | 'cancel'
+    | 'forceEnd'
+    | 'nudge'
+    | 'planToSave'
+    | 'preview'
+    | 'release'
+    | 'retry'
+    | 'approve'
+    | 'reject'
+    | 'skipPause'
+    | 'resume'
+  >;
+  /** The version of Caretaker. */
+  version: string;
+  /** The jobs. */
+  registry: Registry;
   /** The reasons of outcomes, with their sentences. */
   reasons: Reasons;
   /** The active policies; called for each page. */
   policies: () => readonly Policy[];
   /** Answers within two seconds, even while Redis does not. */
   health: () => Promise<Health>;
+  /** The receivers of notifications in the present settings. */
+  receivers: () => readonly ReceiverView[];
   /** The accounts of the settings. */
   accounts: () => Promise<readonly AccountView[]>;
+  /** The budget of an account of the settings; undefined for others. */
+  budgetOf: (account: string) => BudgetView | undefined;
   /** Throws when the settings lack the account: then its policies cannot be fired here. */
-  needAccount: (name: string) => void;
+  needAccount: (name: string) => { baseUrl: string };
+  /** What knows the names that a freeze can have. */
+  names: Omit<NameDeps, 'registry'>;
   /** How many answers of the service deviated from its contract since the process started. */
   drift: () => number;
+  /** Called for each attempt to sign in, for the audit log. */
+  onSignIn?: (attempt: SignIn) => void;
   clock: Clock;
   log: Log;
 }

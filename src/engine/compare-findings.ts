@@ -22,6 +22,8 @@ export async function compareFindings(
 ): Promise<void> {
   const job = jobOf(registry, policyOf(run));
   if (!run.planComplete || !job) return;
+  const { forEach } = policyOf(run).select;
+  const siteOf = ({ id, site }: Target) => site ?? (forEach ? parentIdIn(id) : undefined) ?? id;
   const only = await records.runs.only(run.id);
   const compared: ComparedRun = {
     id: run.id,
@@ -32,11 +34,10 @@ export async function compareFindings(
   };
   for (let page = 0; page * PAGE < run.counts.planned; page += 1) {
     const targets = await records.targets.slice(run.id, page * PAGE, PAGE);
-    const seen = targets.flatMap((target) => comparable(job, target));
+    const seen = targets.flatMap((target) => comparable(job, target, siteOf(target)));
     if (seen.length > 0) await records.findings.note(compared, page + 1, seen);
   }
   if (run.ending) return;
-  const { forEach } = policyOf(run).select;
   for await (const known of records.findings.pages(run.account, run.policy)) {
     const unseen = known.filter(({ last }) => last !== run.id);
     // A target of a list that each site has is covered by the site's own, if its list was not read.
@@ -58,10 +59,14 @@ function isWhole(run: Run): boolean {
   return run.retryOf === undefined && run.ending === undefined && !isCut;
 }
 
-const comparable = ({ comparesInfo }: AnyJob, { id, label, findings = [] }: Target): SeenFinding[] =>
+const comparable = (
+  { comparesInfo }: AnyJob,
+  { id, label, findings = [] }: Target,
+  site: string,
+): SeenFinding[] =>
   findings
     .filter(({ severity }) => severity !== 'info' || comparesInfo)
-    .map(({ severity, about, message }) => ({ target: id, label, severity, about, message }));
+    .map(({ severity, about, message }) => ({ target: id, label, site, severity, about, message }));
 
 /** Whether a finding on this target, which the run did not see, is resolved. */
 const isResolved = (target: Target | undefined, { isWhole }: ComparedRun): boolean =>

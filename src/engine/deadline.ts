@@ -8,6 +8,7 @@ import type { Deadline, Policy } from '../policy/policy.ts';
 import { endedCount } from '../run/moves.ts';
 import type { Late, Run, Trigger } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
+import { noticeFor } from './notices.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './plan/cost.ts';
 
 /** Runs that the schedule starts have a deadline. A person who starts a run watches it. */
@@ -50,10 +51,10 @@ export async function checkDeadline(
   const now = clock.now();
   const late =
     now >= run.dueBy ? { at: now, is: 'missed' as const } : await predicted(deps, run, active, checked);
-  if (!late || !(await records.late.note(run.id, late))) return;
-  const lateRun = { ...run, late };
+  if (!late) return;
+  const notice = noticeFor(policyOf(run), { type: 'deadline', run: run.id, at: now });
+  if (!(await records.late.note(run.id, late, notice))) return;
   log.warn({ run: run.id, dueBy: run.dueBy, ...late }, 'a run misses its deadline');
-  deps.onDeadline?.(lateRun, policyOf(run));
 }
 
 async function predicted(

@@ -24,6 +24,7 @@ export interface PlanRecords {
   runs: Pick<Records['runs'], 'list' | 'get' | 'only' | 'active'>;
   targets: Pick<Records['targets'], 'all'>;
   once: Pick<Records['once'], 'results'>;
+  announcements: Pick<Records['announcements'], 'all'>;
   freeze: Pick<Records['freeze'], 'over' | 'ofTargets'>;
 }
 
@@ -57,10 +58,6 @@ export interface EngineDeps {
   serves(account: string): boolean;
   /** The name under which this process holds leases and reports its presence; unique per process. */
   owner: string;
-  /** Called once for every run that ended or is blocked, by the process that ended or blocked it. */
-  onRunEnded?: (run: Run, policy: Policy) => void;
-  /** Called once for every run that is predicted to miss its deadline, or has missed it. */
-  onDeadline?: (run: Run, policy: Policy) => void;
   /** Called once for every policy that was paused because its runs failed; `run` is the last failed run. */
   onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
 }

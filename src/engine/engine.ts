@@ -1,15 +1,22 @@
 /** The public interface of the engine: fire, cancel, retry, preview a plan, and work. */
 import type { Policy } from '../policy/policy.ts';
 import type { Run } from '../run/run.ts';
+import { onceOf } from './act/ownership.ts';
 import type { EngineDeps } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
+import { applyPlan } from './plan/apply-plan.ts';
 import { type Preview, previewPlan } from './plan/preview.ts';
+import { makeSavedPlan, type SaveDeps, type Saving } from './plan/save-plan.ts';
+import type { SavedPlan } from './plan/saved-plan.ts';
+import { approveRun, type Deciding, rejectRun } from './rollout/approval.ts';
+import { type Person, skipPause } from './rollout/by-hand.ts';
 import {
   cancelById,
   cancelForNewer,
   forceEndById,
   nudgeById,
   releaseById,
+  resumeById,
   retryById,
 } from './run-commands.ts';
 import { startWork, type Working } from './work.ts';
@@ -37,7 +44,7 @@ export interface Engine {
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
-  retry(runId: string, options?: Pick<Firing, 'ignoreFreeze'>): Promise<Run>;
+  retry(runId: string, options?: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act'>): Promise<Run>;
   /**
    * Retries a blocked run, or the planning of a run, at once instead of at the next probe. For a person who
    * fixed the cause.
@@ -52,8 +59,37 @@ export interface Engine {
    * @throws {RunError} when there is no such run, it has ended, or it is not held.
    */
   release(runId: string): Promise<void>;
+  /**
+   * Approves a run that waits for it: whole, up to a batch, or only some targets; see `approveRun`.
+   *
+   * @throws {ApprovalError}
+   */
+  approve(runId: string, deciding: Deciding): Promise<void>;
+  /**
+   * Rejects a run that waits for an approval, one of its batches, or some targets; see `rejectRun`.
+   *
+   * @throws {ApprovalError}
+   */
+  reject(runId: string, deciding: Deciding): Promise<void>;
+  /**
+   * Ends the pause of a rollout; its gate is asked at once.
+   *
+   * @throws {RolloutError} when the run does not pause.
+   */
+  skipPause(runId: string, person: Person): Promise<void>;
+  /**
+   * Begins the next batch of a rollout whatever its gate says. For a run that its gate has stopped, fires a new run of
+   * the same version of the policy over the targets that were not started, and returns it.
+   *
+   * @throws {RolloutError} when there is nothing to resume.
+   */
+  resume(runId: string, person: Person): Promise<Run>;
   /** Plans what a run of a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
+  /** Plans so that the plan can be saved and applied later; see `makeSavedPlan`. */
+  planToSave(policy: Policy, saving: Saving): Promise<{ saved: SavedPlan; preview: Preview }>;
+  /** Creates the run that applies a saved plan; see `applyPlan`. */
+  apply(saved: SavedPlan, firing: Pick<Firing, 'startedBy' | 'ignoreFreeze'>): Promise<Run>;
   /** Plans, acts and follows until stopped, for every run in this Redis. */
   work(concurrency: number): Working;
 }
@@ -67,7 +103,21 @@ export function createEngine(deps: EngineDeps): Engine {
     retry: (runId, options) => retryById(deps, runId, options),
     nudge: (runId) => nudgeById(deps, runId),
     release: (runId) => releaseById(deps, runId),
+    approve: (runId, deciding) => approveRun(deps, runId, deciding),
+    reject: (runId, deciding) => rejectRun(deps, runId, deciding),
+    skipPause: (runId, person) => skipPause(deps, runId, person),
+    resume: (runId, person) => resumeById(deps, runId, person),
     preview: (policy, only) => previewPlan(deps, policy, only),
+    planToSave: (policy, saving) => makeSavedPlan(savingDeps(deps), policy, saving),
+    apply: (saved, firing) => applyPlan(deps, saved, firing, cancelForNewer(deps)),
     work: (concurrency) => startWork(deps, concurrency),
   };
 }
+
+const savingDeps = (deps: EngineDeps): SaveDeps => ({
+  records: deps.records,
+  registry: deps.registry,
+  clock: deps.clock,
+  link: deps.link,
+  holderOf: (account, target) => onceOf(deps, { id: 'plan', account }, { id: target }).holder,
+});

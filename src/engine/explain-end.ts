@@ -3,7 +3,7 @@ import type { AnyJob } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { coreReasonText } from '../run/reasons.ts';
 import type { Target } from '../run/run.ts';
-import { stepTitle, withTitle } from '../run/steps.ts';
+import { stepOf, stepTitle, withTitle } from '../run/steps.ts';
 
 /**
  * Completes an end for the record. When a job gives a reason of its own without a detail, the sentence of
@@ -24,7 +24,7 @@ export function explainEnd({ name, reasons = {} }: Pick<AnyJob, 'name' | 'reason
  * other target as it is.
  */
 export function namingStep<T extends Target>({ steps }: Pick<Policy, 'steps'>, target: T): T {
-  const at = target.steps?.length ?? 0;
+  const at = stepOf(target);
   const name = steps?.[at]?.name;
   const { outcome, reason, detail = reason && coreReasonText(reason) } = target;
   if (name === undefined || (outcome !== 'failed' && outcome !== 'skipped')) return target;

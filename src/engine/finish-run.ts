@@ -11,6 +11,7 @@ import type { Run, Target } from '../run/run.ts';
 import { compareFindings } from './compare-findings.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { probeAfterMs } from './follow/pace.ts';
+import { noticeFor } from './notices.ts';
 import { endUnstarted } from './supervise/end-unstarted.ts';
 
 /** A target that has just been written, and its run. */
@@ -111,7 +112,7 @@ export async function finishIfDone(deps: EngineDeps, runId: string): Promise<voi
 
 /**
  * Compares the findings of a run with those of earlier runs and moves it to its final status, then counts
- * failures and notifies, once per run. False when another process ended the run first.
+ * failures, once per run. The move brings the notice that the run ended. False when another process ended the run first.
  */
 export async function concludeRun(
   deps: EngineDeps,
@@ -122,11 +123,11 @@ export async function concludeRun(
   const { records, clock, log } = deps;
   if (run.planComplete) await compareFindings(deps, run);
   const at = clock.now();
-  if (!(await records.runs.move(run, status, { at, ...change }))) return false;
+  const notice = noticeFor(policyOf(run), { type: 'run', run: run.id, at, status });
+  if (!(await records.runs.move(run, status, { at, ...change, notice }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;
   log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
   await countFailures(deps, ended);
-  deps.onRunEnded?.(ended, policyOf(ended));
   return true;
 }
 
@@ -147,7 +148,9 @@ async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   if (pauseAt(await records.policies.state(run.policy), clock.now())) return;
   const reason = `${inARow} runs failed in a row`;
   const pause = { at: clock.now(), by: 'caretaker', reason };
-  await records.policies.pause(run.policy, pause);
+  const { at, by } = pause;
+  const notice = noticeFor(policy, { type: 'paused', run: run.id, at, by, reason });
+  await records.policies.pause(run.policy, pause, notice);
   log.warn({ policy: run.policy }, `paused: ${reason}; caretaker policies resume ${run.policy} resumes it`);
   deps.onPolicyPaused?.(run, policy, pause);
 }

@@ -1,5 +1,5 @@
 /** Firing a policy: one firing makes one run, however many processes fire it. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import { type Freeze, formatFreeze, formatFrozen, unfreezeCommand } from '../records/freeze-store.ts';
@@ -8,6 +8,8 @@ import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import { dueByOf } from './deadline.ts';
 import type { EngineDeps } from './deps.ts';
+import { noticeFor } from './notices.ts';
+import { SavedPlanError } from './plan/saved-plan.ts';
 
 export interface Firing {
   trigger: Trigger;
@@ -21,6 +23,10 @@ export interface Firing {
   retryOf?: string;
   /** The run whose end starts this one (`schedule.after`); `scheduledFor` is the time of that end. */
   afterRun?: string;
+  /** See `Run.keepsFacts`. */
+  keepsFacts?: true;
+  /** The saved plan that the run applies, and the id of the run that does. */
+  applies?: { run: string } & Required<Pick<Run, 'planHash' | 'decidedAt' | 'names'>>;
   /** A person knows about the freeze and wants this run anyway. */
   ignoreFreeze?: true;
   /**
@@ -28,6 +34,13 @@ export interface Firing {
    * run.
    */
   attempt?: number;
+  /** Who requested it. */
+  startedBy?: NonNullable<Run['startedBy']>;
+  /**
+   * The act that requested it. Two firings of one act for the same time get one run; without an act each manual
+   * firing and retry gets its own.
+   */
+  act?: string;
 }
 
 /** Everything is frozen, or the account or the job of the policy: no new run is created. */
@@ -59,24 +72,7 @@ export async function fire(
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
   if (!firing.ignoreFreeze) await refuseWhileFrozen(deps, policy, now);
-  let run: Run = {
-    id: runIdOf(policy, firing),
-    policy: policy.name,
-    job: policy.job,
-    account: policy.account,
-    status: 'queued',
-    trigger: firing.trigger,
-    scheduledFor: firing.scheduledFor,
-    createdAt: now,
-    requests: 0,
-    counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    policyJson: JSON.stringify(policy),
-    policyHash: policy.hash,
-    ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
-    ...(firing.afterRun ? { afterRun: firing.afterRun } : {}),
-    ...dueByOf(policy, firing),
-    ...(firing.ignoreFreeze ? { ignoresFreezes: true as const } : {}),
-  };
+  let run = runOf(policy, firing, now);
   const limits = {
     concurrency: policy.limits.concurrency,
     perClient: policy.limits.perClient?.concurrency,
@@ -92,8 +88,11 @@ export async function fire(
   });
   if (created === 'overlap') {
     const detail = await overlapDetail(deps, run, overlap);
+    // A plan makes one run: it is not used up by one that does nothing.
+    if (firing.applies) throw new SavedPlanError(`The plan was not applied: ${detail}`);
     run = { ...run, status: 'skipped', finishedAt: now, detail };
-    created = await records.runs.create(run, limits, { scheduledTime: ledgerRecordOf(run) });
+    const notice = noticeFor(policy, { type: 'run', run: run.id, at: now, status: 'skipped' });
+    created = await records.runs.create(run, limits, { scheduledTime: ledgerRecordOf(run), notice });
   }
   if (created === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was skipped.' };
   if (created === 'exists') {
@@ -110,6 +109,43 @@ export async function fire(
   if (decideOverlap(run, others, policy) !== 'wait') await deps.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
 }
+
+const originOf = ({
+  retryOf,
+  afterRun,
+  startedBy,
+}: Firing): Pick<Run, 'retryOf' | 'afterRun' | 'startedBy'> => ({
+  ...(retryOf ? { retryOf } : {}),
+  ...(afterRun ? { afterRun } : {}),
+  ...(startedBy ? { startedBy } : {}),
+});
+
+/** The run of a firing, before anything is known of other runs. */
+const runOf = (policy: Policy, firing: Firing, now: number): Run => ({
+  id: firing.applies?.run ?? runIdOf(policy, firing),
+  policy: policy.name,
+  job: policy.job,
+  account: policy.account,
+  status: 'queued',
+  trigger: firing.trigger,
+  scheduledFor: firing.scheduledFor,
+  createdAt: now,
+  requests: 0,
+  counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+  policyJson: JSON.stringify(policy),
+  policyHash: policy.hash,
+  ...originOf(firing),
+  ...appliedBy(firing),
+  ...dueByOf(policy, firing),
+  ...(firing.keepsFacts || policy.approval || policy.rollout ? { keepsFacts: true as const } : {}),
+  ...(firing.ignoreFreeze ? { ignoresFreezes: true as const } : {}),
+});
+
+const appliedBy = ({ applies }: Firing): Partial<Pick<Run, 'planHash' | 'decidedAt' | 'names'>> => {
+  if (!applies) return {};
+  const { run: _id, ...plan } = applies;
+  return plan;
+};
 
 const recordOf = (
   { customWork, note }: NonNullable<Policy['record']>,
@@ -178,18 +214,19 @@ const isOlder = (a: Run, b: Run): boolean =>
  * Policy and scheduled time. A person may start several runs in a minute, so these get a random suffix. Several
  * runs may end in one second, and each may start another run, so these get the milliseconds.
  */
-function runIdOf(policy: Policy, { trigger, scheduledFor, afterRun, attempt = 1 }: Firing): string {
+function runIdOf(policy: Policy, { trigger, scheduledFor, afterRun, ...firing }: Firing): string {
   const time = `${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
   const exact = afterRun === undefined ? '' : `-${String(scheduledFor % 1_000).padStart(3, '0')}`;
-  return `${policy.name}.${time}${exact}${idSuffixes[trigger](attempt)}`;
+  return `${policy.name}.${time}${exact}${idSuffixes[trigger](firing)}`;
 }
 
-const randomSuffix = () => `-${randomBytes(2).toString('hex')}`;
-const idSuffixes: Record<Trigger, (attempt: number) => string> = {
+const suffixOfAct = ({ act }: Pick<Firing, 'act'>) =>
+  `-${(act === undefined ? randomBytes(2) : createHash('sha256').update(act).digest()).toString('hex').slice(0, 4)}`;
+const idSuffixes: Record<Trigger, (firing: Pick<Firing, 'attempt' | 'act'>) => string> = {
   schedule: () => '',
   'catch-up': () => '',
   after: () => '',
-  backfill: (attempt) => (attempt > 1 ? `-backfill${attempt}` : '-backfill'),
-  manual: randomSuffix,
-  retry: randomSuffix,
+  backfill: ({ attempt = 1 }) => (attempt > 1 ? `-backfill${attempt}` : '-backfill'),
+  manual: suffixOfAct,
+  retry: suffixOfAct,
 };

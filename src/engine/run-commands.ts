@@ -5,6 +5,7 @@ import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
+import { type Person, resumeRollout } from './rollout/by-hand.ts';
 import { probeAccount } from './supervise/block.ts';
 import { cancelRun } from './supervise/cancel.ts';
 import { forceEndRun } from './supervise/force-end.ts';
@@ -12,6 +13,13 @@ import { forceEndRun } from './supervise/force-end.ts';
 /** The run does not exist (any more), or the command is not possible in its status. */
 export class RunError extends CaretakerError {
   readonly code = 'RUN';
+}
+
+/** There is no such run (any more). */
+export class NoRunError extends RunError {
+  constructor(runId: string) {
+    super(`There is no run "${runId}". "caretaker runs" lists them.`);
+  }
 }
 
 /** Cancels a run that a newer one replaces. */
@@ -36,7 +44,7 @@ export async function forceEndById(deps: EngineDeps, runId: string): Promise<Run
 export async function retryById(
   deps: EngineDeps,
   runId: string,
-  options: Pick<Firing, 'ignoreFreeze'> = {},
+  options: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act'> = {},
 ): Promise<Run> {
   const run = await existingRun(deps, runId);
   if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
@@ -72,9 +80,36 @@ export async function releaseById(deps: EngineDeps, runId: string): Promise<void
   if (!run.planComplete) await deps.queues.put([{ kind: 'plan', run: runId }]);
 }
 
+/** See `Engine.resume`. */
+export async function resumeById(deps: EngineDeps, runId: string, person: Person): Promise<Run> {
+  const run = await existingRun(deps, runId);
+  // A repetition: the act has passed the gate, and the run has been stopped by a later one since.
+  const isDone = run.rollout?.batches.some(({ resumed }) => resumed?.act === person.act);
+  if (person.act !== undefined && isDone) return run;
+  if (!isFinal(run.status) || run.ending !== 'gate-closed') {
+    await resumeRollout(deps, runId, person);
+    return existingRun(deps, runId);
+  }
+  const only: string[] = [];
+  for await (const target of deps.records.targets.all(runId))
+    if (target.reason === 'gate-closed') only.push(target.id);
+  if (only.length === 0) throw new RunError(`Every target of the run ${runId} was started.`);
+  const { scheduledFor } = run;
+  const { kind, name } = person.by;
+  const firing: Firing = {
+    trigger: 'retry',
+    scheduledFor,
+    only,
+    retryOf: runId,
+    startedBy: { kind, name },
+    ...(person.act === undefined ? {} : { act: person.act }),
+  };
+  return fire(deps, policyOf(run), firing, cancelForNewer(deps));
+}
+
 async function existingRun({ records }: EngineDeps, runId: string): Promise<Run> {
   const run = await records.runs.get(runId);
-  if (!run) throw new RunError(`There is no run "${runId}". "caretaker runs" lists them.`);
+  if (!run) throw new NoRunError(runId);
   return run;
 }
 

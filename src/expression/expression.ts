@@ -15,11 +15,12 @@ import { CaretakerError, messageOf } from '../errors.ts';
 import { explain } from './errors.ts';
 import { type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
 import { addAgo, addConversions } from './functions.ts';
+import { type NeverHolds, neverHolds } from './never-holds.ts';
 import { NotShownError } from './not-shown.ts';
 import { type Requirement, requirementsOf } from './required.ts';
 import { findRefused, nodesIn } from './rules.ts';
 import { declareVariables } from './types.ts';
-import { impossibleValue, textsComparedWith } from './values.ts';
+import { impossibleValue, scopeOf, textsComparedWith } from './values.ts';
 
 /** An expression cannot be used: it is invalid, or it failed on an item. */
 export class ExpressionError extends CaretakerError {
@@ -45,6 +46,8 @@ export interface Expression {
   isConstant: boolean;
   /** The texts that the expression compares with this field of one of its variables. */
   textsFor(field: Field): string[];
+  /** For a condition that no item can meet: the parts of it that say so. */
+  neverHolds(): NeverHolds | undefined;
   /** What is true of the first variable of every item for which the expression, a condition, holds. */
   requirements(): Requirement[];
   /**
@@ -84,6 +87,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
       const [[subject, fields] = ['', {}]] = Object.entries(variables);
       return fields instanceof ListOf ? [] : requirementsOf(evaluate.ast, subject, fields);
     },
+    neverHolds: () => neverHolds(evaluate.ast, scopeOf(variables)),
     isConstant: ![...nodesIn(evaluate.ast)].some(({ op }) => op === 'id'),
     type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
     of(items, now) {

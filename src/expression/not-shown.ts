@@ -11,3 +11,13 @@ export class NotShownError extends CaretakerError {
     super(`The service does not show ${field}.`);
   }
 }
+
+/** What the function returns, or that a field was not shown. */
+export function orNotShown<T>(decide: () => T): T | NotShownError {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof NotShownError) return error;
+    throw error;
+  }
+}

@@ -72,32 +72,43 @@ function kindOf(environment: Environment, name: string, field: Field): Kind {
   }
 }
 
-/** CEL identifies an object's type by its class, so each object type gets its own class. */
+/**
+ * CEL identifies an object's type by its class, so each object type gets its own class. A field is converted when
+ * an expression reads it, so that whoever gives the item can see which fields decided.
+ */
 function objectKind(environment: Environment, name: string, fields: FieldTree): Kind {
   const kinds = Object.entries(fields).map(
     ([key, field]) => ({ key, kind: kindOf(environment, `${name}.${key}`, field), field }) as const,
   );
-  const Item = class {};
+  class Item {
+    readonly #given: Readonly<Record<string, unknown>> | null;
+    constructor(given: Readonly<Record<string, unknown>> | null) {
+      this.#given = given;
+    }
+    static {
+      for (const { key, kind, field } of kinds) {
+        const get = function (this: Item): unknown {
+          if (this.#given === null) return kind.empty();
+          const value = this.#given[key];
+          const found = readAs(kind, value);
+          if (found !== undefined) return found;
+          // A field that is optional in the specification is empty when it is absent.
+          return field.optional && value === undefined ? kind.empty() : notShown(`${name}.${key}`);
+        };
+        Object.defineProperty(Item.prototype, key, { get, enumerable: true });
+      }
+    }
+  }
   environment.registerType(name, {
     ctor: Item,
     fields: Object.fromEntries(kinds.map(({ key, kind: { type } }) => [key, type])),
   });
-  const read = (value: unknown) => {
-    if (typeof value !== 'object' || value === null) return undefined;
-    const given = value as Record<string, unknown>;
-    const item = new Item();
-    for (const { key, kind, field } of kinds) {
-      const found = readAs(kind, given[key]);
-      if (found !== undefined) Reflect.set(item, key, found);
-      // A field that is optional in the specification is empty when it is absent.
-      else if (field.optional && given[key] === undefined) Reflect.set(item, key, kind.empty());
-      else Object.defineProperty(item, key, { get: () => notShown(`${name}.${key}`), enumerable: true });
-    }
-    return item;
+  return {
+    type: name,
+    read: (value) =>
+      typeof value === 'object' && value !== null ? new Item(value as Record<string, unknown>) : undefined,
+    empty: () => new Item(null),
   };
-  const empty = () =>
-    Object.assign(new Item(), Object.fromEntries(kinds.map(({ key, kind }) => [key, kind.empty()])));
-  return { type: name, read, empty };
 }
 
 function notShown(field: string): never {

@@ -9,7 +9,7 @@ import { isNode } from './rules.ts';
  * The fields that the names in an expression refer to, including those of `exists(tag, ...)` and similar
  * macros.
  */
-type Scope = Readonly<Record<string, Field | undefined>>;
+export type Scope = Readonly<Record<string, Field | undefined>>;
 
 /** A text that an expression compares with a field of the service. */
 interface Comparison {
@@ -40,7 +40,7 @@ export function textsComparedWith(field: Field, root: ASTNode, variables: Variab
   return [...texts];
 }
 
-const scopeOf = (variables: Variables): Scope =>
+export const scopeOf = (variables: Variables): Scope =>
   Object.fromEntries(
     Object.entries(variables).map(([name, variable]): [string, Field] => [name, fieldOfVariable(variable)]),
   );
@@ -60,7 +60,7 @@ const macros = ['all', 'exists', 'exists_one', 'map', 'filter'];
  * Inside `list.exists(item, ...)`, `item` is an item of the list. Inside `cel.bind(name, value, ...)`, `name`
  * is the value.
  */
-function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scope): Scope {
+export function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scope): Scope {
   const [name, receiver, [variable, value]] = node.args;
   if (variable?.op !== 'id') return scope;
   if (macros.includes(name)) {
@@ -90,7 +90,7 @@ function* comparison(field: Field | undefined, subject: ASTNode, literal: ASTNod
 }
 
 /** The field of the service that a node refers to. */
-function fieldOf(node: ASTNode, scope: Scope): Field | undefined {
+export function fieldOf(node: ASTNode, scope: Scope): Field | undefined {
   if (node.op === 'id') return Object.hasOwn(scope, node.args) ? scope[node.args] : undefined;
   if (node.op === '.') {
     const [receiver, name] = node.args;

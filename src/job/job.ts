@@ -46,6 +46,8 @@ export interface OptionFault {
   offset?: number;
   /** Whether the key or its value has the error. */
   at?: 'key' | 'value';
+  /** The keys of which one is missing. */
+  missing?: readonly string[];
   /** Whether the JSON Schema of the options refuses it as well. */
   form?: boolean;
 }
@@ -60,14 +62,37 @@ export interface CheckedPolicy {
   filters: readonly string[];
 }
 
+/** Another policy, as far as a job checks it. */
+export interface OtherPolicy {
+  name: string;
+  account: string;
+  /** Its job with its options; several for a policy with steps. */
+  jobs: readonly { job: string; options: unknown }[];
+}
+
+/** Another policy that options name. */
+export interface RequiredPolicy {
+  /** Where, from `with` on. */
+  path: readonly string[];
+  policy: string;
+  /** Why that policy is not what the job needs; undefined when it is. `own`: the policy with the options. */
+  fault(
+    other: OtherPolicy,
+    own: Pick<OtherPolicy, 'account'>,
+  ): { message: string; suggestion?: string | undefined } | undefined;
+}
+
 export interface Preparing<Options> extends JobApi {
   once: Pick<Once, 'results'>;
+  announcements: Pick<OpenAnnouncements, 'all'>;
   options: Options;
   /** Where the candidates come from. */
   source: Source;
   /** The filters of `select`, as in a call of its list. */
   filters: Readonly<Record<string, object>>;
   runContext: RunContext;
+  /** The step of the policy that is prepared, from 0; 0 for a policy without steps. */
+  step: number;
   /** When planning of the policy's last whole run before this one started; undefined when there was none. */
   previousAt?: number;
   /**
@@ -116,13 +141,33 @@ export interface Named {
 /** What the plan makes of a candidate. */
 export type Evaluation<State> =
   /** `plan`: what would be done, if that is not clear. `steps`: the steps of the policy that are done already. */
-  | { is: 'target'; state?: State; plan?: string; steps?: readonly StepEnd[] }
+  | {
+      is: 'target';
+      state?: State;
+      plan?: string;
+      steps?: readonly StepEnd[];
+      /**
+       * It only takes back what an earlier run did, so the limits of the number of targets do not apply to it.
+       */
+      takesBack?: true;
+      /** It is a target of this step of the policy alone, from 0. */
+      step?: number;
+    }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'ineligible'; why: string }
   /** Recorded with this outcome without a request: planning has seen everything that decides it. */
   | { is: 'ended'; end: End; steps?: readonly StepEnd[] }
   /** Not part of the plan. */
   | { is: 'excluded'; why: string };
+
+/** What targets besides the candidates are found from. */
+export interface EvaluatingExtra<Options, Prepared> extends Evaluating<Options, Prepared> {
+  /**
+   * Whether the plan has a target with this id, or may lack it because a list could not be read. Missing when the
+   * plan does not cover everything that the policy selects.
+   */
+  isSelected?: (id: string) => boolean;
+}
 
 /** A target that is not an item of the candidates' list. */
 export type ExtraTarget<State> = Named & Evaluation<State>;
@@ -176,9 +221,21 @@ export interface Once {
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
 }
 
+/**
+ * The announcements of a policy that are neither closed nor withdrawn, by their keys: see `grace/`. Kept until no
+ * run of the policy has asked for them for 100 days.
+ */
+export interface OpenAnnouncements {
+  /** Adds one, with what has to be known to withdraw it. */
+  add(key: string, facts: string): Promise<void>;
+  remove(key: string): Promise<void>;
+  all(): Promise<ReadonlyMap<string, string>>;
+}
+
 export interface Acting<Options, State = unknown> extends JobApi {
   effects: Effects;
   once: Once;
+  announcements: Pick<OpenAnnouncements, 'add' | 'remove'>;
   target: { id: string; label: string };
   options: Options;
   runContext: RunContext;
@@ -218,6 +275,8 @@ export interface Job<
    * Checks options that match the schema against the rest of their policy. Called when a policy is loaded.
    */
   check?(options: Options, policy: CheckedPolicy): readonly OptionFault[];
+  /** The other policies that options name. Checked when all policies are loaded. */
+  requires?(options: Options): readonly RequiredPolicy[];
   /**
    * The list operation whose items are the candidates; its filters and sorts are what `select` takes. `any`:
    * the policy names it in `select.from`.
@@ -266,7 +325,7 @@ export interface Job<
    */
   comparesInfo?: true;
   /** Targets besides the candidates; `select` does not apply to them. */
-  extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<State>>;
+  extraTargets?(evaluating: EvaluatingExtra<Options, Prepared>): Iterable<ExtraTarget<State>>;
   /**
    * The ids of those among them that stand for all targets: when one of them failed, a retry covers the whole
    * selection.
@@ -276,6 +335,11 @@ export interface Job<
   steps?: readonly string[];
   /** The requests that one target usually costs, without following; `plan` estimates with it. */
   requestsPerTarget: number | ((options: Options) => number);
+  /**
+   * The operations with an effect that `act` calls. Any other is refused. With `approval: { when: destructive }`, a
+   * job that does not declare them counts as destructive.
+   */
+  changes?(options: Options): readonly OperationId[];
   /** Kinds of work in the service that this job follows besides tasks and syncs. */
   watches?: readonly AnyWatchKind[];
   /** Does one step of the work on one target. */

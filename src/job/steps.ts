@@ -11,7 +11,16 @@ import { Finding, type StepEnd } from '../run/run.ts';
 import { stepTitle, withTitle } from '../run/steps.ts';
 import type { End, StepAnswer } from './answer.ts';
 import type { CandidateList } from './candidates.ts';
-import type { Acting, AnyJob, Evaluating, Evaluation, Items, Named, Preparing } from './job.ts';
+import type {
+  Acting,
+  AnyJob,
+  Evaluating,
+  EvaluatingExtra,
+  Evaluation,
+  Items,
+  Named,
+  Preparing,
+} from './job.ts';
 import { namesInOptions } from './references.ts';
 
 /** A step of a policy. */
@@ -132,7 +141,7 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
       async prepare(preparing: Preparing<Options>) {
         const prepared: unknown[] = [];
         for (const [i, job] of jobs.entries())
-          prepared.push(await job.prepare?.({ ...preparing, options: preparing.options[i] }));
+          prepared.push(await job.prepare?.({ ...preparing, options: preparing.options[i], step: i }));
         return prepared;
       },
     }),
@@ -141,12 +150,18 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
         Object.assign({}, ...jobs.map((job, i) => job.relate?.(candidate, prepared?.[i]) ?? {})),
     }),
     ...(jobs.some((job) => job.extraTargets) && {
-      *extraTargets(evaluating: Evaluating<Options, Prepared>) {
+      *extraTargets(evaluating: EvaluatingExtra<Options, Prepared>) {
         for (const [i, job] of jobs.entries()) {
           for (const extra of job.extraTargets?.(ofStep(evaluating, i)) ?? []) {
-            if (extra.is === 'target')
+            if (extra.is !== 'target') yield extra;
+            else if (!extra.takesBack)
               throw new Error(`The job ${job.name} has targets of its own, so it cannot be a step.`);
-            yield extra;
+            else
+              yield {
+                ...extra,
+                step: i,
+                state: jobs.map((_, at) => (at === i ? { state: checked(job, extra.state) } : {})),
+              };
           }
         }
       },
@@ -155,16 +170,21 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
     evaluate(candidate: never, evaluating: Evaluating<Options, Prepared>, items: Items) {
       const done = evaluating.stepsDone ?? [];
       const states: StepState[] = done.map(() => ({}));
+      const plans: string[] = [];
       for (const [i, job] of jobs.entries()) {
         if (i < done.length) continue;
         const found = job.evaluate?.(candidate, ofStep(evaluating, i), items) ?? { is: 'target' };
         const planned = plannedStep(found, i);
         if ('is' in planned) return planned.is === 'ended' ? { ...planned, steps: done } : planned;
+        plans.push(...planOf(stepAt(i), i, found));
         states.push(planned);
       }
-      return fromFirstOpen(states, done, evaluating.now);
+      return withPlans(fromFirstOpen(states, done, evaluating.now), plans);
     },
 
+    ...(jobs.every(({ changes }) => changes)
+      ? { changes: (options: Options) => jobs.flatMap((job, i) => job.changes?.(options[i]) ?? []) }
+      : {}),
     requestsPerTarget: (options: Options) =>
       jobs.reduce((sum, { requestsPerTarget: cost }, i) => {
         return sum + (typeof cost === 'number' ? cost : cost(options[i]));
@@ -182,7 +202,7 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
   } satisfies AnyJob as AnyJob;
 }
 
-const ofStep = (evaluating: Evaluating<Options, Prepared>, at: number): Evaluating<unknown, unknown> => ({
+const ofStep = <E extends Evaluating<Options, Prepared>>(evaluating: E, at: number) => ({
   ...evaluating,
   options: evaluating.options[at],
   prepared: evaluating.prepared?.[at],
@@ -213,6 +233,13 @@ function fromFirstOpen(states: State, done: readonly StepEnd[], at: number): Eva
   if (open === -1 && last) return { is: 'ended', end: { is: 'done', ...last }, steps: over };
   return { is: 'target', state: states, steps: over };
 }
+
+/** What a step would do, as its job says it, with the name of the step. */
+const planOf = ({ name }: JobStep, at: number, found: Evaluation<unknown>): string[] =>
+  found.is === 'target' && found.plan !== undefined ? [withTitle(stepTitle(name, at), found.plan)] : [];
+
+const withPlans = (evaluation: Evaluation<State>, plans: readonly string[]): Evaluation<State> =>
+  evaluation.is === 'target' && plans.length > 0 ? { ...evaluation, plan: plans.join('; ') } : evaluation;
 
 /** The state that a job gave, if it matches the schema that the job declares. */
 function checked({ name, state: schema }: AnyJob, state: unknown): unknown {

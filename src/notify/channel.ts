@@ -1,22 +1,28 @@
-/** The interface of a kind of channel: one function that sends a notice once. */
+/** The interface of a kind of channel: one function that attempts a delivery once. */
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
-import type { Receiver } from '../settings/channels.ts';
-import type { Message } from './message.ts';
-import type { Delivery } from './post.ts';
+import type { NewDelivery } from '../records/delivery-store.ts';
+import type { Channels } from '../settings/channels.ts';
 
-export type Kind = Receiver extends infer R ? (R extends R ? keyof R : never) : never;
-type SettingsOf<K extends Kind> = Extract<Receiver, Record<K, unknown>>[K];
+/** Every kind of channel that gets messages. */
+export type Kind = Exclude<keyof Channels, 'heartbeat'>;
 
-/** What is sent. */
-export interface Notice {
-  event: `run.${string}` | 'policy.paused' | 'policy.findings' | 'policy.recovered';
-  message: Message;
+/**
+ * The result of an attempt. A later attempt may help when it `failed`, not when it was `rejected`. `retryAfterMs`: how
+ * long the receiver asks to be left alone.
+ */
+export type Sent =
+  | { is: 'delivered' }
+  | { is: 'rejected'; why: string }
+  | { is: 'failed'; why: string; retryAfterMs?: number };
+
+export interface Tools {
+  now: number;
+  dispatcher: Dispatcher;
 }
 
-/** Sends once. Never rejects: the delivery has the error, and whether a retry may help. */
+/** Attempts a delivery once, within 30 s. Never rejects. */
 export type Send<K extends Kind> = (
-  notice: Notice,
-  settings: SettingsOf<K>,
-  tools: { clock: Clock; dispatcher: Dispatcher },
-) => Promise<Delivery>;
+  delivery: NewDelivery,
+  settings: NonNullable<Channels[K]>,
+  tools: Tools,
+) => Promise<Sent>;

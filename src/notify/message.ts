@@ -1,19 +1,49 @@
 /** The message about a run: its summary, as the command line and the API show it, and one sentence for people. */
 import { isoMinute, isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
+import type { Problem } from '../records/problem-store.ts';
 import { formatLate, type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
 import { countOf } from '../text.ts';
+import { type FailedTarget, linesAbout } from './failed-targets.ts';
 
 /** The body of a notification. Chat services such as Slack show only `text`. */
 export interface Message extends RunSummary {
   text: string;
 }
 
-/** The message about a run, without secrets. */
-export const messageAbout = (run: Run): Message =>
-  redact({ text: sentenceAbout(run), ...toSummary(run) }) as Message;
+/** The message about a run, with the failed targets that it names and the failures before it, without secrets. */
+export const messageAbout = (run: Run, failed: readonly FailedTarget[] = [], streak?: Streak): Message =>
+  redact({
+    text: [
+      sentenceAbout(run),
+      ...(streak && streak.count > 1 ? [`${formatStreak(streak)}.`] : []),
+      ...linesAbout(failed, run),
+    ].join('\n'),
+    ...toSummary(run),
+    ...(failed.length > 0 ? { failed_targets: failed } : {}),
+    ...(streak ? { streak: toStreakReport(streak) } : {}),
+  }) as Message;
+
+/** The message that a run succeeded after failures that were reported, without secrets. */
+export const messageAboutRecovery = (run: Run, streak: Streak): Message =>
+  redact({
+    text: [
+      sentenceAbout(run, 'recovered'),
+      streak.count > 1 ? `Before: ${formatStreak(streak)}.` : `It failed at ${isoMinute(streak.since)}.`,
+    ].join('\n'),
+    ...toSummary(run),
+    streak: toStreakReport(streak),
+  }) as Message;
+
+/** Runs with failures in a row. */
+type Streak = Pick<Problem, 'count' | 'since'>;
+
+const formatStreak = ({ count, since }: Streak): string =>
+  `${countOf(count, 'run')} in a row with failures, since ${isoMinute(since)}`;
+
+const toStreakReport = ({ count, since }: Streak) => ({ runs: count, since: isoTime(since) });
 
 /** The body of the notification that a policy was paused. The run is the one after which it was paused. */
 export interface PauseMessage extends Message {
@@ -57,6 +87,7 @@ function textAboutFindings({ policy, findings }: Run): string {
 const verbs: Record<RunStatus, string> = {
   queued: 'is waiting',
   planning: 'is being planned',
+  'awaiting-approval': 'waits for an approval',
   running: 'is running',
   blocked: 'is blocked because the account refuses access',
   succeeded: 'succeeded',
@@ -68,9 +99,9 @@ const verbs: Record<RunStatus, string> = {
 };
 
 /** What happened, in one sentence: "nightly-sync failed: of 12 targets, 10 failed and 2 were skipped." */
-export function sentenceAbout({ policy, status, counts, detail }: Run): string {
+export function sentenceAbout({ policy, status, counts, detail }: Run, verb = verbs[status]): string {
   const tally = tallyOf(counts);
-  const result = `${policy} ${verbs[status]}${tally === '' ? '' : `: ${tally}`}`;
+  const result = `${policy} ${verb}${tally === '' ? '' : `: ${tally}`}`;
   return detail === undefined ? `${result}.` : `${result} (${detail.replace(/\.$/, '')}).`;
 }
 

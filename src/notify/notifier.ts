@@ -1,19 +1,31 @@
-/** Notifies the receivers that a policy names under `notify` about its runs, and when it was paused. */
+/**
+ * Notifies people, in every process that works: makes the deliveries of notices, hands those that are due to the queue,
+ * and attempts them. What has to be delivered is in the records: an entry that is lost with its process is put into the
+ * queue again, since its delivery is still due.
+ */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Policy } from '../policy/policy.ts';
-import type { Pause } from '../records/policy-store.ts';
-import { isFinal } from '../run/moves.ts';
-import type { Run } from '../run/run.ts';
-import type { Notification, Settings } from '../settings/settings.ts';
-import type { Notice } from './channel.ts';
-import { send } from './channels.ts';
-import { messageAbout, messageAboutDeadline, messageAboutFindings, messageAboutPause } from './message.ts';
-import { type Delivery, openConnections } from './post.ts';
+import type { Queues } from '../queue/queues.ts';
+import type { HoldKind } from '../records/hold-store.ts';
+import type { OpenNotice } from '../records/notice-store.ts';
+import type { Records } from '../records/records.ts';
+import type { Settings } from '../settings/settings.ts';
+import { attempt } from './attempt.ts';
+import { combined } from './combine.ts';
+import { followingOf } from './following-of.ts';
+import { Heartbeats } from './heartbeats.ts';
+import { openConnections } from './post.ts';
+import { WATCH_INTERVAL_MS, watchSystem } from './system-watch.ts';
 
 export interface NotifierOptions {
-  settings: Pick<Settings, 'notifications'>;
+  records: Pick<
+    Records,
+    'alerts' | 'notices' | 'deliveries' | 'holds' | 'problems' | 'runs' | 'batches' | 'targets'
+  >;
+  queues: Pick<Queues, 'put' | 'deliver' | 'paused'>;
+  settings: Pick<Settings, 'notifications'> & { dashboard?: Pick<Settings['dashboard'], 'publicUrl'> };
   clock: Clock;
   log: Log;
   /** Connections to receivers. Default: `openConnections`, with time limits. */
@@ -21,104 +33,113 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
+  /** Notifies until it is stopped, which waits for the attempts in progress. */
+  work(): { stop(): Promise<void> };
+  /** What a working process does once a second: puts everything that is due into the queue. */
+  tick(): Promise<void>;
   /**
-   * Notifies all receivers that the policy names for the run's status, and for new and resolved findings, in
-   * parallel. Resolves after the last
-   * delivery or its last retry.
-   *
-   * Never rejects: a failed delivery is logged as an error. Usually takes milliseconds, but over a minute when
-   * receivers fail, so callers should not hold locks meanwhile.
+   * Makes the deliveries of all notices, and attempts all that are due, once. For a process that is about to end, and
+   * may be the only one. Takes half a minute at most; what was not delivered is left to the next process.
    */
-  runEnded(run: Run, policy: Policy): Promise<void>;
-  /** The same for `deadline`: the run is predicted to miss its deadline, or has missed it. */
-  deadlineMissed(run: Run, policy: Policy): Promise<void>;
-  /** The same for `paused`: the policy was paused automatically after this run (`pause_after_failures`). */
-  policyPaused(run: Run, policy: Policy, pause: Pause): Promise<void>;
+  deliverDue(): Promise<void>;
 }
 
-/** A notice with what the log needs. */
-interface LoggedNotice extends Notice {
-  run: Run;
-  /** What the notice is about, as the log says it. */
-  what: string;
-}
+const TICK_INTERVAL_MS = 1_000;
+/** How many notices are read at once, and how many deliveries are handled in one tick. */
+const PAGE = 100;
+/** How often the taking of a notice is tried again because of another process. */
+const MAX_TRIES = 5;
+/** Deliveries that one process attempts at the same time. */
+const CONCURRENCY = 20;
 
-/** The pauses before the retries of a delivery. */
-const RETRY_PAUSES_MS = [1_000, 5_000];
+/** Opens the notifier. It does nothing by itself. */
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { records, queues, clock, log } = options;
+  const deps = { ...options, dispatcher: options.dispatcher ?? openConnections() };
+  /** The notices of which no deliveries could be made, so that each is logged once. */
+  const troubled = new Set<string>();
 
-/** Opens the notifier. Nothing is sent before a run ends. */
-export function createNotifier({
-  settings,
-  clock,
-  log,
-  dispatcher = openConnections(),
-}: NotifierOptions): Notifier {
-  const notifyOne = async (to: string, notice: LoggedNotice): Promise<void> => {
-    const receiver = settings.notifications[to];
-    const delivery: Delivery = receiver
-      ? await deliverWithRetries(notice, receiver, clock, dispatcher)
-      : { is: 'rejected', why: 'there is no such name under notifications in the config' };
-    const { event, run } = notice;
-    const facts = { event, run: run.id, policy: run.policy, status: run.status, to };
-    if (delivery.is === 'delivered') log.debug(facts, 'a notification was delivered');
-    else log.error(facts, `"${to}" was not notified ${notice.what}: ${delivery.why}`);
+  const isTaken = async (one: OpenNotice): Promise<boolean> => {
+    // A notice of a newer release is left to a process of that release.
+    if (!one.notice) return false;
+    try {
+      const { notifications: receivers, dashboard } = options.settings;
+      const found = { records, receivers, publicUrl: dashboard?.publicUrl };
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+        const now = clock.now();
+        const following = await followingOf(found, one.notice, now);
+        if ((await records.notices.take(one, following, now)) !== 'changed') return true;
+      }
+      // Another process takes notices of the same policy at this moment; the next tick tries again.
+      return false;
+    } catch (error) {
+      if (!troubled.has(one.text))
+        log.error({ err: error, notice: one.notice }, `nobody was notified of an event: ${messageOf(error)}`);
+      troubled.add(one.text);
+      return false;
+    }
   };
 
-  const receiversOf = ({ notify }: Policy, trigger: string): string[] => [
-    ...new Set(notify.filter(({ on }) => on.includes(trigger)).map(({ to }) => to)),
-  ];
-
-  const notifyAll = async (receivers: readonly string[], notice: LoggedNotice): Promise<void> => {
-    await Promise.all(receivers.map((to) => notifyOne(to, notice)));
+  const takeNotices = async () => {
+    // Those that cannot be taken stay, and must not hide the ones after them.
+    for (let left = 0; ; ) {
+      const page = await records.notices.open(PAGE, left);
+      for (const one of page) if (!(await isTaken(one))) left += 1;
+      if (page.length < PAGE) return;
+    }
   };
 
-  /** One message about both, for whoever asked for one of them. */
-  const notifyChanges = async (run: Run, policy: Policy): Promise<void> => {
-    const { new: added = 0, resolved = 0 } = (isFinal(run.status) && run.findings) || {};
-    if (added + resolved === 0) return;
-    const ofNew = added > 0 ? receiversOf(policy, 'findings') : [];
-    const ofResolved = resolved > 0 ? receiversOf(policy, 'recovered') : [];
-    const notice = { message: messageAboutFindings(run), run, what: `about the findings of ${run.id}` };
-    await Promise.all([
-      notifyAll(ofNew, { ...notice, event: 'policy.findings' }),
-      notifyAll(
-        ofResolved.filter((to) => !ofNew.includes(to)),
-        { ...notice, event: 'policy.recovered' },
-      ),
-    ]);
+  const releaseHolds = async (early?: HoldKind) => {
+    const now = clock.now();
+    for (const hold of await records.holds.due(now, PAGE, early))
+      await records.holds.release(hold, combined(hold), now);
+  };
+
+  const tick = async () => {
+    await takeNotices();
+    await releaseHolds();
+    const due = await records.deliveries.due(clock.now(), PAGE);
+    if (due.length > 0)
+      await queues.put(due.map(({ id, since }) => ({ kind: 'deliver', delivery: id, since })));
   };
 
   return {
-    async runEnded(run, policy) {
-      const [event, what] = [`run.${run.status}` as const, `about the run ${run.id}`];
-      const notice = { event, message: messageAbout(run), run, what };
-      await Promise.all([notifyAll(receiversOf(policy, run.status), notice), notifyChanges(run, policy)]);
+    tick,
+    work() {
+      const stopping = new AbortController();
+      const heartbeats = new Heartbeats(deps);
+      const working = queues.deliver((id) => attempt(deps, id), CONCURRENCY);
+      const ticks = (async () => {
+        let watchedAt = Number.NEGATIVE_INFINITY;
+        const watch = async () => {
+          if (clock.now() < watchedAt + WATCH_INTERVAL_MS) return;
+          watchedAt = clock.now();
+          await watchSystem(deps);
+        };
+        while (!stopping.signal.aborted) {
+          await watch()
+            .then(tick)
+            .then(
+              () => heartbeats.beat(),
+              (error: unknown) =>
+                log.warn({ err: error }, 'notifications could not be read; the next tick tries again'),
+            );
+          await clock.sleep(TICK_INTERVAL_MS, stopping.signal);
+        }
+      })();
+      return {
+        async stop() {
+          stopping.abort();
+          await Promise.all([ticks, working.stop()]);
+        },
+      };
     },
-    deadlineMissed(run, policy) {
-      const what = `that the run ${run.id} misses its deadline`;
-      const notice = { event: 'run.deadline' as const, message: messageAboutDeadline(run), run, what };
-      return notifyAll(receiversOf(policy, 'deadline'), notice);
-    },
-    policyPaused(run, policy, pause) {
-      const message = messageAboutPause(run, pause);
-      const what = `that the policy ${policy.name} was paused`;
-      return notifyAll(receiversOf(policy, 'paused'), { event: 'policy.paused', message, run, what });
+    async deliverDue() {
+      await takeNotices();
+      // Nobody may be there later to send what waits for others.
+      await releaseHolds('group');
+      const due = await records.deliveries.due(clock.now(), PAGE);
+      await Promise.all(due.map(({ id }) => attempt(deps, id)));
     },
   };
-}
-
-async function deliverWithRetries(
-  notice: Notice,
-  receiver: Notification,
-  clock: Clock,
-  dispatcher: Dispatcher,
-): Promise<Delivery> {
-  const attempt = () => send(notice, receiver, { clock, dispatcher });
-  let delivery = await attempt();
-  for (const pauseMs of RETRY_PAUSES_MS) {
-    if (delivery.is !== 'failed') return delivery;
-    await clock.sleep(pauseMs);
-    delivery = await attempt();
-  }
-  return delivery;
 }

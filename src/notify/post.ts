@@ -1,16 +1,15 @@
-/** One delivery by HTTP POST over undici: its time limits, and what the answer means. */
+/** One attempt by HTTP POST over undici: its time limits, and what the answer means. */
 import { Agent, type Dispatcher, request } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
+import { visibleJson } from '../text.ts';
+import type { Sent } from './channel.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
-/** The whole delivery, with the answer's body. */
-const DELIVERY_TIMEOUT_MS = 20_000;
+/** The whole attempt, with the answer's body. */
+const ATTEMPT_TIMEOUT_MS = 20_000;
 /** Only the status matters. After so much of a body the connection is closed. */
 const MAX_BODY_BYTES = 16 * 1024;
-
-/** The result of a delivery. A retry may help when it `failed`, not when it was `rejected`. */
-export type Delivery = { is: 'delivered' } | { is: 'rejected'; why: string } | { is: 'failed'; why: string };
 
 export interface PostRequest {
   url: string;
@@ -28,22 +27,59 @@ export const openConnections = (): Dispatcher =>
   });
 
 /** Sends once. Never rejects, follows no redirect, and ends within 20 s. */
-export async function post({ url, headers, body }: PostRequest, dispatcher: Dispatcher): Promise<Delivery> {
+export async function post(
+  { url, headers, body }: PostRequest,
+  { dispatcher, now }: { dispatcher: Dispatcher; now: number },
+): Promise<Sent> {
   try {
-    const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
     const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });
     // The body does not matter, even when it is cut or too long.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
-    return meaningOf(answer.statusCode);
+    return meaningOf(answer.statusCode, retryAfterMs(answer.headers['retry-after'], now));
   } catch (error) {
     return { is: 'failed', why: whyNoAnswer(error) };
   }
 }
 
-function meaningOf(status: number): Delivery {
+/** The same with a value as JSON. */
+export const postJson = (
+  url: string,
+  value: object,
+  tools: { dispatcher: Dispatcher; now: number },
+  headers: Record<string, string> = {},
+): Promise<Sent> => {
+  const known = { 'content-type': 'application/json', 'user-agent': 'caretaker' };
+  return post({ url, headers: { ...known, ...headers }, body: visibleJson(value) }, tools);
+};
+
+/** Requests an address by GET; true when it answered with success. Never rejects, and ends within 20 s. */
+export async function ping(url: string, dispatcher: Dispatcher): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
+    const headers = { 'user-agent': 'caretaker' };
+    const answer = await request(url, { method: 'GET', headers, dispatcher, signal });
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
+    return answer.statusCode < 300;
+  } catch {
+    return false;
+  }
+}
+
+function meaningOf(status: number, retryAfter: number | undefined): Sent {
   if (status >= 200 && status < 300) return { is: 'delivered' };
+  const why = `it answered with HTTP ${status}`;
   const isTemporary = status >= 500 || status === 429 || status === 408;
-  return { is: isTemporary ? 'failed' : 'rejected', why: `it answered with HTTP ${status}` };
+  if (!isTemporary) return { is: 'rejected', why };
+  return { is: 'failed', why, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
+}
+
+/** `Retry-After` is a number of seconds, or a date. */
+function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
 /** Why there was no answer, without the address: it may contain a secret. */

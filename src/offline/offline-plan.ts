@@ -13,6 +13,7 @@ export const noRecords: PlanRecords = {
     async *all() {},
   },
   freeze: { over: async () => undefined, ofTargets: async () => [] },
+  announcements: { all: async () => new Map() },
   once: { results: async (_account, names) => names.map(() => undefined) },
 };
 

@@ -5,10 +5,12 @@ import { optionsAsWritten } from './options-as-written.ts';
 import { escapePlaceholders } from './placeholders.ts';
 import type {
   After,
+  ApprovalRule,
   Blackout,
   Deadline,
   GroupLimits,
   Policy,
+  RolloutRule,
   Schedule,
   Select,
   Threshold,
@@ -34,6 +36,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
   return {
     name: policy.name,
     ...(policy.description === undefined ? {} : { description: policy.description }),
+    ...(policy.owner === undefined ? {} : { owner: policy.owner }),
     account: policy.account,
     ...(policy.steps ? { steps: stepsAsWritten(policy, policy.steps, registry) } : { job: policy.job }),
     priority: policy.priority,
@@ -56,8 +59,14 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     },
     ...(policy.deadline && { deadline: deadlineAsWritten(policy.deadline) }),
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
-    notify: policy.notify.map(({ on, to }) => ({ on: [...on], to })),
+    notify: policy.notify.map(({ on, to, streak }) => ({
+      on: [...on],
+      to,
+      ...(streak === undefined ? {} : { streak }),
+    })),
     ...(policy.record && { record: recordAsWritten(policy.record) }),
+    ...(policy.approval && { approval: approvalAsWritten(policy.approval) }),
+    ...(policy.rollout && { rollout: rolloutAsWritten(policy.rollout) }),
   };
 }
 
@@ -73,6 +82,22 @@ function selectAsWritten({ from, forEach, singleViews, ...rest }: Select) {
 const recordAsWritten = ({ customWork, note }: NonNullable<Policy['record']>) => ({
   ...(customWork && { custom_work: { ...customWork } }),
   ...(note && { note }),
+});
+
+const approvalAsWritten = ({ when, by, expiresMs, separate, eachBatch }: ApprovalRule) => ({
+  when: typeof when === 'string' ? when : { over: { targets: when.overTargets } },
+  ...(by === undefined ? {} : { by: [...by] }),
+  expires: formatDuration(expiresMs),
+  separate: separate ?? false,
+  each_batch: eachBatch ?? false,
+});
+
+const rolloutAsWritten = ({ batches, pauseMs, maxFailed, healthy, waitWhenClosedMs }: RolloutRule) => ({
+  batches: batches.map((batch) => ('where' in batch ? { where: batch.where } : thresholdAsWritten(batch))),
+  pause: lengthAsWritten(pauseMs),
+  max_failed: thresholdAsWritten(maxFailed),
+  ...(healthy === undefined ? {} : { healthy }),
+  wait_when_closed: lengthAsWritten(waitWhenClosedMs),
 });
 
 const stepsAsWritten = (

@@ -50,7 +50,10 @@ export const formatChainFault = (name: string, fault: ChainFault): string =>
     : `These policies start each other in a loop: ${fault.names.join(' -> ')}.`;
 
 /** `after nightly-sync`; with the ends that count, where they are not the usual ones. */
-export const formatAfter = ({ policy, status }: After): string =>
+export const formatAfter = ({
+  policy,
+  status,
+}: Pick<After, 'policy'> & { status: readonly string[] }): string =>
   status.length === 1 && status[0] === 'succeeded' ? `after ${policy}` : `after ${policy} (${oneOf(status)})`;
 
 /** `succeeded, partial or failed`. */

@@ -15,6 +15,7 @@ import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { recordFindings } from './check-record.ts';
+import { rolloutFindings } from './check-rollout.ts';
 import {
   isIncomplete,
   isSourceKnown,
@@ -22,10 +23,11 @@ import {
   type Place,
   selectedOf,
   selectFindings,
+  uselessConditions,
 } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
 import { findingIn, isBrokenAt, isLiteral, sourceIn } from './expanded-place.ts';
-import { blackoutRemark, misreadNumbers, uselessLimit } from './likely-mistakes.ts';
+import { blackoutRemark, misreadNumbers, uselessDeadline, uselessLimit } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
@@ -76,18 +78,29 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     const isJoinOfDefaults = expanded.hasDefaults && inner[1] === 'join';
     return place(inner, { ...remark, form: form && isJobWritten && !isJoinOfDefaults });
   };
+  // What one option says of another has to be written beside it.
+  const placeOfOption =
+    ({ given, path: at }: UsedJob): Place =>
+    (inner, { form, ...remark }) => {
+      const keys = Object.keys(given as object);
+      const isWritten =
+        !expanded.hasDefaults && keys.every((key) => isLiteral(expanded, [...at, 'with', key]));
+      return placeOfJob(inner, { ...remark, form: form && isWritten });
+    };
   const options = used.map(({ job: one, given, path: at }) =>
     one ? readStrictly(one.options, given, placeOfJob, [...at, 'with']) : undefined,
   );
   const blackedOut = blackoutRemark(parts, known.settings?.calendars ?? {}, Date.now());
+  // An unknown list is reported already.
+  const selected = isMisread(parts, value) ? undefined : (parts.select ?? {});
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
-    // An unknown list is reported already.
-    ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, placeOfJob) : []),
+    ...(selected && job ? selectFindings(selected, job, placeOfJob) : []),
     ...stepFindings(used, place),
-    ...used.flatMap((one, i) => optionFindings(options[i], one, parts, placeOfJob)),
+    ...used.flatMap((one, i) => optionFindings(options[i], one, parts, placeOfOption(one))),
     ...recordFindings(parts, job, place),
+    ...rolloutFindings(parts, job, place),
     ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
       place(inner, remark),
     ),
@@ -97,6 +110,10 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   const warnings = [
     ...(blackedOut && !blackedOut.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
+    ...uselessDeadline({ deadline: parts.deadline, schedule: parts.schedule }).map((remark) =>
+      place(['deadline'], remark),
+    ),
+    ...(selected && job ? uselessConditions(selected, job) : []).map(([at, remark]) => place(at, remark)),
   ];
   const link = linkOf(parts, expanded);
   const given = options.flatMap((one) => (one && 'value' in one ? [{ options: one.value }] : []));
@@ -110,7 +127,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     policy: toPolicy(
       read.value,
       { work: read.value.steps ? { steps: given } : only, calendars: known.settings?.calendars ?? {} },
-      yaml.file,
+      { file: yaml.file, line: yaml.lineOf(path) },
     ),
   };
 }
@@ -279,9 +296,13 @@ function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagno
             : []))
         : [],
     ),
-    ...(parts.notify ?? []).flatMap(({ to }, i) =>
-      notifications ? unknown(['notify', i, 'to'], 'notification', to, notifications) : [],
-    ),
+    ...(parts.notify ?? []).flatMap(({ to }, i) => {
+      if (!notifications) return [];
+      const heartbeat = settings.notifications[to]?.heartbeat;
+      if (heartbeat && notifications.includes(to))
+        return [place(['notify', i, 'to'], { message: `"${to}" is a heartbeat, which gets no messages.` })];
+      return unknown(['notify', i, 'to'], 'notification', to, notifications);
+    }),
   ];
 }
 

@@ -11,7 +11,7 @@ import type { Diagnostic } from '../yaml/diagnostic.ts';
 import type { Path, Remark } from '../yaml/yaml-file.ts';
 import { contradictions } from './never-matches.ts';
 import type { PolicyEntry } from './policy-file.ts';
-import { compileParentWhere, compileWhereOf } from './where.ts';
+import { compileParentWhere, compileWhereOf, type Where } from './where.ts';
 
 export type Place = (path: Path, remark: Remark) => Diagnostic;
 
@@ -67,6 +67,32 @@ export function selectFindings(select: PartialSelect, job: AnyJob, place: Place)
       const joined = operationOf(id).list;
       return joined ? queryFindings(joined, { filters }, ['select', 'join', name], place) : [];
     }),
+  ];
+}
+
+/** Conditions that no item can meet, each with its place. Those that are not valid are reported elsewhere. */
+export function uselessConditions(select: PartialSelect, job: AnyJob): [Path, Remark][] {
+  if (sourceFaults(select, job).length > 0) return [];
+  const { where, for_each: forEach } = select;
+  const check = (at: Path, compile: () => Where): [Path, Remark][] => {
+    if (expressionFault(compile)) return [];
+    const { never } = compile();
+    if (!never) return [];
+    const [one, other] = never.parts;
+    const parts = never.parts.map((part) => `\`${part}\``);
+    const message =
+      other === undefined
+        ? `The condition can never hold: ${parts[0]} is false for every value that the field has.`
+        : `The condition can never hold: ${parts.slice(0, -1).join(', ')} and ${parts.at(-1)} exclude each other.`;
+    return one === undefined ? [] : [[at, { message, offset: never.offset }]];
+  };
+  return [
+    ...(where === undefined
+      ? []
+      : check(['select', 'where'], () => compileWhereOf(job, selectedOf(select), where))),
+    ...(forEach?.where === undefined
+      ? []
+      : check(['select', 'for_each', 'where'], () => compileParentWhere(forEach.list, forEach.where ?? ''))),
   ];
 }
 
@@ -247,7 +273,7 @@ function whereFindings(compile: () => unknown, at: Path, place: Place): Diagnost
   return fault ? [place([...at, 'where'], fault)] : [];
 }
 
-function expressionFault(compile: () => unknown): Remark | undefined {
+export function expressionFault(compile: () => unknown): Remark | undefined {
   try {
     compile();
     return undefined;

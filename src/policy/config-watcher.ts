@@ -18,7 +18,12 @@ export interface ConfigWatch {
 const CHECK_INTERVAL_MS = 1_000;
 
 /** Settings that apply immediately, with their keys in the file. */
-const live = { notifications: 'notifications', calendars: 'calendars', retention: 'retention' } as const;
+const live = {
+  access: 'access',
+  notifications: 'notifications',
+  calendars: 'calendars',
+  retention: 'retention',
+} as const;
 /** Settings that need a restart, with their keys in the file. */
 const fixed = {
   accounts: 'accounts',
@@ -26,6 +31,7 @@ const fixed = {
   policiesDir: 'policies',
   dataDir: 'data_dir',
   daemon: 'daemon',
+  audit: 'audit',
   dashboard: 'dashboard',
 } as const;
 

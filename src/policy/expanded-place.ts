@@ -36,8 +36,10 @@ function hasOwnForm(
   { at, missing }: Remark,
 ): boolean {
   const { value, rest } = follow(root, inner);
-  // The key itself is written, whatever its value is.
-  const judged = follow(root, at === 'key' ? inner.slice(0, -1) : inner);
+  const isKey = at === 'key';
+  // The key itself is written, whatever its value is. That of a map from a variable has the place of the map.
+  if (isKey && rest.length === 0 && value.place.at(-1) !== inner.at(-1)) return false;
+  const judged = follow(root, isKey ? inner.slice(0, -1) : inner);
   if (judged.used || judged.value.pieces || value.place[0] !== path[0]) return false;
   const isNull = rest.length === 0 && value.content.kind === 'scalar' && value.content.value === null;
   return !hasDefaults || (missing === undefined && !isNull);

@@ -3,13 +3,14 @@
  *
  * They are conditions: when `job` (or `select.from`) has this value, `with` (or `select`) has this schema.
  */
-import { hasNames, kinds, type NamedKind } from '../contract/kinds.ts';
+import { nameSchema } from '../contract/input-schema.ts';
+import { hasNames, kinds } from '../contract/kinds.ts';
 import { type Filter, filterValueSchema, type List, type Operator } from '../contract/list.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
 import { type CandidateList, candidateLists, parentListOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
-import { type Form, type JsonSchema, jsonSchemaOf, withPlaceholders } from './json-schema.ts';
+import { type Form, type JsonSchema, jsonSchemaOf, nothing, withPlaceholders } from './json-schema.ts';
 
 export type Conditional = JsonSchema | { if: object; then: object };
 
@@ -173,10 +174,10 @@ function queryOf(id: CandidateList, form: Form): JsonSchema {
   return {
     ...(parent && { required: ['for_each'] }),
     properties: {
-      for_each: parent ? forEachOf(parent, form) : { not: {} },
+      for_each: parent ? forEachOf(parent, form) : nothing,
       filters: reference(filtersName(id, form)),
-      sort: list.sorts.length > 0 ? { description: sortText(list), enum: sortsOf(list) } : { not: {} },
-      ...(!list.timezone && { timezone: { not: {} } }),
+      sort: list.sorts.length > 0 ? { description: sortText(list), enum: sortsOf(list) } : nothing,
+      ...(!list.timezone && { timezone: nothing }),
     },
   };
 }
@@ -231,15 +232,6 @@ function filterOf(field: string, filter: Filter): JsonSchema {
     additionalProperties: false,
   };
 }
-
-/** A name in place of an id. */
-const nameSchema = (kind: NamedKind): JsonSchema => ({
-  type: 'object',
-  description: `A ${kinds[kind].noun} by its name.`,
-  properties: { name: { type: 'string', minLength: 1 } },
-  required: ['name'],
-  additionalProperties: false,
-});
 
 function kindText({ kind, values, idOf }: Filter): string {
   if (idOf)

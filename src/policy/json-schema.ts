@@ -14,14 +14,17 @@ export interface JsonSchema {
   format?: string;
   minLength?: number;
   not?: object;
-  allOf?: object[];
+  if?: object;
+  then?: JsonSchema;
+  allOf?: JsonSchema[];
+  minProperties?: number;
   anyOf?: JsonSchema[];
   /** Keys of which a map has one. */
   oneOf?: JsonSchema[];
   items?: JsonSchema;
   required?: string[];
   properties?: Record<string, JsonSchema>;
-  propertyNames?: JsonSchema;
+  propertyNames?: JsonSchema & { doNotSuggest?: true };
   additionalProperties?: JsonSchema | boolean;
 }
 
@@ -31,12 +34,16 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return plain as JsonSchema;
 }
 
+/** A key with this schema cannot be there. */
+export const nothing: JsonSchema = { not: {} };
+
 /** In a partial map nothing is required, and null stands for no default. The items of a list are complete. */
 export type Form = 'complete' | 'partial';
 
 /** The schema with placeholders for the values inside. */
 export function withPlaceholders(schema: JsonSchema, form: Form): JsonSchema {
-  const { properties, items, anyOf, oneOf, additionalProperties, propertyNames, required, ...rest } = schema;
+  const { properties, items, anyOf, oneOf, allOf, additionalProperties, propertyNames, ...other } = schema;
+  const { required, minProperties, then, ...rest } = other;
   const formsOf = (inner: JsonSchema) => orPlaceholder(inner, form);
   return {
     ...rest,
@@ -46,22 +53,27 @@ export function withPlaceholders(schema: JsonSchema, form: Form): JsonSchema {
     ...(typeof additionalProperties === 'object'
       ? { additionalProperties: formsOf(additionalProperties) }
       : additionalProperties !== undefined && { additionalProperties }),
-    // Such a key is refused everywhere.
+    // Such a key is refused everywhere. Editors would suggest the key "property".
     ...(typeof additionalProperties === 'object' && {
-      propertyNames: { ...propertyNames, not: { const: '__proto__' } },
+      propertyNames: { ...propertyNames, not: { const: '__proto__' }, doNotSuggest: true },
     }),
     ...(items && { items: orPlaceholder(items, 'complete') }),
     ...(anyOf && { anyOf: anyOf.map((one) => withPlaceholders(one, form)) }),
+    ...(allOf && { allOf: allOf.map((one) => withPlaceholders(one, form)) }),
+    // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
+    ...(then && { then: withPlaceholders(then, form) }),
     ...(required && form === 'complete' && { required }),
+    ...(minProperties !== undefined && form === 'complete' && { minProperties }),
     ...(oneOf && form === 'complete' && { oneOf }),
   };
 }
 
 /** A value, or what can be there instead of it. Its description stays outside, where editors look for it. */
 function orPlaceholder(schema: JsonSchema, form: Form): JsonSchema {
+  if (schema.not) return form === 'partial' ? { type: 'null' } : schema;
   const { description, default: standard, title, examples, ...value } = withPlaceholders(schema, form);
   const instead: JsonSchema[] = [
-    ...(takesAnyText(schema) || schema.not ? [] : [placeholderFor(schema, form)]),
+    ...(takesAnyText(schema) ? [] : [placeholderFor(schema, form)]),
     ...(form === 'partial' && !isAnything(schema) ? [{ type: 'null' }] : []),
   ];
   return {
@@ -94,6 +106,11 @@ const placeholder = String.raw`\$\{\{\s*(vars|matrix)(\.[A-Za-z0-9_\-]+)+\s*\}\}
 
 /** A text can contain placeholders; any other value is one placeholder. What a default becomes depends on its use. */
 const placeholderFor = (schema: JsonSchema, form: Form): JsonSchema => ({
-  type: 'string',
-  pattern: takesText(schema) || form === 'partial' ? placeholder : `^${placeholder}$`,
+  $ref: `#/$defs/${takesText(schema) || form === 'partial' ? 'text-with-placeholder' : 'placeholder'}`,
 });
+
+/** The `$defs` of every schema with placeholders. Editors show their names. */
+export const placeholderDefinitions: Record<string, JsonSchema> = {
+  placeholder: { type: 'string', pattern: `^${placeholder}$` },
+  'text-with-placeholder': { type: 'string', pattern: placeholder },
+};

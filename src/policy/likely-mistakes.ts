@@ -73,6 +73,19 @@ interface Limited {
   limits?: { max_targets?: number };
 }
 
+/** A remark when a policy without a schedule has a deadline: only scheduled runs have one. */
+export const uselessDeadline = ({ deadline, schedule }: Partial<PolicyEntry>): Remark[] =>
+  deadline === undefined || schedule !== undefined
+    ? []
+    : [
+        {
+          at: 'key',
+          message:
+            '"deadline" has no effect, because only scheduled runs have one, and the policy has no schedule.',
+          suggestion: 'add a schedule, or remove it',
+        },
+      ];
+
 /** A plan larger than `max_targets` stops the run before a larger `limit` applies. */
 export function uselessLimit({ select, limits }: Limited): Remark[] {
   const [limit, most] = [select?.limit, limits?.max_targets];

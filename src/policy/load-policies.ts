@@ -16,6 +16,7 @@ import { type ExpandedFile, type ExpandedPolicy, expandFile } from './expand-fil
 import { findingIn } from './expanded-place.ts';
 import type { Policy } from './policy.ts';
 import { PolicyFileOutline } from './policy-file.ts';
+import { requiredBy, requiredRemarks } from './required-policies.ts';
 
 export interface Source {
   /** The folder whose `*.yaml` and `*.yml` are read, in the order of their names. */
@@ -35,8 +36,8 @@ export interface Warning extends Diagnostic {
 export interface Loaded {
   policies: Policy[];
   findings: Diagnostic[];
-  /** Those of the findings that are about chains (`schedule.after`): their files could be read. */
-  chainFindings: Diagnostic[];
+  /** Those of the findings that are about other policies (`schedule.after`, `undo_of`): their files could be read. */
+  linkFindings: Diagnostic[];
   /** Probable errors in the policies that can be used. */
   warnings: Warning[];
   /** Entries of the folder that are not read: other files, and folders, which end with a slash. */
@@ -54,35 +55,37 @@ export interface Loaded {
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
   const policies: Policy[] = [];
-  const chainFindings: Diagnostic[] = [];
+  const linkFindings: Diagnostic[] = [];
   const broken: Loaded['broken'] = [];
   const warnings: Warning[] = [];
   const entries = files.flatMap((file) => readEntries(file, source, { findings, warnings }));
   findings.push(...eachOnce(entries, ({ read }) => read.findings).map(({ finding }) => finding));
   const used: Entry[] = [];
   const owners = ownersOf(entries);
-  const links = linksByName([
-    ...linksElsewhere(source, files, entries),
-    ...[...owners.values()].flatMap(linkOfEntry),
-  ]);
+  const all = [...entriesElsewhere(source, files, entries), ...owners.values()];
+  const links = linksByName(all.flatMap(linkOfEntry));
+  const known = new Map(
+    all.flatMap(({ read }) => (read.name === undefined ? [] : [[read.name, read.policy]])),
+  );
   for (const entry of entries) {
     const { read, yaml } = entry;
     const owner = read.name === undefined ? undefined : owners.get(read.name);
-    const chain = owner === entry ? chainFinding(entry, links) : undefined;
-    if (chain) chainFindings.push(chain);
+    const linked =
+      owner === entry ? [...chainFinding(entry, links), ...requiredFindings(entry, known, source)] : [];
+    linkFindings.push(...linked);
     if (owner && owner !== entry) findings.push(nameTwice(entry, owner));
-    else if (read.policy && !chain) {
+    else if (read.policy && linked.length === 0) {
       policies.push(read.policy);
       used.push(entry);
     } else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
   }
-  findings.push(...chainFindings);
+  findings.push(...linkFindings);
   for (const { finding, owners } of eachOnce(used, ({ read }) => read.warnings))
     warnings.push({ ...finding, policies: owners.flatMap(({ read }) => read.name ?? []) });
   return {
     policies,
     findings: inOrder(findings),
-    chainFindings,
+    linkFindings,
     warnings: inOrder(warnings),
     ignored,
     broken,
@@ -115,33 +118,39 @@ const ofForm = ({ findings }: ReadPolicy): ReadPolicy => ({
 const linkOfEntry = ({ read: { name, after } }: Entry): Link[] =>
   name === undefined ? [] : [{ name, after }];
 
-/** When only some files are read, a policy of theirs may follow one of another file of the folder. */
-function linksElsewhere(source: Source, files: readonly string[], entries: readonly Entry[]): Link[] {
-  if (!source.files || !entries.some(({ read }) => read.after !== undefined)) return [];
+/** When only some files are read, a policy of theirs may name one of another file of the folder. */
+function entriesElsewhere(source: Source, files: readonly string[], entries: readonly Entry[]): Entry[] {
+  const namesAnother = ({ read: { after, policy } }: Entry) =>
+    after !== undefined || (policy !== undefined && requiredBy(policy, source.registry).length > 0);
+  if (!source.files || !entries.some(namesAnother)) return [];
   const read = new Set(files.map(whereabouts));
   return filesIn(source.dir)
     .files.filter((file) => !read.has(whereabouts(file)))
-    .flatMap((file) => readEntries(file, source, { findings: [], warnings: [] }))
-    .flatMap(linkOfEntry);
+    .flatMap((file) => readEntries(file, source, { findings: [], warnings: [] }));
 }
 
 /** The policy that it follows does not exist, or follows it in turn. */
-function chainFinding(entry: Entry, links: ReadonlyMap<string, Link>): Diagnostic | undefined {
+function chainFinding(entry: Entry, links: ReadonlyMap<string, Link>): Diagnostic[] {
   const [link] = linkOfEntry(entry);
   const fault = link && chainFault(link, links);
-  if (!fault) return undefined;
-  const suggestion =
-    fault.is === 'missing'
-      ? suggestionFor(
-          fault.policy,
-          [...links.keys()].filter((name) => name !== link.name),
-        )
-      : undefined;
-  return findingIn(entry.yaml, entry.policy, ['schedule', 'after', 'policy'], {
-    message: formatChainFault(link.name, fault),
-    suggestion,
-  });
+  if (!fault) return [];
+  const others = [...links.keys()].filter((name) => name !== link.name);
+  const suggestion = fault.is === 'missing' ? suggestionFor(fault.policy, others) : undefined;
+  const remark = { message: formatChainFault(link.name, fault), suggestion };
+  return [findingIn(entry.yaml, entry.policy, ['schedule', 'after', 'policy'], remark)];
 }
+
+/** What is wrong with the policies that the options of its jobs name. */
+const requiredFindings = (
+  { yaml, policy, read }: Entry,
+  known: ReadonlyMap<string, Policy | undefined>,
+  { registry }: Source,
+): Diagnostic[] =>
+  read.policy
+    ? requiredRemarks(read.policy, known, registry).map(([path, remark]) =>
+        findingIn(yaml, policy, path, remark),
+      )
+    : [];
 
 type Files = Pick<Loaded, 'findings' | 'ignored'> & { files: string[] };
 

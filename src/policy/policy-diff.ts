@@ -17,10 +17,14 @@ export interface KeyChange {
  * writing a default down is no change.
  */
 export function keyChanges(before: Policy, after: Policy, registry: Registry): KeyChange[] {
-  const [old, now] = [before, after].map((policy) => flattened(asWritten(policy, registry)));
-  const keys = new Set([...(now?.keys() ?? []), ...(old?.keys() ?? [])]);
-  return [...keys].flatMap((key) => {
-    const change = { key, before: old?.get(key), after: now?.get(key) };
+  return valueChanges(asWritten(before, registry), asWritten(after, registry));
+}
+
+/** The same of two definitions, as they would be written with every default. */
+export function valueChanges(before: Record<string, unknown>, after: Record<string, unknown>): KeyChange[] {
+  const [old, now] = [flattened(before), flattened(after)];
+  return [...new Set([...now.keys(), ...old.keys()])].flatMap((key) => {
+    const change = { key, before: old.get(key), after: now.get(key) };
     return isDeepStrictEqual(change.before, change.after) ? [] : [change];
   });
 }

@@ -7,6 +7,7 @@
  */
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import type { Registry } from '../job/registry.ts';
+import { compacted } from './compact-schema.ts';
 import {
   conditionsOf,
   consequenceOf,
@@ -16,7 +17,7 @@ import {
   jobNameSchema,
   queryFrom,
 } from './job-schema.ts';
-import { type JsonSchema, jsonSchemaOf, withPlaceholders } from './json-schema.ts';
+import { type JsonSchema, jsonSchemaOf, placeholderDefinitions, withPlaceholders } from './json-schema.ts';
 import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema';
@@ -29,7 +30,7 @@ export function policyFileJsonSchema(registry: Registry) {
   const entry = entryOf(registry);
   const { properties = {} } = jsonSchemaOf(PolicyFileOutline);
   const partial = { $ref: '#/$defs/partialPolicy' };
-  return {
+  return compacted({
     $schema,
     type: 'object',
     properties: {
@@ -58,8 +59,9 @@ export function policyFileJsonSchema(registry: Registry) {
       policy: { ...withPlaceholders(entry, 'complete'), allOf: conditionsOf(registry, 'complete') },
       partialPolicy: { ...withPlaceholders(entry, 'partial'), allOf: conditionsOf(registry, 'partial') },
       ...definitionsOf(registry),
+      ...placeholderDefinitions,
     },
-  };
+  });
 }
 
 function entryOf(registry: Registry): JsonSchema {
@@ -77,7 +79,7 @@ function entryOf(registry: Registry): JsonSchema {
 
 const withoutProto = (schema: JsonSchema): JsonSchema => ({
   ...schema,
-  propertyNames: { ...schema.propertyNames, not: { const: '__proto__' } },
+  propertyNames: { ...schema.propertyNames, not: { const: '__proto__' }, doNotSuggest: true },
 });
 
 /** What follows from the job and the list in `defaults` for policies that do not name them. */

@@ -7,14 +7,15 @@
  */
 import { z } from 'zod';
 import { type CandidateList, candidateLists, candidateSources, parentListOf } from '../job/candidates.ts';
-import { isFinal } from '../run/moves.ts';
-import { runStatuses } from '../run/run.ts';
+import { runWords } from '../settings/notify-words.ts';
 import { duration } from '../yaml/duration.ts';
-import { name, timezone, whole } from './file-values.ts';
+import { timezone } from '../yaml/judged.ts';
+import { name, whole } from './file-values.ts';
 import { Limits } from './limits-file.ts';
 import { placeholderName } from './placeholders.ts';
 import { priorities } from './policy.ts';
 import { Record } from './record-file.ts';
+import { Approval, Rollout } from './rollout-file.ts';
 import { Schedule } from './schedule-file.ts';
 
 const Name = z.strictObject({
@@ -151,25 +152,34 @@ const Deadline = z.union(
   { error: deadlineForms },
 );
 
-/**
- * What a policy may notify about: every end of a run, that the account refuses access, that it was paused by
- * itself, and that findings are new or resolved.
- */
-const tellable = [
-  ...runStatuses.filter(isFinal),
-  ...(['blocked', 'paused', 'findings', 'recovered', 'deadline'] as const),
-];
+/** The ends of a run that are failures, which `streak` counts. */
+const failures: readonly string[] = ['failed', 'partial', 'stopped'];
 
-const Notify = z.strictObject({
-  on: z
-    .array(z.enum(tellable))
-    .min(1)
-    .default(['failed', 'partial', 'stopped', 'blocked', 'paused'])
-    .describe(
-      'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved; deadline: a run is predicted to miss its deadline, or has missed it. Default failed, partial, stopped, blocked, paused.',
-    ),
-  to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
-});
+const Notify = z
+  .strictObject({
+    on: z
+      .array(z.enum(runWords))
+      .min(1)
+      .default(['failed', 'partial', 'stopped', 'blocked', 'paused', 'findings', 'recovered'])
+      .describe(
+        'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved, or a run succeeded after failures that were reported; deadline: a run is predicted to miss its deadline, or has missed it; approval-wanted: a run waits for an approval; approval-expired: nobody decided in time; gate-closed: a rollout does not go on. Default failed, partial, stopped, blocked, paused, findings, recovered.',
+      ),
+    to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
+    streak: z
+      .optional(whole(1, 1000))
+      .describe(
+        'Failures (failed, partial, stopped) are reported only from this number of runs in a row on. Default 1.',
+      ),
+  })
+  .superRefine(({ on, streak }, context) => {
+    if (streak === undefined || on.some((one) => failures.includes(one))) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['streak'],
+      message: 'needs failed, partial or stopped under "on"',
+      params: { suggestion: 'add one of them, or remove it' },
+    });
+  });
 
 const combinations = z.array(z.record(z.string(), z.unknown())).min(1);
 
@@ -194,6 +204,9 @@ const Step = z.strictObject({
 const Entry = z.strictObject({
   name: name.describe('The name of the policy, once in all files.'),
   description: z.optional(z.string()).describe('One line for people. Default none.'),
+  owner: z
+    .optional(z.string().min(1).max(100))
+    .describe('Who is responsible for it: a person or a team, for people and lists. Default none.'),
   matrix: z
     .optional(Matrix)
     .describe(
@@ -228,6 +241,14 @@ const Entry = z.strictObject({
     .describe(
       'When a scheduled run has to be done: a time of day in the time zone of the schedule ("06:00", the first after the scheduled time), or a duration after the scheduled time. A run that is predicted to miss it, or misses it, is reported once to those who have `deadline` under `notify.on`. Default none.',
     ),
+  approval: z
+    .optional(Approval)
+    .describe('Which of its runs need the approval of a person before they start. Default none.'),
+  rollout: z
+    .optional(Rollout)
+    .describe(
+      'The targets are worked on in batches, and each batch begins only when the ones before it did well. Default: all targets together.',
+    ),
   notify: z
     .array(Notify)
     .default([])
@@ -243,6 +264,10 @@ export const PolicyEntry = Entry.superRefine((entry, context) => {
     context.addIssue({ code: 'custom', path, message, params: { suggestion } });
   if (schedule?.spread !== undefined && schedule.spread >= timeout.run)
     refuse(['schedule', 'spread'], 'must be a duration that is shorter than "timeout.run"');
+  if (schedule?.spread !== undefined && entry.rollout)
+    refuse(['schedule', 'spread'], 'cannot be used together with "rollout"', 'remove one of the two');
+  if (entry.approval?.each_batch && !entry.rollout)
+    refuse(['approval', 'each_batch'], 'needs "rollout"', 'add batches, or remove it');
   if (job === undefined && steps === undefined)
     context.addIssue({
       code: 'custom',

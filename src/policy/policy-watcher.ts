@@ -37,6 +37,8 @@ export interface PolicyWatcherOptions {
   registry: Registry;
   clock: Clock;
   log: Log;
+  /** Called after policies were read again, with the active ones before and now. */
+  onChange?: (before: readonly Policy[], now: readonly Policy[]) => void;
 }
 
 const CHECK_INTERVAL_MS = 500;
@@ -69,6 +71,7 @@ export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
       const before = state;
       state = readAll({ dir, registry, settings: settings() }, before, now, clock.now());
       logChanges(state, before, log);
+      parts.onChange?.(before.policies, state.policies);
       [seen, unsettled, times] = [now, undefined, 0];
     }
   })();
@@ -186,7 +189,7 @@ function keptOf(
   inodes: Map<string, number>,
 ): readonly Policy[] {
   const broken = new Set(
-    read.findings.filter((one) => !read.chainFindings.includes(one)).map(({ file }) => file),
+    read.findings.filter((one) => !read.linkFindings.includes(one)).map(({ file }) => file),
   );
   const names = new Set(read.policies.map(({ name }) => name));
   const fileNow = (file: string): string => {

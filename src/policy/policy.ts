@@ -134,9 +134,44 @@ export type GroupLimits = z.output<typeof GroupLimits>;
 const Deadline = z.union([z.object({ minute: number }), z.object({ afterMs: number })]);
 export type Deadline = z.output<typeof Deadline>;
 
+/** Which runs need the approval of a person before they start, and who may give it. */
+const Approval = z.object({
+  when: z.union([z.enum(['always', 'destructive']), z.object({ overTargets: number })]),
+  /** Names of roles or users; missing: whoever has the role approver. */
+  by: optional(z.array(text)),
+  expiresMs: number,
+  /** Not by whoever started the run. */
+  separate: optional(yes),
+  eachBatch: optional(yes),
+});
+export type ApprovalRule = z.output<typeof Approval>;
+
+/** The targets for which a condition holds, so many, or such a part of the whole plan. */
+const Batch = z.union([
+  z.object({ where: text }),
+  z.object({ percent: number }),
+  z.object({ count: number }),
+]);
+export type BatchRule = z.output<typeof Batch>;
+
+const Rollout = z.object({
+  batches: z.array(Batch),
+  /** Between the end of a batch and the gate before the next one. */
+  pauseMs: number,
+  /** More failed targets than this close the gate. */
+  maxFailed: Threshold,
+  /** CEL over each target that is done, as `select.where`. */
+  healthy: optional(text),
+  /** How long a run with a closed gate waits for a person. */
+  waitWhenClosedMs: number,
+});
+export type RolloutRule = z.output<typeof Rollout>;
+
 export const Policy = z.object({
   name: text,
   description: optional(text),
+  /** Who is responsible for it, for people. */
+  owner: optional(text),
   account: text,
   /** For a policy with steps, the names of their jobs, for people: `jobOf` gives the job. */
   job: text,
@@ -166,10 +201,14 @@ export const Policy = z.object({
   /** When its scheduled runs have to be done. */
   deadline: optional(Deadline),
   /** What is told to whom (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
-  notify: z.array(z.object({ on: z.array(text), to: text })),
+  notify: z.array(z.object({ on: z.array(text), to: text, streak: optional(number) })),
   record: optional(Recording),
+  approval: optional(Approval),
+  rollout: optional(Rollout),
   /** The file it was read from, and a hash of all that decides what it does. */
   file: text,
+  /** The line of the file at which its entry begins. */
+  line: optional(number),
   hash: text,
 });
 export type Policy = z.output<typeof Policy>;

@@ -2,16 +2,9 @@
 import { z } from 'zod';
 import { DayRange, dayOrNameJsonSchema } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
-import { cronFault, cronPattern } from './cron.ts';
-import { judged, name, timezone, whole } from './file-values.ts';
+import { cron, timezone } from '../yaml/judged.ts';
+import { name, whole } from './file-values.ts';
 import { blackoutMoves, chainStatuses, foldings, gaps, overlaps } from './policy.ts';
-
-const cron = judged(cronFault, (text) => cronPattern.test(text)).meta({
-  title: 'cron expression',
-  pattern: cronPattern.source,
-  patternErrorMessage: 'This is not a cron expression of five fields, such as 0 2 * * *.',
-  examples: ['0 2 * * *', '*/15 * * * *', '0 7 * * mon-fri', '0 3 1 * *'],
-});
 
 const Blackout = z.union([DayRange, z.string().meta(dayOrNameJsonSchema)], {
   error:
@@ -35,19 +28,25 @@ const Catchup = z.union(
   { error: 'must be a duration such as 2h, or { window: 2h, mode: all } with mode none, last or all' },
 );
 
-const After = z.strictObject({
-  policy: name.describe('The policy whose runs it follows; of any file and account.'),
-  status: z
-    .array(z.enum(chainStatuses))
-    .min(1)
-    .default(['succeeded'])
-    .describe('The ends of those runs that start it. Default [succeeded].'),
-  within: duration(60_000)
-    .prefault('24h')
-    .describe(
-      'An end that is noticed later than this, because no daemon was running, is recorded as missed. Default 24h.',
-    ),
-});
+const After = z.strictObject(
+  {
+    policy: name.describe('The policy whose runs it follows; of any file and account.'),
+    status: z
+      .array(z.enum(chainStatuses))
+      .min(1)
+      .default(['succeeded'])
+      .describe('The ends of those runs that start it. Default [succeeded].'),
+    within: duration(60_000)
+      .prefault('24h')
+      .describe(
+        'An end that is noticed later than this, because no daemon was running, is recorded as missed. Default 24h.',
+      ),
+  },
+  {
+    error: ({ code }) =>
+      code === 'invalid_type' ? 'must be a map, such as { policy: nightly-sync }' : undefined,
+  },
+);
 
 const ScheduleKeys = z.strictObject({
   cron: z

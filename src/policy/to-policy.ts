@@ -5,7 +5,16 @@ import { createHash } from 'node:crypto';
 import { jobNames } from '../job/steps.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
-import type { Blackout, ForEach, GroupLimits, Policy, Schedule, Select } from './policy.ts';
+import type {
+  ApprovalRule,
+  Blackout,
+  ForEach,
+  GroupLimits,
+  Policy,
+  RolloutRule,
+  Schedule,
+  Select,
+} from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';
 
 const defaultTargetMs = 2 * 3_600_000;
@@ -21,13 +30,13 @@ export type JobOptions = { options: unknown } | { steps: readonly { options: unk
 export type Calendars = Readonly<Record<string, readonly Days[]>>;
 
 /**
- * The policy, frozen. `work` is `with` as the schemas of its jobs read it. The days of calendars are copied into
+ * The policy, frozen, with its place. `work` is `with` as the schemas of its jobs read it. The days of calendars are copied into
  * the policy.
  */
 export function toPolicy(
   entry: PolicyEntry,
   { work, calendars }: { work: JobOptions; calendars: Calendars },
-  file: string,
+  { file, line }: { file: string; line?: number | undefined },
 ): Policy {
   const { limits, retry, timeout } = entry;
   const deciding = {
@@ -53,11 +62,22 @@ export function toPolicy(
     },
     timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
     ...(entry.deadline && { deadline: entry.deadline }),
-    notify: entry.notify.map(({ on, to }) => ({ on: [...on], to })),
+    notify: entry.notify.map(({ on, to, streak }) => ({
+      on: [...on],
+      to,
+      ...(streak === undefined ? {} : { streak }),
+    })),
     ...(entry.record && { record: toRecord(entry.record) }),
+    ...(entry.approval && { approval: toApproval(entry.approval) }),
+    ...(entry.rollout && { rollout: toRollout(entry.rollout) }),
   };
-  const description = entry.description === undefined ? {} : { description: entry.description };
-  return deepFreeze({ ...deciding, ...description, file, hash: hashOf(deciding) });
+  const { description, owner } = entry;
+  const labels = {
+    ...(description === undefined ? {} : { description }),
+    ...(owner === undefined ? {} : { owner }),
+  };
+  const place = { file, ...(line === undefined ? {} : { line }) };
+  return deepFreeze({ ...deciding, ...labels, ...place, hash: hashOf(deciding) });
 }
 
 const toRecord = ({
@@ -71,6 +91,34 @@ const toRecord = ({
     },
   }),
   ...(note && { note }),
+});
+
+const toApproval = ({
+  when,
+  by,
+  expires,
+  separate,
+  each_batch: eachBatch,
+}: NonNullable<PolicyEntry['approval']>): ApprovalRule => ({
+  when: typeof when === 'string' ? when : { overTargets: when.over.targets },
+  ...(by === undefined ? {} : { by: [...by] }),
+  expiresMs: expires,
+  ...(separate && { separate: true as const }),
+  ...(eachBatch && { eachBatch: true as const }),
+});
+
+const toRollout = ({
+  batches,
+  pause,
+  max_failed: maxFailed,
+  healthy,
+  wait_when_closed: waitWhenClosedMs,
+}: NonNullable<PolicyEntry['rollout']>): RolloutRule => ({
+  batches: [...batches],
+  pauseMs: pause,
+  maxFailed,
+  ...(healthy === undefined ? {} : { healthy }),
+  waitWhenClosedMs,
 });
 
 /** The job with its options, or the steps. A single step is the same as its job. */

@@ -4,6 +4,7 @@
 
 import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
 import type { Field, FieldTree } from '../expression/fields.ts';
+import type { NeverHolds } from '../expression/never-holds.ts';
 import type { Requirement } from '../expression/required.ts';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { fieldsOfItem } from '../job/fields.ts';
@@ -21,6 +22,8 @@ export interface Where {
   test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
   /** The names and ids that tags of sites are compared with. */
   tags: { names: string[]; ids: string[] };
+  /** Why no candidate can meet the condition; undefined when one may. */
+  never: NeverHolds | undefined;
   /** What is true of every candidate for which the condition holds. */
   required: readonly Requirement[];
   /** The time of a requirement; undefined when it cannot be calculated. */
@@ -48,6 +51,7 @@ export function compileWhere(source: string, variables: Variables): Where {
   return {
     test: (items, now) => condition.of(items, now) === true,
     tags: { names: textsFor(name), ids: textsFor(id) },
+    never: condition.neverHolds(),
     required: condition.requirements(),
     timeOf({ time }, at) {
       try {

@@ -2,25 +2,19 @@
  * The BullMQ queues. Only this file uses `Queue`, `Worker` and `Job`; all others use entries.
  *
  * An entry names a record, and the record says whether the work is still needed. BullMQ delivers at least once,
- * so a worker claims the target in the records first. Ended entries are removed: the records are the history.
+ * so a worker claims the target in the records first. Some ended entries are kept, only for people who look at
+ * the queues: the records are the history.
  */
 import { createRequire } from 'node:module';
-import type { ConnectionOptions, Queue } from 'bullmq';
-import { z } from 'zod';
+import type { ConnectionOptions, Job, Queue } from 'bullmq';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
-
-/** Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. */
-const Entry = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('plan'), run: z.string() }),
-  z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), fence: z.number() }),
-]);
-export type Entry = z.output<typeof Entry>;
+import { Entry, keyOf, nameOf, type Report, storableReport } from './entry.ts';
 
 export interface Handlers {
-  plan(entry: Extract<Entry, { kind: 'plan' }>): Promise<void>;
-  act(entry: Extract<Entry, { kind: 'act' }>): Promise<void>;
+  plan(entry: Extract<Entry, { kind: 'plan' }>): Promise<Report | undefined>;
+  act(entry: Extract<Entry, { kind: 'act' }>): Promise<Report | undefined>;
 }
 
 export interface Working {
@@ -35,6 +29,8 @@ export interface Queues {
   drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
+  /** Attempts deliveries, at most `concurrency` at the same time. */
+  deliver(attempt: (delivery: string) => Promise<void>, concurrency: number): Working;
   /** How many entries wait and are active, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
   /** The names of paused queues, of which no worker gets entries. */
@@ -60,17 +56,22 @@ const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 1
 /** Many at once, since such an entry only starts the planning. */
 const PLANS_AT_ONCE = 20;
 const PAGE = 500;
+/** How many ended entries of each queue are kept, completed and failed ones apart, and for how long. */
+const KEPT = { count: 1_000, age: 86_400 };
 /** The states of entries that have not ended; `active` ones may belong to a worker that died. */
 const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
 /**
  * The queues, opened when they are first used. The connection has to retry without limit, as BullMQ requires,
- * and the caller closes it.
+ * and the caller closes it. `onTaken` is called when a worker of this process takes an entry for the first time.
  */
-export function openQueues(connection: ConnectionOptions, log: Log): Queues {
+export function openQueues(
+  connection: ConnectionOptions,
+  log: Log,
+  onTaken: (queue: string, waitedMs: number) => void = () => undefined,
+): Queues {
   const defaults = {
     prefix: PREFIX,
-    defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
     streams: { events: { maxLen: 1000 } },
   };
   // A lost connection is logged once, where it was opened. Here each queue and worker would log it again.
@@ -84,6 +85,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     const queues = {
       plan: new Queue('plans', { connection, ...defaults }),
       act: new Queue('actions', { connection, ...defaults }),
+      deliver: new Queue('deliveries', { connection, ...defaults }),
     };
     for (const queue of Object.values(queues)) queue.on('error', logError);
     return queues;
@@ -92,22 +94,51 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     opened ??= open();
     return opened;
   };
+  type Handle = (entry: Entry) => Promise<Report | undefined>;
+  const take = (name: string, slots: number, handle: Handle) => {
+    const { Worker } = bullmq();
+    const process = async (job: Job) => {
+      if (job.attemptsStarted === 1) onTaken(name, (job.processedOn ?? 0) - job.timestamp - job.delay);
+      const report = await handle(Entry.parse(job.data)).catch((error) => Promise.reject(storable(error)));
+      if (!report) return undefined;
+      const { result, log } = storableReport(report);
+      // Sent together with the end of the entry, which follows at once on the same connection.
+      job.log(log.join('\n')).catch(logError);
+      return result;
+    };
+    const worker = new Worker(name, process, {
+      connection,
+      prefix: PREFIX,
+      concurrency: slots,
+      ...LOCKS,
+      removeOnComplete: KEPT,
+      removeOnFail: KEPT,
+    });
+    worker.on('error', logError);
+    worker.on('failed', (job, error) => log.error({ err: error, entry: job?.data }, 'an entry failed'));
+    return worker;
+  };
 
   return {
     async put(entries) {
-      for (const kind of ['plan', 'act'] as const) {
+      for (const kind of ['plan', 'act', 'deliver'] as const) {
         const jobs = entries
           .filter((entry) => entry.kind === kind)
-          .map((entry) => ({ name: entry.kind, data: entry, opts: { jobId: idOf(entry) } }));
+          .map((entry) => ({
+            name: nameOf(entry),
+            data: entry,
+            opts: { deduplication: { id: keyOf(entry) } },
+          }));
         if (jobs.length > 0) await queues()[kind].addBulk(jobs);
       }
     },
     async drop(run) {
-      for (const queue of Object.values(queues())) {
+      const { plan, act } = queues();
+      for (const queue of [plan, act]) {
         const found: string[] = [];
         for (let at = 0; ; at += PAGE) {
           const page = await queue.getJobs([...OPEN], at, at + PAGE - 1);
-          for (const job of page) if (Entry.safeParse(job?.data).data?.run === run) found.push(job.id ?? '');
+          for (const job of page) if (runOf(job?.data) === run) found.push(job.id ?? '');
           if (page.length === 0) break;
         }
         // An entry that a worker has taken cannot be removed. The worker finds the target ended, and removes it.
@@ -115,27 +146,12 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
       }
     },
     work(handlers, concurrency) {
-      const { Worker } = bullmq();
-      const take = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
-        const process = (entry: Entry) => handle(entry).catch((error) => Promise.reject(storable(error)));
-        const worker = new Worker(name, async (job) => process(Entry.parse(job.data)), {
-          connection,
-          prefix: PREFIX,
-          concurrency: slots,
-          ...LOCKS,
-          removeOnComplete: { count: 0 },
-          removeOnFail: { count: 0 },
-        });
-        worker.on('error', logError);
-        worker.on('failed', (job, error) => log.error({ err: error, entry: job?.data }, 'an entry failed'));
-        return worker;
-      };
       const workers = [
         take('plans', PLANS_AT_ONCE, (entry) =>
-          entry.kind === 'plan' ? handlers.plan(entry) : Promise.resolve(),
+          entry.kind === 'plan' ? handlers.plan(entry) : Promise.resolve(undefined),
         ),
         take('actions', concurrency, (entry) =>
-          entry.kind === 'act' ? handlers.act(entry) : Promise.resolve(),
+          entry.kind === 'act' ? handlers.act(entry) : Promise.resolve(undefined),
         ),
       ];
       return {
@@ -143,6 +159,14 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
           await Promise.all(workers.map((worker) => worker.close()));
         },
       };
+    },
+    deliver(attempt, concurrency) {
+      // What came of an attempt is in the delivery.
+      const worker = take('deliveries', concurrency, async (entry) => {
+        if (entry.kind === 'deliver') await attempt(entry.delivery);
+        return undefined;
+      });
+      return { stop: () => worker.close() };
     },
     async counts() {
       const found: Record<string, { waiting: number; active: number }> = {};
@@ -176,11 +200,8 @@ function storable(error: unknown): Error {
   return clean;
 }
 
-/** Equal entries have equal ids, so adding one again has no effect. BullMQ allows no `:` in ids. */
-function idOf(entry: Entry): string {
-  if (entry.kind === 'plan') return `plan.${entry.run}`;
-  const target = /^[\w.-]+$/.test(entry.target)
-    ? entry.target
-    : `=${Buffer.from(entry.target).toString('base64url')}`;
-  return `act.${entry.run}.${target}.${entry.fence}`;
+/** The run that an entry is about, if it is about one. */
+function runOf(data: unknown): string | undefined {
+  const entry = Entry.safeParse(data).data;
+  return entry && 'run' in entry ? entry.run : undefined;
 }

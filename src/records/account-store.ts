@@ -1,11 +1,28 @@
 import { z } from 'zod';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
+import { scrub } from '../secrets.ts';
 import { keys } from './keys.ts';
+import { ADD_NOTICE, noticeText } from './notice-store.ts';
 import { parseRecord } from './parse-record.ts';
 
 /** Since when and why an account refuses access. */
 const Blocked = z.object({ since: z.number(), why: z.string() });
 export type Blocked = z.output<typeof Blocked>;
+
+const blockAccount = defineScript(
+  { keys: ['blocked', 'notices'], args: ['blocked', 'notice'] },
+  `${ADD_NOTICE}
+if redis.call('SETNX', keys.blocked, args.blocked) == 1 then add_notice(keys.notices, args.notice) end
+return 1`,
+);
+
+const unblockAccount = defineScript(
+  { keys: ['blocked', 'notices'], args: ['notice'] },
+  `${ADD_NOTICE}
+if redis.call('DEL', keys.blocked) == 1 then add_notice(keys.notices, args.notice) end
+return 1`,
+);
 
 /** Stores for each account whether it refuses access, and how long its background work usually takes. */
 export class AccountStore {
@@ -17,13 +34,25 @@ export class AccountStore {
     return json ? parseRecord(Blocked, json, key) : undefined;
   }
 
-  /** Records that the account refuses access. The first refusal stays. */
-  async block(account: string, blocked: Blocked): Promise<void> {
-    await this.store.set(keys.blocked(account), JSON.stringify(blocked), 'NX');
+  /** Records that the account refuses access, with its notice. The first refusal stays. */
+  async block(account: string, { since, why }: Blocked): Promise<void> {
+    const detail = scrub(`The account "${account}" refuses access, so its runs wait: ${why}`);
+    await blockAccount(this.store, {
+      keys: { blocked: keys.blocked(account), notices: keys.notices },
+      args: {
+        blocked: JSON.stringify({ since, why }),
+        notice: noticeText({ type: 'system', event: 'account-blocked', at: since, account, detail }),
+      },
+    });
   }
 
-  async unblock(account: string): Promise<void> {
-    await this.store.del(keys.blocked(account));
+  /** Records that the account accepts requests again at `at`, with its notice if it was blocked. */
+  async unblock(account: string, at: number): Promise<void> {
+    const detail = `The account "${account}" accepts requests again, and its runs continue.`;
+    await unblockAccount(this.store, {
+      keys: { blocked: keys.blocked(account), notices: keys.notices },
+      args: { notice: noticeText({ type: 'system', event: 'account-back', at, account, detail }) },
+    });
   }
 
   /** Records that a supervisor has just maintained the account's runs. */

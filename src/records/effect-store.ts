@@ -9,7 +9,7 @@ import { isoTime } from '../clock.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import { type Owner, ownerText } from './owner.ts';
+import { type Owner, ownerFields, ownerText } from './owner.ts';
 
 /** An effect: the operation, and the id of what it made. */
 export interface Effect {
@@ -66,6 +66,25 @@ export class EffectStore {
     since: number,
   ): Promise<boolean> {
     return (await this.own('check', account, effect, owner, at, since)) === 0;
+  }
+
+  /**
+   * The owners of effects with this id, whichever of these operations made them, the newest first: of those that are
+   * still stored, about ten days. One command for each day, in one round trip.
+   */
+  async ownersOf(account: string, operations: readonly string[], id: string, at: number): Promise<Owner[]> {
+    const reads = this.store.pipeline();
+    const fields = operations.map((operation) => effectField({ operation, id }));
+    for (let day = 0; day <= EFFECTS_KEPT_MS / DAY_MS; day += 1)
+      reads.hmget(effectsKey(account, at - day * DAY_MS), ...fields);
+    const answers = (await reads.exec()) ?? [];
+    return answers.flatMap(([error, found]) => {
+      if (error) throw error;
+      return (found as (string | null)[]).flatMap((text) => {
+        const { run, target } = ownerFields(text);
+        return run === undefined || target === undefined ? [] : [{ run, target }];
+      });
+    });
   }
 
   private async own(

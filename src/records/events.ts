@@ -8,10 +8,20 @@ import { z } from 'zod';
 
 const text = z.string();
 const at = z.number();
+/** Since when a target was worked on; absent when it never was. */
+const worked = { job: z.exactOptional(z.string()), startedAt: z.exactOptional(z.number()) };
 
 const CaretakerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.moved'), run: text, policy: text, status: text, at }),
-  z.object({ type: z.literal('target.ended'), run: text, target: text, outcome: text, reason: text, at }),
+  z.object({
+    type: z.literal('target.ended'),
+    run: text,
+    target: text,
+    outcome: text,
+    reason: text,
+    at,
+    ...worked,
+  }),
   z.object({ type: z.literal('policy.changed'), policy: text, at }),
   z.object({ type: z.literal('freeze.changed'), at }),
 ]);

@@ -5,26 +5,27 @@
  * A run is compared when it ends. What is new is noted page by page, then what is resolved is removed. Each script
  * writes the findings together with the counts of the run, and recognizes what it has done already: whoever
  * compares a run again, after a process died in between, changes nothing twice and leaves nothing out.
+ *
+ * The same scripts keep the indexes by which findings are listed (`finding-indexes.ts`).
  */
-import { z } from 'zod';
+import { isoTime } from '../clock.ts';
 import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
-import { Finding, FindingChange } from '../run/run.ts';
+import { Finding } from '../run/run.ts';
+import {
+  FINDINGS_KEPT_MS,
+  fieldOf,
+  INDEX_FINDINGS,
+  indexKeyNames,
+  indexKeysOf,
+  KnownFinding,
+  policyMember,
+} from './finding-indexes.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
-/** A finding as the policy's last run saw it that looked at its target. */
-const KnownFinding = FindingChange.extend({
-  /** The first and the last run that saw it, and when the last one began. */
-  first: z.string(),
-  last: z.string(),
-  seenAt: z.number(),
-});
-export type KnownFinding = z.output<typeof KnownFinding>;
-
 /** A finding of a target that has just ended. */
-const SeenFinding = FindingChange.omit({ since: true });
-export type SeenFinding = z.output<typeof SeenFinding>;
+export type SeenFinding = Omit<KnownFinding, 'since' | 'first' | 'last' | 'seenAt'>;
 
 /** The run that is compared. */
 export interface ComparedRun {
@@ -37,8 +38,6 @@ export interface ComparedRun {
   isWhole: boolean;
 }
 
-/** A policy that no longer runs is forgotten after so long. */
-const KEPT_MS = 400 * 86_400_000;
 /** Findings that are read at once. */
 const PAGE = 500;
 /** New and resolved findings that the record of a run names. */
@@ -49,7 +48,7 @@ const MAX_MESSAGE_LENGTH = 300;
  * For the head of a script. `is_outdated()`: the run is gone, or a whole run that began later has been compared.
  * `count(change, name, finding)` counts a change in the record of the run, and names the first ones.
  */
-const COMPARE = `
+const COMPARE = `${INDEX_FINDINGS}
 local function is_outdated()
   if redis.call('EXISTS', keys.run) == 0 then return true end
   local compared = tonumber(redis.call('GET', keys.compared_at)) or 0
@@ -71,8 +70,8 @@ local function count(changes, change, list, finding)
 end`;
 
 const names = {
-  keys: ['run', 'findings', 'compared_at'],
-  args: ['id', 'started_at', 'is_whole', 'ttl', 'page'],
+  keys: ['run', 'compared_at', ...indexKeyNames],
+  args: ['id', 'started_at', 'is_whole', 'ttl', 'page', 'day', 'of'],
 } as const;
 
 /** `seen`: the field and the finding as JSON, in turns. `page` counts up from 1. */
@@ -95,12 +94,14 @@ for i = 1, #seen, 2 do
     finding.seenAt = math.max(started_at, known.seenAt)
   end
   finding.last = args.id
+  if known then remove_from_indexes(seen[i], known) end
   redis.call('HSET', keys.findings, seen[i], cjson.encode(finding))
+  add_to_indexes(seen[i], finding)
   changes.open = changes.open + 1
   if not known then count(changes, 'new', 'firstNew', finding) end
 end
 redis.call('HSET', keys.run, 'findings', cjson.encode(changes))
-redis.call('PEXPIRE', keys.findings, args.ttl)
+note_day()
 return 1`,
 );
 
@@ -115,14 +116,15 @@ for _, field in ipairs(fields) do
   known = known and cjson.decode(known)
   if known and known.last ~= args.id and known.seenAt <= tonumber(args.started_at) then
     redis.call('HDEL', keys.findings, field)
+    remove_from_indexes(field, known)
+    note_resolved(known)
     count(changes, 'resolved', 'firstResolved', known)
   end
 end
 redis.call('HSET', keys.run, 'findings', cjson.encode(changes))
+note_day()
 return 1`,
 );
-
-const fieldOf = ({ target, about }: Pick<SeenFinding, 'target' | 'about'>): string => `${target}\n${about}`;
 
 const gravity = Finding.shape.severity.options;
 const isGraver = (one: SeenFinding, other: SeenFinding): boolean =>
@@ -174,8 +176,11 @@ export class FindingsStore {
 const callFor = ({ id, account, policy, startedAt, isWhole }: ComparedRun, page: number) => ({
   keys: {
     run: keys.run(id),
-    findings: keys.findings(account, policy),
     compared_at: keys.findingsAt(account, policy),
+    ...indexKeysOf(account, policy),
   },
-  args: { id, started_at: startedAt, is_whole: isWhole ? 1 : 0, ttl: KEPT_MS, page },
+  args: {
+    ...{ id, started_at: startedAt, is_whole: isWhole ? 1 : 0, ttl: FINDINGS_KEPT_MS, page },
+    ...{ day: isoTime(startedAt).slice(0, 10), of: policyMember(account, policy) },
+  },
 });

@@ -18,6 +18,7 @@ import { addEndedPause, type Pause, type Pauses, pauseAt, pausesOf, replacePause
 export type Freeze = Pause & { until: number; id?: string; scope?: FreezeScope };
 
 const FREEZE = { hash: keys.freeze };
+const FREEZE_AND_NOTICES = { ...FREEZE, notices: keys.notices };
 /** Freezes of a part that are over are remembered so long, for scheduled times that are decided later. */
 const KEPT_MS = 90 * 86_400_000;
 
@@ -62,20 +63,27 @@ export class FreezeStore {
 
   /** Freezes everything. Replaces an active freeze of everything, which is kept as ended. */
   async begin(freeze: Freeze): Promise<void> {
-    await replacePause(this.store, { keys: FREEZE, args: { now: freeze.at, next: toJson(freeze) } });
+    await replacePause(this.store, {
+      keys: FREEZE_AND_NOTICES,
+      args: { now: freeze.at, next: toJson(freeze), notice: '' },
+    });
     await this.publish(freeze.at);
   }
 
-  /** Freezes a part, beside all other freezes. Gives it the next number as its id. */
-  async add(freeze: Omit<ScopedFreeze, 'id'>): Promise<ScopedFreeze> {
+  /** The id of a freeze that will be added. */
+  async nextId(): Promise<string> {
+    return String(await this.store.hincrby(keys.freeze, 'number', 1));
+  }
+
+  /** Freezes a part, beside all other freezes. Gives it the next number as its id, unless it has one. */
+  async add(given: Omit<ScopedFreeze, 'id'> & { id?: string }): Promise<ScopedFreeze> {
+    const freeze = { ...given, id: given.id ?? (await this.nextId()) };
     const hash = await this.store.hgetall(keys.freeze);
     const over = scopedIn(hash, keys.freeze).filter(({ until }) => until < freeze.at - KEPT_MS);
     if (over.length > 0) await this.store.hdel(keys.freeze, ...over.map(({ id }) => scopedField(id)));
-    const id = String(await this.store.hincrby(keys.freeze, 'number', 1));
-    const added = { id, ...freeze };
-    await this.store.hset(keys.freeze, scopedField(id), toJson(added));
+    await this.store.hset(keys.freeze, scopedField(freeze.id), toJson(freeze));
     await this.publish(freeze.at);
-    return added;
+    return freeze;
   }
 
   /** Ends a freeze of a part before its time; gives it as it was, or nothing when it is not active. */
@@ -95,7 +103,7 @@ export class FreezeStore {
 
   /** Ends a freeze of everything before its time. */
   async end(at: number): Promise<void> {
-    await replacePause(this.store, { keys: FREEZE, args: { now: at, next: '' } });
+    await replacePause(this.store, { keys: FREEZE_AND_NOTICES, args: { now: at, next: '', notice: '' } });
     await this.publish(at);
   }
 

@@ -84,12 +84,12 @@ export class GenerationStore {
   remember({ id, number }: Generation): void {
     if (id !== this.id) this.highest = 0;
     this.id = id;
-    this.observe(number);
+    this.observe({ id, number });
   }
 
-  /** Remembers a number of these records. */
-  observe(number: number): void {
-    this.highest = Math.max(this.highest, number);
+  /** Remembers a number, unless it belongs to other records than those that are remembered. */
+  observe({ id, number }: Generation): void {
+    if (id === this.id) this.highest = Math.max(this.highest, number);
   }
 
   /** The id of the records in Redis; undefined while no process has raised the number. */
@@ -112,6 +112,12 @@ export class GenerationStore {
     return { is, ...found };
   }
 
+  /** Gives restored records an id of their own: no process remembers a number of it. */
+  async begin(now: number): Promise<void> {
+    await this.store.del(keys.generation);
+    await this.store.hset(keys.generation, 'id', randomUUID(), 'number', 1, 'at', now);
+  }
+
   /** Accepts the older state as the current one. True for exactly one of the processes that detected it. */
   async continueFromOlder(
     { id, remembered }: { id: string; remembered: number },
@@ -122,7 +128,7 @@ export class GenerationStore {
       args: { id, remembered, number: remembered + RECOVERY_STEP, now },
     });
     const continued = reply === 1;
-    if (continued) this.observe(remembered + RECOVERY_STEP);
+    if (continued) this.observe({ id, number: remembered + RECOVERY_STEP });
     return continued;
   }
 }

@@ -6,6 +6,8 @@ export const keys = {
   runsOfPolicy: (policy: string) => `${PREFIX}:runs:policy:${policy}`,
   runsInStatus: (status: string) => `${PREFIX}:runs:status:${status}`,
   runsOfTarget: (account: string, target: string) => `${PREFIX}:runs:target:${account}:${target}`,
+  /** The labels of all targets that have an entry in `runsOfTarget`: see `label-store.ts`. */
+  labels: `${PREFIX}:labels`,
   /** The runs of a policy that have ended, each at its own time. */
   ends: (policy: string) => `${PREFIX}:ends:${policy}`,
   activeRuns: (account: string) => `${PREFIX}:active:${account}`,
@@ -27,6 +29,19 @@ export const keys = {
   /** The groups of each of its targets, where there are limits for them. */
   groups: (id: string) => `${PREFIX}:run:${id}:groups`,
   excluded: (id: string) => `${PREFIX}:run:${id}:excluded`,
+  /** What was planned for each of its targets, where it looks again before it acts. */
+  planned: (id: string) => `${PREFIX}:run:${id}:planned`,
+  /** The targets of a saved plan, by its hash. */
+  savedPlan: (hash: string) => `${PREFIX}:saved-plan:${hash}`,
+  /** How far its plan is made, and the names of the items that are processed: until the plan is complete. */
+  progress: (id: string) => `${PREFIX}:run:${id}:progress`,
+  listed: (id: string) => `${PREFIX}:run:${id}:listed`,
+  /** The targets of batches that have not begun, by batch and place in the plan. */
+  later: (id: string) => `${PREFIX}:run:${id}:later`,
+  /** Targets that were rejected and have no outcome yet, with the detail of it. */
+  rejected: (id: string) => `${PREFIX}:run:${id}:rejected`,
+  /** What the gates of a run saw, by the batch before them. */
+  gates: (id: string) => `${PREFIX}:run:${id}:gates`,
   /** What the run writes to the sites that it worked on, by site. */
   records: (id: string) => `${PREFIX}:run:${id}:records`,
   /** What ended in the hour that begins at this time. */
@@ -57,9 +72,22 @@ export const keys = {
   generation: `${PREFIX}:generation`,
   /** The holder of a key of `once-store.ts`. */
   once: (account: string, key: string) => `${PREFIX}:once:${account}:${key}`,
+  /** The open announcements of a policy: see `announcement-store.ts`. */
+  announcements: (account: string, policy: string) => `${PREFIX}:announcements:${account}:${policy}`,
+  /** The accounts and policies that have had announcements, as JSON. */
+  announcing: `${PREFIX}:announcing`,
   /** The findings of a policy's last runs in an account, and when the latest whole run began of which they are. */
   findings: (account: string, policy: string) => `${PREFIX}:findings:${account}:${policy}`,
   findingsAt: (account: string, policy: string) => `${PREFIX}:findings-at:${account}:${policy}`,
+  /** The indexes of the findings of a policy in an account, and the policies that have some: see `finding-indexes.ts`. */
+  /** The acknowledged findings of a policy: see `acknowledgement-store.ts`. */
+  acknowledged: (account: string, policy: string) => `${PREFIX}:acknowledged:${account}:${policy}`,
+  findingPolicies: `${PREFIX}:finding-policies`,
+  findingsSince: (account: string, policy: string, severity: string) =>
+    `${PREFIX}:findings-since:${account}:${policy}:${severity}`,
+  findingsOfSites: (account: string, policy: string) => `${PREFIX}:findings-of-sites:${account}:${policy}`,
+  findingsResolved: (account: string, policy: string) => `${PREFIX}:findings-resolved:${account}:${policy}`,
+  findingsDays: (account: string, policy: string) => `${PREFIX}:findings-days:${account}:${policy}`,
   /** The sites that something is to be written to: by when they are due, since when, and what. */
   outbox: (account: string) => `${PREFIX}:outbox:${account}`,
   outboxSince: (account: string) => `${PREFIX}:outbox-since:${account}`,
@@ -69,7 +97,30 @@ export const keys = {
   entries: (account: string, day: string) => `${PREFIX}:entries:${account}:${day}`,
   /** The notes of a policy, by site. */
   livingNotes: (account: string, policy: string) => `${PREFIX}:living-notes:${account}:${policy}`,
+  /** What people may have to be notified about, by time: see `notice-store.ts`. */
+  notices: `${PREFIX}:notices`,
+  /** Deliveries by when they were made, and the pending ones by when they are due. */
+  deliveries: `${PREFIX}:deliveries`,
+  dueDeliveries: `${PREFIX}:deliveries:due`,
+  delivery: (id: string) => `${PREFIX}:delivery:${id}`,
+  /** What receivers were notified of, and is not over: see `problem-store.ts`. */
+  problemsOfPolicy: (policy: string) => `${PREFIX}:problems:policy:${policy}`,
+  problemsOfAccount: (account: string) => `${PREFIX}:problems:account:${account}`,
+  /** What is wrong now, by name, and when a process worked last: see `alert-store.ts`. */
+  alerts: `${PREFIX}:alerts`,
+  /** Messages that are held, and when they are due: see `hold-store.ts`. */
+  holds: `${PREFIX}:holds`,
+  hold: (name: string) => `${PREFIX}:hold:${name}`,
+  audit: `${PREFIX}:audit`,
+  /** The versions of a policy: see `version-store.ts`. */
+  versions: (policy: string) => `${PREFIX}:policy-versions:${policy}`,
+  /** The last plan of a policy that somebody made to look at it. */
+  preview: (policy: string) => `${PREFIX}:preview:${policy}`,
+  /** An act with an idempotency key: see `act-store.ts`. */
+  act: (owner: string, key: string) => `${PREFIX}:act:${owner}:${key}`,
   events: `${PREFIX}:events`,
+  /** A channel, as `events` is. */
+  measurements: `${PREFIX}:measurements`,
 } as const;
 
 /** All keys that belong to one run and are removed with it, by the names that scripts use. */
@@ -84,9 +135,15 @@ export const keysOfRun = (id: string) => ({
   deadlines: keys.deadlines(id),
   reasons: keys.reasons(id),
   excluded: keys.excluded(id),
+  planned: keys.planned(id),
+  progress: keys.progress(id),
+  listed: keys.listed(id),
   only: keys.only(id),
   groups: keys.groups(id),
   places: keys.places(id),
   parked: keys.parked(id),
+  later: keys.later(id),
+  rejected: keys.rejected(id),
+  gates: keys.gates(id),
   records: keys.records(id),
 });

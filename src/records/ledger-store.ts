@@ -7,9 +7,11 @@
  */
 
 import { z } from 'zod';
+import { isoMinute } from '../clock.ts';
 import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { ADD_NOTICE, noticeText, type SystemNotice } from './notice-store.ts';
 import { parseRecord } from './parse-record.ts';
 
 /** Why a scheduled time made no run, or a run that was skipped. */
@@ -54,11 +56,11 @@ export interface CursorMove {
  */
 const recordTimes = defineScript(
   {
-    keys: ['ledger', 'policy', 'ledgers'],
-    args: ['policy', 'cursor', 'schedule', 'owed_from'],
+    keys: ['ledger', 'policy', 'ledgers', 'notices'],
+    args: ['policy', 'cursor', 'schedule', 'owed_from', 'notice'],
     argList: 'records',
   },
-  `
+  `${ADD_NOTICE}
 local new = 0
 for i = 1, #records, 2 do
   local at, record = records[i], records[i + 1]
@@ -67,7 +69,10 @@ for i = 1, #records, 2 do
     new = new + 1
   end
 end
-if new > 0 then redis.call('SADD', keys.ledgers, args.policy) end
+if new > 0 then
+  redis.call('SADD', keys.ledgers, args.policy)
+  add_notice(keys.notices, args.notice)
+end
 local cursor, schedule = unpack(redis.call('HMGET', keys.policy, 'cursor', 'cursorSchedule'))
 if tonumber(args.cursor) > tonumber(cursor or 0) then redis.call('HSET', keys.policy, 'cursor', args.cursor) end
 if schedule ~= args.schedule then
@@ -77,6 +82,19 @@ if args.owed_from == '' then redis.call('HDEL', keys.policy, 'owedFrom')
 else redis.call('HSET', keys.policy, 'owedFrom', args.owed_from) end
 return new`,
 );
+
+/** That scheduled times were missed, if there are any. */
+function aboutMissed(policy: string, records: readonly ScheduledTime[]): SystemNotice | undefined {
+  const missed = records.filter(({ is }) => is === 'missed');
+  const [first, last] = [missed[0], missed.at(-1)];
+  if (!first || !last) return undefined;
+  const times =
+    first === last
+      ? `the scheduled time ${isoMinute(first.scheduledFor)}`
+      : `${missed.length} scheduled times from ${isoMinute(first.scheduledFor)} to ${isoMinute(last.scheduledFor)}`;
+  const detail = `${policy} missed ${times}: nobody could start a run within its catchup. caretaker why ${policy} shows more.`;
+  return { type: 'system', event: 'missed-time', at: last.at, policy, detail };
+}
 
 /** Records per script. */
 const PAGE = 500;
@@ -97,8 +115,19 @@ export class LedgerStore {
       const last = from + PAGE >= records.length;
       const to = last ? cursor.to : Math.max(...page.map(({ scheduledFor: moment }) => moment));
       const added = await recordTimes(this.store, {
-        keys: { ledger: keys.ledger(policy), policy: keys.policy(policy), ledgers: keys.ledgers },
-        args: { policy, cursor: to, schedule: cursor.schedule, owed_from: cursor.owedFrom ?? '' },
+        keys: {
+          ledger: keys.ledger(policy),
+          policy: keys.policy(policy),
+          ledgers: keys.ledgers,
+          notices: keys.notices,
+        },
+        args: {
+          policy,
+          cursor: to,
+          schedule: cursor.schedule,
+          owed_from: cursor.owedFrom ?? '',
+          notice: noticeText(aboutMissed(policy, page)),
+        },
         argList: page.flatMap((record) => [record.scheduledFor, toJson(record)]),
       });
       written += Number(added);

@@ -60,6 +60,14 @@ if redis.call('HGET', keys.key, 'owner') == args.owner then redis.call('HSET', k
 return 1`,
 );
 
+const replaceResult = defineScript(
+  { keys: ['key'], args: ['before', 'after'] },
+  `
+if redis.call('HGET', keys.key, 'result') ~= args.before then return 0 end
+redis.call('HSET', keys.key, 'result', args.after)
+return 1`,
+);
+
 /** The holder in the fields `owner`, `at` and `result`. */
 function holderOf([owner, at, result]: readonly unknown[], key: string): KeyHolder {
   const known = { ...ownerFields(owner), at: Number(at), ...(result === null ? {} : { result }) };
@@ -96,6 +104,15 @@ export class OnceStore {
       keys: { key: keys.once(account, key) },
       args: { owner: ownerText(owner), result },
     });
+  }
+
+  /** Replaces a result, whoever holds the key. False when it is no longer the one `before`. */
+  async replace(account: string, key: string, before: string, after: string): Promise<boolean> {
+    const replaced = await replaceResult(this.store, {
+      keys: { key: keys.once(account, key) },
+      args: { before, after },
+    });
+    return replaced === 1;
   }
 
   /** The result of each of these keys; undefined for a key without a holder or a result. */

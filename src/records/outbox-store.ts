@@ -120,7 +120,7 @@ export class OutboxStore {
         },
       }),
     );
-    if (raised > 0) this.generation.observe(raised);
+    if (raised > 0) this.generation.observe({ id, number: raised });
     return raised > 0;
   }
 

@@ -4,6 +4,7 @@ import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { concerns, type FreezeScope, type FreezeSubject, isOfTargets, scopedIn } from './freeze-scope.ts';
 import { keys } from './keys.ts';
+import { ADD_NOTICE, type Notice, noticeText } from './notice-store.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
 /** Who paused a policy, when and why. */
@@ -53,8 +54,8 @@ export interface PolicyState extends Pauses {
  * fell into an ended pause count as skipped by it, also when no process looked before it was over.
  */
 export const replacePause = defineScript(
-  { keys: ['hash'], args: ['now', 'next'] },
-  `
+  { keys: ['hash', 'notices'], args: ['now', 'next', 'notice'] },
+  `${ADD_NOTICE}
 local text = redis.call('HGET', keys.hash, 'pause')
 if text then
   local pause, now = cjson.decode(text), tonumber(args.now)
@@ -66,6 +67,7 @@ if text then
   redis.call('HDEL', keys.hash, 'pause')
 end
 if args.next ~= '' then redis.call('HSET', keys.hash, 'pause', args.next) end
+add_notice(keys.notices, args.notice)
 return text and 1 or 0`,
 );
 
@@ -122,10 +124,10 @@ export class PolicyStore {
   }
 
   /** Pauses a policy, in place of a pause that it may have; that one is remembered as over. */
-  async pause(name: string, pause: Pause): Promise<void> {
+  async pause(name: string, pause: Pause, notice?: Notice): Promise<void> {
     await replacePause(this.store, {
-      keys: { hash: keys.policy(name) },
-      args: { now: pause.at, next: toJson(pause) },
+      keys: { hash: keys.policy(name), notices: keys.notices },
+      args: { now: pause.at, next: toJson(pause), notice: noticeText(notice) },
     });
     await this.tell(name, pause.at);
   }
@@ -133,8 +135,8 @@ export class PolicyStore {
   /** Ends a pause and forgets the failures that may have led to it. False when it was not paused. */
   async resume(name: string, at: number): Promise<boolean> {
     const ended = await replacePause(this.store, {
-      keys: { hash: keys.policy(name) },
-      args: { now: at, next: '' },
+      keys: { hash: keys.policy(name), notices: keys.notices },
+      args: { now: at, next: '', notice: '' },
     });
     await this.store.hdel(keys.policy(name), 'failures');
     await this.tell(name, at);

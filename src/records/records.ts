@@ -1,41 +1,75 @@
 /** All records in Redis: runs, plans, outcomes, intents, their indexes and retention. */
-import type { Cluster, Redis } from 'ioredis';
 import type { Store } from '../redis/store.ts';
 import { AccountStore } from './account-store.ts';
+import { AcknowledgementStore } from './acknowledgement-store.ts';
+import { ActStore } from './act-store.ts';
+import { AlertStore } from './alert-store.ts';
+import { AnnouncementStore } from './announcement-store.ts';
+import { AuditStore } from './audit-store.ts';
+import { BatchStore } from './batch-store.ts';
+import { DeliveryStore } from './delivery-store.ts';
 import { EffectStore } from './effect-store.ts';
 import { EndStore } from './end-store.ts';
 import { type CaretakerEvent, eventIn } from './events.ts';
 import { FindingsStore } from './findings-store.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
+import { HoldStore } from './hold-store.ts';
 import { keys } from './keys.ts';
+import { LabelStore } from './label-store.ts';
 import { LateStore } from './late-store.ts';
 import { LedgerStore } from './ledger-store.ts';
+import { listenTo } from './listen-to.ts';
 import { LockStore } from './lock-store.ts';
+import { MeasurementStore } from './measurement-store.ts';
+import { NoticeStore } from './notice-store.ts';
 import { OnceStore } from './once-store.ts';
+import { OpenFindingsStore } from './open-findings-store.ts';
 import { OutboxStore } from './outbox-store.ts';
+import { PlanStore } from './plan-store.ts';
+import { PlannedStore } from './planned-store.ts';
 import { PolicyStore } from './policy-store.ts';
 import { PresenceStore } from './presence-store.ts';
+import { PreviewStore } from './preview-store.ts';
+import { ProblemStore } from './problem-store.ts';
 import { RunStore } from './run-store.ts';
 import { TargetStore } from './target-store.ts';
 import { TotalsStore } from './totals-store.ts';
+import { VersionStore } from './version-store.ts';
 
 export interface Records {
+  acts: ActStore;
+  audit: AuditStore;
   runs: RunStore;
+  plans: PlanStore;
   targets: TargetStore;
   totals: TotalsStore;
   policies: PolicyStore;
   freeze: FreezeStore;
   accounts: AccountStore;
+  alerts: AlertStore;
+  announcements: AnnouncementStore;
+  batches: BatchStore;
+  deliveries: DeliveryStore;
   effects: EffectStore;
   ends: EndStore;
   findings: FindingsStore;
+  holds: HoldStore;
+  labels: LabelStore;
   late: LateStore;
   ledger: LedgerStore;
   locks: LockStore;
+  measurements: MeasurementStore;
+  notices: NoticeStore;
   once: OnceStore;
+  openFindings: OpenFindingsStore;
+  acknowledgements: AcknowledgementStore;
   outbox: OutboxStore;
+  planned: PlannedStore;
   presence: PresenceStore;
+  previews: PreviewStore;
+  problems: ProblemStore;
+  versions: VersionStore;
   generation: GenerationStore;
   /** Listens to the events of every process. The returned function stops it. */
   listen(listener: (event: CaretakerEvent) => void): Promise<() => Promise<void>>;
@@ -44,37 +78,45 @@ export interface Records {
 /** Opens the records over a connection. The caller closes the connection. */
 export function openRecords(store: Store): Records {
   const generation = new GenerationStore(store);
+  const deliveries = new DeliveryStore(store);
   return {
+    acts: new ActStore(store),
+    audit: new AuditStore(store),
     runs: new RunStore(store),
+    plans: new PlanStore(store),
     targets: new TargetStore(store, generation),
     totals: new TotalsStore(store),
     policies: new PolicyStore(store),
     freeze: new FreezeStore(store),
     accounts: new AccountStore(store),
+    alerts: new AlertStore(store),
+    announcements: new AnnouncementStore(store),
+    batches: new BatchStore(store),
+    deliveries,
     effects: new EffectStore(store),
     ends: new EndStore(store),
     findings: new FindingsStore(store),
+    holds: new HoldStore(store, deliveries),
+    labels: new LabelStore(store),
     late: new LateStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
+    measurements: new MeasurementStore(store),
+    notices: new NoticeStore(store, deliveries),
     once: new OnceStore(store),
+    openFindings: new OpenFindingsStore(store),
+    acknowledgements: new AcknowledgementStore(store),
     outbox: new OutboxStore(store, generation),
+    planned: new PlannedStore(store),
     presence: new PresenceStore(store),
+    previews: new PreviewStore(store),
+    problems: new ProblemStore(store),
+    versions: new VersionStore(store),
     generation,
-    async listen(listener) {
-      // A connection that listens can do nothing else.
-      const subscriber = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
-      subscriber.on('message', (_channel: string, message: string) => {
+    listen: (listener) =>
+      listenTo(store, keys.events, (message) => {
         const event = eventIn(message);
         if (event) listener(event);
-      });
-      subscriber.on('error', () => undefined); // it reconnects by itself, and a missed event is found in the records
-      await subscriber.subscribe(keys.events);
-      return async () => {
-        // Not `quit`: without Redis, that would wait until it is back.
-        subscriber.removeAllListeners('message');
-        subscriber.disconnect();
-      };
-    },
+      }),
   };
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { OPERATION } from '../redis/store.ts';
 import { type RecordingCounts, Unrecorded } from '../run/recordings.ts';
+import { Approval, Rollout } from '../run/rollout.ts';
 import { type Counts, FindingChanges, Held, Late, LookedUp, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
@@ -29,6 +30,11 @@ export function flat({
   late,
   recordings: _counted,
   names,
+  startedBy,
+  decidedAt,
+  keepsFacts,
+  rollout,
+  approvals,
   ...rest
 }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
@@ -40,6 +46,11 @@ export function flat({
   if (held) fields['held'] = JSON.stringify(held);
   if (findings) fields['findings'] = JSON.stringify(findings);
   if (names) fields['names'] = JSON.stringify(names);
+  if (startedBy) fields['startedBy'] = JSON.stringify(startedBy);
+  if (keepsFacts) fields['keepsFacts'] = 1;
+  if (decidedAt) fields['decidedAt'] = JSON.stringify(decidedAt);
+  if (rollout) fields['rollout'] = JSON.stringify(rollout);
+  if (approvals) fields['approvals'] = JSON.stringify(approvals);
   if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
   for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
     fields[`${OPERATION}${operation}`] = count;
@@ -67,9 +78,16 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
     cancelTasks,
     ignoresFreezes,
     late,
+    startedBy,
+    decidedAt,
+    keepsFacts,
+    rollout,
+    approvals,
   } = hash;
   const plan =
-    planRequests === undefined ? undefined : { requests: Number(planRequests), targets: Number(planTargets) };
+    planRequests === undefined
+      ? undefined
+      : { requests: Number(planRequests), targets: Number(planTargets ?? 0) };
   const spread =
     spreadMs === undefined
       ? undefined
@@ -87,6 +105,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
         'finishedAt',
         'deadline',
         'dueBy',
+        'step',
       ),
       ...spentOf(hash),
       counts: numbers(hash, ...countNames),
@@ -98,6 +117,11 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(late === undefined ? {} : { late: parseRecord(Late, late, key) }),
       ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
       ...recordingsOf(hash),
+      ...(startedBy === undefined ? {} : { startedBy: parseRecord(Run.shape.startedBy, startedBy, key) }),
+      ...(keepsFacts ? { keepsFacts: true } : {}),
+      ...(decidedAt === undefined ? {} : { decidedAt: JSON.parse(decidedAt) as unknown }),
+      ...(rollout === undefined ? {} : { rollout: parseRecord(Rollout, rollout, key) }),
+      ...(approvals === undefined ? {} : { approvals: parseRecord(z.array(Approval), approvals, key) }),
       ...(names === undefined ? {} : { names: readNames(names, key) }),
       ...(findings === undefined ? {} : { findings: parseRecord(FindingChanges, findings, key) }),
     },

@@ -4,6 +4,9 @@
  */
 
 import { defineScript } from '../redis/script.ts';
+import { COUNT_REQUESTS } from '../redis/store.ts';
+import { ADD_NOTICE } from './notice-store.ts';
+import { REJECT } from './step-script.ts';
 import { ADD_TO_TOTALS } from './totals-store.ts';
 
 /** The replies of `createRun`, by number. */
@@ -33,6 +36,7 @@ export const createRun = defineScript(
       'only',
       'reasons',
       'totals',
+      'notices',
     ],
     args: [
       'id',
@@ -47,11 +51,12 @@ export const createRun = defineScript(
       'scheduled_at',
       'record',
       'backfill',
+      'notice',
       'field_count',
     ],
     argList: 'values',
   },
-  `${ADD_TO_TOTALS}
+  `${ADD_TO_TOTALS}${ADD_NOTICE}
 local made = redis.call('HGET', keys.run, 'lastMove')
 if made == args.move then return 1 end
 if made then return 0 end
@@ -82,6 +87,7 @@ if args.active == '1' then
   redis.call('SADD', keys.active_runs, args.id)
   redis.call('SADD', keys.active_accounts, args.account)
 else add_to_totals(keys.run, keys.reasons, keys.totals, args.id) end
+add_notice(keys.notices, args.notice)
 if args.scheduled_at ~= '' then
   local record = args.record
   if known then
@@ -101,20 +107,49 @@ return 1`,
  * `move`: a name by which a move that was already made is recognized when its command is sent again; `from`: the
  * statuses that the run may come from, separated by commas; `final`: 1 when `to` is a final status; `ended_at`:
  * when the run ends, for the policies after it, or '' when it does not end or was skipped;
- * `plan_fence`: only while this attempt at planning is the latest, or ''.
+ * `plan_fence`: only while this attempt at planning is the latest, or ''; `step`: only while `rollout` and `approvals`
+ * are as they were read, and the run is neither held nor ending, or ''; `rejects`: ids of targets that are rejected with
+ * it, as JSON, or ''.
  *
  * The caller may have read the run before its plan was complete. Once it is complete, the run is not planned
  * again, and does not end before each of its targets has ended: targets in flight would never get their outcome.
  */
 export const moveRun = defineScript(
   {
-    keys: ['run', 'active_runs', 'events', 'runs', 'reasons', 'totals', 'ends'],
-    args: ['id', 'to', 'final', 'from', 'event', 'status_prefix', 'move', 'plan_fence', 'ended_at'],
+    keys: [
+      'run',
+      'active_runs',
+      'events',
+      'runs',
+      'reasons',
+      'totals',
+      'ends',
+      'progress',
+      'listed',
+      'notices',
+      'later',
+      'rejected',
+    ],
+    args: [
+      'id',
+      'to',
+      'final',
+      'from',
+      'event',
+      'status_prefix',
+      'move',
+      'plan_fence',
+      'ended_at',
+      'step',
+      'notice',
+      'rejects',
+      'why',
+    ],
     argList: 'fields',
   },
-  `${ADD_TO_TOTALS}
-local from, last, plan_fence, complete =
-  unpack(redis.call('HMGET', keys.run, 'status', 'lastMove', 'planFence', 'planComplete'))
+  `${ADD_TO_TOTALS}${ADD_NOTICE}${REJECT}
+local from, last, plan_fence, complete, step, held, ending =
+  unpack(redis.call('HMGET', keys.run, 'status', 'lastMove', 'planFence', 'planComplete', 'step', 'held', 'ending'))
 if last == args.move then return 1 end
 if complete and args.to == 'planning' then return 0 end
 if complete and args.final == '1' then
@@ -125,13 +160,17 @@ if complete and args.final == '1' then
   if open > 0 then return 0 end
 end
 if args.plan_fence ~= '' and args.plan_fence ~= plan_fence then return 0 end
+if args.step ~= '' and (args.step ~= (step or '0') or held or ending) then return 0 end
 local allowed = false
 for source in string.gmatch(args.from, '[^,]+') do if source == from then allowed = true end end
 if not from or not allowed then return 0 end
 redis.call('HSET', keys.run, 'status', args.to, 'lastMove', args.move, unpack(fields))
+if args.step ~= '' then redis.call('HINCRBY', keys.run, 'step', 1) end
+reject(args.rejects, args.why)
 local created = redis.call('ZSCORE', keys.runs, args.id)
 redis.call('ZREM', args.status_prefix .. from, args.id)
 redis.call('ZADD', args.status_prefix .. args.to, created or 0, args.id)
+if args.final == '1' or args.to == 'running' then redis.call('UNLINK', keys.progress, keys.listed) end
 if args.final == '1' then
   redis.call('SREM', keys.active_runs, args.id)
   add_to_totals(keys.run, keys.reasons, keys.totals, args.id)
@@ -141,6 +180,7 @@ if args.ended_at ~= '' then
   local at = math.max(tonumber(args.ended_at), (tonumber(last) or 0) + 1)
   redis.call('ZADD', keys.ends, string.format('%.0f', at), args.id)
 end
+add_notice(keys.notices, args.notice)
 redis.call('PUBLISH', keys.events, args.event)
 return 1`,
 );
@@ -154,6 +194,22 @@ if redis.call('HSETNX', keys.run, 'ending', args.ending) == 1 then
   redis.call('HSET', keys.run, 'detail', args.detail)
 end
 if args.cancel_tasks == '1' then redis.call('HSET', keys.run, 'cancelTasks', 1) end
+return 1`,
+);
+
+/**
+ * Records why a run waits; not over the detail of a run that ends, has ended or is held. `step`: only while this is its
+ * number of steps, and until its next step; or ''.
+ */
+export const noteDetail = defineScript(
+  { keys: ['run'], args: ['detail', 'step'] },
+  `
+local status, ending, held, finished, step =
+  unpack(redis.call('HMGET', keys.run, 'status', 'ending', 'held', 'finishedAt', 'step'))
+if not status or ending or held or finished then return 0 end
+if args.step ~= '' and args.step ~= (step or '0') then return 0 end
+redis.call('HSET', keys.run, 'detail', args.detail)
+if args.step ~= '' then redis.call('HSET', keys.run, 'detailOfStep', 1) end
 return 1`,
 );
 
@@ -192,4 +248,16 @@ if redis.call('HDEL', keys.run, 'held') == 0 then return 0 end
 redis.call('HDEL', keys.run, 'detail')
 redis.call('PUBLISH', keys.events, args.event)
 return 1`,
+);
+
+/** Forgets an account without active runs. */
+export const retireAccount = defineScript(
+  { keys: ['active_runs', 'active_accounts'], args: ['account'] },
+  `if redis.call('SCARD', keys.active_runs) == 0 then redis.call('SREM', keys.active_accounts, args.account) end`,
+);
+
+/** `spent`: requests by operation, JSON. */
+export const countRequests = defineScript(
+  { keys: ['run'], args: ['spent'] },
+  `${COUNT_REQUESTS}\ncount_requests(keys.run, args.spent)`,
 );

@@ -5,24 +5,29 @@
  * so that two processes can never both end the same run.
  */
 import { randomUUID } from 'node:crypto';
-import { defineScript } from '../redis/script.ts';
-import { COUNT_REQUESTS, type Store, toJson } from '../redis/store.ts';
+import { type Store, toJson } from '../redis/store.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Held, type LookedUp, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
-import type { CaretakerEvent } from './events.ts';
+import { type RunStep, rejectedBy, stepFields } from './batch-store.ts';
 import { keys, keysOfRun } from './keys.ts';
+import { forgetTargets } from './label-store.ts';
 import type { ScheduledTime } from './ledger-store.ts';
+import { movedEvent } from './moved-event.ts';
+import { type Notice, noticeText } from './notice-store.ts';
 import { flat, fromHash, readNames } from './run-hash.ts';
+import { idsContaining, idsOf, type RunQuery } from './run-query.ts';
 import {
+  countRequests,
   createRun,
   creations,
   holdRun,
   keepNames,
   moveRun,
+  noteDetail,
   releaseRun,
+  retireAccount,
   setEnding,
-  setFields,
 } from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';
 
@@ -47,17 +52,7 @@ export interface Creation {
   scheduledTime?: ScheduledTime | undefined;
   /** Which other active runs of the policy prevent the new run: any, or one that is already queued. */
   unless?: 'any' | 'waiting' | undefined;
-}
-
-export interface RunQuery {
-  policy?: string;
-  status?: RunStatus;
-  /** Only runs created at or after this time. */
-  since?: number;
-  /** Only runs created before this time: the next page of a list. */
-  before?: number;
-  /** The maximum number of runs, newest first. */
-  limit: number;
+  notice?: Notice | undefined;
 }
 
 /** What a move changes besides the status. */
@@ -68,18 +63,11 @@ export interface RunChange {
   planComplete?: true;
   /** Only while this planning attempt is the latest: an older attempt cannot move the run. */
   planFence?: number;
+  /** With the next `rollout` and `approvals`: see `RunStep`. */
+  step?: RunStep;
+  /** Written together with the move. */
+  notice?: Notice | undefined;
 }
-
-const retireAccount = defineScript(
-  { keys: ['active_runs', 'active_accounts'], args: ['account'] },
-  `if redis.call('SCARD', keys.active_runs) == 0 then redis.call('SREM', keys.active_accounts, args.account) end`,
-);
-
-/** `spent`: requests by operation, JSON. */
-const countRequests = defineScript(
-  { keys: ['run'], args: ['spent'] },
-  `${COUNT_REQUESTS}\ncount_requests(keys.run, args.spent)`,
-);
 
 /** How many targets are read or written in one command. */
 const PAGE = 500;
@@ -96,7 +84,7 @@ export class RunStore {
   async create(
     run: Run,
     limits: RunLimits,
-    { only = [], scheduledTime: firing, unless }: Creation = {},
+    { only = [], scheduledTime: firing, unless, notice }: Creation = {},
   ): Promise<(typeof creations)[number]> {
     const fields = Object.entries({
       ...flat(run),
@@ -124,6 +112,7 @@ export class RunStore {
         only: keys.only(run.id),
         reasons: keys.reasons(run.id),
         totals: hourOf(run.finishedAt ?? run.createdAt),
+        notices: keys.notices,
       },
       args: {
         id: run.id,
@@ -138,6 +127,7 @@ export class RunStore {
         scheduled_at: firing?.scheduledFor ?? '',
         record: firing ? toJson(firing) : '',
         backfill: run.trigger === 'backfill' ? 1 : 0,
+        notice: noticeText(notice),
         field_count: fields.length,
       },
       argList: [...fields, ...only],
@@ -155,28 +145,18 @@ export class RunStore {
   }
 
   /** Newest first. A run that retention removed between reading the index and the run is missing. */
-  async list({ policy, status, since, before, limit }: RunQuery): Promise<Run[]> {
-    const index = policy ? keys.runsOfPolicy(policy) : status ? keys.runsInStatus(status) : keys.runs;
+  async list(query: RunQuery): Promise<Run[]> {
     // By id: a run that is created meanwhile moves others to the next page.
     const found = new Map<string, Run>();
-    // With two conditions only one index is used: the other condition is checked page by page.
-    const page = status === undefined ? Math.min(limit, 100) : 100;
-    for (let offset = 0; found.size < limit; offset += page) {
-      const ids = await this.store.zrange(
-        index,
-        before === undefined ? '+inf' : `(${before}`,
-        String(since ?? '-inf'),
-        'BYSCORE',
-        'REV',
-        'LIMIT',
-        offset,
-        page,
-      );
-      const runs = await this.many(ids);
-      for (const run of runs) if (status === undefined || run.status === status) found.set(run.id, run);
-      if (ids.length < page) break;
+    for await (const ids of idsOf(this.store, query)) {
+      for (let at = 0; at < ids.length && found.size < query.limit; at += query.limit) {
+        // Its status may have changed since its id was read.
+        for (const run of await this.many(ids.slice(at, at + query.limit)))
+          if (query.status === undefined || run.status === query.status) found.set(run.id, run);
+      }
+      if (found.size >= query.limit) break;
     }
-    return [...found.values()].slice(0, limit);
+    return [...found.values()].slice(0, query.limit);
   }
 
   /** The run ids with this prefix, newest first, at most `limit`. Scans the ids of all runs, page by page. */
@@ -193,6 +173,11 @@ export class RunStore {
       .sort(([, a], [, b]) => b - a)
       .slice(0, limit)
       .map(([id]) => id);
+  }
+
+  /** The run ids with this text in them, newest first, at most `limit`; of the newest 20,000 runs. */
+  containing(part: string, limit: number): Promise<string[]> {
+    return idsContaining(this.store, part, limit);
   }
 
   /** The runs of an account that have not ended, oldest first. */
@@ -250,15 +235,16 @@ export class RunStore {
     if (change.planComplete) fields.push('planComplete', 1);
     if (to === 'planning' && run.startedAt === undefined) fields.push('startedAt', change.at);
     if (isFinal(to)) fields.push('finishedAt', change.at);
+    if (change.step) fields.push(...stepFields(change.step));
     const moved = await moveRun(this.store, {
       keys: {
-        run: keys.run(run.id),
+        ...keysOfRun(run.id),
         active_runs: keys.activeRuns(run.account),
         events: keys.events,
         runs: keys.runs,
-        reasons: keys.reasons(run.id),
         totals: hourOf(change.at),
         ends: keys.ends(run.policy),
+        notices: keys.notices,
       },
       args: {
         id: run.id,
@@ -270,6 +256,9 @@ export class RunStore {
         move: randomUUID(),
         plan_fence: change.planFence ?? '',
         ended_at: isFinal(to) && to !== 'skipped' ? change.at : '',
+        step: change.step?.from ?? '',
+        notice: noticeText(change.notice),
+        ...rejectedBy(change.step),
       },
       argList: fields,
     });
@@ -325,9 +314,15 @@ export class RunStore {
     return ids.filter((_, index) => answers[index]?.[1] === 1).sort();
   }
 
-  /** Records why a run waits although it was not cancelled. */
-  async note(id: string, detail: string): Promise<void> {
-    await setFields(this.store, { keys: { run: keys.run(id) }, argList: ['detail', scrub(detail)] });
+  /**
+   * Records why a run waits, unless it ends, has ended or is held: those have a detail of their own. With `step`, only
+   * while the run has made so many steps, and until its next one.
+   */
+  async note(id: string, detail: string, { step }: { step?: number } = {}): Promise<void> {
+    await noteDetail(this.store, {
+      keys: { run: keys.run(id) },
+      args: { detail: scrub(detail), step: step ?? '' },
+    });
   }
 
   /**
@@ -343,12 +338,6 @@ export class RunStore {
   /** Removes the detail that said why a run waits. */
   async clearDetail(id: string): Promise<void> {
     await this.store.hdel(keys.run(id), 'detail');
-  }
-
-  /** Records what a plan cost and how many targets it has. The cost of later plans is estimated from it. */
-  async notePlan(id: string, { requests, targets }: NonNullable<Run['plan']>): Promise<void> {
-    const fields = ['planRequests', requests, 'planTargets', targets];
-    await setFields(this.store, { keys: { run: keys.run(id) }, argList: fields });
   }
 
   /** Counts requests that were sent for a run. */
@@ -368,7 +357,7 @@ export class RunStore {
       const run = await this.get(id);
       if (run && !isFinal(run.status)) continue;
       if (run) {
-        await this.removeFromTargets(run);
+        await forgetTargets(this.store, run);
         await this.store.zrem(keys.runsOfPolicy(run.policy), id);
         await this.store.zrem(keys.ends(run.policy), id);
         await this.store.zrem(keys.runsInStatus(run.status), id);
@@ -379,17 +368,4 @@ export class RunStore {
     }
     return removed;
   }
-
-  /** Removes a run from the lists of its targets. Redis deletes a list that becomes empty. */
-  private async removeFromTargets({ id, account }: Run): Promise<void> {
-    for (let offset = 0; ; offset += PAGE) {
-      const targets = await this.store.lrange(keys.order(id), offset, offset + PAGE - 1);
-      await Promise.all(targets.map((target) => this.store.zrem(keys.runsOfTarget(account, target), id)));
-      if (targets.length < PAGE) return;
-    }
-  }
 }
-
-/** The event of a run in a new status. Its creation is the first move. */
-const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string =>
-  JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);

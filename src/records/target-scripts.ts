@@ -67,6 +67,9 @@ end
 return allocated`,
 );
 
+/** The keys of a run, its targets, and the index of each state. */
+const states = ['run', 'targets', 'pending', 'acting', 'following', 'waiting', 'deadlines'] as const;
+
 /**
  * Dispatches at most `limit` targets of a run. Gives id, fence, id, fence, ...
  *
@@ -77,18 +80,7 @@ return allocated`,
  */
 export const dispatchTargets = defineScript(
   {
-    keys: [
-      'run',
-      'targets',
-      'pending',
-      'acting',
-      'following',
-      'waiting',
-      'deadlines',
-      'groups',
-      'places',
-      'parked',
-    ],
+    keys: [...states, 'groups', 'places', 'parked'],
     args: ['now', 'limit', 'which', 'acting'],
   },
   `${GROUP_PLACES}
@@ -258,13 +250,7 @@ return {target.fence, redis.call('HINCRBY', keys.generation, 'number', 1)}`,
 export const moveTarget = defineScript(
   {
     keys: [
-      'run',
-      'targets',
-      'pending',
-      'acting',
-      'following',
-      'waiting',
-      'deadlines',
+      ...states,
       'runs_of_target',
       'events',
       'reasons',
@@ -276,6 +262,9 @@ export const moveTarget = defineScript(
       'outbox',
       'outbox_since',
       'outbox_accounts',
+      'later',
+      'labels',
+      'rejected',
     ],
     args: [
       'id',
@@ -320,7 +309,10 @@ end
 if args.state == 'following' then redis.call('ZADD', keys.following, args.score, args.id)
 elseif args.state == 'waiting' then redis.call('ZADD', keys.waiting, args.score, args.id)
 elseif args.state == 'ended' then
-  if old.state == 'pending' then redis.call('LREM', keys.pending, 1, args.id) end
+  if old.state == 'pending' and redis.call('ZREM', keys.later, args.id) == 0
+    and redis.call('HDEL', keys.rejected, args.id) == 0 then
+    redis.call('LREM', keys.pending, 1, args.id)
+  end
   redis.call('ZREM', keys.deadlines, args.id)
   redis.call('HDEL', keys.groups, args.id)
   if old.site then redis.call('HDEL', args.site_prefix .. old.site, args.run .. '\\n' .. args.id) end
@@ -330,6 +322,7 @@ elseif args.state == 'ended' then
   add_to_outbox(target)
   redis.call('ZADD', keys.runs_of_target, args.now, args.run)
   redis.call('ZREMRANGEBYRANK', keys.runs_of_target, 0, -21)
+  redis.call('HSET', keys.labels, args.account .. '\\n' .. args.id, target.label or args.id)
   redis.call('PUBLISH', keys.events, args.event)
 end
 return 1`,

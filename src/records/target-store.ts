@@ -1,5 +1,5 @@
 /**
- * The plan of a run and the state of each of its targets. No call reads or writes more than a page at once.
+ * The targets of a run and the state of each. No call reads or writes more than a page at once.
  *
  * `dispatch` raises the target's fence, and every later write must show the current fence. A worker that lost
  * its target can therefore write neither an intent nor an outcome.
@@ -13,7 +13,6 @@ import {
   isIn,
   type Run,
   type Spent,
-  type Spread,
   Target,
   type TargetIn,
   type TargetState,
@@ -21,12 +20,10 @@ import {
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
-import type { Group } from './group-places.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
 import { type Owner, ownerText } from './owner.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
-import { addExcluded, addTargets, beginPlan, countPlanFailure, spreadTargets } from './plan-scripts.ts';
 import { type ReasonCount, toReasonCount } from './reason-count.ts';
 import {
   allocateRoom,
@@ -49,67 +46,6 @@ export class TargetStore {
     /** Raised with every intent, so that an older state of Redis shows a smaller number. */
     private readonly generation = new GenerationStore(store),
   ) {}
-
-  /**
-   * Starts a plan again from the beginning and gives its fence; earlier attempts can add nothing more. Gives
-   * 0, and changes nothing, when the run already has its plan or has ended.
-   */
-  async beginPlan(run: string): Promise<number> {
-    const { run: hash, order, targets, pending, excluded, reasons, groups } = keysOfRun(run);
-    const filled = [order, targets, pending, excluded, reasons, groups];
-    return Number(await beginPlan(this.store, { keys: { run: hash }, keyList: filled }));
-  }
-
-  /**
-   * Counts an attempt at planning that failed for another reason than an outage; gives how many there were, 0
-   * for a run that no longer exists.
-   */
-  async countPlanFailure(run: string): Promise<number> {
-    return Number(await countPlanFailure(this.store, { keys: keysOfRun(run) }));
-  }
-
-  /**
-   * Adds targets to a plan in their order, each id once; ended ones count at once. False when another attempt
-   * at planning has begun.
-   */
-  async add(
-    run: string,
-    planFence: number,
-    targets: readonly Target[],
-    groups: ReadonlyMap<string, readonly Group[]> = new Map(),
-  ): Promise<boolean> {
-    const added = await addTargets(this.store, {
-      keys: keysOfRun(run),
-      args: { plan_fence: planFence },
-      argList: targets.flatMap((target) => {
-        const own = groups.get(target.id);
-        return [target.id, toJson(target), target.outcome ?? '', own ? JSON.stringify(own) : ''];
-      }),
-    });
-    return added === 1;
-  }
-
-  /**
-   * Makes the pending targets start evenly over a window, in an order that depends on their ids alone. Called
-   * once the plan is complete; does nothing when another attempt at planning has begun. Blocks Redis for
-   * about 5 ms per 1,000 targets.
-   */
-  async spread(run: string, planFence: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
-    await spreadTargets(this.store, {
-      keys: keysOfRun(run),
-      args: { plan_fence: planFence, from, window_ms: ms },
-    });
-  }
-
-  /** Adds candidates that are not part of a plan; does nothing when another attempt at planning has begun. */
-  async addExcluded(run: string, planFence: number, excluded: readonly Excluded[]): Promise<void> {
-    if (excluded.length === 0) return;
-    await addExcluded(this.store, {
-      keys: keysOfRun(run),
-      args: { plan_fence: planFence },
-      argList: excluded.map((one) => JSON.stringify(one)),
-    });
-  }
 
   /** How many candidates are not part of the plan. */
   countExcluded(run: string): Promise<number> {
@@ -210,19 +146,19 @@ export class TargetStore {
     { id, fence }: Dispatched,
     intent: Intent,
   ): Promise<number | 'fenced' | 'run-cancelled'> {
-    const { id: generation, number } = this.generation.remembered;
+    const generation = this.generation.remembered;
     const [raised = 0, reached = 0] = (await noteIntent(this.store, {
       keys: { ...keysOfRun(run), generation: keys.generation, schema: keys.schema },
       args: {
         id,
         fence,
         intent: toJson(intent),
-        generation_id: generation,
-        generation: number,
+        generation_id: generation.id,
+        generation: generation.number,
         records_version: RECORDS_VERSION,
       },
     })) as number[];
-    if (reached > 0) this.generation.observe(reached);
+    if (reached > 0) this.generation.observe({ ...generation, number: reached });
     if (raised > 0) return raised;
     return raised === 0 ? 'fenced' : 'run-cancelled';
   }
@@ -238,7 +174,7 @@ export class TargetStore {
    * @returns false when another process moved the target; the requests are counted nevertheless.
    */
   async move(
-    run: Pick<Run, 'id' | 'account'>,
+    run: Pick<Run, 'id' | 'account' | 'job'>,
     target: Target,
     {
       from,
@@ -263,11 +199,14 @@ export class TargetStore {
       outcome: target.outcome ?? '',
       reason: target.reason ?? '',
       at,
+      job: run.job,
+      ...('startedAt' in target && target.startedAt !== undefined && { startedAt: target.startedAt }),
     };
     const moved = await moveTarget(this.store, {
       keys: {
         ...keysOfRun(run.id),
         runs_of_target: keys.runsOfTarget(run.account, target.id),
+        labels: keys.labels,
         events: keys.events,
         effects: effectsKey(run.account, at),
         outbox: keys.outbox(run.account),

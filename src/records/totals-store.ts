@@ -1,6 +1,6 @@
 /**
- * Counts what ended in each hour: runs by status, targets by outcome and reason, both by policy unless they
- * succeeded.
+ * Counts what ended in each hour: runs by status, targets by outcome and reason, both by policy and account, so that
+ * the totals of somebody with limits are complete too.
  *
  * The script that ends a run adds to the totals, so that a day's totals are known without reading its runs. A
  * run is added once: it has the mark `totalled`. An hour expires when no page needs it any more.
@@ -20,15 +20,15 @@ export const KEPT_MS = 26 * HOUR_MS;
  * Prepended to a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, called when the
  * run has its final status.
  *
- * A field is `run <status> <policy>` or `target <outcome> <reason> <policy>`, without the policy if it
- * succeeded, since no page shows that. Its value is the count, the number of runs, and the latest run.
+ * A field is `run <status> <policy> <account>` or `target <outcome> <reason> <policy> <account>`. Its value is the
+ * count, the number of runs, and the latest run. Earlier releases wrote no account, and no policy of what succeeded.
  */
 export const ADD_TO_TOTALS = `
 local function add_to_totals(run, reasons, totals, id)
   if redis.call('HSETNX', run, 'totalled', 1) == 0 then return end
-  local status, policy = unpack(redis.call('HMGET', run, 'status', 'policy'))
+  local status, policy, account = unpack(redis.call('HMGET', run, 'status', 'policy', 'account'))
   local function add(what, count)
-    local field = what .. ' ' .. (string.find(what, ' succeeded') and '' or policy)
+    local field = what .. ' ' .. policy .. ' ' .. account
     local known, runs = string.match(redis.call('HGET', totals, field) or '0 0', '^(%d+) (%d+)')
     redis.call('HSET', totals, field, string.format('%d %d %s', known + count, runs + 1, id))
   end
@@ -62,13 +62,23 @@ export interface Total {
   latest: string;
 }
 
-/** What a field counts; those that succeeded have no policy. */
-const RunField = z.object({ status: z.enum(runStatuses), policy: z.exactOptional(z.string()) });
-const TargetField = z.object({ outcome: z.enum(outcomes), reason, policy: z.exactOptional(z.string()) });
+/** What a field counts. */
+const of = { policy: z.exactOptional(z.string()), account: z.exactOptional(z.string()) };
+const RunField = z.object({ status: z.enum(runStatuses), ...of });
+const TargetField = z.object({ outcome: z.enum(outcomes), reason, ...of });
+
+/** How many targets of the runs that ended in an hour had this outcome for this reason. */
+export interface HourCount extends z.output<typeof TargetField> {
+  /** The beginning of the hour. */
+  hour: number;
+  count: number;
+}
 
 export interface Totals {
   /** The start of the first full hour. */
   since: number;
+  /** Targets by the hour in which their run ended. */
+  hours: HourCount[];
   /** Runs by status. */
   runs: (Total & z.output<typeof RunField>)[];
   /** Targets by outcome and reason. */
@@ -98,9 +108,10 @@ export class TotalsStore {
     })) as [string[], string[][]];
     const sums = new Map<string, Total>();
     const past = await Promise.all(over.map((hour) => this.store.hgetall(hour)));
-    for (const fields of past) addUp(sums, Object.entries(fields));
-    for (const fields of recent) addUp(sums, pairsOf(fields));
-    return { since, active, ...totalsOf(sums) };
+    const byHour = [...past.map((fields) => Object.entries(fields)), ...recent.map(pairsOf)];
+    for (const fields of byHour) addUp(sums, fields);
+    const counts = byHour.flatMap((fields, at) => hourCounts(since + at * HOUR_MS, fields));
+    return { since, active, hours: counts, ...totalsOf(sums) };
   }
 }
 
@@ -113,6 +124,15 @@ function addUp(sums: Map<string, Total>, fields: readonly (readonly [string, str
   }
 }
 
+/** The targets that one hour counts. */
+const hourCounts = (hour: number, fields: readonly (readonly [string, string])[]): HourCount[] =>
+  fields.flatMap(([field, value]) => {
+    const [kind, outcome, why, policy, account] = field.split(' ');
+    if (kind !== 'target') return [];
+    const checked = checkRecord(TargetField, { outcome, reason: why, ...given({ policy, account }) }, TOTALS);
+    return [{ hour, ...checked, count: Number(value.split(' ')[0]) }];
+  });
+
 const pairsOf = (flat: readonly string[]): [string, string][] =>
   flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] ?? '']] : []));
 
@@ -123,18 +143,23 @@ function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targ
   const totals: Pick<Totals, 'runs' | 'targets'> = { runs: [], targets: [] };
   for (const [field, total] of sums) {
     const [kind, ...words] = field.split(' ');
-    const policy = words.pop();
-    const policyField = policy ? { policy } : {};
     if (kind === 'run') {
-      const [status] = words;
-      totals.runs.push({ ...total, ...checkRecord(RunField, { status, ...policyField }, TOTALS) });
+      const [status, policy, account] = words;
+      totals.runs.push({
+        ...total,
+        ...checkRecord(RunField, { status, ...given({ policy, account }) }, TOTALS),
+      });
     } else {
-      const [outcome, reason] = words;
+      const [outcome, reason, policy, account] = words;
       totals.targets.push({
         ...total,
-        ...checkRecord(TargetField, { outcome, reason, ...policyField }, TOTALS),
+        ...checkRecord(TargetField, { outcome, reason, ...given({ policy, account }) }, TOTALS),
       });
     }
   }
   return totals;
 }
+
+/** The words that are there. */
+const given = (words: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(words).flatMap(([name, word]) => (word ? [[name, word]] : [])));

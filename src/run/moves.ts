@@ -3,8 +3,9 @@ import type { Counts, Run, RunStatus } from './run.ts';
 
 const moves = {
   queued: ['planning', 'skipped', 'cancelled', 'failed'],
-  planning: ['running', 'succeeded', 'blocked', 'stopped', 'failed', 'cancelled'],
-  running: ['succeeded', 'partial', 'failed', 'blocked', 'stopped', 'cancelled'],
+  planning: ['awaiting-approval', 'running', 'succeeded', 'blocked', 'stopped', 'failed', 'cancelled'],
+  'awaiting-approval': ['running', 'succeeded', 'partial', 'failed', 'stopped', 'cancelled'],
+  running: ['awaiting-approval', 'succeeded', 'partial', 'failed', 'blocked', 'stopped', 'cancelled'],
   blocked: ['planning', 'running', 'partial', 'failed', 'stopped', 'cancelled', 'succeeded'],
   succeeded: [],
   partial: [],
@@ -36,8 +37,10 @@ export const endedCount = ({ succeeded, failed, skipped, cancelled }: Counts): n
  * no succeeded targets it is `failed`.
  */
 export function finalStatus({ ending, counts }: Pick<Run, 'ending' | 'counts'>): RunStatus {
-  if (ending === 'cancelled') return 'cancelled';
-  if (ending === 'safety-limit') return 'stopped';
+  if (ending === 'cancelled' || ending === 'not-approved') return 'cancelled';
+  if (ending === 'safety-limit' || ending === 'gate-closed') return 'stopped';
+  // Every target that would have been worked on was rejected.
+  if (counts.cancelled > 0 && counts.succeeded + counts.failed === 0) return 'cancelled';
   if (counts.failed === 0) return 'succeeded';
   return counts.succeeded === 0 ? 'failed' : 'partial';
 }

@@ -50,12 +50,22 @@ export const coreReasons = {
     notable: true,
   },
   'announcement-removed': {
-    text: 'The change was announced, and somebody removed the announcement: it is not made.',
+    text: 'The change was announced, and somebody cancelled it or removed the announcement: it is not made.',
+  },
+  'announcement-withdrawn': {
+    text: 'The announcement of a change was withdrawn: the policy no longer selects the target, or somebody cancelled it.',
+    withoutChange: true,
+    notable: true,
   },
   frozen: { text: 'A freeze of its client or tag holds for the target; the detail names it.' },
+  'changed-since-plan': {
+    text: 'The target is not as it was when it was planned, so nothing was sent; the detail says what differs.',
+  },
   'not-eligible': {
     text: 'The target is not in a state in which this job works on it; the detail says why.',
   },
+  'not-approved': { text: 'The target was rejected, or nobody approved it in time.' },
+  'gate-closed': { text: 'An earlier batch of the rollout did not do well, so this target was not started.' },
   'safety-limit': { text: 'A safety limit stopped the run before this target was done.' },
   'run-cancelled': {
     text: 'The run was cancelled before this target was done; the detail says if work was still under way in the service.',

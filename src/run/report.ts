@@ -5,6 +5,7 @@
 import { isoMinute, isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
 import type { RecordingCounts } from './recordings.ts';
+import { type ApprovalReport, approvalReport, type RolloutReport, rolloutReport } from './rollout-report.ts';
 import type {
   Counts,
   Finding,
@@ -14,6 +15,7 @@ import type {
   Run,
   RunStatus,
   Target,
+  TargetState,
   Trigger,
 } from './run.ts';
 import { type StepReport, stepNamesOf, stepReports } from './steps.ts';
@@ -23,28 +25,44 @@ export interface RunSummary {
   run: string;
   policy: string;
   job: string;
+  account: string;
   status: RunStatus;
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. Left out otherwise. */
   detail?: string;
+  /** Set while it waits because Redis was restored to an older state: what it did after `since` is not known. */
+  held?: { at: string; since: string };
+  /** Why nothing new is started any more, while work in flight continues to its end. Left out otherwise. */
+  ending?: NonNullable<Run['ending']>;
   trigger: Trigger;
+  /** Who requested it. Left out for a run that a schedule started. */
+  started_by?: { kind: string; name: string };
   scheduled_for: string;
   /** Left out for a run without a deadline. */
   deadline?: DeadlineReport;
   /** The run whose end started it (`schedule.after`). Left out for any other run. */
   after_run?: string;
+  /** The hash of the saved plan that it applies. Left out for any other run. */
+  plan_hash?: string;
   /**
    * The window over which its targets start (`schedule.spread`). Left out when they start as soon as
    * possible.
    */
-  spread?: { from: string; until: string };
+  spread?: { from: string; until: string; targets: number };
+  created_at: string;
   started_at: string | null;
   finished_at: string | null;
+  /** Whether the number of its targets is final. */
+  plan_complete: boolean;
   /** Requests to the service that it has cost so far. */
   requests: number;
   requests_by_operation: Readonly<Record<string, number>>;
   /** The ids that names in the policy stand for in this run. Left out when it has none. */
   names?: { kind: string; name: string; id: string }[];
   counts: Counts;
+  /** Its batches and how far they are. Left out for a policy without `rollout` whose runs need no approval. */
+  rollout?: RolloutReport;
+  /** The approvals that it waited for, the present one last. Left out when it needs none. */
+  approvals?: ApprovalReport[];
   /**
    * Its findings compared with those of the policy's earlier runs: how many it saw (`open`), how many of them
    * are new, and how many earlier ones are resolved; with the first ten of both. Left out before the run has
@@ -81,6 +99,8 @@ export interface FindingReport extends Omit<FindingChange, 'since'> {
 export interface TargetReport {
   id: string;
   label: string;
+  /** `ended` once it has an outcome. */
+  state: TargetState;
   outcome: Outcome | null;
   reason: Reason | null;
   detail: string | null;
@@ -89,6 +109,8 @@ export interface TargetReport {
   findings?: readonly Finding[];
   /** What became of each step of the policy; left out for a policy without `steps`. */
   steps?: readonly StepReport[];
+  /** Since when the service no longer knows its work, which is searched for; left out for any other target. */
+  lost_at?: string;
   /** Attempts that failed because of the service. */
   attempts: number;
   started_at: string | null;
@@ -124,17 +146,30 @@ export const toSummary = (run: Run): RunSummary => ({
   run: run.id,
   policy: run.policy,
   job: run.job,
+  account: run.account,
   status: run.status,
   ...(run.detail === undefined ? {} : { detail: run.detail }),
+  ...(run.held ? { held: { at: isoTime(run.held.at), since: isoTime(run.held.since) } } : {}),
+  ...(run.ending === undefined ? {} : { ending: run.ending }),
   trigger: run.trigger,
+  ...(run.startedBy ? { started_by: { kind: run.startedBy.kind, name: run.startedBy.name } } : {}),
   scheduled_for: isoTime(run.scheduledFor),
   ...(run.afterRun === undefined ? {} : { after_run: run.afterRun }),
+  ...(run.planHash === undefined ? {} : { plan_hash: run.planHash }),
   ...(run.spread
-    ? { spread: { from: isoTime(run.spread.from), until: isoTime(run.spread.from + run.spread.ms) } }
+    ? {
+        spread: {
+          from: isoTime(run.spread.from),
+          until: isoTime(run.spread.from + run.spread.ms),
+          targets: run.spread.targets,
+        },
+      }
     : {}),
   ...(run.dueBy === undefined ? {} : { deadline: deadlineOf(run, run.dueBy) }),
+  created_at: isoTime(run.createdAt),
   started_at: timeOrNull(run.startedAt),
   finished_at: timeOrNull(run.finishedAt),
+  plan_complete: run.planComplete === true,
   requests: run.requests,
   requests_by_operation: run.requestsByOperation ?? {},
   ...(run.names ? { names: run.names.map(({ kind, name, id }) => ({ kind, name, id })) } : {}),
@@ -145,6 +180,8 @@ export const toSummary = (run: Run): RunSummary => ({
     skipped: run.counts.skipped,
     cancelled: run.counts.cancelled,
   },
+  ...(run.rollout ? { rollout: rolloutReport(run.rollout) } : {}),
+  ...(run.approvals ? { approvals: run.approvals.map(approvalReport) } : {}),
   ...(run.findings ? { findings: findingsOf(run.findings) } : {}),
   ...(run.recordings ? { recordings: recordingsOf(run.recordings) } : {}),
 });
@@ -204,15 +241,29 @@ const toFindingReport = ({
 export const toTargetReport = (target: Target, stepNames: readonly string[]): TargetReport => ({
   id: target.id,
   label: target.label,
+  state: target.state,
   outcome: target.outcome ?? null,
   reason: target.reason ?? null,
   detail: target.detail ?? null,
   task_id: target.taskId ?? null,
   ...(target.findings ? { findings: target.findings } : {}),
   ...(stepNames.length === 0 ? {} : { steps: stepReports(stepNames, target) }),
+  ...(target.lostAt === undefined ? {} : { lost_at: isoTime(target.lostAt) }),
   attempts: target.attempts,
   started_at: timeOrNull(target.startedAt),
   finished_at: timeOrNull(target.finishedAt),
 });
 
 const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
+
+/** The columns of targets as CSV. */
+export const targetColumns = [
+  ...['run', 'id', 'label', 'outcome', 'reason', 'detail', 'task_id', 'attempts', 'started_at'],
+  'finished_at',
+];
+
+/** The columns of runs as CSV. */
+export const runColumns = [
+  ...['run', 'policy', 'account', 'status', 'trigger', 'created_at', 'started_at', 'finished_at', 'planned'],
+  ...['succeeded', 'failed', 'skipped', 'cancelled', 'requests', 'detail'],
+];

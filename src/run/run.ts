@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Reason } from './reasons.ts';
 import { RecordingCounts } from './recordings.ts';
+import { Approval, Rollout } from './rollout.ts';
 
 const { exactOptional: optional } = z;
 const yes = z.literal(true);
@@ -19,6 +20,7 @@ const timeBounds = z.object({ earliest: number, latest: number });
 export const runStatuses = [
   'queued',
   'planning',
+  'awaiting-approval',
   'running',
   'blocked',
   'succeeded',
@@ -37,7 +39,7 @@ export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const
 export type Outcome = (typeof outcomes)[number];
 
 /** Why nothing new of a run is started any more. */
-export const endingReasons = ['cancelled', 'safety-limit'] as const;
+export const endingReasons = ['cancelled', 'safety-limit', 'not-approved', 'gate-closed'] as const;
 export type EndingReason = (typeof endingReasons)[number];
 
 export const Counts = z.object({
@@ -166,12 +168,26 @@ export const Run = z.object({
   requestsByOperation: optional(z.record(text, number)),
   /** The requests that its plan cost, and the number of targets to work on. */
   plan: optional(z.object({ requests: number, targets: number })),
+  /** Its plan stores what it rests on: time passes before it is carried out, and then it is looked at again. */
+  keepsFacts: optional(yes),
+  /** The hash of the saved plan that it applies. */
+  planHash: optional(text),
+  /** When its plan was made, by our clock and the service's: the plan can be made again as of that time. */
+  decidedAt: optional(z.object({ at: number, serviceAt: number })),
   counts: Counts,
   /** Set when the run ends, if it or an earlier run of the policy had findings. */
   findings: optional(FindingChanges),
   /** What it writes to the sites (`record:`), once there is something. */
   recordings: optional(RecordingCounts),
+  /** Its batches, and how far they are. Missing for a policy without `rollout`, and before the plan is stored. */
+  rollout: optional(Rollout),
+  /** The approvals that it waited or waits for, oldest first. Missing when it needs none. */
+  approvals: optional(z.array(Approval)),
+  /** Counts the changes of `rollout` and `approvals`. */
+  step: optional(number),
   retryOf: optional(text),
+  /** The principal that requested it. Missing: Caretaker itself, by a schedule. */
+  startedBy: optional(z.object({ kind: text, name: text })),
   /** The run whose end started it (`schedule.after`). */
   afterRun: optional(text),
   /** A person started it although its targets may be frozen. */
@@ -200,6 +216,8 @@ export const Intent = z.object({
   serviceAt: optional(timeBounds),
   /** What the job needs to reconcile the effect. */
   note: optional(text),
+  /** Which of the planned requests of its target it is, from 0, where these are the only ones that may be sent. */
+  planned: optional(number),
   /** The service reported success, but its answer could not be read. The request is never sent again. */
   confirmed: optional(yes),
 });
@@ -251,8 +269,14 @@ const target = {
   site: optional(text),
   /** The site on which its change is recorded (`record:`). */
   recordSite: optional(text),
+  /** Its batch, from 1, where the policy has a `rollout` or the run needed an approval. */
+  batch: optional(number),
+  /** The batches of the policy whose condition holds for it, from 0. Dropped when it ends. */
+  inBatches: optional(z.array(number)),
   /** A request of the run had an effect on it. */
   changed: optional(yes),
+  /** Those of its planned requests that had their effect, by their positions. */
+  sent: optional(z.array(number)),
   fence: number,
   attempts: number,
   /** How often it waited without an effect (conflict, outage, budget); the next wait is longer. */
@@ -263,6 +287,8 @@ const target = {
   taskId: optional(text),
   /** The steps of the policy that are done, in order. Missing while there is none. */
   steps: optional(z.array(StepEnd)),
+  /** The only step of the policy that it is a target of. */
+  ofStep: optional(number),
 };
 
 /** What a target keeps on its way, from the first step of its job to the last. */

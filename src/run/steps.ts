@@ -32,9 +32,13 @@ export const stepTitle = (name: string, index: number): string => `Step ${index 
 export const withTitle = (title: string, detail: string | undefined): string =>
   detail === undefined ? title : `${title}: ${detail}`;
 
+/** The step that a target is at, from 0; 0 for a policy without steps. */
+export const stepOf = ({ ofStep, steps = [] }: Pick<Target, 'ofStep' | 'steps'>): number =>
+  ofStep ?? steps.length;
+
 /** The step that an unfinished target is at; undefined before it was started, and for a policy without steps. */
 export function activeStepOf(names: readonly string[], target: Target): string | undefined {
-  const at = target.steps?.length ?? 0;
+  const at = stepOf(target);
   const name = names[at];
   const isActive = target.state !== 'ended' && (target.startedAt !== undefined || at > 0);
   return isActive && name !== undefined ? stepTitle(name, at) : undefined;
@@ -50,7 +54,7 @@ export const stepReports = (names: readonly string[], target: Target): StepRepor
       return { step, state: 'succeeded', reason, detail, task_id: taskId, finished_at: isoTime(end.at) };
     }
     // A target that ended while planning was never at a step.
-    const isHere = at === (target.steps?.length ?? 0) && target.startedAt !== undefined;
+    const isHere = at === stepOf(target) && target.startedAt !== undefined;
     if (!isHere) return { step, state: 'not-started', ...nothing };
     const { outcome, reason = null, detail = null, taskId = null, finishedAt } = target;
     return {

@@ -7,7 +7,7 @@ import type { Site } from './model/site.ts';
 import type { ScheduleFields, UpdateSchedule } from './model/updates.ts';
 import type { World } from './model/world.ts';
 import { worksOf } from './world/custom-works.ts';
-import { notesOf } from './world/notes.ts';
+import { notesOf, rewriteNote } from './world/notes.ts';
 import { DAY } from './world/service-time.ts';
 import { snapshotsOf } from './world/snapshots.ts';
 import { fallBack } from './world/software.ts';
@@ -55,6 +55,8 @@ export interface SiteControl {
   state(): SiteState;
   /** The content of its notes, oldest first. */
   notes(): string[];
+  /** A person changes its notes: the content of each, or null to remove it. */
+  changeNotes(change: (content: string) => string | null): void;
   /** Its custom work entries, oldest first. */
   customWorks(): { title: string; description: string; performedOn: string }[];
   /** The reports on it, oldest first: their days and recipients. */
@@ -147,6 +149,14 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     fallBehind: change((site) => fallBack(world, site)),
     state: change(stateOf),
     notes: change((site) => [...notesOf(world, site).notes.values()].map(({ content }) => content)),
+    changeNotes: change((site, at, by: (content: string) => string | null) => {
+      const { notes } = notesOf(world, site);
+      for (const note of [...notes.values()]) {
+        const content = by(note.content);
+        if (content === null) notes.delete(note.id);
+        else if (content !== note.content) rewriteNote(note, content, world.caller, at);
+      }
+    }),
     customWorks: change((site) =>
       [...worksOf(world, site).works.values()].map(({ title, description, performedOn }) => ({
         title,

@@ -1,4 +1,5 @@
 /** Which past scheduled times of a policy a backfill runs, and why not the others. */
+import { isoTime } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
@@ -8,7 +9,7 @@ import type { Run } from '../run/run.ts';
 import { blackoutOn, formatBlackout } from './blackout.ts';
 import { scheduledTimesBetween } from './cron-times.ts';
 import { formatSkipCause } from './skip-cause.ts';
-import type { Span } from './wall-time.ts';
+import { type Span, wallTime } from './wall-time.ts';
 
 export const reprocessings = ['none', 'failed', 'all'] as const;
 /** Which scheduled times that had a run get another: none, those whose run did not succeed, or all. */
@@ -71,6 +72,26 @@ export async function planBackfill(
     }),
   );
 }
+
+/** The times of a backfill as JSON: what `caretaker backfill` and `GET /api/v1/policies/{policy}/backfill` show. */
+export const toBackfillReport = (
+  { name, schedule }: Policy,
+  times: readonly (BackfillTime & { run?: Run })[],
+) => ({
+  policy: name,
+  timezone: schedule?.timezone ?? 'UTC',
+  /** Whether its runs work at the same time. */
+  overlap: schedule?.overlap === 'allow',
+  scheduled_times: times.map(({ scheduledFor, fires, because, run }) => ({
+    scheduled_for: isoTime(scheduledFor),
+    wall_time: wallTime(scheduledFor, schedule?.timezone ?? 'UTC'),
+    fires,
+    because,
+    run: run?.id ?? null,
+    status: run?.status ?? null,
+  })),
+});
+export type BackfillReport = ReturnType<typeof toBackfillReport>;
 
 /** The policy for its backfills: they run one after the other, unless its runs may overlap. */
 export const queued = (policy: Policy): Policy =>

@@ -14,6 +14,7 @@ import { type NextFiring, nextFirings } from './next-firings.ts';
 export interface PolicyReport {
   name: string;
   description: string | null;
+  owner: string | null;
   job: string;
   account: string;
   cron: string[];
@@ -28,7 +29,7 @@ export interface PolicyReport {
    */
   next: string | null;
   paused: ReturnType<typeof pauseReport> | null;
-  last_run: { run: string; status: RunStatus } | null;
+  last_run: { run: string; status: RunStatus; created_at: string } | null;
   /** Set while its file has errors and a daemon keeps the previous version active. */
   kept: ReturnType<typeof keptReport> | null;
 }
@@ -85,6 +86,7 @@ export const toPolicyReport = (
   return {
     name: policy.name,
     description: policy.description ?? null,
+    owner: policy.owner ?? null,
     job: policy.job,
     account: policy.account,
     cron: policy.schedule?.cron ?? [],
@@ -93,7 +95,7 @@ export const toPolicyReport = (
     enabled: policy.schedule ? !policy.schedule.disabled : null,
     next: next === undefined ? null : isoTime(next),
     paused: pause ? pauseReport(pause) : null,
-    last_run: last ? { run: last.id, status: last.status } : null,
+    last_run: last ? { run: last.id, status: last.status, created_at: isoTime(last.createdAt) } : null,
     kept: kept ? keptReport(kept) : null,
   };
 };

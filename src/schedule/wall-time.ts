@@ -47,6 +47,12 @@ export function spansOf(text: string, zone: string, now: number): Span[] | undef
   return [minuteFrom(local.is === 'once' ? local.at : local.changeAt)];
 }
 
+/** What is wrong with a text that `spansOf` does not know. */
+export function formatNoSpan(text: string): string {
+  const why = noSuchDay(text);
+  return `"${text}" is not a day or a time${why === undefined ? '' : ` (${why})`}. Use a form such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`;
+}
+
 /** The first or the last instant of what a text names. Also accepts `3d`: so long ago. */
 export function edgeOf(text: string, zone: string, now: number, edge: keyof Span): number | undefined {
   const ago = parseDuration(text);

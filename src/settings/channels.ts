@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { keepSecret } from '../secrets.ts';
+import { duration } from '../yaml/duration.ts';
 
 /** A string that is never printed. The addresses of chat services are credentials too. */
 const secret = (text: z.ZodType<string>) =>
@@ -12,17 +13,99 @@ const secret = (text: z.ZodType<string>) =>
     return value.trim();
   });
 
+const httpForm = { pattern: '^\\s*[hH][tT][tT][pP][sS]?:' };
+const httpUrl = () =>
+  z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).meta(httpForm);
+/** An address that nobody else may know. */
+const secretUrl = () => secret(httpUrl());
+
+/** 24 to 64 bytes as base64, with the prefix of Standard Webhooks. */
+const secretForm = /^\s*whsec_[A-Za-z0-9+/]{32,86}={0,2}\s*$/;
+
+/** The key of a webhook's secret. */
+export const webhookKey = (secret: string): Buffer => Buffer.from(secret.slice('whsec_'.length), 'base64');
+
 const Webhook = z
   .strictObject({
-    url: secret(z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })).describe(
-      'The JSON message is sent to this address by POST.',
-    ),
+    url: secretUrl().describe('The JSON message is sent to this address by POST.'),
     secret: z
-      .optional(secret(z.string().min(8)))
-      .describe('Secret that signs each message, at least 8 characters. Default: not signed.'),
+      .optional(secret(z.string().regex(secretForm, 'must be "whsec_" and 24 to 64 bytes as base64')))
+      .describe(
+        'Secret that signs each message, as Standard Webhooks writes it: whsec_ and 24 to 64 bytes as base64. `echo "whsec_$(openssl rand -base64 32)"` makes one. Default: not signed.',
+      ),
   })
-  .describe('An HTTP address that receives notifications.');
+  .describe('An HTTP address that receives notifications as JSON. Default none.');
 
-/** One receiver: the kind of channel, with its settings. */
-export const Receiver = z.union([z.strictObject({ webhook: Webhook })]);
-export type Receiver = z.output<typeof Receiver>;
+const Slack = z
+  .strictObject({ url: secretUrl().describe('Address of an incoming webhook of Slack.') })
+  .describe('A channel of Slack. Default none.');
+
+const Teams = z
+  .strictObject({
+    url: secretUrl().describe('Address of a workflow of Microsoft Teams that posts a card to a channel.'),
+  })
+  .describe('A channel of Microsoft Teams. Default none.');
+
+const Discord = z
+  .strictObject({ url: secretUrl().describe('Address of a webhook of Discord.') })
+  .describe('A channel of Discord. Default none.');
+
+const PagerDuty = z
+  .strictObject({
+    routing_key: secret(z.string().min(1)).describe('Integration key of a service (Events API v2).'),
+    url: httpUrl()
+      .prefault('https://events.pagerduty.com/v2/enqueue')
+      .describe('Address of the Events API. Default https://events.pagerduty.com/v2/enqueue.'),
+  })
+  .describe(
+    'A service of PagerDuty: problems open an incident for each policy, and its recovery resolves it. Default none.',
+  );
+
+const Ntfy = z
+  .strictObject({
+    topic: secret(
+      z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, 'must have 1 to 64 letters, digits, - and _'),
+    ).describe('The topic. On a public server, whoever knows it can read it.'),
+    url: httpUrl().prefault('https://ntfy.sh').describe('Address of the server. Default https://ntfy.sh.'),
+    token: z.optional(secret(z.string().min(1))).describe('Access token. Default none.'),
+  })
+  .describe('A topic of ntfy. Default none.');
+
+const smtpForm = /^\s*[sS][mM][tT][pP][sS]?:\/\/[^\s/]+\S*\s*$/;
+const address = z.string().regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?\s*$/, 'must be an email address');
+
+const Email = z
+  .strictObject({
+    smtp: secret(
+      z
+        .string()
+        .regex(smtpForm, 'must be an smtp:// or smtps:// address such as smtp://user:password@host:587'),
+    ).describe(
+      'Address of the mail server: smtp://user:password@host:587, or smtps:// for TLS from the start.',
+    ),
+    from: address.describe('Sender: an address, or "Caretaker <caretaker@example.com>".'),
+    to: z.array(address).min(1).describe('Recipients.'),
+  })
+  .describe('Email by SMTP. Default none.');
+
+const Heartbeat = z
+  .strictObject({
+    url: secretUrl().describe('Address that is requested by GET.'),
+    every: duration(10_000).prefault('1m').describe('How often. Default 1m.'),
+  })
+  .describe(
+    'An address that is requested while a worker runs and reaches Redis, so that somebody else notices when none does. It gets no messages. Default none.',
+  );
+
+/** The kinds of channels, by the key of their settings. */
+export const kinds = {
+  webhook: z.exactOptional(Webhook),
+  slack: z.exactOptional(Slack),
+  teams: z.exactOptional(Teams),
+  discord: z.exactOptional(Discord),
+  pagerduty: z.exactOptional(PagerDuty),
+  ntfy: z.exactOptional(Ntfy),
+  email: z.exactOptional(Email),
+  heartbeat: z.exactOptional(Heartbeat),
+};
+export type Channels = z.output<z.ZodObject<typeof kinds>>;

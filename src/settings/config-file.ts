@@ -3,22 +3,14 @@
  * of the file; only `load-settings.ts` translates them into `Settings`.
  */
 import { z } from 'zod';
-import { DaysEntry, isWeekday } from '../yaml/days.ts';
+import { MIN_PASSWORD } from '../access/password-hash.ts';
+import { DaysEntry, isWeekday, weekdays } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { percent } from '../yaml/percent.ts';
-import { Receiver } from './channels.ts';
+import { AccessFile } from './access-file.ts';
+import { name } from './name.ts';
+import { Receiver } from './receiver.ts';
 import { isLoopback } from './settings.ts';
-
-/** A shorter password could be guessed from many machines despite the throttle of the dashboard. */
-const MIN_PASSWORD = 12;
-
-/** A name of an account, a notification channel or a policy. */
-export const name = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9-]{0,62}$/,
-    'must be a name of lowercase letters, digits and hyphens, up to 63 characters',
-  );
 
 /** Accepts strings too, because values of variables are strings. */
 export const wholeNumber = (min: number, max: number) => {
@@ -28,32 +20,49 @@ export const wholeNumber = (min: number, max: number) => {
     .transform((value, context) => {
       const number = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
       if (Number.isInteger(number) && number >= min && number <= max) return number;
-      context.addIssue({ code: 'custom', message });
+      const form = typeof value === 'number' || Number.isNaN(number);
+      context.addIssue({ code: 'custom', message, params: { form } });
       return z.NEVER;
     })
-    .meta({ title: `whole number, ${min} to ${max}` });
+    .meta({
+      title: `whole number, ${min} to ${max}`,
+      anyOf: [
+        { type: 'integer', minimum: min, maximum: max },
+        { type: 'string', pattern: '^\\d+$', patternErrorMessage: `The value ${message}.` },
+      ],
+    });
 };
 
-const baseUrl = z.string().transform((text, context) => {
-  const reject = (message: string) => {
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  };
-  const url = text.trim().replace(/\/+$/, '');
-  if (url === '') return undefined;
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    return reject('must be an http:// or https:// address');
-  }
-  const { username, password, search, hash, pathname } = new URL(url);
-  if (username || password)
-    return reject('must not contain a user name or password; set the token in "token"');
-  if (search || hash || !/\/api\/v\d$/.test(pathname)) {
-    return reject(
-      'must be an address that ends with the version of the API, such as https://example.com/api/v6',
-    );
-  }
-  return url;
-});
+/** The form of an address of the API. An empty one counts as none. */
+const baseUrlPattern = /^\s*$|^\s*[hH][tT][tT][pP][sS]?:.*v\d\/*\s*$/;
+
+const baseUrl = z
+  .string()
+  .meta({
+    pattern: baseUrlPattern.source,
+    patternErrorMessage:
+      'The value must be an http:// or https:// address that ends with the version of the API, such as https://example.com/api/v6.',
+  })
+  .transform((text, context) => {
+    const reject = (message: string) => {
+      context.addIssue({ code: 'custom', message, params: { form: !baseUrlPattern.test(text) } });
+      return z.NEVER;
+    };
+    const url = text.trim().replace(/\/+$/, '');
+    if (url === '') return undefined;
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      return reject('must be an http:// or https:// address');
+    }
+    const { username, password, search, hash, pathname } = new URL(url);
+    if (username || password)
+      return reject('must not contain a user name or password; set the token in "token"');
+    if (search || hash || !/\/api\/v\d$/.test(pathname)) {
+      return reject(
+        'must be an address that ends with the version of the API, such as https://example.com/api/v6',
+      );
+    }
+    return url;
+  });
 
 const Account = z.strictObject({
   base_url: z
@@ -81,17 +90,26 @@ const Account = z.strictObject({
 
 const port = wholeNumber(1, 65_535);
 
+const addressPattern = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/;
+
 /** `host:port` as a string or as two keys. */
 const Address = z
-  .union([z.string(), z.strictObject({ host: z.string().min(1), port: z.optional(port) })], {
-    error: 'must be an address such as redis-1:26379',
-  })
+  .union(
+    [
+      z.string().meta({ pattern: addressPattern.source }),
+      z.strictObject({ host: z.string().min(1), port: z.optional(port) }),
+    ],
+    {
+      error: 'must be an address such as redis-1:26379',
+    },
+  )
   .transform((address, context) => {
     if (typeof address !== 'string') return address;
-    const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/.exec(address) ?? [];
+    const [, bracketed, plain, digits] = addressPattern.exec(address) ?? [];
     const host = bracketed ?? plain;
     if (host !== undefined) return { host, port: digits === undefined ? undefined : Number(digits) };
-    context.addIssue({ code: 'custom', message: 'must be an address such as redis-1:26379' });
+    const message = 'must be an address such as redis-1:26379';
+    context.addIssue({ code: 'custom', message, params: { form: true } });
     return z.NEVER;
   });
 
@@ -99,13 +117,20 @@ const redisPassword = z
   .optional(z.string())
   .describe('Password of the Redis servers; use a variable. Default none.');
 
-const RedisUrl = z.string().transform((text, context) => {
-  if (text === 'embedded') return { kind: 'embedded' } as const;
-  if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol))
-    return { kind: 'url', url: text } as const;
-  context.addIssue({ code: 'custom', message: 'must be "embedded", or a redis:// or rediss:// address' });
-  return z.NEVER;
-});
+/** The form of "embedded" and of an address. */
+const redisUrlPattern = /^embedded$|^\s*[rR][eE][dD][iI][sS][sS]?:/;
+
+const RedisUrl = z
+  .string()
+  .meta({ pattern: redisUrlPattern.source })
+  .transform((text, context) => {
+    if (text === 'embedded') return { kind: 'embedded' } as const;
+    if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol))
+      return { kind: 'url', url: text } as const;
+    const message = 'must be "embedded", or a redis:// or rediss:// address';
+    context.addIssue({ code: 'custom', message, params: { form: !redisUrlPattern.test(text) } });
+    return z.NEVER;
+  });
 
 const Sentinels = z.strictObject({
   sentinels: z
@@ -157,10 +182,15 @@ export const ConfigFile = z.strictObject({
       port: wholeNumber(0, 65_535)
         .prefault(8480)
         .describe('Port to listen on; 0 selects a free one. Default 8480.'),
+      public_url: z
+        .optional(z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }))
+        .describe(
+          'Address at which people open the dashboard, such as https://caretaker.example.com. Default: that of each request.',
+        ),
       password: z
         .optional(z.string())
         .describe(
-          `Password for signing in, at least ${MIN_PASSWORD} characters if other machines can reach the dashboard. Default none: only this machine can reach it, with a sign-in link.`,
+          `Password for signing in, at least ${MIN_PASSWORD} characters if other machines can reach the dashboard. Whoever has it may do everything. Default none: users (\`access\`), or a sign-in link on this machine.`,
         ),
     })
     .superRefine(({ host, password = '' }, context) => {
@@ -170,16 +200,21 @@ export const ConfigFile = z.strictObject({
       context.addIssue({ code: 'custom', path: ['password'], message });
     })
     .describe('The dashboard and its JSON API.'),
+  access: AccessFile.prefault({}).describe('Who may sign in, and what each may do.'),
   notifications: z
     .record(name, Receiver)
     .prefault({})
-    .describe('Notification channels by name, for `notify` of policies. Default none.'),
+    .describe(
+      'Notification channels by name, for `notify` of policies. Each has exactly one kind. Default none.',
+    ),
   calendars: z
     .record(
-      name.refine(
-        (text) => !isWeekday(text),
-        'must not be a weekday, because a weekday means that day of every week',
-      ),
+      name
+        .refine(
+          (text) => !isWeekday(text),
+          'must not be a weekday, because a weekday means that day of every week',
+        )
+        .meta({ not: { enum: weekdays } }),
       z.array(DaysEntry),
     )
     .prefault({})
@@ -192,8 +227,75 @@ export const ConfigFile = z.strictObject({
     })
     .prefault({})
     .describe('How long records are kept.'),
+  audit: z
+    .strictObject({
+      keep: duration(86_400_000)
+        .prefault('400d')
+        .describe('How long lines of the audit log are kept. Default 400d.'),
+      file: z
+        .optional(z.string().min(1))
+        .describe(
+          'Also append each line as JSON to this file, relative to the project folder. Default none.',
+        ),
+    })
+    .prefault({})
+    .describe('The audit log: what people, programs and the daemon did.'),
 });
 export type ConfigFile = z.output<typeof ConfigFile>;
 
-/** The JSON Schema of `config/caretaker.yaml`, for editors. Every key is optional. */
-export const configFileJsonSchema = () => z.toJSONSchema(ConfigFile.partial(), { io: 'input' });
+/** What the file holds when its variables are replaced. */
+export const configValuesJsonSchema = () => z.toJSONSchema(ConfigFile.partial(), { io: 'input' });
+
+/**
+ * The JSON Schema of `config/caretaker.yaml`, for editors. Every key is optional, and a variable can be in every
+ * value. It refuses a file if and only if reading it finds an error in its form (`form` of `Diagnostic`).
+ */
+export function configFileJsonSchema() {
+  const schema = configValuesJsonSchema() as Json;
+  // A file in which everything is commented out is valid.
+  return { ...withVariables(schema), type: ['object', 'null'] };
+}
+
+interface Json {
+  [keyword: string]: unknown;
+  properties?: Record<string, Json>;
+  additionalProperties?: Json | boolean;
+  items?: Json;
+  anyOf?: Json[];
+}
+
+/** The schema with variables for the values inside. */
+function withVariables(schema: Json): Json {
+  const { properties, additionalProperties, items, anyOf, ...rest } = schema;
+  return {
+    ...rest,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([key, inner]) => [key, orVariable(inner)]),
+      ),
+    }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object' ? orVariable(additionalProperties) : additionalProperties,
+    }),
+    ...(items && { items: orVariable(items) }),
+    ...(anyOf && { anyOf: anyOf.map(withVariables) }),
+  };
+}
+
+/** A value, or a text with a variable. What explains the value stays outside, where editors look for it. */
+function orVariable(schema: Json): Json {
+  const { title, description, default: standard, ...value } = withVariables(schema);
+  const forms = value.anyOf ?? [value];
+  const isHolder = forms.every(({ type }) => type === 'object' || type === 'array');
+  const takesText = forms.some(
+    ({ type, ...bounds }) =>
+      type === 'string' && !['pattern', 'minLength', 'enum', 'anyOf'].some((one) => one in bounds),
+  );
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(standard !== undefined && { default: standard }),
+    ...(isHolder || takesText ? value : { anyOf: [...forms, { type: 'string', pattern: '\\$\\{' }] }),
+  };
+}

@@ -1,17 +1,21 @@
 /** Reads `config/caretaker.yaml` and the environment into one frozen `Settings`. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { adminPrincipal } from '../access/principal.ts';
 import { CaretakerError } from '../errors.ts';
 import type { RedisSettings } from '../redis/connect.ts';
 import { keepSecret } from '../secrets.ts';
+import { suggestionFor } from '../suggest.ts';
 import { daysOf } from '../yaml/days.ts';
 import { type Diagnostic, fileDiagnostic, InvalidFilesError, inOrder } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
-import { type Path, YamlFile } from '../yaml/yaml-file.ts';
+import { type Path, type Remark, YamlFile } from '../yaml/yaml-file.ts';
+import { accessOf, mentionsIn } from './access-file.ts';
 import { ConfigFile } from './config-file.ts';
 import { environmentOf } from './environment.ts';
 import type { KnownAccount, Settings } from './settings.ts';
 import { deepFreeze } from './settings.ts';
+import { literalSecret, plainHttp } from './unsafe.ts';
 import { type Environment, fillVariables, maskVariables } from './variables.ts';
 
 export interface Where {
@@ -78,14 +82,45 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
     path.length === 0 ||
     Object.hasOwn(ownFilled.value, String(path[0])) ||
     !Object.hasOwn(builtInFilled.value, String(path[0]));
-  const read = readStrictly(ConfigFile, { ...builtInFilled.value, ...ownFilled.value }, (path, remark) =>
-    (isOwn(path) ? own : builtIn).finding(path, remark),
-  );
+  const read = readStrictly(ConfigFile, { ...builtInFilled.value, ...ownFilled.value }, (path, remark) => {
+    if (!isOwn(path)) return builtIn.finding(path, { ...remark, form: false });
+    return own.finding(path, { ...remark, form: remark.form && !ownFilled.filled.has(path.join('.')) });
+  });
   const findings = [...ownFilled.findings, ...('findings' in read ? read.findings : [])];
+  if ('value' in read)
+    findings.push(...faultsOfAccess(read.value).map(([path, remark]) => own.finding(path, remark)));
   if (!('value' in read) || findings.length > 0)
     throw new InvalidFilesError(inOrder(withoutRepetitions(findings)));
   const { unset } = isOwn(['accounts']) ? ownFilled : builtInFilled;
-  return deepFreeze({ file, ...toSettings(read.value, unset, file) });
+  const warnings = [...ownFilled.literals, ...plainHttp(read.value)].map(([path, remark]) =>
+    own.finding(path, remark),
+  );
+  return deepFreeze({
+    file,
+    ...toSettings(read.value, unset, file),
+    warnings: inOrder(warnings),
+    policyMentions: mentionsIn(read.value.access, 'policies').map(({ path, name }) => ({
+      ...own.finding(path, {
+        message: `There is no policy "${name}": this limit covers nothing.`,
+      }),
+      policy: name,
+    })),
+  });
+}
+
+/** What the keys under `access:` cannot say alone: accounts that do not exist, a name with two meanings. */
+function faultsOfAccess({ accounts, access, dashboard }: ConfigFile): [Path, Remark][] {
+  const known = Object.keys(accounts);
+  const unknown = mentionsIn(access, 'accounts')
+    .filter(({ name }) => !known.includes(name))
+    .map(({ path, name }): [Path, Remark] => [
+      path,
+      { message: `There is no account "${name}".`, suggestion: suggestionFor(name, known) },
+    ]);
+  const isTaken =
+    Object.hasOwn(access.users, adminPrincipal.name) && (dashboard.password ?? '').trim() !== '';
+  const message = `The user ${adminPrincipal.name} stands for dashboard.password: choose another name, or remove that password.`;
+  return isTaken ? [...unknown, [['access', 'users', adminPrincipal.name], { at: 'key', message }]] : unknown;
 }
 
 /** A missing variable also makes its key missing. Only the first finding for each path is kept. */
@@ -125,6 +160,10 @@ interface FilledFile {
   findings: Diagnostic[];
   /** Variables that are unset or empty, by the path of the base URL or token that uses them. */
   unset: Record<string, string>;
+  /** The paths of values that have a variable. */
+  filled: ReadonlySet<string>;
+  /** Secrets that are written in the file itself. */
+  literals: [Path, Remark][];
 }
 
 const isCheckedLater = (path: Path) =>
@@ -133,10 +172,15 @@ const isCheckedLater = (path: Path) =>
 function fill(file: YamlFile, environment: Environment): FilledFile {
   const findings: Diagnostic[] = [];
   const unset: Record<string, string> = {};
+  const withVariable = new Set<string>();
+  const literals: [Path, Remark][] = [];
   const value = file.value((scalar, path) => {
     if (typeof scalar !== 'string') return scalar;
     const filled = fillVariables(scalar, environment);
+    if (filled.value !== scalar) withVariable.add(path.join('.'));
     findings.push(...filled.remarks.map((remark) => file.finding(path, remark)));
+    const literal = filled.names.length === 0 ? literalSecret(path, filled.value) : undefined;
+    if (literal) literals.push([path, literal]);
     if (!isCheckedLater(path)) {
       findings.push(...filled.missing.map((variable) => file.finding(path, missingVariable(variable))));
     } else if (!filled.value && filled.names[0] !== undefined) {
@@ -145,9 +189,10 @@ function fill(file: YamlFile, environment: Environment): FilledFile {
     return filled.value;
   });
   // A file in which everything is commented out is valid.
-  if (value === null || value === undefined) return { value: {}, findings, unset };
+  const found = { findings, unset, literals, filled: withVariable };
+  if (value === null || value === undefined) return { value: {}, ...found };
   if (typeof value === 'object' && !Array.isArray(value)) {
-    return { value: value as Record<string, unknown>, findings, unset };
+    return { value: value as Record<string, unknown>, ...found };
   }
   throw new InvalidFilesError([file.finding([], { message: 'The file must be a map of keys and values.' })]);
 }
@@ -157,8 +202,10 @@ const missingVariable = (variable: string) => ({
   suggestion: `set it, or write a default: \${${variable}:-...}`,
 });
 
-function toSettings(config: ConfigFile, unset: Record<string, string>, file: string): Omit<Settings, 'file'> {
-  const { accounts, calendars, daemon, dashboard, notifications, redis, retention } = config;
+type Found = 'file' | 'warnings' | 'policyMentions';
+
+function toSettings(config: ConfigFile, unset: Record<string, string>, file: string): Omit<Settings, Found> {
+  const { access, accounts, audit, calendars, daemon, dashboard, notifications, redis, retention } = config;
   const password = secret(dashboard.password);
   return {
     accounts: mapValues(accounts, (account, name) => toAccount(name, account, unset)),
@@ -166,10 +213,17 @@ function toSettings(config: ConfigFile, unset: Record<string, string>, file: str
     policiesDir: resolve(dirname(file), config.policies),
     dataDir: resolve(projectOf(file), config.data_dir),
     daemon: { concurrency: daemon.concurrency },
-    dashboard: { host: dashboard.host, port: dashboard.port, ...(password && { password }) },
+    dashboard: {
+      host: dashboard.host,
+      port: dashboard.port,
+      ...(password && { password }),
+      ...(dashboard.public_url && { publicUrl: dashboard.public_url.replace(/\/+$/, '') }),
+    },
+    access: accessOf(access),
     notifications: mapValues(notifications, (receiver, name) => ({ name, ...receiver })),
     calendars: mapValues(calendars, (entries) => entries.map(daysOf)),
     retention: { runsMs: retention.runs },
+    audit: { keptMs: audit.keep, ...(audit.file && { file: resolve(projectOf(file), audit.file) }) },
   };
 }
 

@@ -1,7 +1,9 @@
 /** The settings: `config/caretaker.yaml` and the environment, read once into a frozen value. */
+import type { Access } from '../access/access.ts';
 import type { RedisSettings } from '../redis/connect.ts';
 import type { Days } from '../yaml/days.ts';
-import type { Receiver } from './channels.ts';
+import type { Diagnostic } from '../yaml/diagnostic.ts';
+import type { Receiver } from './receiver.ts';
 
 export interface Account {
   name: string;
@@ -42,11 +44,29 @@ export interface Settings {
     /** Number of entries that one process handles at the same time. */
     concurrency: number;
   };
-  dashboard: { host: string; port: number; password?: string };
+  dashboard: {
+    host: string;
+    port: number;
+    password?: string;
+    /** The address at which people open it, without a slash at the end. */
+    publicUrl?: string;
+  };
+  /** Who may sign in to the dashboard. */
+  access: Access;
   notifications: Record<string, Notification>;
   /** Days by the name that policies use in `schedule.blackout`. */
   calendars: Record<string, readonly Days[]>;
   retention: { runsMs: number };
+  audit: {
+    /** How long lines are kept. */
+    keptMs: number;
+    /** An absolute path. */
+    file?: string;
+  };
+  /** What is valid in the file but unsafe. */
+  warnings: readonly Diagnostic[];
+  /** The policies that limits of roles name, with the place of each: they are checked where policies are known. */
+  policyMentions: readonly (Diagnostic & { policy: string })[];
 }
 
 /** Freezes a plain value and everything in it, so that no reader can change it for the others. */

@@ -2,7 +2,7 @@
  * Validates a value against its schema, and turns each problem into a finding: one sentence with a position.
  */
 import { z } from 'zod';
-import { protoKeysIn } from '../schema-issue.ts';
+import { isOfForm, protoKeysIn } from '../schema-issue.ts';
 import { suggestionFor } from '../suggest.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { keysOf, schemasAt } from './schema-walk.ts';
@@ -69,9 +69,6 @@ const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
 
 type Issue = z.core.$ZodIssue;
 type Found = [Path, Remark & { isWrongKind?: true }];
-
-/** A custom check compares values, unless it declares `params: { form: true }`. */
-const isOfForm = (issue: Issue): boolean => issue.code !== 'custom' || issue.params?.['form'] === true;
 
 /** For a union, returns the issues of the closest option, or the issue of the union if no option is close. */
 function flattened(issue: Issue): Issue[] {

@@ -129,6 +129,11 @@ export class YamlFile {
     return isScalar(scalar) ? scalar.source : undefined;
   }
 
+  /** The line of a value, or of the longest part of its path that exists. The first line is 1. */
+  lineOf(path: Path): number {
+    return this.#lines.linePos(this.#span(path, 'value', undefined)[0]).line;
+  }
+
   /** The position of a value, for findings that refer to a second position: `config/a.yaml:3:5`. */
   placeOf(path: Path): string {
     const { line, col } = this.#lines.linePos(this.#span(path, 'value', undefined)[0]);

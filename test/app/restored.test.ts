@@ -6,6 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { systemClock } from '../../src/clock.ts';
+import { keys } from '../../src/records/keys.ts';
+import { RECORDS_VERSION } from '../../src/records/migrations/migrations.ts';
+import { aGate, around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 
@@ -154,4 +157,38 @@ test('an emptied Redis during a run is reported once, no key of the run is resto
   expect(await world.ended(next)).toMatchObject({ status: 'succeeded' });
   expect(logged(/Redis was emptied/)).toHaveLength(1);
   expect(await redis.store.keys(`{caretaker}:run:${run.id}*`)).toEqual([]);
+});
+
+test('a run that starts in an emptied Redis before that is noticed keeps everything that it records', async () => {
+  world = await startWorld({ sites: 3 });
+  const { records, redis } = world.caretaker;
+  const [noticing, migrating, claiming] = [aGate(), aGate(), aGate()];
+  around(redis.store, 'hmget', async (read, key) => {
+    if (String(key) === keys.schema) await noticing.pass();
+    return read();
+  });
+  around(records.targets, 'claim', async (claim) => {
+    await claiming.pass();
+    return claim();
+  });
+
+  await redis.store.flushall();
+  const next = await world.fire(aPolicy({ name: 'next' }));
+  around(redis.store, 'hscan', async (read, key) => {
+    const page = await read();
+    if (String(key) === keys.targets(next.id)) await migrating.pass();
+    return page;
+  });
+  // Its records have no version yet, so they are taken for old ones. They are read before the targets are worked on,
+  // and written after the end of the run.
+  await claiming.reached;
+  noticing.open();
+  await migrating.reached;
+  claiming.open();
+  expect(await world.ended(next)).toMatchObject({ status: 'succeeded' });
+  migrating.open();
+
+  await until(world, async () => Number(await redis.store.hget(keys.schema, 'migrated')) === RECORDS_VERSION);
+  expect(new Set((await world.targets(next)).map(({ state }) => state))).toEqual(new Set(['ended']));
+  await until(world, () => logged(/Redis was emptied/).length > 0);
 });

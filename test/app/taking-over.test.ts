@@ -5,10 +5,10 @@ import { startWorld } from '../support/caretaker.ts';
 
 test('a receiver that is added to the configuration while the daemon is running is notified of the next run', async () => {
   const receiver = await startReceiver(204);
-  const world = await startWorld({ sites: 2 });
+  const world = await startWorld({ sites: 2, notify: true });
   try {
     const { caretaker } = world;
-    const ops = { name: 'ops', webhook: { url: receiver.url } };
+    const ops = { name: 'ops', webhook: { url: receiver.url }, group_wait: 0 };
     caretaker.take({ notifications: { ops }, calendars: {}, retention: { runsMs: 1_000 } });
 
     const run = await world.fire(

@@ -111,7 +111,8 @@ test('all records of an earlier commit are read: runs, scheduled times, pauses, 
   expect(JSON.parse(check).options).toHaveProperty('lookback');
   // Totals were added by a later commit: the migration counts the runs that had ended before.
   const { runs, active } = await records.totals.between(old.at - 3 * 3_600_000, old.at);
-  expect(runs).toMatchObject([{ status: 'succeeded', count: 5 }]);
+  expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['succeeded']));
+  expect(runs.reduce((sum, { count }) => sum + count, 0)).toBe(5);
   expect(active).toHaveLength(3);
 });
 

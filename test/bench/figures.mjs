@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { byBullmq } from './by-bullmq.mjs';
 import { byScript } from './by-script.mjs';
+import { pages, toReachOfPages } from './pages.mjs';
+import { readers, toReachOfReaders } from './readers.mjs';
 import { schedule, toReachOfSchedule } from './schedule.mjs';
 import { onStage, policy, runToEnd, sleep } from './stage.mjs';
 
@@ -210,6 +212,8 @@ export const figures = [
   { name: 'script', measure: script, once: true },
   { name: 'start', measure: start },
   { name: 'schedule', measure: schedule, once: true },
+  { name: 'readers', measure: readers },
+  { name: 'dashboard', measure: pages, once: true },
 ];
 
 /** The goals. Figures without a goal are shown for comparison. */
@@ -227,4 +231,6 @@ export const toReach = {
   'caretaker --help over node -e 0': { most: 3 },
   'daemon ready (s)': { most: 1 },
   ...toReachOfSchedule,
+  ...toReachOfReaders,
+  ...toReachOfPages,
 };

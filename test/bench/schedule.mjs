@@ -93,7 +93,7 @@ async function startDaemon(folder, { url, token }) {
 async function latenesses(folder, from) {
   const log = await openLog({ level: 'error', form: 'json' });
   const { records, close } = await connectRecords(
-    { redis: { kind: 'embedded' }, dataDir: join(folder, 'data') },
+    { audit: { keptMs: 86_400_000 }, redis: { kind: 'embedded' }, dataDir: join(folder, 'data') },
     log,
   );
   try {

@@ -15,7 +15,7 @@ import { healthOf } from '../../dist/src/redis/embedded/command.js';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-async function child(file, facts, execArgv = []) {
+export async function child(file, facts, execArgv = []) {
   const process = fork(here(file), [JSON.stringify(facts)], {
     execArgv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -83,6 +83,10 @@ export async function onStage(
       notifications: {},
       calendars: {},
       retention: { runsMs: 90 * 86_400_000 },
+      audit: { keptMs: 86_400_000 },
+      access: { users: [], tokens: [], trustedProxies: [] },
+      warnings: [],
+      policyMentions: [],
     };
     const open = async () => {
       const worker = await child('worker.mjs', settings, ['--expose-gc']);

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { type ChaosReport, chaos } from './chaos.ts';
 import { type ConditionsName, conditions } from './conditions.ts';
+import { lanes } from './stories.ts';
 
 const seed = Number(process.env['CHAOS_SEED'] ?? 1);
 /**
@@ -15,6 +16,11 @@ const names = (asked?.split(',') ??
 const unknown = names.find((name) => !Object.hasOwn(conditions, name));
 if (unknown !== undefined)
   throw new RangeError(`Unknown conditions "${unknown}". Available: ${Object.keys(conditions).join(', ')}.`);
+const stories = process.env['CHAOS_STORIES']?.split(',');
+const known = lanes.flat().map(({ name }) => name);
+const unheard = stories?.find((name) => !known.includes(name));
+if (unheard !== undefined)
+  throw new RangeError(`Unknown story "${unheard}". Available: ${known.join(', ')}.`);
 /** Each of the conditions has its own seed. */
 const seedOf = (at: number) => seed + at;
 const killsOf = (at: number) => Math.floor(kills / names.length) + (at < kills % names.length ? 1 : 0);
@@ -25,10 +31,12 @@ const say = (line: string) => {
 
 const reports: Record<string, ChaosReport> = {};
 afterAll(() => {
-  for (const [name, { kills: by, cuts, runs, effects, wrong }] of Object.entries(reports)) {
+  for (const [name, { kills: by, cuts, runs, effects, stories, wrong }] of Object.entries(reports)) {
     const facts = { ...by, cuts, runs, effects, wrong: wrong.length };
     const columns = Object.entries(facts).map(([what, count]) => `${what} ${count}`.padEnd(12));
     say(`${name.padEnd(12)}${columns.join('')}`);
+    for (const [story, own] of Object.entries(stories))
+      say(`  ${story.padEnd(18)}runs ${own.runs}, kills meanwhile ${own.kills}, wrong ${own.wrong}`);
   }
 });
 
@@ -42,6 +50,7 @@ test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
       seed: own,
       kills: count,
       conditions: conditions[name],
+      stories,
       say,
     });
 

@@ -22,29 +22,35 @@ import { aPolicy } from '../support/builders.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { following, scheduled } from './chain-stories.ts';
 import type { Conditions } from './conditions.ts';
 import { startCuttingProxy } from './cutting.ts';
+import { hireStaff } from './people.ts';
 import { judge, lanes } from './stories.ts';
-import type { Scene, Story } from './story.ts';
+import type { Scene, Staff, Story } from './story.ts';
 
 export interface ChaosOptions {
   seed: number;
   /** The number of kills. */
   kills: number;
   conditions: Conditions;
+  /** The names of the only stories; default all. */
+  stories?: readonly string[] | undefined;
   /** Called with each line of the progress. */
   say?: (line: string) => void;
 }
 
 export interface ChaosReport {
-  /** By victim; `frozen` are the daemons that were suspended for a while instead. */
-  kills: Record<Victim | 'frozen', number>;
+  /** By victim; `frozen` are the daemons that were suspended for a while instead, `people` the processes of people. */
+  kills: Record<Victim | 'frozen' | 'people', number>;
   /** Connections that the proxy cut. */
   cuts: number;
   runs: number;
   /** Outcomes by reason, over all runs. */
   reasons: Record<string, number>;
   effects: number;
+  /** By story: its runs, the kills while they were active, and the errors that were found. */
+  stories: Record<string, { runs: number; kills: number; wrong: number }>;
   /** The errors that were found. */
   wrong: string[];
 }
@@ -58,6 +64,7 @@ interface Telling {
   say: (line: string) => void;
   /** The runs that write to their sites, with the check of it. */
   recording: { run: string; check: NonNullable<Scene['recorded']> }[];
+  staff: Staff;
 }
 
 type Victim = 'A' | 'B' | 'redis';
@@ -65,10 +72,10 @@ type Victim = 'A' | 'B' | 'redis';
 /** Twenty times real time: half a minute of waiting for a lost worker takes a second and a half. */
 const SPEED = 20;
 const SITES = 400;
-/** How often each policy runs in quick succession. */
+/** How often each policy usually runs in quick succession. */
 const ROUNDS = 2;
 /** The longest pause before a kill, and before the restart of what was killed, in real milliseconds. */
-const PAUSE_MS = 1_500;
+const PAUSE_MS = 4_000;
 const DOWN_MS = 600;
 /**
  * The fraction of daemons that are suspended for a while instead, at most for longer than a lock of the queue
@@ -95,7 +102,10 @@ function numbersFrom(seed: number): () => number {
 
 /** Executes runs under kills, and checks each against the sandbox. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, kills, conditions, say = () => undefined } = options;
+  const { seed, kills, conditions, stories, say = () => undefined } = options;
+  const told = lanes
+    .map((lane) => lane.filter(({ name }) => stories?.includes(name) ?? true))
+    .filter((lane) => lane.length > 0);
   const random = numbersFrom(seed);
   const clock = fastClock(SPEED);
   const redis = await startTestRedis({ appendfsync: 'always' });
@@ -113,26 +123,47 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
   const cast = new Cast(
     redis,
-    JSON.stringify({ settings, clock: { from: clock.from, began: clock.began, speed: SPEED } }),
+    JSON.stringify({
+      settings,
+      clock: { from: clock.from, began: clock.began, speed: SPEED },
+      policies: scheduled,
+    }),
   );
   const report: ChaosReport = {
-    kills: { A: 0, B: 0, redis: 0, frozen: 0 },
+    kills: { A: 0, B: 0, redis: 0, frozen: 0, people: 0 },
     cuts: 0,
     runs: 0,
     reasons: {},
     effects: 0,
+    stories: {},
     wrong: [],
   };
   const over = new AbortController();
   try {
     await cast.start('A');
     await cast.start('B');
+    // From now on each end counts for the policies that follow.
+    for (const { name } of following)
+      while ((await caretaker.records.policies.state(name)).cursor === undefined)
+        await systemClock.sleep(100);
     const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
     const prepareMs = conditions.service?.listLagMs ?? 0;
-    const telling: Telling = { sandbox, caretaker, report, prepareMs, say, recording: [] };
-    await Promise.all(lanes.map((stories) => tell(rotated(stories, seed), telling, over.signal)));
+    const staff = hireStaff({
+      facts: { settings, clock: { from: clock.from, began: clock.began, speed: SPEED } },
+      clock,
+      random: numbersFrom(seed + 2),
+      getRun: (id) => insist(() => caretaker.records.runs.get(id)),
+      onKill: () => {
+        report.kills.people += 1;
+      },
+      over: over.signal,
+      patienceMs: PATIENCE_MS,
+    });
+    const telling: Telling = { sandbox, caretaker, report, prepareMs, say, recording: [], staff };
+    await Promise.all(told.map((lane) => tell(rotated(lane, seed), telling, over.signal)));
     await killing;
     await judgeRecordings(telling);
+    for (const story of told.flat()) await judgeEnd(story, telling);
     report.effects = sandbox.journal.effects.length;
     report.cuts = proxy?.cuts() ?? 0;
     for (const { to, method, path } of sandbox.followedRedirects) {
@@ -164,8 +195,11 @@ async function tell(stories: readonly Story[], telling: Telling, over: AbortSign
     if (!story) return;
     const scene = story.begin(sandbox, at, caretaker.clock.now());
     await caretaker.clock.sleep(prepareMs);
-    for (let round = 0; round < ROUNDS; round += 1) {
+    const { rounds = ROUNDS } = scene;
+    for (let round = 0; round < rounds; round += 1) {
       if (!(await play(story, scene, round, telling, over))) return;
+      const waitMs = scene.after?.(round, caretaker.clock.now()) ?? 0;
+      if (round + 1 < rounds) await caretaker.clock.sleep(waitMs);
     }
   }
 }
@@ -173,13 +207,15 @@ async function tell(stories: readonly Story[], telling: Telling, over: AbortSign
 /** One run, from its start to its check; `false` when it has not ended long after the last kill. */
 async function play(
   { name, operations }: Story,
-  { policy, only, ...scene }: Scene,
+  { only, ...scene }: Scene,
   round: number,
-  { sandbox, caretaker, report, say, recording }: Telling,
+  { sandbox, caretaker, report, say, recording, staff }: Telling,
   over: AbortSignal,
 ): Promise<boolean> {
   const { clock, engine, records } = caretaker;
+  const policy = typeof scene.policy === 'function' ? scene.policy(round) : scene.policy;
   const before = sandbox.journal.effects.length;
+  const killsBefore = killsOf(report);
   const fired = await insist(() =>
     engine.fire(
       aPolicy({
@@ -191,21 +227,37 @@ async function play(
       { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) },
     ),
   );
+  const people = scene.people?.(fired.id, round, staff);
   const run = await ended(() => records.runs.get(fired.id), over);
+  const wrongOfPeople = (await people) ?? [];
   const targets = await insist(() => allOf(caretaker, fired.id));
   report.runs += 1;
+  const own = ofStory(report, name);
+  own.runs += 1;
+  own.kills += killsOf(report) - killsBefore;
   if (scene.recorded) recording.push({ run: fired.id, check: scene.recorded });
   const allEffects = sandbox.journal.effects;
   const effects = allEffects.slice(before).filter(({ operation }) => operations.includes(operation));
   for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
   const wrong = run
-    ? judge({ policy, ...scene }, { run, targets, effects, allEffects, round, sandbox })
+    ? judge(scene, { run, targets, effects, allEffects, round, sandbox })
     : ['has not ended long after the last kill'];
+  wrong.push(...wrongOfPeople);
+  own.wrong += wrong.length;
   report.wrong.push(...wrong.map((says) => `${fired.id} (round ${round + 1}): ${says}`));
   const { status = 'not ended', counts = {}, detail = '' } = run ?? {};
   say(`${name}, round ${round + 1}: ${status}, ${JSON.stringify(counts)} ${detail}`);
   for (const one of wrong) say(`  WRONG: ${one}`);
   return run !== undefined;
+}
+
+/** All kills so far. */
+const killsOf = ({ kills }: ChaosReport): number =>
+  Object.values(kills).reduce((sum, count) => sum + count, 0);
+
+function ofStory({ stories }: ChaosReport, name: string): ChaosReport['stories'][string] {
+  stories[name] ??= { runs: 0, kills: 0, wrong: 0 };
+  return stories[name];
 }
 
 /** Waits until everything is written to the sites, then checks it. */
@@ -222,10 +274,29 @@ async function judgeRecordings({ sandbox, caretaker, report, say, recording }: T
   for (const { run: id, check } of recording) {
     const run = await records.runs.get(id);
     const wrong = run ? [...check(run, await allOf(caretaker, id), sandbox)] : ['is gone'];
+    if (run) ofStory(report, run.policy).wrong += wrong.length;
     report.wrong.push(...wrong.map((says) => `${id} (recorded): ${says}`));
     for (const one of wrong) say(`  WRONG: ${id} ${one}`);
   }
   say(`recorded ${recording.length} runs`);
+}
+
+/** Waits until a story has ended, then checks it. */
+async function judgeEnd({ name, atEnd }: Story, { sandbox, caretaker, report, say }: Telling): Promise<void> {
+  const begun = Date.now();
+  while (atEnd) {
+    const { waitingFor, wrong } = await insist(() => atEnd(caretaker, sandbox));
+    const late = Date.now() - begun > PATIENCE_MS;
+    if (waitingFor !== undefined && !late) {
+      await systemClock.sleep(500);
+      continue;
+    }
+    const all = waitingFor === undefined ? wrong : [...wrong, `still waits for ${waitingFor}`];
+    ofStory(report, name).wrong += all.length;
+    report.wrong.push(...all.map((says) => `${name} (at the end): ${says}`));
+    for (const one of all) say(`  WRONG: ${name} ${one}`);
+    return;
+  }
 }
 
 /** The processes that are killed and started again. */
@@ -340,4 +411,8 @@ const settingsFor = (redis: TestRedis, sandbox: Sandbox, baseUrl: string): Setti
   notifications: {},
   calendars: {},
   retention: { runsMs: 90 * 86_400_000 },
+  audit: { keptMs: 400 * 86_400_000 },
+  access: { users: [], tokens: [], trustedProxies: [] },
+  warnings: [],
+  policyMentions: [],
 });

@@ -21,6 +21,8 @@ export const conditions = {
   untidy: { faults: untidy },
   behind: { service: { clockOffsetMs: -7 * MINUTE } },
   ahead: { service: { clockOffsetMs: 7 * MINUTE } },
+  /** Answers that are lost, slow or refused with 429, and other clients that use up the budget. */
+  busy: { faults: 'busy,reset-after:0.15,error-after:0.1,slow:0.15' },
   late: { service: { listLagMs: 3_000 } },
   'all-behind': {
     cuts: true,

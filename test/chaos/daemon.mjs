@@ -1,21 +1,29 @@
 /**
- * `node daemon.mjs <JSON>`: a worker in a separate process, for a given Redis and service, with the clock
+ * `node daemon.mjs <JSON>`: a worker and scheduler in a separate process, for a given Redis and service, with the clock
  * that all processes of the test share. It runs the build, so that it starts in a fraction of a second, and
  * works until it is killed.
  */
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
 import { systemClock } from '../../dist/src/clock.js';
 import { openLog } from '../../dist/src/log.js';
+import { startCronTick } from '../../dist/src/schedule/cron-tick.js';
+import { startScheduler } from '../../dist/src/schedule/scheduler.js';
 
-const { settings, clock } = JSON.parse(process.argv[2]);
+const { settings, clock, policies } = JSON.parse(process.argv[2]);
 const log = await openLog({ level: 'error', form: 'json' });
-const caretaker = await openCaretaker({
-  settings,
+const time = {
+  now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
+  sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
+};
+const { engine, records } = await openCaretaker({ settings, log, clock: time });
+engine.work(settings.daemon.concurrency);
+// The policies that follow others (`schedule.after`); all others are started by the test.
+startScheduler({
+  policies: () => policies,
+  fire: (policy, firing) => engine.fire(policy, firing),
+  records,
+  clock: time,
   log,
-  clock: {
-    now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
-    sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
-  },
+  tick: (answer) => startCronTick({ answer, locks: records.locks, clock: systemClock, log, everySeconds: 1 }),
 });
-caretaker.engine.work(settings.daemon.concurrency);
 process.stdout.write('at work\n');

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late]`: the long form of the chaos test. The
+ * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late] [--stories chaos-grace]`: the long form of the chaos test. The
  * kills are divided among the conditions, by default all of them. The seed of a failing run is printed.
  */
 import { spawnSync } from 'node:child_process';
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '200' },
     seed: { type: 'string' },
     conditions: { type: 'string' },
+    stories: { type: 'string' },
   },
 });
 // The daemons run the build, which has to be current.
@@ -42,6 +43,7 @@ const { status } = spawnSync(
       CHAOS_KILLS: values.kills,
       CHAOS_SEED: seed,
       ...(values.conditions && { CHAOS_CONDITIONS: values.conditions }),
+      ...(values.stories && { CHAOS_STORIES: values.stories }),
     },
   },
 );

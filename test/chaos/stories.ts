@@ -9,9 +9,13 @@ import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
 import { updateCheck } from '../../jobs/update-check/job.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { chains } from './chain-stories.ts';
+import { graces } from './grace-stories.ts';
 import { recordings } from './recording-stories.ts';
+import { rollouts } from './rollout-stories.ts';
 import { onceNotes, steps } from './steps-stories.ts';
 import { countBy, type Evidence, nextSites, type Scene, type Story, TARGETS } from './story.ts';
+import { undos } from './undo-stories.ts';
 
 /** Reasons with which a sync may not have been started by us. */
 const untouched = new Set<Reason>([
@@ -273,9 +277,9 @@ const notes: Story = {
  * other.
  */
 export const lanes: readonly (readonly Story[])[] = [
-  [syncs, reports, steps, updates],
-  [announcements, notes, onceNotes, deletions],
-  [recordings],
+  [syncs, reports, steps, updates, undos],
+  [announcements, notes, graces, onceNotes, deletions, rollouts],
+  [recordings, chains],
 ];
 
 /** Errors after any run, whatever it did: each target needs an outcome, and no effect may happen twice. */

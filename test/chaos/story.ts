@@ -1,4 +1,5 @@
 /** What a chaos story is made of. */
+import type { Caretaker } from '../../src/app/caretaker.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run, Target } from '../../src/run/run.ts';
@@ -12,7 +13,7 @@ export interface Evidence {
   effects: readonly JournaledEffect[];
   /** All effects in the account. */
   allEffects: readonly JournaledEffect[];
-  /** 0 for the first run of the policy, 1 for the second, which is fired as soon as the first has ended. */
+  /** 0 for the first run, 1 for the second, which is fired as soon as the first has ended, and so on. */
   round: number;
   sandbox: Sandbox;
 }
@@ -23,12 +24,34 @@ export interface Story {
   operations: readonly OperationId[];
   /** Prepares the account for the `at`th time, `now`, and returns what to run. */
   begin(sandbox: Sandbox, at: number, now: number): Scene;
+  /** What is wrong at the end, after the last kill. Called again while it gives a `waitingFor`. */
+  atEnd?(caretaker: Caretaker, sandbox: Sandbox): Promise<{ waitingFor?: string; wrong: string[] }>;
 }
 
-/** A policy that is run twice in quick succession, about the same targets. */
+/** People beside a run, whose processes may be killed. */
+export interface Staff {
+  /** The run once `when` holds; undefined when that takes too long. */
+  waitFor(run: string, when: (run: Run) => boolean): Promise<Run | undefined>;
+  /** Waits for a random time, at most this long. */
+  think(mostMs: number): Promise<void>;
+  /**
+   * Carries out an act in a process of its own, repeated with its key until it has an answer. Gives the error, if it
+   * was refused.
+   */
+  carryOut(command: string, input: object, key: string): Promise<string | undefined>;
+}
+
+/** Policies that are run in quick succession, about the same targets. */
 export interface Scene {
-  policy: Partial<Policy>;
+  /** The policy of each round, or the one of all. */
+  policy: Partial<Policy> | ((round: number) => Partial<Policy>);
   only?: string[];
+  /** How many runs there are; default 2. */
+  rounds?: number;
+  /** What happens in the account after a round; gives the milliseconds to wait before the next. */
+  after?(round: number, now: number): number;
+  /** What people do while a run is active; gives what is wrong. */
+  people?(run: string, round: number, staff: Staff): Promise<string[]>;
   /** The expected number of targets of a run; undefined if it depends on the previous run. */
   planned(round: number): number | undefined;
   /** Statements in the records that are wrong. */
@@ -56,3 +79,7 @@ export function countBy(
   }
   return counts;
 }
+
+/** What is wrong with a record: the statements whose condition holds. */
+export const wrongOf = (record: string, checks: readonly (readonly [boolean, string])[]): string[] =>
+  checks.flatMap(([isWrong, says]) => (isWrong ? [`${record}, ${says}`] : []));

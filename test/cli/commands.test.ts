@@ -87,6 +87,7 @@ describe('the command line', () => {
         'outcome',
         'reason',
         'started_at',
+        'state',
         'task_id',
       ].sort(),
     );

@@ -171,7 +171,7 @@ test('a service that never responds times out after ten seconds; the other check
   expect(code).toBe(3);
   expect(stdout).toMatch(/^ok +Redis[\s\S]*^wrong +account "default": .*no answer within 10 s$/m);
   expect(service.requests).toHaveLength(1);
-}, 30_000);
+});
 
 test('finished checks are printed while the service has not responded yet', async () => {
   let heard = () => {};

@@ -91,6 +91,12 @@ test('every reason of the code can be explained', async () => {
     expect(topics.find(name)).toContainEqual(expect.objectContaining({ kind: 'reason of an outcome', text }));
 });
 
+const anAddress = 'https://a.example/api/v6';
+/** Variables whose values have another form than an address. */
+const values: Record<string, string> = {
+  OPS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+};
+
 test('every example of a key is accepted where it belongs', () => {
   const topics = keyTopics();
   const examples = [...new Set(topics.names())].flatMap((name) =>
@@ -99,7 +105,7 @@ test('every example of a key is accepted where it belongs', () => {
   expect(examples.length).toBeGreaterThan(60);
   for (const { name, kind, example = '' } of examples) {
     // Variables are replaced before the keys are checked.
-    const file = parse(example.replace(/\$\{\w+\}/g, 'https://a.example/api/v6'));
+    const file = parse(example.replace(/\$\{(\w+)\}/g, (_, variable) => values[variable] ?? anAddress));
     const { error } =
       kind === 'policy key'
         ? PolicyEntry.safeParse({ name: 'p', job: 'site-sync', ...file })

@@ -56,6 +56,10 @@ beforeAll(async () => {
       notifications: {},
       calendars: {},
       retention: { runsMs: 90 * DAY },
+      audit: { keptMs: 400 * 86_400_000 },
+      access: { users: [], tokens: [], trustedProxies: [] },
+      warnings: [],
+      policyMentions: [],
     },
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ForecastRun, simulate } from '../../src/cli/forecast.ts';
+import { type ForecastRun, simulate } from '../../src/control/forecast.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MINUTE = 60_000;

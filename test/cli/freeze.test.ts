@@ -111,7 +111,7 @@ test('a part is frozen beside other freezes, listed, shown where it matters, and
 });
 
 test.each([
-  [['--job', 'site-snyc'], 'There is no job "site-snyc"; did you mean site-sync?'],
+  [['--job', 'site-snyc'], 'There is no job "site-snyc": did you mean site-sync?'],
   [['--account', 'x'], 'There is no account "x"'],
   [['--tag', 'no such tag'], 'There is no tag "no such tag"'],
   [['--client', 'nobody'], 'There is no client "nobody"'],

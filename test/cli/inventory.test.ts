@@ -31,6 +31,10 @@ test('an inventory is saved, and shows its plan on a machine without account and
 
   expect(planned.code).toBe(0);
   expect(planned.stdout).toMatch(/^nightly-sync \(site-sync\) would work on \d+ targets?\.\n/);
+  // The cost is in the summary, before any table.
+  expect(planned.stdout.split('\n\n')[0]).toMatch(
+    /^Planning cost \d+ requests?\. A run would cost about \d+ more/m,
+  );
   expect(planned.stderr).toMatch(
     /^Planned with fleet\.json\.gz \(saved .*Earlier runs are not taken into account\.$/m,
   );

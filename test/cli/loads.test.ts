@@ -46,7 +46,7 @@ test.each([
   { args: ['validate'], loads: policies },
   { args: ['test'], loads: policies },
   { args: ['api', 'listSites', '--help'], loads: settings },
-  { args: ['explain', 'unknown-effect'], loads: [...settings, 'croner', 'node-cron'] },
+  { args: ['explain', 'unknown-effect'], loads: settings },
   { args: ['api', 'listSites'], loads: [...settings, ...records, ...calls] },
   { args: ['runs'], loads: [...settings, ...records] },
   { args: ['freeze', '--for', '1m'], loads: [...settings, ...records] },

@@ -23,7 +23,7 @@ async function interruptARun(): Promise<{ sandbox: Sandbox; desk: Desk; interrup
 
 beforeAll(async () => {
   ({ sandbox, desk, interrupted } = await interruptARun());
-}, 60_000);
+});
 afterAll(async () => {
   await desk.clear();
   await sandbox.stop();
@@ -188,4 +188,4 @@ test('cancelling a run whose account refuses access says that its tasks cannot b
     await desk.clear();
     await sandbox.stop();
   }
-}, 60_000);
+});

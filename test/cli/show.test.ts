@@ -4,14 +4,13 @@ import { loadJobs } from '../../src/app/jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
 import { operationByOtherVerb } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
-import { csvLine } from '../../src/cli/output/csv.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
 import { formatLostWork, retryAdvice } from '../../src/cli/output/run-advice.ts';
-import { formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
+import { factLines, formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
-import { countOf } from '../../src/text.ts';
+import { countOf, csvLine } from '../../src/text.ts';
 import { aPolicy } from '../support/builders.ts';
 
 describe('the table of targets', () => {
@@ -40,6 +39,17 @@ describe('the table of targets', () => {
     expect(shown(undefined)[1]).toContain(target.label);
     expect(shown(undefined)[1]).toContain(target.detail);
   });
+});
+
+test('a run shows the ids that the names in its policy stand for, each once', () => {
+  const looked = (kind: string, name: string, id: string) => ({ path: ['select'], kind, name, id });
+  const names = [
+    looked('tag', 'Premium', '12'),
+    looked('tag', 'Premium', '12'),
+    looked('client', 'ACME Ltd', '31'),
+  ];
+  expect(factLines({ names } as Run)).toEqual(['Names: tag "Premium" is 12, client "ACME Ltd" is 31']);
+  expect(factLines({} as Run)).toEqual([]);
 });
 
 describe('many targets with the same result', () => {

@@ -38,7 +38,7 @@ test('a daemon whose Redis became unavailable during a run ends about ten second
     'stopped without Redis, which does not respond; the next daemon continues the work in progress',
   );
   await redis.stop();
-}, 60_000);
+});
 
 test('a daemon whose service does not respond ends about ten seconds after SIGTERM, and the next ends the run', async () => {
   const daemon = desk.start(['daemon']);
@@ -58,4 +58,4 @@ test('a daemon whose service does not respond ends about ten seconds after SIGTE
   sandbox.outage.end();
   const { stdout } = await desk.run(['runs', 'continue', id, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ run: id, counts: { failed: 0 } });
-}, 60_000);
+});

@@ -1,8 +1,8 @@
 /** Text from the service and from files is readable at a terminal and cannot control it. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { csvLine } from '../../src/cli/output/csv.ts';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';
+import { csvLine } from '../../src/text.ts';
 import { widthOf } from '../../src/yaml/width.ts';
 import { aTarget } from '../support/builders.ts';
 

@@ -82,4 +82,4 @@ test('Ctrl-C stops watching and leaves the run as it is', async () => {
   expect((await watching.ended).code).toBe(130);
   const [{ status }] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
   expect(status).toBe('running');
-}, 60_000);
+});

@@ -148,7 +148,7 @@ test('a person waits ten seconds for a service that never answers, without a ret
 
   expect(error.message).toContain('no answer within 10 s');
   expect(service.requests).toHaveLength(1);
-}, 20_000);
+});
 
 test('with an untrusted certificate nothing is sent, and the message suggests a setting', async () => {
   const requests: string[] = [];

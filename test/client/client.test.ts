@@ -103,6 +103,28 @@ describe('a call', () => {
     connection.disconnect();
   });
 
+  test('reports every request that was sent, with its result and how long the answer took to begin', async () => {
+    const seen: [string, string, boolean][] = [];
+    const own = openClient({
+      ...{ account: { name: 'agency', baseUrl: sandbox.url, token: sandbox.token }, budget, clock },
+      log: keptLog(),
+      onExchange: (operation, result, ms) => seen.push([operation, result, ms >= 0]),
+    });
+    sandbox.failNext({ operation: 'listTags' }, 'status-503');
+    await own.call('listTags', {}, now);
+    sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
+    await errorOf(own.call('syncSite', { site_id: 'site-0001' }, now));
+    await errorOf(own.call('deleteSite', { site_id: 'nowhere' }, now));
+    await own.close();
+
+    expect(seen).toEqual([
+      ['listTags', 'unavailable', true],
+      ['listTags', 'ok', true],
+      ['syncSite', 'unanswered', true],
+      ['deleteSite', 'gone', true],
+    ]);
+  });
+
   test('that does not match the contract is an error before anything is sent', async () => {
     const wrong = { sort: 'colour,asc', filters: { url: { eq: 'x' } } };
     const error = await errorOf(client.call('listSites', wrong as object, now));

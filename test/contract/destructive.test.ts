@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isDestructive } from '../../src/contract/destructive.ts';
-import { isOperationId, operations } from '../../src/contract/operations.ts';
+import { isDestructive, whyDestructive } from '../../src/contract/destructive.ts';
+import { isOperationId, operationOf, operations } from '../../src/contract/operations.ts';
 
 test('the list of destructive operations is complete: a new operation has to be classified', () => {
   const destructive = Object.keys(operations).filter((id) => isOperationId(id) && isDestructive(id));
@@ -27,6 +27,16 @@ test('the list of destructive operations is complete: a new operation has to be 
     'resetPluginBranding',
     'resetWpLogin',
     'rotateSenderEmailDkim',
+    'sendReportEmail',
     'startSiteBackupMigration',
   ]);
+});
+
+test('why an operation is destructive is said in a sentence, and reading is never destructive', () => {
+  for (const id of Object.keys(operations).filter(isOperationId)) {
+    const why = whyDestructive(id);
+    if (why === undefined) continue;
+    expect(why, id).toMatch(/^[A-Z].+\.$/);
+    expect(operationOf(id).effect, id).toBeDefined();
+  }
 });

@@ -32,10 +32,16 @@ describe('a request', () => {
         path: ['filter'],
         message: 'is not taken here',
         allowed: ['page', 'perPage', 'timezone', 'sort', 'filters'],
+        form: true,
       },
     ]);
     expect(checkInput('createTag', { body: { tag: { name: 'shop', colour: '#fff' } } })).toEqual([
-      { path: ['body', 'tag', 'colour'], message: 'is not taken here', allowed: ['name', 'color'] },
+      {
+        path: ['body', 'tag', 'colour'],
+        message: 'is not taken here',
+        allowed: ['name', 'color'],
+        form: true,
+      },
     ]);
   });
 
@@ -75,7 +81,7 @@ describe('the body of a request', () => {
   test.each([
     [{ title: 'x'.repeat(151), performed_on: '2026-11-21' }, 'title must have at most 150 characters'],
     [{ title: ' ', performed_on: '2026-11-21' }, 'title must not be blank'],
-    [{ title: 'Cleanup', performed_on: '21.11.2026' }, 'performed_on is not a date'],
+    [{ title: 'Cleanup', performed_on: '21.11.2026' }, 'performed_on is not a day such as 2026-12-20'],
     [{ title: 'Cleanup' }, 'performed_on is missing'],
     [
       { title: 'Cleanup', performed_on: '2026-11-21', description: 'x'.repeat(501) },

@@ -105,7 +105,7 @@ test('a policy is paused with a reason, for a given time, and resumed', async ()
 
   await press('/policies/sync/pause', { reason: 'An incident', for: '3d' });
   const { pause } = await policies.state('sync');
-  expect(pause).toMatchObject({ by: 'the dashboard', reason: 'An incident' });
+  expect(pause).toMatchObject({ by: 'admin', reason: 'An incident' });
   expect((pause?.until ?? 0) - (pause?.at ?? 0)).toBeCloseTo(3 * 86_400_000, -5);
 
   const wrong = await press('/policies/sync/pause', { for: 'ages' });

@@ -13,7 +13,7 @@ async function get<Body>(path: string): Promise<{ status: number; body: Body }> 
   return { status: answer.status, body: (await answer.json()) as Body };
 }
 type List = { runs: RunSummary[] };
-type Problem = { error: { message: string } };
+type Problem = { detail: string };
 
 test('a run is the same object that the command line prints, with every target', async () => {
   world = await startWorld();
@@ -105,12 +105,12 @@ test('an invalid query is rejected with the reason', async () => {
   const wrong = await get<Problem>('/api/v1/runs?limit=0');
 
   expect(unknown.status).toBe(400);
-  expect(unknown.body.error.message).toContain('statuses');
+  expect(unknown.body.detail).toContain('statuses');
   expect(wrong.status).toBe(400);
   for (const name of ['__proto__', 'constructor', 'toString']) {
     const inherited = await get<Problem>(`/api/v1/runs?${name}=x`);
     expect(inherited.status).toBe(400);
-    expect(inherited.body.error.message).toContain(name);
+    expect(inherited.body.detail).toContain(name);
   }
   expect(await get('/api/v1/runs/nothing')).toMatchObject({ status: 404 });
   expect(await get('/api/v1/nothing')).toMatchObject({ status: 404 });

@@ -37,37 +37,69 @@ test.skipIf(withoutBrowser)('a person signs in and watches a run to its end', as
 
 test.skipIf(withoutBrowser)('a new run appears on an open page, and the keyboard focus is kept', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+  await world.records.policies.pause('nightly-sync', { at: Date.now(), by: 'kim' });
   await remember(world.records, aRun({ id: 'older', policy: 'older', createdAt: Date.now() }), []);
   const page = await open('/');
   await page.getByRole('heading', { name: 'older running' }).waitFor();
-  await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
+  await page.getByRole('link', { name: 'Resume nightly-sync' }).focus();
 
   await remember(world.records, aRun({ id: 'newer', policy: 'newer', createdAt: Date.now() }), []);
 
   await page.getByRole('heading', { name: 'newer running' }).waitFor();
   const focused = page.locator(':focus');
-  expect(await focused.textContent()).toBe('Pause nightly-sync');
+  expect(await focused.textContent()).toBe('Resume nightly-sync');
 });
 
-test.skipIf(withoutBrowser)('a banner that appears is visible, and moves nothing on the page', async () => {
-  world = await startWorld();
-  await showDaemon(world.records, ['worker', 'scheduler'], Date.now());
-  const targets = Array.from({ length: 60 }, (_, at) => aTarget(`s${at}`));
-  await remember(world.records, aRun(), targets);
-  const page = await open(`/runs/${aRun().id}`);
-  const heading = page.getByRole('heading', { name: 'nightly-sync running' });
-  const before = await heading.boundingBox();
+test.skipIf(withoutBrowser)(
+  'a hidden page is not followed, and is brought up to date when it is shown',
+  async () => {
+    world = await startWorld();
+    await remember(world.records, aRun(), [aTarget('a')]);
+    const page = await open('/');
+    await page.getByRole('heading', { name: 'nightly-sync running' }).waitFor();
+    const hide = (hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+       document.dispatchEvent(new Event('visibilitychange'));`,
+      );
+    const opened: string[] = [];
+    page.on('request', (request) => opened.push(new URL(request.url()).pathname));
 
-  await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
-  await world.records.runs.move(aRun(), 'blocked', { at: Date.now() });
+    await hide(true);
+    await remember(world.records, aRun({ id: 'newer', policy: 'newer', createdAt: Date.now() }), []);
+    expect(await page.getByRole('heading', { name: 'newer running' }).count()).toBe(0);
+    await hide(false);
 
-  const banner = page.getByText('The account default is blocked');
-  await banner.waitFor();
-  const after = await page.getByRole('heading', { name: 'nightly-sync blocked' }).boundingBox();
-  expect(after?.y).toBe(before?.y);
-  const { y = -1, height = 0 } = (await banner.boundingBox()) ?? {};
-  expect(y + height).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
-});
+    await page.getByRole('heading', { name: 'newer running' }).waitFor();
+    expect(opened).toEqual(['/events']);
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'a new notice changes the status and moves nothing; it opens by a click',
+  async () => {
+    world = await startWorld();
+    await showDaemon(world.records, ['worker', 'scheduler'], Date.now());
+    const targets = Array.from({ length: 60 }, (_, at) => aTarget(`s${at}`));
+    await remember(world.records, aRun(), targets);
+    const page = await open(`/runs/${aRun().id}`);
+    await page.getByRole('button', { name: 'All running' }).waitFor();
+    const heading = page.getByRole('heading', { name: 'nightly-sync running' });
+    const before = await heading.boundingBox();
+
+    await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
+    await world.records.runs.move(aRun(), 'blocked', { at: Date.now() });
+
+    const status = page.getByRole('button', { name: '1 notice' });
+    await status.waitFor();
+    const after = await page.getByRole('heading', { name: 'nightly-sync blocked' }).boundingBox();
+    expect(after?.y).toBe(before?.y);
+    await status.click();
+    await page.getByText('The account default is blocked').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('The account default is blocked').waitFor({ state: 'hidden' });
+  },
+);
 
 test.skipIf(withoutBrowser)(
   "times are shown in the browser's time zone, with their distance from now",
@@ -80,10 +112,13 @@ test.skipIf(withoutBrowser)(
     await remember(world.records, aRun({ startedAt: Date.now() - 3 * 3_600_000 }), []);
     const page = await open('/policies/nightly-sync');
 
-    const next = page.locator('dd', { hasText: 'Europe/Berlin' }).last();
+    const next = page
+      .locator('div', { has: page.locator('dt', { hasText: 'Next run' }) })
+      .locator('dd')
+      .last();
     // Two at night in Berlin is in the morning in Tokyo, which has no summer time.
-    await expect.poll(() => next.locator('time').textContent()).toMatch(/, (09|10):00$/);
-    expect(await next.locator('.ago').textContent()).toMatch(/^in \d+ (s|min|h|d)$/);
+    await expect.poll(() => next.locator('time').first().textContent()).toMatch(/, (09|10):00$/);
+    expect(await next.locator('.ago').first().textContent()).toMatch(/^in \d+ (s|min|h|d)$/);
     expect(await next.textContent()).toMatch(/02:00 Europe\/Berlin/);
     expect(await page.locator('#zone').textContent()).toContain('Asia/Tokyo');
   },
@@ -129,6 +164,7 @@ test.skipIf(withoutBrowser)(
 
     const paths = [
       '/',
+      '/policies',
       '/runs',
       `/runs/${aRun().id}`,
       `/runs/${aRun().id}/retry`,
@@ -154,7 +190,7 @@ test.skipIf(withoutBrowser)(
     expect(complaints).toEqual([]);
 
     await page.getByRole('link', { name: 'Back to Caretaker' }).click();
-    await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
+    await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
   },
 );
 
@@ -162,7 +198,7 @@ test.skipIf(withoutBrowser)(
   'a page can be used with the keyboard alone, and every field has a label',
   async () => {
     world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
-    const page = await open('/');
+    const page = await open('/policies');
 
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').textContent()).toContain('Skip to the content');
@@ -172,8 +208,123 @@ test.skipIf(withoutBrowser)(
     await page.keyboard.type('An incident');
     await page.keyboard.press('Enter');
 
-    await page.getByText('paused by the dashboard: An incident').waitFor();
+    await page.getByText('paused by admin: An incident').waitFor();
+    await page.getByRole('status').getByText('nightly-sync is paused.').waitFor();
     const { pause } = await world.records.policies.state('nightly-sync');
     expect(pause).toMatchObject({ reason: 'An incident' });
   },
 );
+
+test.skipIf(withoutBrowser)(
+  'the steps of a target are a list that follows the work, step by step',
+  async () => {
+    world = await startWorld();
+    const steps = ['note', 'site-sync', 'api-call'].map((name) => ({ name, job: name }));
+    const { id } = aRun();
+    const run = aRun({ policyJson: JSON.stringify({ ...aPolicy('nightly-sync'), steps }) });
+    await remember(world.records, run, [aTarget('a')]);
+    const page = await open(`/targets/default/a?run=${id}`);
+    const list = page.getByRole('listitem').filter({ hasText: /^(note|site-sync|api-call): / });
+    expect(await list.allTextContents()).toEqual([
+      'note: not started',
+      'site-sync: not started',
+      'api-call: not started',
+    ]);
+
+    const [dispatched] = await world.records.targets.dispatch(id, Date.now(), 1);
+    const claimed = dispatched && (await world.records.targets.claim(run, dispatched, Date.now()));
+    const { fence = 0 } = claimed?.target ?? {};
+    const startedAt = Date.now();
+    const done = [
+      { reason: 'done', at: startedAt, detail: 'The note was made.' },
+      { reason: 'adopted', at: startedAt, taskId: 'task-7' },
+    ] as const;
+    await world.records.targets.move(
+      run,
+      aTarget('a', { state: 'waiting', fence, startedAt, steps: done.slice(0, 1) }),
+      { from: ['acting'], at: startedAt, dueAt: startedAt },
+    );
+    // Only ends are reported to open pages at once.
+    await page.reload();
+    await expect
+      .poll(() => list.allTextContents())
+      .toEqual(['note: succeeded. The note was made.', 'site-sync: in progress', 'api-call: not started']);
+
+    const failed = {
+      state: 'ended',
+      outcome: 'failed',
+      reason: 'rejected',
+      detail: 'It was refused.',
+    } as const;
+    await world.records.targets.move(
+      run,
+      aTarget('a', { ...failed, fence, startedAt, finishedAt: startedAt, steps: [...done] }),
+      { from: ['waiting'], at: startedAt },
+    );
+    await expect
+      .poll(() => list.allTextContents())
+      .toEqual([
+        'note: succeeded. The note was made.',
+        expect.stringMatching(/^site-sync: succeeded \(adopted .+\) task task-7$/),
+        'api-call: failed',
+      ]);
+    // The page of the run has the same list, in the line of the target.
+    await page.goto(`${world.dashboard.url}/runs/${id}`);
+    await page.locator('td summary').first().click();
+    await expect.poll(() => list.count()).toBe(3);
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'j, k and Enter move in a list, / focuses the search, ? shows the keys',
+  async () => {
+    world = await startWorld({ policies: () => ['a', 'b', 'c'].map((name) => aPolicy(name)) });
+    const page = await open('/policies');
+    const focused = page.locator(':focus');
+
+    for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key);
+    expect(await focused.textContent()).toBe('b');
+    await page.keyboard.press('/');
+    expect(await focused.getAttribute('name')).toBe('q');
+    await page.keyboard.type('j');
+    expect(await focused.inputValue()).toBe('j');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/policies/a');
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'a question is a dialog over the page, which can be left without a change',
+  async () => {
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+    const page = await open('/policies');
+
+    await page.getByRole('link', { name: 'Pause nightly-sync' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Pause nightly-sync?' });
+    await dialog.getByRole('link', { name: 'Do nothing' }).click();
+
+    await dialog.waitFor({ state: 'hidden' });
+    expect(page.url()).toBe(`${world.dashboard.url}/policies`);
+    expect((await world.records.policies.state('nightly-sync')).pause).toBeUndefined();
+  },
+);
+
+test.skipIf(withoutBrowser)('the chosen theme is that of every page from then on', async () => {
+  world = await startWorld();
+  const page = await open('/', { colorScheme: 'light' });
+  const colour = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+  const light = await colour();
+
+  await page.getByRole('button', { name: /^Signed in as/ }).click();
+  await page.getByText('dark', { exact: true }).click();
+  const dark = await colour();
+  await page.goto(`${world.dashboard.url}/runs`);
+
+  expect(dark).not.toBe(light);
+  expect(await colour()).toBe(dark);
+});

@@ -1,9 +1,18 @@
 /**
  * A dashboard with every problem at once: everything that a page can show, with the longest possible texts.
  */
+import { noAccess } from '../../src/access/access.ts';
+import { NOBODYS_HASH } from '../../src/access/password-hash.ts';
 import type { BrokenFile } from '../../src/dashboard/options.ts';
-import type { Target } from '../../src/run/run.ts';
+import type { AuditLine } from '../../src/records/audit-store.ts';
+import type { StoredPreview } from '../../src/records/preview-store.ts';
+import type { Records } from '../../src/records/records.ts';
+import type { Run, Target } from '../../src/run/run.ts';
 import { aSchedule, aTarget } from '../support/builders.ts';
+import { deliver, type Result } from '../support/deliveries.ts';
+import { findIn } from '../support/findings.ts';
+import { DUE_MS, leaveUnrecorded } from '../support/recordings.ts';
+import { workedOn } from '../support/worked-on.ts';
 import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
 
 const HOUR = 3_600_000;
@@ -42,6 +51,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     aPolicy(LONG_NAME, {
       schedule: aSchedule(south),
       description: 'Updates what is known to be vulnerable.',
+      owner: 'the team for hosting and maintenance of premium customers',
     }),
     aPolicy('nightly-sync', { schedule: aSchedule({ cron: ['0 2 * * *'], timezone: 'Europe/Berlin' }) }),
     aPolicy('switched-off', { schedule: aSchedule({ disabled: true }) }),
@@ -51,7 +61,21 @@ export async function startBusyWorld(): Promise<BusyWorld> {
   ];
   const world = await startWorld({
     policies: () => policies,
+    // The sign-in page has every way to sign in.
+    access: () => ({
+      ...noAccess,
+      users: [{ name: 'ana', passwordHash: NOBODYS_HASH, grants: [{ role: 'viewer' }] }],
+      oidc: { issuer: 'https://login.a-rather-long-name.example', clientId: 'c', scopes: [], claims: [] },
+    }),
     accounts: async () => [anAccount(), anAccount({ account: 'second', failingSince: now - HOUR })],
+    receivers: () => [
+      {
+        name: 'ops',
+        kind: 'slack',
+        rules: 'Grouped within 30s, reminders after 4h, also account-blocked, account-back',
+      },
+      { name: 'alive', kind: 'heartbeat', rules: 'A request every 1m, no messages' },
+    ],
   });
   const { records } = world;
   // Presence records that are valid until the test ends.
@@ -113,22 +137,135 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     },
   );
 
+  await history(records, now);
+  const version = { file: 'config/policies/nightly.yaml', line: 12 };
+  const limits = { concurrency: 20, max_targets: 1000 };
+  for (const [at, hash, definition] of [
+    [now - 30 * HOUR, '0123456789abcdef', { name: 'nightly-sync', limits }],
+    [now - 20 * HOUR, 'fedcba9876543210', { name: 'nightly-sync', limits: { ...limits, concurrency: 50 } }],
+    [now - HOUR, 'nightly-sync', { name: 'nightly-sync', limits, select: { where: LONG_LABEL } }],
+  ] as const)
+    await records.versions.add('nightly-sync', { ...version, at, hash, definition }, 400 * 24 * HOUR);
+  await records.previews.keep('nightly-sync', aPlanToShow(now));
+
+  const line = { who: { kind: 'user', name: 'anna' }, from: '192.0.2.1', account: 'default' } as const;
+  const acts: Omit<AuditLine, 'at' | 'act'>[] = [
+    { ...line, what: 'policies.pause', policy: LONG_NAME, result: 'done', why: 'The client moves house' },
+    { ...line, what: 'runs.cancel', policy: LONG_NAME, run: running.id, result: 'requested' },
+    { ...line, what: 'runs.retry', run: finished.id, result: 'failed', code: 'RUN', message: LONG_LABEL },
+    {
+      ...line,
+      what: 'freezes.begin',
+      result: 'refused',
+      code: 'FORBIDDEN',
+      message: 'anna may not do this.',
+    },
+    { ...line, what: 'sign-in', result: 'done' },
+  ];
+  for (const [index, act] of acts.entries())
+    await records.audit.append({ ...act, act: `act-${index}`, at: now - HOUR }, 400 * 24 * HOUR);
+
+  await notifications(records, now);
+  await leaveFindings(records, now);
+  const sites = Array.from({ length: 60 }, (_, index) =>
+    ended(`site-1${index}`, index % 7 === 0 ? 'failed' : 'succeeded', { label: `${LONG_LABEL}/${index}` }),
+  );
+  await workedOn(records, aRun({ id: 'sites.1', policy: LONG_NAME, createdAt: now - HOUR }), sites);
+  const maintained = await maintenance(records, now);
+  const waiting = aRun({
+    id: 'tidy-staging.20260730T020000Z',
+    policy: 'tidy-staging',
+    status: 'awaiting-approval',
+    planComplete: true,
+    counts: { planned: 40, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+    rollout: {
+      is: 'ready',
+      batches: [
+        { takes: 'where site.tags.exists(t, t.name == "canary")', targets: 4 },
+        { takes: '100%', targets: 36 },
+      ],
+    },
+    approvals: [
+      {
+        hash: '0123456789ab',
+        since: now - HOUR,
+        expires: now + 23 * HOUR,
+        why: 'It may call what is destructive: deleteStagingSite.',
+        destructive: ['deleteStagingSite'],
+        requests: 120,
+        from: 1,
+        to: 2,
+      },
+    ],
+  });
+  await records.runs.create(waiting, { concurrency: 1, targetMs: HOUR });
+
   const policy = `/policies/${LONG_NAME}`;
   const paths = [
+    ...maintained.flatMap(({ id }) => [`/runs/${id}`, `/targets/default/site-0001?run=${id}`]),
     '/',
-    '/?page=2',
+    '/policies',
+    '/policies?page=2',
+    '/policies?group=owner',
+    `/bulk/pause?policy=nightly-sync&policy=${LONG_NAME}&policy=paused-by-itself`,
+    `/bulk/run?policy=nightly-sync&policy=${LONG_NAME}`,
+    '/policies?state=paused&q=p&sort=next',
+    '/policies?q=nothing',
     '/runs',
     '/runs?policy=nightly-sync&status=partial',
     '/runs?status=stopped',
+    '/runs?from=yesterday',
+    '/runs?reason=timeout&trigger=schedule&account=default&from=3650d&to=2099-01-01',
+    `/bulk/cancel?run=${running.id}&run=${finished.id}`,
+    `/bulk/retry?run=${finished.id}&run=${running.id}`,
     `/runs/${running.id}`,
     `/runs/${running.id}?outcome=failed&search=site`,
     `/runs/${running.id}/cancel`,
     `/runs/${running.id}/end`,
     `/runs/${finished.id}`,
     `/runs/${finished.id}/retry`,
+    // In the time zone of the browser, so that the page does not open it again in that zone.
+    '/schedule?zone=Asia%2FTokyo',
+    '/schedule?zone=Asia%2FTokyo&day=2000-01-01&q=nightly',
+    '/schedule?zone=Asia%2FTokyo&q=nothing',
+    '/budget',
+    '/budget?span=week&by=policy&account=second',
     '/system',
+    '/search',
+    '/search?q=site',
+    '/search?q=nothing-has-this',
+    '/sites',
+    '/sites?result=failed&q=site&account=default',
+    '/sites?q=nothing-has-this',
+    '/findings',
+    '/findings?severity=warning&state=new&q=site',
+    '/findings?state=resolved',
+    '/findings?policy=nothing-has-this',
+    '/approvals',
+    `/runs/${waiting.id}`,
+    `/runs/${waiting.id}/approve`,
+    `/runs/${waiting.id}/reject`,
+    '/notifications',
+    '/notifications?state=dead&to=ops',
+    '/notifications?policy=nothing-has-this',
+    '/notifications/msg_dead',
+    '/notifications/msg_dead/resend',
+    '/notifications/msg_delivered',
+    '/notifications/msg_waiting',
+    '/audit',
+    '/audit?result=refused',
+    '/audit?who=nobody',
     policy,
+    `${policy}/trends`,
+    `${policy}/plan`,
+    `${policy}/definition`,
+    `${policy}/changes`,
     '/policies/nightly-sync',
+    '/policies/nightly-sync?before=1',
+    '/policies/nightly-sync/trends',
+    '/policies/nightly-sync/plan',
+    '/policies/nightly-sync/definition',
+    '/policies/nightly-sync/changes',
     '/policies/switched-off',
     `${policy}/run`,
     `${policy}/pause`,
@@ -137,4 +274,186 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/no-such-page',
   ];
   return { world, paths };
+}
+
+/** A plan with everything that its tab can show. */
+const aPlanToShow = (now: number): StoredPreview => ({
+  at: now - HOUR,
+  by: 'anna',
+  hash: 'an earlier version',
+  list: 'listSites',
+  counts: { targets: 4_711, settled: 1, excluded: 320 },
+  targets: [
+    {
+      id: 'site-0001',
+      label: LONG_LABEL,
+      does: 'createSiteNote, syncSite; then not known: It depends on syncSite.',
+    },
+    { id: 'site-0002', label: 'short.example', does: 'syncSite' },
+  ],
+  settled: [
+    { id: 'site-0003', label: LONG_LABEL, outcome: 'skipped', why: 'The limit of a day is reached.' },
+  ],
+  excluded: [{ id: 'site-0004', label: LONG_LABEL, why: 'The condition select.where does not hold.' }],
+  reasons: [
+    { why: 'The condition select.where does not hold.', count: 300 },
+    { why: 'It is frozen.', count: 20 },
+  ],
+  batches: [
+    { takes: 'where site.tags.exists(t, t.name == "canary")', targets: 11 },
+    { takes: '100%', targets: 4_700 },
+  ],
+  approval: {
+    why: 'It has more than 20 targets.',
+    by: ['approver', 'admin'],
+    expiresMs: 24 * HOUR,
+    separate: true,
+    eachBatch: true,
+  },
+  warnings: ['No run starts now, because everything is frozen until 2026-12-01 00:00Z by anna.'],
+  stoppedBy: '4711 targets are more than limits.max_targets (1000) allows.',
+  spreadMs: HOUR,
+  recording: { sites: 4_711, requests: 95 },
+  cost: {
+    planning: 48,
+    acting: 4_711,
+    following: 120.4,
+    pastRuns: 3,
+    atLeastMs: 25 * 60_000,
+    takesMs: 2 * HOUR,
+    runsBeside: 2,
+  },
+});
+
+/** Everything that can become of a scheduled time, and enough runs to compare them. */
+async function history(records: Records, now: number): Promise<void> {
+  const policy = 'nightly-sync';
+  const moves = { to: now, schedule: 'Europe/Berlin 0 2 * * *' };
+  const before = (days: number) => now - days * 24 * HOUR - HOUR;
+  await records.ledger.record(
+    policy,
+    [
+      { scheduledFor: before(1), is: 'skipped', why: 'overlap', note: LONG_LABEL, at: now, run: 'gone' },
+      { scheduledFor: before(2), is: 'skipped', why: 'blackout', note: '2026-12-20 to 2027-01-03', at: now },
+      { scheduledFor: before(3), is: 'missed', at: now },
+      { scheduledFor: before(4), is: 'merged', into: before(3), at: now },
+      { scheduledFor: before(5), is: 'ran', run: 'no-longer-stored', at: now },
+      {
+        scheduledFor: before(6),
+        is: 'missed',
+        after: `${LONG_NAME}.20260730T020000Z`,
+        at: now,
+        backfill: 'b',
+      },
+    ],
+    moves,
+  );
+  for (let night = 7; night < 32; night += 1) {
+    const createdAt = before(night);
+    const run = aRun({ id: `${policy}.night-${night}`, createdAt, requests: night < 12 ? 900 : 100 + night });
+    const results = [ended('a', night % 5 === 0 ? 'failed' : 'succeeded'), ended('b', 'skipped')];
+    await remember(records, run, results);
+    await records.runs.move(run, night % 5 === 0 ? 'failed' : 'succeeded', {
+      at: createdAt + night * 60_000,
+    });
+  }
+}
+
+/** Findings of several days and policies: more than a page of them, with long texts. */
+async function leaveFindings(records: Records, now: number): Promise<void> {
+  const long = { label: LONG_LABEL, message: `The last good backup of ${LONG_LABEL} is 3 days old.` };
+  const many = Array.from({ length: 60 }, (_, index) => ({ target: `site-1${index}`, ...long }));
+  for (const [index, policy] of [LONG_NAME, 'nightly-sync', 'policy-without-a-file'].entries()) {
+    const from = now - (5 - index) * 24 * HOUR;
+    await findIn(records, { policy, at: from, found: many.slice(0, 10 + 20 * index) });
+    await findIn(records, {
+      policy,
+      at: now - HOUR * (index + 1),
+      found: many.slice(5).map((one, at) => ({ ...one, severity: at % 3 === 0 ? 'error' : 'warning' })),
+    });
+  }
+}
+
+/** Runs of a policy with steps: one with recordings that failed or wait for long, and one with findings. */
+async function maintenance(records: Records, now: number): Promise<Run[]> {
+  const at = now - 2 * HOUR;
+  const steps = ['announce-the-maintenance', 'site-sync', 'note-with-a-rather-long-name'].map((name) => ({
+    name,
+    job: name,
+  }));
+  const found = {
+    ...{ target: 'site-0001', label: LONG_LABEL, about: 'site', severity: 'error' as const },
+    ...{ message: 'Last good sync 3 days ago', since: at },
+  };
+  const policyJson = JSON.stringify({ ...aPolicy('monthly-maintenance'), steps });
+  const run = aRun({
+    id: 'monthly-maintenance.1',
+    policy: 'monthly-maintenance',
+    createdAt: at,
+    policyJson,
+    findings: {
+      open: 4,
+      new: 1,
+      resolved: 12,
+      firstNew: [found],
+      firstResolved: [{ ...found, severity: 'info' }],
+    },
+  });
+  const sites = ['site-0001', 'site-0002', 'site-0003'];
+  const why =
+    'The service answers createSiteCustomWorks with HTTP 503: the storage of the account is not available.';
+  const { findings: _, ...plain } = run;
+  const recorded = { ...plain, id: 'monthly-maintenance.0' };
+  await leaveUnrecorded(records, recorded, { sites, at, why });
+  const done = { reason: 'done', at, detail: 'The note was made: "Maintenance begins".' } as const;
+  await remember(records, run, [
+    ended('site-0001', 'succeeded', {
+      label: LONG_LABEL,
+      steps: [done, { reason: 'already-done', at, taskId: 'task-0001-0002-0003' }, done],
+    }),
+    ended('site-0002', 'failed', {
+      detail: 'Step 2 (site-sync): The disk of the site is full.',
+      steps: [done],
+      findings: [{ severity: 'error', about: 'site', message: 'Last good sync 3 days ago' }],
+    }),
+    aTarget('site-0003', {
+      state: 'waiting',
+      startedAt: at,
+      steps: [done],
+      detail: 'The service was asked to wait.',
+    }),
+    aTarget('site-0004'),
+  ]);
+  const { outbox } = records;
+  const site = await outbox.claim('default', at + 2 * DUE_MS, DUE_MS);
+  const read = site && (await outbox.recordOf(recorded.id, site.site));
+  if (!site || !read) throw new Error('A site waits to be recorded.');
+  await outbox.setState(site, recorded.id, 'work', read, { state: 'failed', why });
+  await outbox.setState(site, recorded.id, 'note', read, {
+    state: 'left',
+    why: 'A person has removed the note.',
+  });
+  return [recorded, run];
+}
+
+/** A notification in each state, with long texts. */
+async function notifications(records: Records, now: number): Promise<void> {
+  const text = `${LONG_NAME} failed: of 40 targets, 12 failed.\n${LONG_LABEL}: timeout: The time limit passed.`;
+  const at = now - HOUR;
+  const why = { 404: 'it answered with HTTP 404', none: 'no answer within 10 s' };
+  const results: [string, Result | undefined][] = [
+    ['delivered', { state: 'delivered', attempt: { at, is: 'delivered', ms: 84 } }],
+    ['dead', { state: 'dead', attempt: { at, is: 'rejected', ms: 12, why: why[404] } }],
+    [
+      'waiting',
+      { state: 'pending', attempt: { at, is: 'failed', ms: 10_000, why: why.none }, due: now + HOUR },
+    ],
+    ['new', undefined],
+  ];
+  for (const [name, result] of results) {
+    const to = name === 'dead' ? 'ops' : 'a-receiver-with-a-name-that-is-rather-long-for-a-column';
+    const run = `${LONG_NAME}.20260730T020000Z`;
+    const about = { event: 'run.failed', policy: LONG_NAME, account: 'default', run };
+    await deliver(records, { id: `msg_${name}`, to, at, ...about, message: { text } }, result);
+  }
 }

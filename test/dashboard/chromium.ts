@@ -38,7 +38,7 @@ export async function openPage(
   const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
   const page = await context.newPage();
   await page.goto(`${url}${path}`);
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${url}${path}`);
   return page;

@@ -4,10 +4,13 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type BusyWorld, startBusyWorld } from './busy-world.ts';
 import { launch, openPage, withoutBrowser } from './chromium.ts';
 import { LAYOUT_FAULTS } from './layout-faults.ts';
+
+// One test opens every page, and their number grows.
+vi.setConfig({ testTimeout: 360_000 });
 
 let browser: Browser;
 let busy: BusyWorld;
@@ -20,14 +23,14 @@ afterAll(async () => {
   await busy?.world.stop();
 });
 
-/**
- * Every page of a user who has signed in, and the sign-in page, at a size. Returns what `find` finds on each.
- */
+/** Those of devices, and the first of each layout. */
+const widths = [390, 768, 834, 992, 1024, 1200, 1296, 1440, 1920];
+
+/** Every page of a user who has signed in, and the sign-in page. Returns what `find` finds on each. */
 async function onEveryPage(
-  options: { width: number; colorScheme: 'light' | 'dark' },
+  { width, colorScheme }: { width: number; colorScheme: 'light' | 'dark' },
   find: (page: Page) => Promise<string[]>,
 ): Promise<{ path: string; found: string[] }[]> {
-  const { width, colorScheme } = options;
   const { url } = busy.world.dashboard;
   const page = await openPage(browser, url, '/', { viewport: { width, height: 900 }, colorScheme });
   const all: { path: string; found: string[] }[] = [];
@@ -44,12 +47,37 @@ async function onEveryPage(
   return all;
 }
 
-const layoutOf = (page: Page): Promise<string[]> => page.evaluate<string[]>(LAYOUT_FAULTS);
+/** The faults of the layout at every width. */
+async function layoutOf(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    const found = await page.evaluate<string[]>(LAYOUT_FAULTS);
+    faults.push(...found.map((fault) => `at ${width} px: ${fault}`));
+  }
+  return faults;
+}
 
-test.skipIf(withoutBrowser).each([390, 768, 820, 834, 960, 1440])(
-  'at %d pixels nothing overlaps, is cut off or scrolls sideways, and policies have room for their names',
-  async (width) => {
-    expect(await onEveryPage({ width, colorScheme: 'light' }, layoutOf)).toEqual([]);
+test.skipIf(withoutBrowser)(
+  `at ${widths.join(', ')} pixels nothing overlaps, is cut off or scrolls sideways, and policies have room for their names`,
+  async () => {
+    expect(await onEveryPage({ width: 1440, colorScheme: 'light' }, layoutOf)).toEqual([]);
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'the panels of the top bar and the drawer have room for what they show',
+  async () => {
+    const { url } = busy.world.dashboard;
+    const page = await openPage(browser, url, '/', { viewport: { width: 390, height: 900 } });
+    for (const name of [/notices/, /^Signed in as/, /^Menu$/]) {
+      await page.getByRole('button', { name }).click();
+      // Only what is open: it lies over the page.
+      await page.evaluate("document.querySelector('main').hidden = true");
+      expect(await page.evaluate<string[]>(LAYOUT_FAULTS)).toEqual([]);
+      await page.keyboard.press('Escape');
+    }
+    await page.context().close();
   },
 );
 

@@ -1,9 +1,11 @@
 import { Redis } from 'ioredis';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
+import { openRecords } from '../../src/records/records.ts';
 import { readExposition } from './exposition.ts';
 import {
   anAccount,
+  aPolicy,
   aRun,
   ended,
   openEvents,
@@ -134,6 +136,57 @@ test('events of every process are counted, and an unknown value adds no series',
   expect(text).toContain('caretaker_targets_ended_total{outcome="succeeded",reason="other"} 1');
   elsewhere.disconnect();
   await events.end();
+});
+
+test('durations of every process are counted, and an unknown kind or label adds no series', async () => {
+  world = await startWorld();
+  const connection = new Redis(world.redis.options);
+  await connection.ping();
+  const elsewhere = openRecords(connection);
+  elsewhere.measurements.note('request', ['syncSite', 'ok'], 300);
+  elsewhere.measurements.note('request', ['brandNew', 'odd'], 20);
+  elsewhere.measurements.note('queueWait', ['deliveries'], 7_000);
+  elsewhere.measurements.note('scheduleLateness', ['catch-up'], -5);
+  elsewhere.measurements.note('brandNew' as 'request', ['syncSite', 'ok'], 5);
+  await elsewhere.measurements.publish();
+  await vi.waitFor(async () => expect(await metrics()).toContain('trigger="catch-up"'), { timeout: 20_000 });
+
+  const { value, text } = readExposition(await metrics());
+
+  const request = { operation: 'syncSite', result: 'ok' };
+  expect(value('caretaker_request_duration_seconds_sum', request)).toBeCloseTo(0.3);
+  expect(value('caretaker_request_duration_seconds_bucket', { ...request, le: '0.25' })).toBe(0);
+  expect(value('caretaker_request_duration_seconds_bucket', { ...request, le: '0.5' })).toBe(1);
+  expect(value('caretaker_request_duration_seconds_count', { operation: 'other', result: 'other' })).toBe(1);
+  expect(value('caretaker_queue_wait_seconds_bucket', { queue: 'deliveries', le: '15' })).toBe(1);
+  expect(value('caretaker_schedule_lateness_seconds_sum', { trigger: 'catch-up' })).toBe(0);
+  expect(text).not.toContain('brandNew');
+  connection.disconnect();
+});
+
+test('metrics contain how many policies fail or are paused', async () => {
+  const policies = ['a', 'b', 'c'].map((name) => aPolicy(name));
+  world = await startWorld({ policies: () => policies });
+  await world.records.policies.pause('b', { at: Date.now(), by: 'ops' });
+  await world.records.policies.countFailure('c', true);
+
+  const { value } = readExposition(await metrics());
+
+  expect(value('caretaker_policies')).toBe(3);
+  expect(value('caretaker_policies_paused')).toBe(1);
+  expect(value('caretaker_policies_failing')).toBe(1);
+});
+
+test('while Redis is unavailable, the metrics show that, with what the process knows by itself', async () => {
+  world = await startWorld();
+  expect(readExposition(await metrics()).value('caretaker_redis_up')).toBe(1);
+  world.health.redis = 'down';
+  await world.redis.kill();
+
+  const { value, families } = readExposition(await metrics());
+
+  expect([value('caretaker_redis_up'), value('caretaker_up')]).toEqual([0, 0]);
+  expect(families.has('caretaker_runs')).toBe(false);
 });
 
 test('while Redis is unavailable a page shows that instead of waiting', async () => {

@@ -9,7 +9,6 @@ import {
   aPolicy,
   aRun,
   ended,
-  openEvents,
   PASSWORD,
   remember,
   showDaemon,
@@ -68,8 +67,7 @@ test('the overview shows active, upcoming and past runs', async () => {
 
   expect(text).toContain('nightly-sync running');
   expect(text).toContain('1 of 2: 1 succeeded');
-  expect(text).toMatch(/0 2 \* \* \* .*Europe\/Berlin/);
-  expect(text).toContain('paused by kim: incident');
+  expect(text).toMatch(/paused on-demand paused by kim: incident .* Resume on-demand/);
   expect(text).toContain('No worker is running: runs wait until a daemon with the worker role starts');
   expect(html).toContain(`href="${pathOf()}"`);
 });
@@ -79,14 +77,15 @@ test('a policy whose schedule is disabled shows no next time on any page', async
   world = await startWorld({ policies: () => [aPolicy('switched-off', { schedule })] });
   const never = 'never: its file disables the schedule ( schedule.enabled: false )';
 
-  for (const path of ['/', '/policies/switched-off']) {
+  for (const path of ['/policies', '/policies/switched-off']) {
     const { text, html } = await look(path);
-    expect(text).toContain('switched-off disabled');
-    expect(text).toContain(never);
-    expect(html.slice(html.indexOf('<main'), html.indexOf('id="warnings"'))).not.toContain('<time');
+    expect(text).toMatch(/switched-off .* disabled/);
+    expect(html.slice(html.indexOf('<main'))).not.toContain('<time');
   }
+  expect((await look('/policies/switched-off')).text).toContain(never);
+  expect((await look('/')).text).toContain('Nothing is scheduled.');
   await world.records.policies.pause('switched-off', { at: 1, by: 'kim' });
-  expect((await look('/')).text).toContain(never);
+  expect((await look('/policies/switched-off')).text).toContain(never);
   expect((await look('/policies/switched-off/resume')).text).toContain('It still has no scheduled runs');
   const bearer = { headers: { authorization: `Bearer ${PASSWORD}` } };
   expect(await (await world.ask('/api/v1/policies/switched-off', bearer)).json()).toMatchObject({
@@ -126,9 +125,7 @@ test('a run shows what blocks it, and the outcome and reason of each target', as
 
   expect(text).toContain('nightly-sync blocked');
   expect(text).toContain('The account refuses us (HTTP 401).');
-  expect(text).toContain(
-    `task-failed ${coreReasons['task-failed'].text} Disk full. after 2 failed attempts task t-7 1 min 30 s`,
-  );
+  expect(text).toContain(`task-failed ${coreReasons['task-failed'].text} Disk full. task t-7 3 1 min 30 s`);
   expect(text).toContain('b.example b pending');
 });
 
@@ -198,7 +195,7 @@ test('a page has a hundred targets, and failed targets can be shown alone', asyn
   );
   await remember(world.records, aRun(), targets);
   const labels = async (query: string) => [
-    ...(await look(pathOf() + query)).html.matchAll(/s\d+(?=\.example)/g),
+    ...(await look(pathOf() + query)).html.matchAll(/s\d+(?=\.example<)/g),
   ];
 
   expect(await labels('')).toHaveLength(100);
@@ -217,7 +214,7 @@ test('targets can be searched by all their fields, and the length of a search is
   await remember(world.records, aRun(), targets);
   const found = async (query: string) => {
     const { html, text } = await look(pathOf() + query);
-    return { ids: [...html.matchAll(/s\d+(?=\.example)/g)].map(String), text, html };
+    return { ids: [...html.matchAll(/s\d+(?=\.example<)/g)].map(String), text, html };
   };
 
   expect((await found('?search=s5100')).ids).toEqual([]);
@@ -233,13 +230,13 @@ test('candidates that the plan excluded are all counted, and the first hundred a
   const run = aRun();
   await world.records.runs.create(run, { concurrency: 1, targetMs: 1 });
   await world.records.runs.move(run, 'planning', { at: 1 });
-  const step = await world.records.targets.beginPlan(run.id);
+  const step = await world.records.plans.begin(run.id);
   const leftOut = Array.from({ length: 230 }, (_, index) => ({
     id: `x${index}`,
     label: 'x',
     why: 'Its tag.',
   }));
-  await world.records.targets.addExcluded(run.id, step, leftOut);
+  await world.records.plans.add(run.id, step, [], { excluded: leftOut });
 
   const { text, html } = await look(pathOf());
 
@@ -299,43 +296,80 @@ test('the overview shows which targets failed, why, and which were skipped', asy
   await world.records.runs.move(old, 'failed', { at: now - 25 * 3_600_000 });
 
   const { html } = await look('/');
-  const day = textOf(html.slice(html.indexOf('id="day"'), html.indexOf('id="active"')));
+  const page = textOf(html.slice(html.indexOf('<main')));
 
-  expect(day).toContain('2 runs: 1 partial, 1 skipped. 1 target succeeded, 2 failed, 1 skipped.');
-  expect(day).toMatch(/Unsuccessful runs .* 1 skipped weekly .* Another run was under way\./);
-  expect(day).toContain(`2 failed task-failed ${coreReasons['task-failed'].text} nightly-sync: 2`);
-  expect(day).toContain(`1 skipped daily-limit ${coreReasons['daily-limit'].text} nightly-sync: 1`);
-  expect(day).not.toContain('timeout');
+  expect(page).toContain('2 runs: 1 partial, 1 skipped. 1 target succeeded, 2 failed, 1 skipped.');
+  expect(page).toMatch(
+    /2 failed targets nightly-sync task-failed .* 1 d ago 2 Retry nightly-sync: task-failed/,
+  );
+  expect(page).toContain('1 skipped, daily-limit : nightly-sync');
+  expect(page).not.toContain('timeout');
+  expect(page).not.toContain('All is well');
   expect(html).toContain('href="/runs/night?outcome=failed&amp;search=task-failed"');
+  expect(html).toContain('href="/runs/night/retry"');
 });
 
-test("a policy's page shows its latest scheduled times, including those without a run", async () => {
-  const policy = aPolicy('nightly-sync');
-  world = await startWorld({ policies: () => [policy] });
-  const at = Date.parse('2026-11-20T01:00:00Z');
-  await world.records.ledger.record(
-    policy.name,
-    [
-      { scheduledFor: at, is: 'missed', at },
-      {
-        scheduledFor: at + 60_000,
-        is: 'skipped',
-        why: 'paused',
-        note: 'by anna: <the sale>',
-        at,
-        backfill: 'again',
-      },
-    ],
-    { to: at + 60_000, schedule: 'UTC * * * * *' },
-  );
+test('a failure after which a run of the policy succeeded is at the end, without a retry', async () => {
+  world = await startWorld();
+  const now = Date.now();
+  for (const [id, policy, outcome] of [
+    ['sync.1', 'sync', 'failed'],
+    ['sync.2', 'sync', 'succeeded'],
+    ['mail.1', 'mail', 'failed'],
+  ] as const) {
+    const run = aRun({ id, policy, createdAt: now + Number(id.at(-1)) });
+    const reason = outcome === 'failed' ? { reason: 'task-failed' as const } : {};
+    await remember(world.records, run, [ended('a', outcome, reason)]);
+    await world.records.runs.move(run, outcome, { at: now });
+  }
 
-  const { text, html } = await look('/policies/nightly-sync');
+  const { html } = await look('/');
+  const text = textOf(html.slice(html.indexOf('id="attention"'), html.indexOf('id="active"')));
 
   expect(text).toMatch(
-    /Schedule history .*01:01 UTC .*skipped: paused by anna: .*the sale.*; backfilled .*01:00 UTC .*missed/,
+    /1 failed target mail .* Retry mail: task-failed 1 failed target sync task-failed A later run succeeded\./,
   );
-  expect(html).toContain('href="/runs/again"');
-  expect(html).not.toContain('<the sale>');
+  expect(text).not.toContain('Retry sync');
+});
+
+test('when nothing failed and nothing waits, the overview says so in one line', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun({ createdAt: Date.now() }), [ended('a', 'succeeded')]);
+  await world.records.runs.move(aRun(), 'succeeded', { at: Date.now() });
+  expect((await look('/')).text).toContain('All is well: nothing failed in the last 24 hours');
+});
+
+test('policies are listed with schedule, last runs and next time, filtered and sorted by the address', async () => {
+  const at = (cron: string) => aSchedule({ cron: [cron], timezone: 'Europe/Berlin' });
+  world = await startWorld({
+    policies: () => [
+      aPolicy('alpha', { schedule: at('0 2 * * *') }),
+      aPolicy('beta', { schedule: at('*/5 * * * *'), description: 'Looks after <b>shops</b>' }),
+      aPolicy('gamma'),
+    ],
+  });
+  for (const [index, status] of (['succeeded', 'failed', 'succeeded', 'succeeded'] as const).entries()) {
+    const run = aRun({ id: `beta.${index}`, policy: 'beta', createdAt: 1 + index });
+    await remember(world.records, run, []);
+    await world.records.runs.move(run, status, { at: 100 });
+  }
+  const names = (html: string) =>
+    [...html.matchAll(/class="strong" href="\/policies\/(\w+)"/g)].map(([, name]) => name);
+
+  const { html, text } = await look('/policies');
+  expect(names(html)).toEqual(['alpha', 'beta', 'gamma']);
+  expect(text).toContain('every day at 02:00, Berlin');
+  expect(text).toMatch(/beta Looks after &lt;b&gt;shops&lt;\/b&gt; every 5 minutes, Berlin .* 75% succeeded/);
+  expect(html).toContain('aria-label="The last 4 runs: 3 succeeded, 1 failed"');
+  expect(names((await look('/policies?sort=next')).html)).toEqual(['beta', 'alpha', 'gamma']);
+  expect(names((await look('/policies?dir=down')).html)).toEqual(['gamma', 'beta', 'alpha']);
+
+  const found = await look('/policies?q=shops');
+  expect(names(found.html)).toEqual(['beta']);
+  expect(found.text).toContain('1 of 3 policies');
+  expect(found.text).toMatch(/Text: shops remove this filter/);
+  expect(names((await look('/policies?state=manual')).html)).toEqual(['gamma']);
+  expect((await look('/policies?q=nothing')).text).toContain('No policy matches. Show all 3');
 });
 
 test('a run without any success shows the reason first', async () => {
@@ -351,7 +385,6 @@ test('a run without any success shows the reason first', async () => {
     /failed Nothing succeeded: 1 of 1 targets failed\. 1 failed : rejected The service refused/,
   );
   expect((await look('/runs')).text).not.toContain('nothing yet');
-  expect((await look(pathOf('failed'))).text).not.toContain('failed attempt');
 });
 
 test('every page shows which roles are not running, and which service does not respond', async () => {
@@ -453,37 +486,20 @@ test('bull-board can be viewed, and nothing can be changed in it', async () => {
 
   expect(page.status).toBe(200);
   expect(slash.headers.get('location')).toBe('/queues');
-  expect(queues.map(({ name }) => name).sort()).toEqual(['actions', 'plans']);
+  expect(queues.map(({ name }) => name).sort()).toEqual(['actions', 'deliveries', 'plans']);
   expect(change.status).toBe(405);
 });
 
-test('an open page is notified which run changed', async () => {
-  world = await startWorld();
-  const ask = await world.signedIn();
-  const events = await openEvents(ask);
-  expect(await events.next()).toContain('event: hello');
-
-  await world.records.runs.create(aRun(), { concurrency: 1, targetMs: 1 });
-  await world.records.runs.move(aRun(), 'planning', { at: 1 });
-
-  expect(await events.next()).toBe(
-    `event: changed\ndata: {"runs":["${aRun().id}"],"policies":["nightly-sync"]}\n\n`,
-  );
-  await events.end();
-});
-
-test('an invalid file of forty policies takes one line on every page, and its errors can be expanded', async () => {
+test('an invalid file of forty policies takes one line of the notices, and its errors can be expanded', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [brokenFileOf(40)];
 
   for (const path of ['/', '/runs', '/system']) {
     const { html } = await look(path);
-    const [, sentence = ''] =
-      /<span class="sentence">((?:(?!<\/summary>).)*has 40 errors.*?)<\/summary>/s.exec(html) ?? [];
-    expect(textOf(sentence)).toMatch(
-      /has 40 errors; 40 policies of it stay active as they were before\. Since/,
-    );
-    expect(sentence).not.toContain('policy-number');
+    const [, line = ''] =
+      /<p class="sentence">((?:(?!<details>).)*has 40 errors.*?)<details>/s.exec(html) ?? [];
+    expect(textOf(line)).toMatch(/has 40 errors; 40 policies of it stay active as they were before\. Since/);
+    expect(line).not.toContain('policy-number');
     const opened = textOf(html.slice(html.indexOf('id="warnings"')));
     expect(opened).toContain('in policy-number-0-of-one-file.');
     expect(opened).toContain('And 20 more: caretaker validate shows all.');
@@ -491,7 +507,7 @@ test('an invalid file of forty policies takes one line on every page, and its er
   }
 });
 
-test('the three most severe of many notices are on the page, and the others can be expanded', async () => {
+test('the status of every page has the number of notices and the worst of them', async () => {
   const accounts = Array.from({ length: 9 }, (_, index) =>
     anAccount({ account: `client-${index}`, failingSince: Date.now() - 60_000 }),
   );
@@ -500,10 +516,34 @@ test('the three most severe of many notices are on the page, and the others can 
 
   const { html } = await look('/');
 
-  const notices = html.slice(html.indexOf('id="warnings"'));
-  const [shown = '', folded = ''] = notices.split('9 more notices');
-  expect(textOf(shown)).toContain('No worker is running');
-  expect(shown.match(/class="sentence"/g)).toHaveLength(4);
-  expect(textOf(folded)).toContain('client-8');
-  expect(textOf(folded)).toContain('has an error');
+  const [, title, status = ''] =
+    /<button[^>]*class="pill is-failed"[^>]*title="([^"]*)">(.*?)<\/button>/s.exec(html) ?? [];
+  expect(title).toMatch(/^No worker is running/);
+  expect(textOf(status)).toContain('12 notices');
+  const notices = textOf(html.slice(html.indexOf('id="warnings"'), html.indexOf('<main')));
+  expect(notices).toMatch(/No worker is running.*No scheduler is running.*client-0.*client-8.*has an error/);
+});
+
+test('without a notice the status says that all is running', async () => {
+  world = await startWorld();
+  await showDaemon(world.records, ['worker', 'scheduler']);
+  const { html } = await look('/');
+  expect(textOf(html.slice(html.indexOf('id="status"'), html.indexOf('id="notices"')))).toContain(
+    'All running',
+  );
+});
+
+test('the sidebar counts active runs and those that wait for an approval, and marks the page', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), []);
+  await world.records.runs.create(aRun({ id: 'asks', status: 'awaiting-approval' }), {
+    concurrency: 1,
+    targetMs: 1,
+  });
+
+  const { html } = await look('/runs');
+
+  const sidebar = html.slice(html.indexOf('id="sidebar"'), html.indexOf('<header'));
+  expect(textOf(sidebar)).toMatch(/Runs 2 active Findings Approvals 1 waiting for a decision/);
+  expect(sidebar.match(/<a href="([^"]+)"[^>]*aria-current="page"/)?.[1]).toBe('/runs');
 });

@@ -4,7 +4,7 @@ import { startWorld } from './world.ts';
 test('without a password it does not listen on addresses that others can reach', async () => {
   for (const password of [null, '']) {
     await expect(startWorld({ host: '0.0.0.0', password })).rejects.toThrow(
-      /has no password, so it listens on this machine only, and not on 0\.0\.0\.0: set dashboard\.password/,
+      /has no password and no users, so it listens on this machine only, and not on 0\.0\.0\.0: set dashboard\.password/,
     );
   }
 });

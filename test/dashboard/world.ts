@@ -1,10 +1,15 @@
 /** A dashboard for a test, with real HTTP and its own Redis. */
 import { Redis } from 'ioredis';
+import { noAccess } from '../../src/access/access.ts';
+import { openBudget } from '../../src/budget/budget.ts';
+import { UnavailableError } from '../../src/client/errors.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { openAudit } from '../../src/control/audit.ts';
 import { type Dashboard, startDashboard } from '../../src/dashboard/dashboard.ts';
-import type { AccountView, DashboardOptions, Health } from '../../src/dashboard/options.ts';
+import type { AccountView, DashboardOptions, Health, SignIn } from '../../src/dashboard/options.ts';
 import { createEngine } from '../../src/engine/engine.ts';
-import { createRegistry } from '../../src/job/registry.ts';
+import { RunError } from '../../src/engine/run-commands.ts';
+import { createRegistry, type Registry } from '../../src/job/registry.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
@@ -22,6 +27,8 @@ export interface World {
   log: ReturnType<typeof keptLog>;
   /** The response of `health`; a test changes it in place. */
   health: Health;
+  /** The attempts to sign in so far. */
+  signIns: SignIn[];
   /** Sends a request without a session. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Signs in with the password, and sends requests with the session from then on. */
@@ -30,14 +37,32 @@ export interface World {
 }
 
 type Changes = Partial<
-  Pick<DashboardOptions, 'host' | 'port' | 'accounts' | 'drift' | 'policies' | 'needAccount'>
+  Pick<
+    DashboardOptions,
+    | 'host'
+    | 'port'
+    | 'publicUrl'
+    | 'access'
+    | 'accounts'
+    | 'receivers'
+    | 'budgetOf'
+    | 'drift'
+    | 'policies'
+    | 'needAccount'
+  >
 > & {
   /** Default `PASSWORD`; null for none. */
   password?: string | null;
   clock?: Clock;
+  /** The jobs of the engine; none by default. */
+  registry?: Registry;
 };
 
-export async function startWorld({ password = PASSWORD, ...changes }: Changes = {}): Promise<World> {
+export async function startWorld({
+  password = PASSWORD,
+  registry = createRegistry([]),
+  ...changes
+}: Changes = {}): Promise<World> {
   const redis = await startTestRedis();
   const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
   store.on('error', () => undefined); // tests stop Redis
@@ -57,30 +82,54 @@ export async function startWorld({ password = PASSWORD, ...changes }: Changes = 
     store.disconnect();
     await redis.stop();
   };
+  const signIns: SignIn[] = [];
   const dashboard = await startDashboard({
     host: '127.0.0.1',
     port: 0,
     ...(password === null ? {} : { password }),
     records,
     queues,
-    reasons: createRegistry([]).reasons,
-    engine: createEngine({
-      records,
-      queues,
-      registry: createRegistry([]),
-      clock: changes.clock ?? systemClock,
-      log,
-      link: (account) => {
-        throw new Error(`Nothing is asked of ${account} here.`);
+    audit: openAudit({ records, clock: changes.clock ?? systemClock, keptMs: 86_400_000, log }),
+    reasons: registry.reasons,
+    engine: {
+      ...createEngine({
+        records,
+        queues,
+        registry,
+        clock: changes.clock ?? systemClock,
+        log,
+        link: (account) => {
+          throw new Error(`Nothing is asked of ${account} here.`);
+        },
+        serves: () => false,
+        owner: 'test',
+      }),
+      // There is no account here that could be asked.
+      async preview({ name }) {
+        throw new RunError(`${name} cannot be planned here.`);
       },
-      serves: () => false,
-      owner: 'test',
-    }),
+      async planToSave({ name }) {
+        throw new RunError(`${name} cannot be planned here.`);
+      },
+    },
+    access: () => noAccess,
     policies: () => [],
     accounts: async () => [anAccount()],
-    needAccount: () => undefined,
+    receivers: () => [],
+    registry,
+    version: '1.0.0',
+    needAccount: () => ({ baseUrl: 'http://127.0.0.1:1/api/v6' }),
+    names: {
+      settings: { accounts: { default: {} } },
+      link: () => {
+        throw new UnavailableError('listTags', false, 'no account can be asked here');
+      },
+    },
+    budgetOf: (account) =>
+      openBudget(store, changes.clock ?? systemClock, account, { requestsPerMinute: 200, reserve: 0.1 }),
     drift: () => 0,
     health: async () => health,
+    onSignIn: (attempt) => signIns.push(attempt),
     clock: systemClock,
     log,
     ...changes,
@@ -96,6 +145,7 @@ export async function startWorld({ password = PASSWORD, ...changes }: Changes = 
     redis,
     log,
     health,
+    signIns,
     ask,
     async signedIn() {
       const cookie = sessionOf(await postForm(ask, dashboard.url, '/sign-in', { password: PASSWORD }));
@@ -124,6 +174,7 @@ export const anAccount = (changes: Partial<AccountView> = {}): AccountView => ({
   account: 'default',
   limit: 200,
   left: 150,
+  reserved: 20,
   requests: { person: 1, control: 2, follow: 3, action: 4, record: 0 },
   ...changes,
 });
@@ -163,18 +214,22 @@ export const ended = (
 export async function remember(records: Records, run: Run, targets: readonly Target[]): Promise<void> {
   await records.runs.create(run, { concurrency: 10, targetMs: 60_000 });
   await records.runs.move(run, 'planning', { at: run.createdAt });
-  await records.targets.add(run.id, await records.targets.beginPlan(run.id), targets);
+  await records.plans.add(run.id, await records.plans.begin(run.id), targets);
   await records.runs.move(run, 'running', { at: run.createdAt, planComplete: true });
 }
 
 export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy =>
   anyPolicy({ name, hash: name, ...changes });
 
-/** The next event of a page's event stream, as it was sent. */
+/** The text of a page as its reader sees it. */
+export const textOf = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+
+/** The messages of a stream, as they were sent. */
 export async function openEvents(
   ask: World['ask'],
+  path = '/api/v1/events',
 ): Promise<{ next(): Promise<string>; end(): Promise<void> }> {
-  const reader = (await ask('/events')).body?.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = (await ask(path)).body?.pipeThrough(new TextDecoderStream()).getReader();
   return {
     next: async () => (await reader?.read())?.value ?? '',
     end: async () => reader?.cancel(),

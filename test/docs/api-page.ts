@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { sketchOf } from '../../src/cli/output/describe-operation.ts';
-import { isDestructive } from '../../src/contract/destructive.ts';
+import { whyDestructive } from '../../src/contract/destructive.ts';
 import type { Filter, List } from '../../src/contract/list.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { type Operation, pathParameters } from '../../src/contract/operation.ts';
@@ -209,10 +209,11 @@ function operationText(id: OperationId, operation: Operation): string {
     ),
     ...(list ? listParameters(list) : []),
   ];
+  const why = whyDestructive(id);
   return [
     `#### ${id}\n`,
     `${summary} ${code(`${method} ${path}`)}\n`,
-    `- Effect: ${effects[effect ?? 'read']}${isDestructive(id) ? '. **Destructive**' : ''}`,
+    `- Effect: ${effects[effect ?? 'read']}${why === undefined ? '' : `. **Destructive**: ${why}`}`,
     ...(parameters.length > 0 ? [`- Parameters: ${parameters.join(', ')}`] : []),
     ...(list ? filterLines(list.filters) : []),
     ...(list && list.sorts.length > 0
@@ -329,8 +330,8 @@ ${anchor('4')}
 ## 4 Operations
 
 The effect of an operation states what a second, identical request does. It determines what happens when an answer is lost; see
-[reliability.md](reliability.md#how-the-promise-is-kept). "Destructive" operations delete, cancel, replace or switch off something that
-the same request cannot bring back.
+[reliability.md](reliability.md#how-the-promise-is-kept). "Destructive" operations delete, overwrite or switch off something that
+the same request does not bring back, or send mail to clients; [approval.md](approval.md#destructive-operations) has a table of them.
 
 ${anchor('4.1')}
 

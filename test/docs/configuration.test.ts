@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { type Key, keysOf, type Schema } from '../../src/cli/explain/schema-keys.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
-import { configFileJsonSchema } from '../../src/settings/config-file.ts';
+import { configValuesJsonSchema } from '../../src/settings/config-file.ts';
 
 const rowOf = ({ path, type, standard, text }: Key): string =>
   `| ${[`\`${path}\``, type, standard, text].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -16,7 +16,7 @@ const table = (schema: object, path = '') =>
   ].join('\n');
 
 test('docs/configuration.md describes every key as the code does', async () => {
-  const config = configFileJsonSchema();
+  const config = configValuesJsonSchema();
   const registry = await loadJobs();
   const policy = policyEntryJsonSchema();
   const { vars, defaults, policies } = policyFileJsonSchema(registry).properties;
@@ -30,8 +30,8 @@ Generated from the descriptions in the code, which \`caretaker schema config\` a
 ## \`config/caretaker.yaml\`
 
 Every key is optional. Values may be taken from the environment: \`\${NAME}\`, or \`\${NAME:-default}\`. A running
-daemon applies changes of \`notifications\`, \`calendars\` and \`retention\` immediately. Other changes need a restart; the log
-reports that.
+daemon applies changes of \`access\`, \`notifications\`, \`calendars\` and \`retention\` immediately. Other changes need a restart;
+the log reports that. [access.md](access.md) explains \`access\`.
 
 ${table(config)}
 

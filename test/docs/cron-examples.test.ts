@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isoDay } from '../../src/dates.ts';
-import { cronFault } from '../../src/policy/cron.ts';
 import {
   nextScheduledTimes,
   previousScheduledTime,
   scheduledTimesBetween,
 } from '../../src/schedule/cron-times.ts';
+import { cronFault } from '../../src/yaml/cron.ts';
 
 const page = readFileSync('docs/scheduling.md', 'utf8');
 const rows = [...page.matchAll(/^\|[^|]*\|[^|]*\| `([^`]+)` \| (\d{4}[^|]*) \|$/gm)].map(

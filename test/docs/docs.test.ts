@@ -14,8 +14,8 @@ const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
 );
 
 test('the README explains every status in which a run can end or wait', () => {
-  const explained = [...read('README.md').matchAll(/^\| (`[a-z]+`(?:, `[a-z]+`)*) \|/gm)].flatMap(
-    ([, cell = '']) => [...cell.matchAll(/`([a-z]+)`/g)].map(([, status]) => status),
+  const explained = [...read('README.md').matchAll(/^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \|/gm)].flatMap(
+    ([, cell = '']) => [...cell.matchAll(/`([a-z-]+)`/g)].map(([, status]) => status),
   );
   const passing = ['queued', 'planning', 'running'];
   expect(explained.sort()).toEqual(runStatuses.filter((status) => !passing.includes(status)).sort());

@@ -37,24 +37,20 @@ test('the scripts exist, and the command is in the folder that is added to the P
 /** The output that shows that a long-running command is ready. */
 const ready: Record<string, RegExp> = { sandbox: /^listening http/, daemon: /Dashboard: http/ };
 
-test.each(commands.map((args) => ({ line: args.join(' '), args })))(
-  'caretaker $line',
-  async ({ args }) => {
-    const word = args[0] ?? '';
-    const port = word === 'daemon' ? ['--port', '0'] : [];
-    const started = desk.start([...args.map((arg) => (arg === '4010' ? '0' : arg)), ...port]);
-    const sign = ready[word];
-    if (sign) {
-      await started.line(sign);
-      started.child.kill('SIGTERM');
-    }
-    const { code, stderr } = await started.ended;
-    // A run over a simulated fleet may end as partial.
-    expect({ code, stderr }).toEqual({ code: word === 'run' ? expect.any(Number) : 0, stderr });
-    expect(stderr).not.toContain('mistake of ours');
-  },
-  60_000,
-);
+test.each(commands.map((args) => ({ line: args.join(' '), args })))('caretaker $line', async ({ args }) => {
+  const word = args[0] ?? '';
+  const port = word === 'daemon' ? ['--port', '0'] : [];
+  const started = desk.start([...args.map((arg) => (arg === '4010' ? '0' : arg)), ...port]);
+  const sign = ready[word];
+  if (sign) {
+    await started.line(sign);
+    started.child.kill('SIGTERM');
+  }
+  const { code, stderr } = await started.ended;
+  // A run over a simulated fleet may end as partial.
+  expect({ code, stderr }).toEqual({ code: word === 'run' ? expect.any(Number) : 0, stderr });
+  expect(stderr).not.toContain('mistake of ours');
+});
 
 test('a policy file may begin with the line for editors that the README shows', () => {
   expect(readme).toContain('# yaml-language-server: $schema=../schemas/policy.json');

@@ -13,7 +13,8 @@ const page = readFileSync(resolve(import.meta.dirname, '../../docs/testing-polic
 
 test('every file of tests that is shown can be read, and its tests pass', async () => {
   const registry = await loadJobs();
-  const loaded = loadPolicies({ dir: 'config/policies', registry });
+  const folders = ['config/policies', 'config/examples'].map((dir) => loadPolicies({ dir, registry }));
+  const loaded = { policies: folders.flatMap(({ policies }) => policies), broken: [] };
   const files = [...page.matchAll(/^```yaml\n(tests:[\s\S]*?)^```/gm)].map(([, text = ''], at) => {
     const file = join(mkdtempSync(join(tmpdir(), 'caretaker-docs-')), `${at}.yaml`);
     writeFileSync(file, text);

@@ -1,7 +1,6 @@
 /** The deadline of a run: when it is, when it is predicted to be missed, and the one alert. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkDeadline, dueByOf, expectedEnd, momentOf } from '../../src/engine/deadline.ts';
-import type { EngineDeps } from '../../src/engine/deps.ts';
 import { formatLate, toSummary } from '../../src/run/report.ts';
 import type { Run } from '../../src/run/run.ts';
 import { partsOf } from '../support/between.ts';
@@ -59,9 +58,12 @@ describe('the alert', () => {
   /** A stored run with its deadline at four o'clock, and a supervisor whose clock is held. */
   async function supervised() {
     world = await startWorld({ sites: 1, work: false });
-    const told: (string | undefined)[] = [];
     const scheduledFor = START - MINUTE;
-    const policy = aPolicy({ deadline: { afterMs: 121 * MINUTE }, schedule: aSchedule() });
+    const policy = aPolicy({
+      deadline: { afterMs: 121 * MINUTE },
+      schedule: aSchedule(),
+      notify: [{ on: ['deadline'], to: 'ops' }],
+    });
     const { id, policyJson, dueBy } = await world.caretaker.engine.fire(policy, {
       trigger: 'schedule',
       scheduledFor,
@@ -70,14 +72,21 @@ describe('the alert', () => {
     const supervisor = () => {
       const checked = new Map<string, number>();
       return (now: number, run: Run) => {
-        const onDeadline: EngineDeps['onDeadline'] = (late) => told.push(formatLate(late));
-        const deps: EngineDeps = { ...partsOf(world.caretaker), onDeadline };
+        const deps = partsOf(world.caretaker);
         const clock = { ...deps.clock, now: () => now };
         const ours = { ...run, id, policyJson, dueBy: at('2026-11-21T04:00Z') };
         return checkDeadline({ ...deps, clock }, ours, [ours], checked);
       };
     };
     const stored = async () => (await world.caretaker.records.runs.get(id)) as Run;
+    /** What the notices about deadlines say of the run. */
+    const told = async (run: Run) => {
+      const { notices } = world.caretaker.records;
+      const { late } = await stored();
+      const about = { ...run, dueBy: at('2026-11-21T04:00Z'), ...(late && { late }) };
+      const open = (await notices.open(10)).filter(({ notice }) => notice?.type === 'deadline');
+      return open.map(() => formatLate(about));
+    };
     return { supervisor, told, stored };
   }
 
@@ -86,10 +95,10 @@ describe('the alert', () => {
     const [one, other] = [supervisor(), supervisor()];
 
     await one(START + 20 * MINUTE, running(20)); // ends at 3:40
-    expect(told).toEqual([]);
+    expect(await told(running(20))).toEqual([]);
     const late = START + 60 * MINUTE;
     await Promise.all([one(late, running(40)), other(late, running(40))]); // ends at 4:30
-    expect(told).toEqual([
+    expect(await told(running(40))).toEqual([
       'is predicted to miss its deadline (2026-11-21 04:00Z): expected to end at 2026-11-21 04:30Z; 40 of 100 targets have ended',
     ]);
     expect((await stored()).late).toEqual({ at: late, is: 'predicted', expected: at('2026-11-21T04:30Z') });
@@ -97,16 +106,16 @@ describe('the alert', () => {
     // It recovers, falls back and misses the deadline: nothing more is sent.
     for (const minutes of [70, 100, 121]) await one(START + minutes * MINUTE, running(90));
     await one(START + 121 * MINUTE, await stored());
-    expect(told).toHaveLength(1);
+    expect(await told(running(90))).toHaveLength(1);
   });
 
   test('is made when it is missed without a prediction', async () => {
     const { supervisor, told, stored } = await supervised();
     const queued = { ...running(0), status: 'queued' as const };
     await supervisor()(START + 119 * MINUTE, queued);
-    expect(told).toEqual([]);
+    expect(await told(queued)).toEqual([]);
     await supervisor()(START + 120 * MINUTE, queued);
-    expect(told).toEqual(['missed its deadline (2026-11-21 04:00Z)']);
+    expect(await told(queued)).toEqual(['missed its deadline (2026-11-21 04:00Z)']);
     expect(toSummary(await stored()).deadline).toEqual({
       at: '2026-11-21T04:00:00.000Z',
       missed: true,
@@ -120,9 +129,9 @@ describe('the alert', () => {
     const one = supervisor();
     await one(START + 60 * MINUTE, running(50)); // ends at 4:00
     await one(START + 60 * MINUTE + 9_000, running(10)); // not yet looked at
-    expect(told).toEqual([]);
+    expect(await told(running(10))).toEqual([]);
     await one(START + 60 * MINUTE + 10_000, running(10));
-    expect(told).toHaveLength(1);
+    expect(await told(running(10))).toHaveLength(1);
   });
 });
 

@@ -2,9 +2,6 @@
  * Every effect of every job, interrupted at each of its steps by a worker in its own process that dies there
  * (SIGKILL). Another worker takes over, and the account has each effect once.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
@@ -13,10 +10,9 @@ import { updateCheck } from '../../jobs/update-check/job.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
-
-const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'after-result'] as const;
-type Step = (typeof steps)[number];
+import { startWorld, type World } from '../support/caretaker.ts';
+import { dieAt, endDying, steps } from '../support/dying.ts';
+import { applyPlanOf } from '../support/saved-plans.ts';
 
 export interface Scenario {
   /** The effect that is interrupted. */
@@ -26,6 +22,8 @@ export interface Scenario {
   prepare?(): Promise<void> | void;
   /** The expected number of effects, if each has a different id in the journal. */
   times?: number;
+  /** The run applies a saved plan. */
+  applied?: true;
 }
 
 const person = { requestClass: 'person' } as const;
@@ -128,49 +126,22 @@ export const ofTheRest: Record<string, Scenario> = {
 };
 
 let world: World;
-const children = new Set<ChildProcess>();
 
 /** Ends the processes and the world of a scenario. */
 export async function clear(): Promise<void> {
-  for (const child of children) child.kill('SIGKILL');
-  children.clear();
+  endDying();
   await world.stop();
-}
-
-/** Lets a worker work until it dies at a step of the next such effect. */
-async function dieAt(step: Step, operation: OperationId): Promise<void> {
-  const { caretaker, clock, sandbox } = world;
-  const before = sandbox.journal.effectsOf(operation).length;
-  if (step === 'after-send') sandbox.failNext({ operation }, 'slow');
-  const facts = {
-    settings: caretaker.settings,
-    clock: { from: clock.from, began: clock.began, speed: clock.speed },
-    cut: { step, operation },
-  };
-  const file = fileURLToPath(new URL('../support/dying.mjs', import.meta.url));
-  const child = spawn(process.execPath, [file, JSON.stringify(facts)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  children.add(child);
-  const ended = once(child, 'exit');
-  if (step === 'after-send') {
-    await until(world, () => sandbox.journal.effectsOf(operation).length > before);
-    child.kill('SIGKILL');
-  }
-  const [, signal] = await ended;
-  children.delete(child);
-  expect(signal, `the worker that was to die ${step}`).toBe('SIGKILL');
 }
 
 /** Has a worker die at each step of a scenario's effect, and another one take over. */
 export async function cutAtEachStep(scenario: Scenario): Promise<void> {
-  const { operation, policy, prepare, times } = scenario;
+  const { operation, policy, prepare, times, applied } = scenario;
   world = await startWorld({ sites: steps.length, work: false });
   await prepare?.();
   const before = world.sandbox.journal.effectsOf(operation).length;
-  const run = await world.fire(aPolicy(policy()));
+  const run = applied ? await applyPlanOf(world, aPolicy(policy())) : await world.fire(aPolicy(policy()));
 
-  for (const step of steps) await dieAt(step, operation);
+  for (const step of steps) await dieAt(world, step, operation);
   const working = world.caretaker.engine.work(20);
   const end = await world.ended(run);
   await working.stop();

@@ -1,165 +1,147 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
-import { createNotifier } from '../../src/notify/notifier.ts';
-import type { Policy } from '../../src/policy/policy.ts';
-import type { Run, RunStatus } from '../../src/run/run.ts';
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
 import { keepSecret } from '../../src/secrets.ts';
-import type { Notification } from '../../src/settings/settings.ts';
-import { aPolicy, aRun } from '../support/builders.ts';
-import { heldClock } from '../support/held-clock.ts';
-import { keptLog } from '../support/quiet.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type Received, type Receiver, startReceiver } from './receiver.ts';
+import { activeRun, aWorld, endRun, letterOf, NOON, telling, toldTo, webhooks } from './world.ts';
 
-const NOON = Date.parse('2026-11-21T12:00:00Z');
+const secret = `whsec_${Buffer.from('a key of twenty-four bytes').toString('base64')}`;
 
-/** A policy whose runs are told to these. */
-const telling = (...notify: Policy['notify']): Policy => aPolicy({ notify });
-
-const runOf = (status: RunStatus, changes: Partial<Run> = {}): Run =>
-  aRun({
-    id: 'nightly-sync.20261121T020000Z',
-    policy: 'nightly-sync',
-    account: 'default',
-    status,
-    scheduledFor: Date.parse('2026-11-21T02:00:00Z'),
-    createdAt: Date.parse('2026-11-21T02:00:00.120Z'),
-    finishedAt: Date.parse('2026-11-21T02:40:00Z'),
-    requests: 61,
-    counts: { planned: 40, succeeded: 36, failed: 3, skipped: 1, cancelled: 0 },
-    ...changes,
-  });
-
-/** A notifier at noon, with these receivers by their names. */
-function aNotifier(receivers: Record<string, Receiver>, secret?: string) {
-  const clock = heldClock(NOON);
-  const log = keptLog();
-  const notifications: Record<string, Notification> = {};
-  for (const [name, { url }] of Object.entries(receivers)) {
-    notifications[name] = { name, webhook: { url, ...(secret === undefined ? {} : { secret }) } };
-  }
-  return { clock, log, notifier: createNotifier({ settings: { notifications }, clock, log }) };
+/** A run of a policy that notifies these has ended. */
+async function ended(
+  receivers: Record<string, Receiver>,
+  policy: ReturnType<typeof telling>,
+  status: 'failed' | 'partial' = 'failed',
+) {
+  const world = await aWorld(webhooks(receivers));
+  await endRun(world, await activeRun(world, policy), status);
+  return world;
 }
+
+const toOps = telling({ on: ['failed', 'partial'], to: 'ops' });
 
 test('whoever is named for the status of a run is told what became of it', async () => {
   const ops = await startReceiver(204);
-  const { notifier, log } = aNotifier({ ops });
+  const { notifier, log } = await ended({ ops }, toOps, 'partial');
 
-  await notifier.runEnded(runOf('partial'), telling({ on: ['failed', 'partial'], to: 'ops' }));
+  await notifier.deliverDue();
 
-  const [letter] = ops.received;
-  expect(JSON.parse(letter?.body ?? '')).toEqual({
+  expect(letterOf(ops)).toMatchObject({
+    type: 'run.partial',
+    timestamp: '2026-11-21T12:00:00.000Z',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': expect.stringMatching(/^msg_[\w-]{27}$/),
+      'webhook-timestamp': String(NOON / 1000),
+    },
+  });
+  expect(letterOf(ops).data).toEqual({
     text: 'nightly-sync ended with failures: of 40 targets, 36 succeeded, 3 failed, and 1 was skipped.',
     run: 'nightly-sync.20261121T020000Z',
     policy: 'nightly-sync',
     job: 'site-sync',
+    account: 'default',
     status: 'partial',
     trigger: 'schedule',
     scheduled_for: '2026-11-21T02:00:00.000Z',
+    created_at: '2026-11-21T02:00:00.120Z',
     started_at: null,
-    finished_at: '2026-11-21T02:40:00.000Z',
+    finished_at: '2026-11-21T12:00:00.000Z',
+    plan_complete: false,
     requests: 61,
     requests_by_operation: {},
     counts: { planned: 40, succeeded: 36, failed: 3, skipped: 1, cancelled: 0 },
+    streak: { runs: 1, since: '2026-11-21T12:00:00.000Z' },
   });
-  expect(letter?.headers).toMatchObject({
-    'content-type': 'application/json',
-    'x-caretaker-event': 'run.partial',
-    'x-caretaker-timestamp': String(NOON / 1000),
-  });
-  expect(letter?.headers).not.toHaveProperty('x-caretaker-signature');
+  expect(letterOf(ops).headers).not.toHaveProperty('webhook-signature');
   expect(log.lines.filter((line) => !line.startsWith('debug'))).toEqual([]);
 });
 
 test('nobody is told about a status that no entry names, and nobody twice', async () => {
   const [ops, boss] = [await startReceiver(), await startReceiver()];
-  const { notifier } = aNotifier({ ops, boss });
+  const world = await aWorld(webhooks({ ops, boss }));
   const policy = telling(
     { on: ['failed', 'blocked'], to: 'ops' },
     { on: ['blocked'], to: 'ops' },
     { on: ['failed'], to: 'boss' },
   );
+  await endRun(world, await activeRun(world, policy, { id: 'one' }), 'succeeded');
+  await endRun(world, await activeRun(world, policy, { id: 'two' }), 'blocked', 'The account refuses us.');
 
-  await notifier.runEnded(runOf('succeeded'), policy);
-  await notifier.runEnded(runOf('blocked'), policy);
+  await world.notifier.deliverDue();
 
-  expect(ops.received.map(({ headers }) => headers['x-caretaker-event'])).toEqual(['run.blocked']);
+  expect(toldTo(ops)).toEqual(['run.blocked']);
   expect(boss.received).toEqual([]);
 });
 
-test('a receiver that shares a secret can tell that the message is ours, whole and recent', async () => {
-  const secret = 'a shared secret';
+test('a blocked run is told as it was when it was blocked, though it has ended meanwhile', async () => {
   const ops = await startReceiver();
-  const { notifier } = aNotifier({ ops }, secret);
+  const world = await aWorld(webhooks({ ops }));
+  const run = await activeRun(world, telling({ on: ['blocked'], to: 'ops' }));
+  await endRun(world, run, 'blocked', 'The account refuses us (HTTP 401).');
+  await world.records.runs.move(run, 'cancelled', { at: NOON, detail: 'It was cancelled.' });
 
-  await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
+  await world.notifier.deliverDue();
 
-  const [letter] = ops.received;
-  const signed = `${letter?.headers['x-caretaker-timestamp']}.${letter?.body}`;
-  const expected = createHmac('sha256', secret).update(signed).digest();
-  const given = String(letter?.headers['x-caretaker-signature']).replace('sha256=', '');
-  expect(timingSafeEqual(Buffer.from(given, 'hex'), expected)).toBe(true);
+  expect(letterOf(ops).data).toMatchObject({ status: 'blocked' });
+  expect(letterOf(ops).data.text).toContain('is blocked because the account refuses access');
+  expect(letterOf(ops).data.text).toContain('The account refuses us (HTTP 401)');
 });
 
-test('a receiver that is in trouble is tried three times, and told in the end', async () => {
-  const ops = await startReceiver(500, 429, 200);
-  const { notifier, clock, log } = aNotifier({ ops }, 'a shared secret');
+test('a receiver that shares a secret can tell that the message is ours, whole and recent', async () => {
+  const ops = await startReceiver();
+  const world = await aWorld(webhooks({ ops }, secret));
+  await endRun(world, await activeRun(world, toOps), 'failed');
 
-  const told = notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
-  await untilAsleep(clock);
-  await clock.advance(1_000);
-  await ops.untilReceived(2);
-  await untilAsleep(clock);
-  await clock.advance(5_000);
-  await told;
+  await world.notifier.deliverDue();
 
-  expect(ops.received).toHaveLength(3);
-  const signatures = ops.received.map(({ headers }) => headers['x-caretaker-signature']);
-  expect(new Set(signatures).size).toBe(3);
-  expect(log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+  const { headers, body } = ops.received[0] as Received;
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const key = Buffer.from('a key of twenty-four bytes');
+  const expected = createHmac('sha256', key).update(signed).digest('base64');
+  expect(headers['webhook-signature']).toBe(`v1,${expected}`);
 });
 
 test.each([
   [404, 'it answered with HTTP 404'],
   [302, 'it answered with HTTP 302'],
 ])(
-  'a receiver that answers %i is not asked again, and the log says why nobody was told',
+  'a receiver that answers %i is not asked again, and the log says why nobody was told and what to do',
   async (status, why) => {
     const other = await startReceiver();
     const ops = await startReceiver((response) => response.writeHead(status, { location: other.url }).end());
-    const { notifier, log } = aNotifier({ ops });
+    const { notifier, records, clock, log } = await ended({ ops }, toOps);
 
-    await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
+    await notifier.deliverDue();
+    await clock.advance(86_400_000);
+    await notifier.deliverDue();
 
     expect(ops.received).toHaveLength(1);
     expect(other.received).toEqual([]);
-    expect(log.lines).toEqual([
+    const [dead] = await records.deliveries.list({ limit: 10 });
+    expect(dead).toMatchObject({ state: 'dead', to: 'ops', attempts: [{ at: NOON, is: 'rejected', why }] });
+    expect(log.lines.filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(
-        new RegExp(`^error "ops" was not notified about the run nightly-sync.20261121T020000Z: ${why}`),
+        `^error "ops" was not notified of run.failed \\(nightly-sync.20261121T020000Z\\): ${why}. .*caretaker notify resend ${dead?.id}`,
       ),
     ]);
   },
 );
 
-test('a receiver that is not there is given up after three tries, while the others are told', async () => {
+test('a receiver that is not there is tried again, while the others are told', async () => {
   const [gone, ops] = [await startReceiver(), await startReceiver()];
   await gone.close();
-  const { notifier, clock, log } = aNotifier({ gone, ops });
-
-  const told = notifier.runEnded(
-    runOf('failed'),
+  const { notifier, log } = await ended(
+    { gone, ops },
     telling({ on: ['failed'], to: 'gone' }, { on: ['failed'], to: 'ops' }),
   );
-  await ops.untilReceived(1);
-  for (const pauseMs of [1_000, 5_000]) {
-    await untilAsleep(clock);
-    await clock.advance(pauseMs);
-  }
-  await told;
 
-  const errors = log.lines.filter((line) => line.startsWith('error'));
-  expect(errors).toEqual([expect.stringContaining('"gone" was not notified')]);
-  expect(errors[0]).toContain('nothing listens there');
-  expect(errors[0]).not.toContain(gone.url);
+  await notifier.deliverDue();
+
+  expect(ops.received).toHaveLength(1);
+  const warnings = log.lines.filter((line) => line.startsWith('warn'));
+  expect(warnings).toEqual([expect.stringContaining('"gone" was not notified')]);
+  expect(warnings[0]).toContain('nothing listens there');
+  expect(warnings[0]).not.toContain(gone.url);
 });
 
 test('an answer that never ends is cut off and counts by its status', async () => {
@@ -168,107 +150,77 @@ test('an answer that never ends is cut off and counts by its status', async () =
     const pour = setInterval(() => response.write('x'.repeat(8 * 1024)), 1);
     response.on('close', () => clearInterval(pour));
   });
-  const { notifier, log } = aNotifier({ ops });
+  const { notifier, records } = await ended({ ops }, toOps);
 
-  await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
+  await notifier.deliverDue();
 
   expect(ops.received).toHaveLength(1);
-  expect(log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+  expect(await records.deliveries.list({ limit: 10 })).toMatchObject([{ state: 'delivered' }]);
 });
 
-test('a receiver that the config does not know is named in the log', async () => {
-  const { notifier, log } = aNotifier({});
-
-  await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'oops' }));
-
-  expect(log.lines[0]).toMatch(/^error "oops" was not notified .*no such name under notifications/);
-});
-
-test('no secret of this process leaves it with a message', async () => {
+test('a receiver that the config does not know is named in the log, and notified once it is known', async () => {
   const ops = await startReceiver();
-  const { notifier } = aNotifier({ ops });
+  const world = await ended({}, toOps);
+
+  await world.notifier.deliverDue();
+  expect(world.log.lines.join()).toMatch(/warn "ops" was not notified .*no such name under notifications/);
+  await world.clock.advance(5_000);
+  await world.another(webhooks({ ops })).notifier.deliverDue();
+
+  expect(ops.received).toHaveLength(1);
+});
+
+test('no secret of this process leaves it with a message, and none is stored', async () => {
+  const ops = await startReceiver();
+  const world = await aWorld(webhooks({ ops }));
   keepSecret('tok-very-secret');
+  const detail = 'The service said: bad token tok-very-secret.';
+  await endRun(world, await activeRun(world, toOps), 'failed', detail);
 
-  await notifier.runEnded(
-    runOf('failed', { detail: 'The service said: bad token tok-very-secret.' }),
-    telling({ on: ['failed'], to: 'ops' }),
-  );
+  await world.notifier.deliverDue();
 
-  expect(ops.received[0]?.body).not.toContain('tok-very-secret');
   expect(ops.received[0]?.body).toContain('[hidden]');
+  const [{ id = '' } = {}] = await world.records.deliveries.list({ limit: 1 });
+  const stored = await world.redis.hgetall(`{caretaker}:delivery:${id}`);
+  for (const text of [ops.received[0]?.body, JSON.stringify(stored)])
+    expect(text).not.toContain('tok-very-secret');
 });
 
-/** Resolves when a pause between two tries has begun. */
-const untilAsleep = (clock: ReturnType<typeof heldClock>) =>
-  vi.waitFor(() => expect(clock.sleepers()).toBeGreaterThan(0), { interval: 1, timeout: 5_000 });
+test('what is delivered by the queue of a working process arrives once, however many work', async () => {
+  const ops = await startReceiver();
+  const world = await ended({ ops }, toOps);
+  const other = world.another();
+  const working = [world.notifier.work(), other.notifier.work()];
 
-describe('about findings', () => {
-  const change = (target: string, message: string) => ({
-    target,
-    label: `https://${target}.example`,
-    about: 'site',
-    severity: 'error' as const,
-    message,
-    since: Date.parse('2026-11-18T07:00:00Z'),
-  });
-  const both = { on: ['findings', 'recovered'], to: 'ops' };
+  await ops.untilReceived(1);
+  await world.clock.advance(3_000);
+  await Promise.all(working.map((one) => one.stop()));
+  await other.queues.close();
 
-  test('whoever asked is told which are new and which are resolved, in one message', async () => {
-    const ops = await startReceiver();
-    const { notifier } = aNotifier({ ops });
-    const firstNew = Array.from({ length: 10 }, (_, at) => change(`a${at}`, '3 days'));
-    const findings = { open: 14, new: 12, resolved: 1, firstNew, firstResolved: [change('b', '5 days')] };
-
-    await notifier.runEnded(runOf('failed', { findings }), telling(both));
-
-    expect(ops.received).toHaveLength(1);
-    expect(ops.received[0]?.headers['x-caretaker-event']).toBe('policy.findings');
-    const { text, findings: told } = JSON.parse(ops.received[0]?.body ?? '');
-    expect(text.split('\n')).toEqual([
-      'nightly-sync: 12 new findings, 1 resolved, 14 open.',
-      ...firstNew.map(({ label }) => `New: ${label}: 3 days (since 2026-11-18 07:00Z)`),
-      '... and 2 more.',
-      'Resolved: https://b.example: 5 days (since 2026-11-18 07:00Z)',
-    ]);
-    expect(told).toMatchObject({ open: 14, new: 12, resolved: 1 });
-  });
-
-  test('nobody is told while they stay as they are, and each only of what they asked for', async () => {
-    const [ops, boss] = [await startReceiver(), await startReceiver()];
-    const { notifier } = aNotifier({ ops, boss });
-    const policy = telling({ on: ['findings'], to: 'ops' }, { on: ['recovered'], to: 'boss' });
-
-    await notifier.runEnded(runOf('failed', { findings: { open: 3, new: 0, resolved: 0 } }), policy);
-    await notifier.runEnded(runOf('succeeded'), policy);
-    expect([ops.received, boss.received]).toEqual([[], []]);
-
-    await notifier.runEnded(runOf('failed', { findings: { open: 3, new: 1, resolved: 0 } }), policy);
-    await notifier.runEnded(runOf('succeeded', { findings: { open: 0, new: 0, resolved: 3 } }), policy);
-
-    const events = ({ received }: Receiver) => received.map(({ headers }) => headers['x-caretaker-event']);
-    expect(events(ops)).toEqual(['policy.findings']);
-    expect(events(boss)).toEqual(['policy.recovered']);
-  });
+  expect(ops.received).toHaveLength(1);
+  expect(await world.records.deliveries.list({ limit: 10 })).toMatchObject([
+    { state: 'delivered', tries: 1, attempts: [{ is: 'delivered' }] },
+  ]);
+  expect(await world.records.notices.open(10)).toEqual([]);
 });
 
-test('whoever has "deadline" is told that a run is predicted to miss it', async () => {
-  const [ops, boss] = [await startReceiver(204), await startReceiver(204)];
-  const { notifier } = aNotifier({ ops, boss });
-  const run = runOf('running', {
-    dueBy: Date.parse('2026-11-21T04:00:00Z'),
-    late: { at: NOON, is: 'predicted', expected: Date.parse('2026-11-21T04:30:00Z') },
-  });
-  const { finishedAt: _, ...going } = run;
+test('notices that this release cannot read hide no later one, and are dropped after a week', async () => {
+  const ops = await startReceiver();
+  const world = await aWorld(webhooks({ ops }));
+  const { records, redis, notifier } = world;
+  const newer = Array.from({ length: 150 }, (_, at) => [
+    NOON - 86_400_000,
+    `{"type":"of-tomorrow","at":${at}}`,
+  ]);
+  await redis.zadd('{caretaker}:notices', ...newer.flat());
+  await endRun(world, await activeRun(world, toOps, { id: 'one' }), 'failed');
 
-  await notifier.deadlineMissed(
-    going,
-    telling({ on: ['deadline'], to: 'ops' }, { on: ['failed'], to: 'boss' }),
-  );
+  await notifier.deliverDue();
+  expect(toldTo(ops)).toEqual(['run.failed']);
+  expect(await records.notices.open(200)).toHaveLength(150);
 
-  expect(boss.received).toEqual([]);
-  expect(ops.received[0]?.headers['x-caretaker-event']).toBe('run.deadline');
-  expect(JSON.parse(ops.received[0]?.body ?? '')).toMatchObject({
-    text: 'nightly-sync is predicted to miss its deadline (2026-11-21 04:00Z): expected to end at 2026-11-21 04:30Z; 40 of 40 targets have ended.',
-    deadline: { at: '2026-11-21T04:00:00.000Z', missed: false },
-  });
+  const run = await activeRun(world, toOps, { id: 'a-week-later' });
+  const at = NOON + 7 * 86_400_000;
+  await records.runs.move(run, 'failed', { at, notice: { type: 'run', run: run.id, status: 'failed', at } });
+  expect(await records.notices.open(200)).toHaveLength(1);
 });

@@ -12,14 +12,20 @@ const load = (text: string) => {
   return policies;
 };
 
-test.each(['', everyLine])('a policy in the words of its file is read as the same policy', (lines) => {
-  const [policy] = load(policyWith(lines));
-  if (!policy) throw new Error('not read');
+const rollout = `approval: { when: { over: { targets: 5 } }, by: [approver], expires: 3d, separate: true, each_batch: true }
+rollout: { batches: [{ where: site.id == "1" }, 10%, 5], pause: 2h, max_failed: 5%, healthy: site.id != "2", wait_when_closed: 1d }`;
 
-  const [again] = load(stringify({ policies: [asWritten(policy, registry)] }));
+test.each(['', everyLine, rollout])(
+  'a policy in the words of its file is read as the same policy',
+  (lines) => {
+    const [policy] = load(policyWith(lines));
+    if (!policy) throw new Error('not read');
 
-  expect(again).toEqual({ ...policy, file: again?.file });
-});
+    const [again] = load(stringify({ policies: [asWritten(policy, registry)] }));
+
+    expect(again).toEqual({ ...policy, file: again?.file });
+  },
+);
 
 test('defaults are filled in, in the words of the file', () => {
   const [policy] = load('policies: [{ name: p, job: site-sync, schedule: { cron: "0 2 * * *" } }]\n');

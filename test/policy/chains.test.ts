@@ -73,7 +73,7 @@ test.each([
   ],
   ['{ after: { policy: sync }, dst: { gap: skip } }', '33 "dst" does not apply to "after".'],
   ['{ after: { status: [failed] } }', '10 "policy" is missing.'],
-  ['{ after: sync }', '10 "after" must be a map of keys and values, not a string.'],
+  ['{ after: sync }', '10 "after" must be a map, such as { policy: nightly-sync }.'],
   [
     '{ after: { policy: sync, status: [skipped] } }',
     '35 Entry 1 of "status" must be succeeded, partial, failed, stopped or cancelled. did you mean stopped?',

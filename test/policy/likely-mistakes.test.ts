@@ -187,3 +187,17 @@ describe('a schedule whose times are all blacked out and move to workdays', () =
       ]);
   });
 });
+
+test('a deadline without a schedule is a warning', () => {
+  const load = (lines: string) => {
+    const dir = folderWith({
+      'p.yaml': `policies:\n  - name: p\n    job: site-sync\n    deadline: 4h\n${lines}`,
+    });
+    const { findings, warnings } = loadPolicies({ dir, registry });
+    return [findings, warnings.map(({ line, message }) => [line, message])];
+  };
+  const message =
+    '"deadline" has no effect, because only scheduled runs have one, and the policy has no schedule.';
+  expect(load('')).toEqual([[], [[4, message]]]);
+  expect(load('    schedule: { cron: "0 2 * * *" }\n')).toEqual([[], []]);
+});

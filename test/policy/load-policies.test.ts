@@ -93,10 +93,11 @@ test('a schedule of one line has every default', () => {
 });
 
 test('everything that is written arrives', () => {
-  const { file, hash, ...rest } = onlyPolicy(everyLine);
+  const { file, line, hash, ...rest } = onlyPolicy(everyLine);
   expect(rest).toEqual({
     name: 'p',
     description: 'One',
+    owner: 'web team',
     account: 'default',
     job: 'site-sync',
     priority: 'normal',
@@ -133,7 +134,10 @@ test('everything that is written arrives', () => {
     timeout: { targetMs: 600_000, runMs: 5_400_000 },
     notify: [
       { on: ['failed', 'blocked'], to: 'ops' },
-      { on: ['failed', 'partial', 'stopped', 'blocked', 'paused'], to: 'ops' },
+      {
+        on: ['failed', 'partial', 'stopped', 'blocked', 'paused', 'findings', 'recovered'],
+        to: 'ops',
+      },
     ],
   });
   expect([file.endsWith('p.yaml'), /^[0-9a-f]{16}$/.test(hash)]).toEqual([true, true]);
@@ -242,7 +246,11 @@ test.each([
   ['timeout: { target: 9h }', '1:20 "target" must be a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',
-    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked, paused, findings, recovered or deadline. did you mean failed?',
+    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked, paused, findings, recovered, deadline, approval-wanted, approval-expired or gate-closed. did you mean failed?',
+  ],
+  [
+    'notify: [{ on: [paused], to: ops, streak: 3 }]',
+    '1:43 "streak" needs failed, partial or stopped under "on". add one of them, or remove it',
   ],
   ['record: {}', '1:9 "record" must have custom_work, note or both.'],
   ['record: { note: alive }', '1:17 "note" must be living.'],

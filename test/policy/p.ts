@@ -6,6 +6,7 @@ export const policyWith = (lines: string): string =>
 
 /** A line for everything that a policy may say, and nothing of it the default. */
 export const everyLine = `description: One
+owner: web team
 schedule:
   cron: ["0 2 * * *", "0 14 * * 6"]
   timezone: Europe/Berlin

@@ -1,10 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how placeholders are written in policy files.
 /** The JSON Schema of policy files, as an editor uses it. */
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadJobs } from '../../src/app/jobs.ts';
+import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
+import { folderWith } from '../settings/folder.ts';
 import { everyLine, policyWith } from './p.ts';
 
 const registry = await loadJobs();
@@ -48,6 +51,72 @@ test.each([
   'policies: [{ name: p, job: site-sync, matrix: { tag: "${{ vars.tags }}" } }]',
 ])('a file that is read is valid: %s', (text) => {
   expect([isValid(text), validate.errors]).toEqual([true, null]);
+});
+
+const call = (operation: string, lines = '', from = 'account') =>
+  one(`job: api-call\nselect: { from: ${from} }\nwith:\n  operation: ${operation}\n${lines}`);
+
+test.each([
+  call(
+    'assignTag',
+    '  params: { tag_id: { name: Premium } }\n  body: { site_ids: [{ cel: site.id }] }',
+    'listSites',
+  ),
+  call('createTag', '  body: { tag: { name: Premium } }'),
+  call('deleteTag', '  confirm: deleteTag', 'listTags'),
+  call('disableSiteActivityLogs', '  confirm: disableSiteActivityLogs\n  grace: 3d', 'listSites'),
+  call('createSiteNote', '  body: { note: { content: "${{ vars.x }}" } }', 'listSites'),
+  call('syncSite', '', 'listSites'),
+  one('job: api-call\nwith: { body: { note: {} } }', 'defaults: { with: { operation: createSiteNote } }\n'),
+])('a call with the form of its operation is valid: %s', (text) => {
+  expect([isValid(text), validate.errors]).toEqual([true, null]);
+});
+
+test.each([
+  ['an unknown field', call('createSiteNote', '  body: { note: { contnt: x } }', 'listSites')],
+  [
+    'an unknown field from the target',
+    call('createClient', '  body: { client: { frst_name: { cel: account.name } } }'),
+  ],
+  ['a missing field', call('createSiteNote', '  body: { note: {} }', 'listSites')],
+  ['a missing body', call('createSiteNote', '', 'listSites')],
+  ['a body that the operation does not have', call('enableSiteActivityLogs', '  body: {}', 'listSites')],
+  [
+    'a value that is not in the list',
+    call('createTeamMember', '  body: { team_member: { email: x, role: owner } }'),
+  ],
+  ['a number where a text belongs', call('createTag', '  body: { tag: { name: 5 } }')],
+  [
+    'a day that is none',
+    call(
+      'createSiteCustomWorks',
+      '  body: { custom_works: [{ title: x, performed_on: 2026-02-30 }] }',
+      'listSites',
+    ),
+  ],
+  ['an unknown parameter', call('assignTag', '  params: { tag: "12" }\n  body: { site_ids: [x] }')],
+  [
+    'a name where only an id is possible',
+    call('deleteSite', '  params: { site_id: { name: Shop } }\n  confirm: deleteSite'),
+  ],
+  ['an empty name', call('assignTag', '  params: { tag_id: { name: "" } }\n  body: { site_ids: [x] }')],
+  [
+    'ids that are missing',
+    call(
+      'createAutoUpdateSchedule',
+      '  body: { auto_update_schedule: { name: x, schedule: daily, started_at: 2026-12-01T00:00:00Z, scope: { sites: { selection: specific } } } }',
+    ),
+  ],
+  ['a change of nothing', call('updateTag', '  params: { tag_id: "1" }\n  body: { tag: {} }')],
+  ['no confirmation of a destructive call', call('deleteTag', '', 'listTags')],
+  ['the confirmation of another call', call('deleteTag', '  confirm: deleteSite', 'listTags')],
+  ['an announcement of a harmless call', call('syncSite', '  grace: 3d', 'listSites')],
+  ['a call that cannot be reversed', call('syncSite', '  undoable: true', 'listSites')],
+])('%s is refused by the schema and by validate', (_, text) => {
+  expect(isValid(text)).toBe(false);
+  const file = join(folderWith({ 'policies.yaml': text }), 'policies.yaml');
+  const { findings } = loadPolicies({ dir: '.', files: [file], registry });
+  expect(findings).toContainEqual(expect.objectContaining({ form: true }));
 });
 
 test.each([

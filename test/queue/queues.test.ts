@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Entry, type Handlers, openQueues, type Queues, type Working } from '../../src/queue/queues.ts';
+import type { Entry } from '../../src/queue/entry.ts';
+import { type Handlers, openQueues, type Queues, type Working } from '../../src/queue/queues.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -37,14 +38,14 @@ const plan = (run: string): Entry => ({ kind: 'plan', run });
 /** Works, and keeps what it was given. */
 function work(handlers: Partial<Handlers> = {}, concurrency = 5): Entry[] {
   const done: Entry[] = [];
-  const note = async (entry: Entry) => {
+  const note = async (entry: Entry): Promise<undefined> => {
     done.push(entry);
   };
   working.push(queues.work({ plan: note, act: note, ...handlers }, concurrency));
   return done;
 }
 
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const eventually = <T>(check: () => T) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 /** A door that stays shut until it is opened, at the latest by the end of the test. */
 function door() {
@@ -70,6 +71,7 @@ describe('an entry', () => {
     expect(await queues.counts()).toEqual({
       plans: { waiting: 1, active: 0 },
       actions: { waiting: 2, active: 0 },
+      deliveries: { waiting: 0, active: 0 },
     });
   });
 
@@ -101,28 +103,100 @@ describe('an entry', () => {
     expect(done.map((entry) => entry.kind === 'act' && entry.target).sort()).toEqual([...names].sort());
   });
 
-  test('leaves nothing behind in Redis when it is done', async () => {
-    const done = work();
+  test('that ended is kept for people: with a name, its result and its log, and is not counted', async () => {
+    const report = { result: { outcome: 'succeeded' }, log: ['Requests: syncSite.', 'Outcome: succeeded.'] };
+    work({ act: async () => report });
     await queues.put([act('site-1'), plan('nightly.1')]);
-    await eventually(() => expect(done).toHaveLength(2));
-    await eventually(async () => expect(await redis.keys('*nightly.1*')).toEqual([]));
+
+    const [actions, plans] = await eventually(async () => {
+      const found = await Promise.all(queues.boards().map((queue) => queue.getCompleted()));
+      expect(found.map(({ length }) => length)).toEqual([1, 1, 0]);
+      return [found[1]?.[0], found[0]?.[0]];
+    });
+    expect(plans?.name).toBe('nightly: plan');
+    expect(actions?.name).toBe('nightly: site-1');
+    expect(actions?.returnvalue).toEqual(report.result);
+    const [, board] = queues.boards();
+    expect((await board?.getJobLogs(actions?.id ?? ''))?.logs).toEqual([report.log.join('\n')]);
+    expect(await queues.counts()).toEqual({
+      plans: { waiting: 0, active: 0 },
+      actions: { waiting: 0, active: 0 },
+      deliveries: { waiting: 0, active: 0 },
+    });
   });
 
-  test('whose worker fails is told in the log, leaves nothing behind, and can be put again', async () => {
+  test('that ended and is kept does not prevent the same work, however often it is put again', async () => {
+    const done = work();
+    for (let times = 1; times <= 3; times += 1) {
+      await queues.put([act('site-1'), act('site-1'), plan('nightly.1')]);
+      await eventually(() => expect(done).toHaveLength(2 * times));
+      await eventually(async () =>
+        expect(Object.values(await queues.counts()).map(({ active }) => active)).toEqual([0, 0, 0]),
+      );
+    }
+    const [, actions] = queues.boards();
+    expect(await actions?.getCompletedCount()).toBe(3);
+  });
+
+  test('that ended long ago, or before the last thousand, is removed with its log', async () => {
+    const done = work({ act: async () => ({ result: {}, log: ['Outcome: succeeded.'] }) });
+    const names = Array.from({ length: 1_020 }, (_, index) => act(`site-${index}`));
+    await queues.put(names);
+    const [, actions] = queues.boards();
+    await eventually(async () =>
+      expect((await queues.counts())['actions']).toEqual({ waiting: 0, active: 0 }),
+    );
+    expect(await actions?.getCompletedCount()).toBe(1_000);
+    expect(await redis.keys('{caretaker}:queue:actions:*:logs')).toHaveLength(1_000);
+    expect(await redis.keys('{caretaker}:queue:actions:de:*')).toEqual([]);
+
+    // A day later.
+    const ended = '{caretaker}:queue:actions:completed';
+    for (const id of await redis.zrange(ended, '0', '-1'))
+      await redis.zadd(ended, Date.now() - 86_401_000, id);
+    await queues.put([act('another')]);
+    await eventually(async () => expect(await actions?.getCompletedCount()).toBe(1));
+    expect(await redis.keys('{caretaker}:queue:actions:*:logs')).toHaveLength(1);
+    expect(done).toEqual([]);
+  });
+
+  test('has no secret in its name, result or log, and none when its worker fails', async () => {
+    work({
+      act: async ({ target }) =>
+        target === 'fails'
+          ? Promise.reject(new Error('out of luck: password=hunter2'))
+          : { result: { why: 'password=hunter2', token: 'hunter2' }, log: ['It answered: api_key=hunter2'] },
+    });
+    await queues.put([act('site?token=hunter2'), act('fails')]);
+    const [, actions] = queues.boards();
+    await eventually(async () => {
+      expect(await actions?.getCompletedCount()).toBe(1);
+      expect(await actions?.getFailedCount()).toBe(1);
+    });
+    const [done] = (await actions?.getCompleted()) ?? [];
+    const shown = [done?.name, done?.returnvalue, await actions?.getJobLogs(done?.id ?? '')];
+    expect(JSON.stringify(shown)).toContain('[hidden]');
+    expect(JSON.stringify(shown)).not.toContain('hunter2');
+    const events = await redis.xrange('{caretaker}:queue:actions:events', '-', '+');
+    const [failed] = (await actions?.getFailed()) ?? [];
+    expect(failed?.failedReason).toBe('out of luck: password=[hidden]');
+    expect(JSON.stringify([events, failed?.stacktrace])).not.toContain('hunter2');
+  });
+
+  test('whose worker fails is told in the log, and can be put again', async () => {
     let tries = 0;
     work({
       act() {
         tries += 1;
-        return Promise.reject(new Error('out of luck: password=hunter2'));
+        return Promise.reject(new Error('out of luck'));
       },
     });
     await queues.put([act('site-1')]);
     await eventually(() => expect(log.lines.join()).toContain('error an entry failed'));
     expect(log.lines.join()).toContain('out of luck');
-    const told = await redis.xrange('{caretaker}:queue:actions:events', '-', '+');
-    expect(JSON.stringify(told)).toContain('out of luck: password=[hidden]');
-    expect(JSON.stringify(told)).not.toContain('hunter2');
-    await eventually(async () => expect(await redis.keys('*nightly.1*')).toEqual([]));
+    await eventually(async () =>
+      expect((await queues.counts())['actions']).toEqual({ waiting: 0, active: 0 }),
+    );
 
     await queues.put([act('site-1')]);
     await eventually(() => expect(tries).toBe(2));
@@ -132,8 +206,8 @@ describe('an entry', () => {
 describe('work', () => {
   test('goes on at as many actions as allowed, and at twenty plans', async () => {
     const { opened, open } = door();
-    const now = { plan: 0, act: 0 };
-    const hold = async ({ kind }: Entry) => {
+    const now = { plan: 0, act: 0, deliver: 0 };
+    const hold = async ({ kind }: Entry): Promise<undefined> => {
       now[kind] += 1;
       await opened;
     };
@@ -141,13 +215,14 @@ describe('work', () => {
     const many = Array.from({ length: 24 }, (_, index) => String(index));
     await queues.put([...many.map((name) => act(name)), ...many.map(plan)]);
 
-    await eventually(() => expect(now).toEqual({ plan: 20, act: 3 }));
+    await eventually(() => expect(now).toEqual({ plan: 20, act: 3, deliver: 0 }));
     expect(await queues.counts()).toEqual({
       plans: { waiting: 4, active: 20 },
       actions: { waiting: 21, active: 3 },
+      deliveries: { waiting: 0, active: 0 },
     });
     open();
-    await eventually(() => expect(now).toEqual({ plan: 24, act: 24 }));
+    await eventually(() => expect(now).toEqual({ plan: 24, act: 24, deliver: 0 }));
   });
 
   test('that is stopped finishes what is under way and takes nothing more', async () => {
@@ -179,7 +254,7 @@ describe('work', () => {
     const others = openQueues(redis, log);
     const mine = work();
     const theirs: Entry[] = [];
-    const note = async (entry: Entry) => {
+    const note = async (entry: Entry): Promise<undefined> => {
       theirs.push(entry);
     };
     working.push(others.work({ plan: note, act: note }, 5));
@@ -202,6 +277,6 @@ describe('work', () => {
   });
 });
 
-test('bull-board is shown both queues', () => {
-  expect(queues.boards().map(({ name }) => name)).toEqual(['plans', 'actions']);
+test('bull-board is shown all queues', () => {
+  expect(queues.boards().map(({ name }) => name)).toEqual(['plans', 'actions', 'deliveries']);
 });

@@ -37,14 +37,14 @@ async function aRun(groups: readonly (readonly Group[])[], limits: Partial<RunLi
   };
   await records.runs.create(run, { concurrency: 20, targetMs: 60_000, perClient: 2, ...limits });
   await records.runs.move(run, 'planning', { at: NOW });
-  const fence = await records.targets.beginPlan(id);
+  const fence = await records.plans.begin(id);
   const targets = groups.map(
     (_, index): Target => ({
       ...{ id: `t${index}`, label: `t${index}`, state: 'pending', fence: 0, attempts: 0, waits: 0 },
     }),
   );
   const byId = new Map(groups.flatMap((own, index) => (own.length > 0 ? [[`t${index}`, own] as const] : [])));
-  await records.targets.add(id, fence, targets, byId);
+  await records.plans.add(id, fence, targets, { groups: byId });
   await records.runs.move({ ...run, status: 'planning' }, 'running', {
     at: NOW,
     planComplete: true,

@@ -12,7 +12,7 @@ beforeEach(() => redis.flushall());
 const planned = async () => {
   const run = aRun();
   await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
-  await records.targets.add(run.id, await records.targets.beginPlan(run.id), [aTarget('a')]);
+  await records.plans.add(run.id, await records.plans.begin(run.id), [aTarget('a')]);
   return run;
 };
 

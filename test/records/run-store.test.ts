@@ -156,8 +156,8 @@ describe('a move', () => {
   test('of a planner that was overtaken is refused', async () => {
     const run = await created();
     await through(run, 'planning');
-    const overtaken = await records.targets.beginPlan(run.id);
-    const latest = await records.targets.beginPlan(run.id);
+    const overtaken = await records.plans.begin(run.id);
+    const latest = await records.plans.begin(run.id);
     expect(await records.runs.move(run, 'running', { at: 3_000, planFence: overtaken })).toBe(false);
     expect(await records.runs.move(run, 'running', { at: 3_000, planFence: latest })).toBe(true);
   });
@@ -174,8 +174,8 @@ describe('a move', () => {
   test('to a final status is refused while a target is active, and applied once when each has its outcome', async () => {
     const run = await created();
     await through(run, 'planning');
-    const planStep = await records.targets.beginPlan(run.id);
-    await records.targets.add(run.id, planStep, [aTarget('a')]);
+    const planStep = await records.plans.begin(run.id);
+    await records.plans.add(run.id, planStep, [aTarget('a')]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
     const [released] = await records.targets.dispatch(run.id, 2_000, 1);
     const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
@@ -229,8 +229,8 @@ describe('a run that was removed from Redis', () => {
   test('is not restored in part by any later write', async () => {
     const run = await created();
     await through(run, 'planning');
-    const step = await records.targets.beginPlan(run.id);
-    await records.targets.add(run.id, step, [aTarget('a')]);
+    const step = await records.plans.begin(run.id);
+    await records.plans.add(run.id, step, [aTarget('a')]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
     const [released] = await records.targets.dispatch(run.id, 2_000, 1);
     const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
@@ -243,12 +243,14 @@ describe('a run that was removed from Redis', () => {
     await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: 3_000 });
     await records.targets.claim(run, released, 3_000);
     await records.targets.dispatch(run.id, 3_000, 1);
-    await records.targets.beginPlan(run.id);
-    await records.targets.add(run.id, step, [aTarget('b')]);
-    await records.targets.addExcluded(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
-    await records.targets.spread(run.id, step, { from: 3_000, ms: 1_000 });
+    await records.plans.begin(run.id);
+    await records.plans.add(run.id, step, [aTarget('b')]);
+    await records.plans.add(run.id, step, [], {
+      excluded: [{ id: 'c', label: 'c.example', why: 'not connected' }],
+    });
+    await records.plans.spread(run.id, step, { from: 3_000, ms: 1_000 });
     await records.runs.countRequests(run.id, { listSites: 1 });
-    await records.runs.notePlan(run.id, { requests: 1, targets: 1 });
+    await records.plans.note(run.id, step, { spent: { listSites: 1 }, targets: 1 });
     await records.runs.note(run.id, 'The service is away.');
     await records.runs.clearDetail(run.id);
     await records.runs.end(run, 'cancelled', 'It was cancelled.', { cancelTasks: true });
@@ -338,9 +340,11 @@ describe('retention', () => {
   test('removes an old run with everything that belongs to it, and leaves nothing behind in Redis', async () => {
     const run = await created();
     await through(run, 'planning');
-    const step = await records.targets.beginPlan(run.id);
-    await records.targets.add(run.id, step, [aTarget('a'), aTarget('b')]);
-    await records.targets.addExcluded(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
+    const step = await records.plans.begin(run.id);
+    await records.plans.add(run.id, step, [aTarget('a'), aTarget('b')]);
+    await records.plans.add(run.id, step, [], {
+      excluded: [{ id: 'c', label: 'c.example', why: 'not connected' }],
+    });
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
     for (const { id, fence: step } of await records.targets.dispatch(run.id, 2_000, 10)) {
       const { target } = (await records.targets.claim(run, { id, fence: step }, 2_000)) ?? {};
@@ -372,4 +376,32 @@ describe('retention', () => {
     expect(await records.runs.prune(run.createdAt + 1)).toBe(1);
     expect(await redis.zcard('{caretaker}:runs')).toBe(0);
   });
+});
+
+test('runs of a policy with a status are found among many others, newest first', async () => {
+  const of = (policy: string, number: number) =>
+    aRun({
+      id: `${policy}.${number}`,
+      policy,
+      createdAt: 1_000 + number,
+      status: number % 300 === 0 ? 'failed' : 'succeeded',
+    });
+  for (let number = 1; number <= 1_200; number += 1) {
+    await records.runs.create(of('noisy', number), limits);
+    if (number % 400 === 0) await records.runs.create(of('quiet', number), limits);
+  }
+  const idsOf = async (query: Parameters<typeof records.runs.list>[0]) =>
+    (await records.runs.list(query)).map(({ id }) => id);
+
+  expect(await idsOf({ policy: 'noisy', status: 'failed', limit: 3 })).toEqual([
+    'noisy.1200',
+    'noisy.900',
+    'noisy.600',
+  ]);
+  expect(await idsOf({ policy: 'noisy', status: 'failed', before: 1_900, limit: 3 })).toEqual([
+    'noisy.600',
+    'noisy.300',
+  ]);
+  expect(await idsOf({ policy: 'quiet', status: 'failed', limit: 3 })).toEqual(['quiet.1200']);
+  expect(await idsOf({ policy: 'noisy', status: 'cancelled', limit: 3 })).toEqual([]);
 });

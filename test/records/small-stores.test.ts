@@ -89,7 +89,7 @@ describe('an account', () => {
     await accounts.block('agency', { since: 2, why: 'HTTP 403' });
     expect(await accounts.blocked('agency')).toEqual({ since: 1, why: 'HTTP 401' });
     expect(await accounts.blocked('other')).toBeUndefined();
-    await accounts.unblock('agency');
+    await accounts.unblock('agency', 3);
     expect(await accounts.blocked('agency')).toBeUndefined();
   });
 

@@ -18,7 +18,7 @@ async function running(targets: readonly Target[], concurrency = 5): Promise<Run
   const run = aRun();
   await records.runs.create(run, { concurrency, targetMs: 60_000 });
   await records.runs.move(run, 'planning', { at: NOW });
-  await records.targets.add(run.id, await records.targets.beginPlan(run.id), targets);
+  await records.plans.add(run.id, await records.plans.begin(run.id), targets);
   await records.runs.move(run, 'running', { at: NOW, planComplete: true });
   return run;
 }
@@ -92,9 +92,9 @@ describe('a run that is spread', () => {
     const run = aRun();
     await records.runs.create(run, { concurrency, targetMs: 60_000 });
     await records.runs.move(run, 'planning', { at: NOW });
-    const step = await records.targets.beginPlan(run.id);
-    await records.targets.add(run.id, step, targets);
-    await records.targets.spread(run.id, step, { from: NOW, ms: WINDOW });
+    const step = await records.plans.begin(run.id);
+    await records.plans.add(run.id, step, targets);
+    await records.plans.spread(run.id, step, { from: NOW, ms: WINDOW });
     await records.runs.move(run, 'running', { at: NOW, planComplete: true });
     return run;
   }
@@ -144,10 +144,10 @@ describe('a run that is spread', () => {
   test('is not spread by a planner that was overtaken', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
-    const overtaken = await records.targets.beginPlan(run.id);
-    await records.targets.beginPlan(run.id);
+    const overtaken = await records.plans.begin(run.id);
+    await records.plans.begin(run.id);
 
-    await records.targets.spread(run.id, overtaken, { from: NOW, ms: WINDOW });
+    await records.plans.spread(run.id, overtaken, { from: NOW, ms: WINDOW });
 
     expect((await records.runs.get(run.id))?.spread).toBeUndefined();
   });
@@ -176,14 +176,14 @@ describe('a plan', () => {
   test('that starts again deletes the results of the previous attempt, and accepts nothing more from it', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
-    const first = await records.targets.beginPlan(run.id);
-    await records.targets.add(run.id, first, [aTarget('old')]);
-    await records.targets.addExcluded(run.id, first, [{ id: 'x', label: 'x', why: 'gone' }]);
-    const second = await records.targets.beginPlan(run.id);
+    const first = await records.plans.begin(run.id);
+    await records.plans.add(run.id, first, [aTarget('old')]);
+    await records.plans.add(run.id, first, [], { excluded: [{ id: 'x', label: 'x', why: 'gone' }] });
+    const second = await records.plans.begin(run.id);
 
-    expect(await records.targets.add(run.id, first, [aTarget('late')])).toBe(false);
-    expect(await records.targets.add(run.id, second, [aTarget('new')])).toBe(true);
-    await records.targets.addExcluded(run.id, first, [{ id: 'y', label: 'y', why: 'gone' }]);
+    expect(await records.plans.add(run.id, first, [aTarget('late')])).toBe(false);
+    expect(await records.plans.add(run.id, second, [aTarget('new')])).toBe(true);
+    await records.plans.add(run.id, first, [], { excluded: [{ id: 'y', label: 'y', why: 'gone' }] });
 
     expect(ids(await planOf(run))).toEqual(['new']);
     expect((await countsOf(run))?.planned).toBe(1);
@@ -192,7 +192,7 @@ describe('a plan', () => {
 
   test('that is complete, or whose run has ended, is not started again', async () => {
     const run = await running(targets(1));
-    expect(await records.targets.beginPlan(run.id)).toBe(0);
+    expect(await records.plans.begin(run.id)).toBe(0);
     expect(await planOf(run)).toHaveLength(1);
   });
 
@@ -204,9 +204,9 @@ describe('a plan', () => {
     }));
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
-    const step = await records.targets.beginPlan(run.id);
-    await records.targets.addExcluded(run.id, step, leftOut);
-    await records.targets.addExcluded(run.id, step, []);
+    const step = await records.plans.begin(run.id);
+    await records.plans.add(run.id, step, [], { excluded: leftOut });
+    await records.plans.add(run.id, step, [], { excluded: [] });
     expect(await records.targets.excluded(run.id, 1, 2)).toEqual(leftOut.slice(1));
   });
 });
@@ -236,9 +236,9 @@ describe('the outcomes of a run', () => {
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
     await records.runs.move(run, 'planning', { at: NOW });
     const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
-    await records.targets.add(run.id, await records.targets.beginPlan(run.id), [unfit]);
+    await records.plans.add(run.id, await records.plans.begin(run.id), [unfit]);
 
-    await records.targets.beginPlan(run.id);
+    await records.plans.begin(run.id);
 
     expect((await records.targets.reasons([run.id])).get(run.id)).toEqual([]);
   });
@@ -438,6 +438,8 @@ describe('an outcome', () => {
       outcome: 'succeeded',
       reason: 'done',
       at: NOW,
+      job: run.job,
+      startedAt: NOW,
     });
     expect(await records.runs.get(run.id)).toMatchObject({ requests: 2, counts: { succeeded: 1 } });
     expect(await records.targets.inState(run.id, 'acting', 10)).toEqual([]);
@@ -522,10 +524,10 @@ describe('when Redis loses its connection before it responds', () => {
   test('the targets of a plan are added once, although they are sent twice', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
-    const step = await records.targets.beginPlan(run.id);
+    const step = await records.plans.begin(run.id);
     cut.loseNextAnswer();
     const skipped = aTarget('c', { state: 'ended', outcome: 'skipped' });
-    expect(await openRecords(cut.redis).targets.add(run.id, step, [...targets(2), skipped])).toBe(true);
+    expect(await openRecords(cut.redis).plans.add(run.id, step, [...targets(2), skipped])).toBe(true);
     expect(cut.lost()).toBe(1);
     expect(await countsOf(run)).toMatchObject({ planned: 3, skipped: 1 });
     expect(await records.targets.pending(run.id, 10)).toHaveLength(2);
@@ -561,9 +563,9 @@ describe('the budget of an account', () => {
     const run = aRun({ account });
     await records.runs.create(run, { concurrency: 1_000, targetMs: 60_000, weight });
     await records.runs.move(run, 'planning', { at: NOW });
-    const step = await records.targets.beginPlan(run.id);
+    const step = await records.plans.begin(run.id);
     const names = Array.from({ length: pending + following }, (_, index) => aTarget(`site-${index}`));
-    await records.targets.add(run.id, step, names);
+    await records.plans.add(run.id, step, names);
     await records.runs.move(run, 'running', { at: NOW, planComplete: true, planFence: step });
     for (const released of await records.targets.dispatch(run.id, NOW, Math.max(following, 1))) {
       const { target } = (await records.targets.claim(run, released, NOW)) ?? {};

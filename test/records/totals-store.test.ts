@@ -22,7 +22,7 @@ async function begun(changes: Partial<Run>, targets: readonly Target[]): Promise
   const run = aRun(changes);
   await records.runs.create(run, limits);
   await records.runs.move(run, 'planning', { at: NOON });
-  await records.targets.add(run.id, await records.targets.beginPlan(run.id), targets);
+  await records.plans.add(run.id, await records.plans.begin(run.id), targets);
   await records.runs.move(run, 'running', { at: NOON, planComplete: true });
   return run;
 }
@@ -54,15 +54,39 @@ test('runs and targets are counted by policy, status and reason, however many ru
   expect(runs).toContainEqual({
     status: 'partial',
     policy: 'sync',
+    account: 'agency',
     count: 120,
     runs: 120,
     latest: 'sync.119',
   });
-  expect(runs).toContainEqual({ status: 'failed', policy: 'mail', count: 1, runs: 1, latest: 'mail.1' });
+  expect(runs).toContainEqual({
+    status: 'failed',
+    policy: 'mail',
+    account: 'agency',
+    count: 1,
+    runs: 1,
+    latest: 'mail.1',
+  });
   const timeouts = targets.filter(({ reason }) => reason === 'timeout');
   expect(timeouts).toEqual([
-    { outcome: 'failed', reason: 'timeout', policy: 'sync', count: 240, runs: 120, latest: 'sync.119' },
-    { outcome: 'failed', reason: 'timeout', policy: 'mail', count: 1, runs: 1, latest: 'mail.1' },
+    {
+      outcome: 'failed',
+      reason: 'timeout',
+      policy: 'sync',
+      account: 'agency',
+      count: 240,
+      runs: 120,
+      latest: 'sync.119',
+    },
+    {
+      outcome: 'failed',
+      reason: 'timeout',
+      policy: 'mail',
+      account: 'agency',
+      count: 1,
+      runs: 1,
+      latest: 'mail.1',
+    },
   ]);
   const succeeded = targets.filter(({ outcome }) => outcome === 'succeeded');
   expect(succeeded).toMatchObject([{ reason: 'done', count: 120 }]);
@@ -87,6 +111,7 @@ test('an active run is in no total, and is listed separately', async () => {
   expect(await records.totals.between(NOON, NOON)).toEqual({
     since: NOON,
     active: [run.id],
+    hours: [],
     runs: [],
     targets: [],
   });
@@ -95,13 +120,42 @@ test('an active run is in no total, and is listed separately', async () => {
   expect(await records.totals.between(NOON, NOON)).toMatchObject({ active: [], runs: [{ count: 1 }] });
 });
 
+test('targets are also counted by the hour in which their run ended', async () => {
+  await endedAt(NOON, 'partial', { id: 'sync.1', policy: 'sync' }, someFailed);
+  await endedAt(NOON + 2 * HOUR, 'failed', { id: 'mail.1', policy: 'mail' }, [
+    ended('a', 'failed', 'timeout'),
+  ]);
+
+  const { hours } = await records.totals.between(NOON, NOON + 3 * HOUR);
+
+  expect(hours).toHaveLength(4);
+  expect(hours).toContainEqual(
+    expect.objectContaining({ hour: NOON, outcome: 'failed', reason: 'timeout', count: 2 }),
+  );
+  expect(hours).toContainEqual(
+    expect.objectContaining({ hour: NOON, outcome: 'succeeded', reason: 'done', count: 1 }),
+  );
+  expect(hours).toContainEqual(
+    expect.objectContaining({ hour: NOON + 2 * HOUR, outcome: 'failed', reason: 'timeout', count: 1 }),
+  );
+});
+
 test('a run that is skipped when it is created counts in that hour', async () => {
-  const skipped = aRun({ id: 'late', policy: 'sync', status: 'skipped', createdAt: NOON, finishedAt: NOON });
+  const skipped = aRun({
+    id: 'late',
+    policy: 'sync',
+    account: 'agency',
+    status: 'skipped',
+    createdAt: NOON,
+    finishedAt: NOON,
+  });
   await Promise.all([1, 2].map(() => records.runs.create(skipped, limits)));
 
   const { runs } = await records.totals.between(NOON, NOON);
 
-  expect(runs).toEqual([{ status: 'skipped', policy: 'sync', count: 1, runs: 1, latest: 'late' }]);
+  expect(runs).toEqual([
+    { status: 'skipped', policy: 'sync', account: 'agency', count: 1, runs: 1, latest: 'late' },
+  ]);
 });
 
 test('hours outside the requested time are not counted, and each is removed after a day', async () => {

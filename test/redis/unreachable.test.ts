@@ -136,4 +136,4 @@ test('a daemon logs a changed password once, and once that Redis is available ag
   expect(await store.ping()).toBe('PONG');
   admin.disconnect();
   await close();
-}, 30_000);
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stepNamesIn, toRun, toTarget } from '../../src/run/from-report.ts';
 import { toReport, toSummary } from '../../src/run/report.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 
@@ -38,11 +39,14 @@ test('a run is printed with the terms of the command line, and unknown values ar
     run: 'nightly-sync.20260801T000000Z',
     policy: 'nightly-sync',
     job: 'site-sync',
+    account: 'default',
     status: 'running',
     trigger: 'schedule',
     scheduled_for: '2026-08-01T00:00:00.000Z',
+    created_at: '2026-08-01T00:00:00.000Z',
     started_at: null,
     finished_at: null,
+    plan_complete: false,
     requests: 7,
     requests_by_operation: { syncSite: 4, listSites: 3 },
     counts: { planned: 2, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
@@ -50,6 +54,7 @@ test('a run is printed with the terms of the command line, and unknown values ar
       {
         id: '12',
         label: 'a.example',
+        state: 'ended',
         outcome: 'succeeded',
         reason: 'done',
         detail: null,
@@ -61,6 +66,7 @@ test('a run is printed with the terms of the command line, and unknown values ar
       {
         id: '13',
         label: 'b.example',
+        state: 'pending',
         outcome: null,
         reason: null,
         detail: null,
@@ -80,4 +86,80 @@ test('a run with a message shows it, and a summary has no targets', () => {
   expect(blocked.started_at).toBe('1970-01-01T00:00:00.001Z');
   expect(blocked).not.toHaveProperty('targets');
   expect(toSummary(run)).not.toHaveProperty('detail');
+});
+
+test('a report that is read back is the same report', () => {
+  const since = Date.UTC(2026, 6, 1);
+  const change = {
+    target: '12',
+    label: 'a.example',
+    about: 'plugin',
+    severity: 'error',
+    message: 'Old',
+    since,
+  } as const;
+  const full: Run = {
+    ...run,
+    status: 'partial',
+    detail: 'Something failed.',
+    startedBy: { kind: 'user', name: 'anna' },
+    afterRun: 'other.20260801T000000Z',
+    startedAt: since + 1,
+    finishedAt: since + 2,
+    planComplete: true,
+    spread: { from: since, ms: 60_000, targets: 2 },
+    dueBy: since + 1,
+    late: { is: 'missed', at: since + 1, expected: since + 3 },
+    findings: { open: 1, new: 1, resolved: 1, firstNew: [change], firstResolved: [change] },
+    rollout: {
+      is: 'pausing',
+      until: since + 9,
+      batches: [
+        {
+          ...{ takes: '10%', targets: 1, begunAt: since + 1, endedAt: since + 2 },
+          gate: { at: since + 3, is: 'closed', done: 1, failed: 0, unhealthy: 1, why: 'Not healthy.' },
+          pauseSkipped: { by: 'anna', at: since + 3, reason: 'in a hurry' },
+          resumed: { by: 'ben', at: since + 4 },
+        },
+        { takes: 'the rest', targets: 1 },
+      ],
+    },
+    approvals: [
+      {
+        ...{ hash: 'h', since, expires: since + 5, why: 'Always.', from: 1, to: 2, requests: 3 },
+        destructive: ['deleteSite'],
+        rejected: [{ by: 'anna', at: since + 1, reason: 'in use', targets: 1 }],
+        decided: { is: 'approved', by: 'ben', at: since + 2, upTo: 1 },
+      },
+      { hash: 'y', since, expires: since + 5, why: 'Every batch.', from: 2, to: 2 },
+    ],
+    recordings: {
+      ...{ wanted: 2, recorded: 0, failed: 1, left: 1, requests: 4 },
+      first: [{ site: '12', kind: 'work', state: 'failed', why: 'It was refused.' }],
+    },
+    held: { at: since + 4, since },
+    ending: 'gate-closed',
+    planHash: 'abc',
+    names: [{ path: [], kind: 'tag', name: 'Premium', id: '12' }],
+    policyJson: '{"steps":[{"name":"note"},{"name":"sync"}]}',
+  };
+  const targets: Target[] = [
+    { ...ended, steps: [{ reason: 'done', at: since, taskId: 't-1' }] },
+    {
+      ...ended,
+      outcome: 'failed',
+      reason: 'timeout',
+      detail: 'Late',
+      steps: [{ reason: 'done', at: since }],
+    },
+    { id: '13', label: 'b', state: 'pending', fence: 0, attempts: 0, waits: 0 },
+    {
+      ...{ id: '14', label: 'c', state: 'following', fence: 0, attempts: 0, waits: 0, lostAt: since },
+      watch: { kind: 'task', of: { id: 't' } },
+    } as unknown as Target,
+  ];
+  const report = toReport(full, targets);
+  const again = toReport(toRun(report, stepNamesIn(report.targets)), report.targets.map(toTarget));
+  expect(again).toEqual(report);
+  expect(toSummary(toRun(toSummary(run)))).toEqual(toSummary(run));
 });

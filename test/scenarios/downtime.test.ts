@@ -108,7 +108,7 @@ describe('an account that refuses access', () => {
   test('keeps no run blocked forever if a process died while it released the runs', async () => {
     const fired = await blocked();
     world.sandbox.account.activate();
-    await world.caretaker.records.accounts.unblock('default');
+    await world.caretaker.records.accounts.unblock('default', world.clock.now());
 
     const working = world.caretaker.engine.work(50);
     const run = await world.ended(fired);

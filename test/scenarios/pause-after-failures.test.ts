@@ -4,6 +4,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import type { PolicyState } from '../../src/records/policy-store.ts';
 import type { Run } from '../../src/run/run.ts';
 import { startReceiver } from '../notify/receiver.ts';
+import { letterOf, toldTo } from '../notify/world.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
@@ -69,9 +70,9 @@ test('a manual pause keeps its author and its reason, however many runs fail mea
 
 test('an automatic pause is notified once, with its reason and how to resume the policy', async () => {
   const ops = await startReceiver(204);
-  world = await startWorld({ sites: 2 });
+  world = await startWorld({ sites: 2, notify: true });
   world.caretaker.take({
-    notifications: { ops: { name: 'ops', webhook: { url: ops.url } } },
+    notifications: { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } },
     calendars: {},
     retention: { runsMs: 90 * 86_400_000 },
   });
@@ -85,8 +86,9 @@ test('an automatic pause is notified once, with its reason and how to resume the
   await ops.untilReceived(1);
 
   expect(ops.received).toHaveLength(1);
-  expect(ops.received[0]?.headers['x-caretaker-event']).toBe('policy.paused');
-  expect(JSON.parse(ops.received[0]?.body ?? '')).toMatchObject({
+  const { type, data } = letterOf(ops);
+  expect(type).toBe('policy.paused');
+  expect(data).toMatchObject({
     text: 'nightly-sync was paused by caretaker: 2 runs failed in a row. No scheduled run starts until it is resumed: caretaker policies resume nightly-sync.',
     policy: 'nightly-sync',
     run: last.id,
@@ -97,10 +99,10 @@ test('an automatic pause is notified once, with its reason and how to resume the
 
 test('a manual pause is not notified as an automatic one', async () => {
   const ops = await startReceiver(204);
-  world = await startWorld({ sites: 2 });
+  world = await startWorld({ sites: 2, notify: true });
   const { caretaker } = world;
   caretaker.take({
-    notifications: { ops: { name: 'ops', webhook: { url: ops.url } } },
+    notifications: { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0, repeat_interval: 0 } },
     calendars: {},
     retention: { runsMs: 90 * 86_400_000 },
   });
@@ -112,8 +114,5 @@ test('a manual pause is not notified as an automatic one', async () => {
   await counted(2);
   await ops.untilReceived(2);
 
-  expect(ops.received.map(({ headers }) => headers['x-caretaker-event'])).toEqual([
-    'run.stopped',
-    'run.stopped',
-  ]);
+  expect(toldTo(ops)).toEqual(['run.stopped', 'run.stopped']);
 });

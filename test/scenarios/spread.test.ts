@@ -39,7 +39,7 @@ test('a scheduled run starts each site at its time in the window, and a manual r
       expect(at).toBeGreaterThanOrEqual(from + (place * ms) / targets);
     });
 
-  expect(toSummary(run).spread).toEqual({ from: isoTime(from), until: isoTime(from + ms) });
+  expect(toSummary(run).spread).toEqual({ from: isoTime(from), until: isoTime(from + ms), targets });
 
   const manual = await world.ended(await world.fire(spreading));
   expect(toSummary(manual)).not.toHaveProperty('spread');

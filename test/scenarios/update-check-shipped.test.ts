@@ -6,9 +6,9 @@ import type { Answer, OperationId } from '../../src/contract/operations.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
-const HOUR = 3_600_000;
-/** Sets the service's clock to just after a full hour, so that no schedule starts a run during these tests. */
-const AHEAD_MS = HOUR - (Date.now() % HOUR) + 60_000;
+const DAY = 86_400_000;
+/** Sets the service's clock to noon: schedules start their runs at night, so none is in progress during these tests. */
+const AHEAD_MS = DAY - ((Date.now() + DAY / 2) % DAY);
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -56,7 +56,7 @@ const run = async (policy: string) => {
   };
 };
 
-const FORTNIGHT = 14 * 86_400_000;
+const FORTNIGHT = 14 * DAY;
 
 /** The outcome that each schedule, and each site with a vulnerable core, should have according to the account. */
 async function expectedEnds(): Promise<Record<string, string>> {

@@ -79,5 +79,4 @@ test.each(['after-end', 'before-create', 'after-create', 'before-cursor'])(
     ]);
     await world.ended(runs[0]?.id ?? '');
   },
-  40_000,
 );

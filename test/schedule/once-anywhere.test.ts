@@ -123,6 +123,7 @@ const facts = (socketPath: string, began: number, wrongByMs: number): string =>
       calendars: {},
       notifications: {},
       retention: { runsMs: 90 * 86_400_000 },
+      audit: { keptMs: 400 * 86_400_000 },
     },
   });
 

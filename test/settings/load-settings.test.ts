@@ -2,30 +2,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scrub } from '../../src/secrets.ts';
-import { configFileJsonSchema } from '../../src/settings/config-file.ts';
+import { configValuesJsonSchema } from '../../src/settings/config-file.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
-import { InvalidFilesError, renderFinding } from '../../src/yaml/diagnostic.ts';
+import { type InvalidFilesError, renderFinding } from '../../src/yaml/diagnostic.ts';
 import { folderWith } from './folder.ts';
-
-type Env = Record<string, string>;
-
-function load(text: string, env: Env = {}, files: Record<string, string> = {}) {
-  const cwd = folderWith({ 'config/caretaker.yaml': text, ...files });
-  return loadSettings({ cwd, env });
-}
-
-function mistakesOf(text: string, env: Env = {}): string[] {
-  try {
-    load(text, env);
-    return [];
-  } catch (error) {
-    if (!(error instanceof InvalidFilesError)) throw error;
-    return error.findings.map(
-      ({ line, column, message, suggestion }) =>
-        `${line}:${column} ${message}${suggestion ? ` ${suggestion}` : ''}`,
-    );
-  }
-}
+import { errorsOf, load } from './load.ts';
 
 test('a misspelled key is shown with its position and a suggestion', () => {
   const cwd = folderWith({ 'config/caretaker.yaml': 'redis: embedded\nacounts:\n  default: {}\n' });
@@ -76,6 +57,10 @@ test('an empty file means the environment and the defaults', () => {
     notifications: {},
     calendars: {},
     retention: { runsMs: 90 * 86_400_000 },
+    audit: { keptMs: 400 * 86_400_000 },
+    access: { users: [], tokens: [], trustedProxies: [] },
+    warnings: [],
+    policyMentions: [],
   });
 });
 
@@ -103,7 +88,7 @@ test.each([
   ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" must not be before "from".'],
   ['sunday: [2026-12-25]', 'must not be a weekday, because a weekday means that day of every week.'],
 ])('calendars: { %s } is an error', (text, sentence) => {
-  const [mistake, ...others] = mistakesOf(`calendars: { ${text} }\n`);
+  const [mistake, ...others] = errorsOf(`calendars: { ${text} }\n`);
   expect(mistake).toContain(sentence);
   expect(others).toEqual([]);
 });
@@ -131,7 +116,7 @@ test('an account without base URL and token is not an error', () => {
 });
 
 test('a missing variable is reported with its position, and a default replaces a missing or empty one', () => {
-  expect(mistakesOf('policies: ${FOLDER}\n')).toEqual([
+  expect(errorsOf('policies: ${FOLDER}\n')).toEqual([
     '1:11 The environment variable FOLDER is not set. set it, or write a default: ${FOLDER:-...}',
   ]);
   expect(load('policies: ${FOLDER:-/rules}\n', { FOLDER: '' }).policiesDir).toBe('/rules');
@@ -158,8 +143,8 @@ test.each(['__proto__', 'constructor', 'toString'])('%s is not a known key anywh
     `accounts: { default: { ${name}: 1 } }\n`,
   ];
   for (const text of texts.slice(0, name === '__proto__' ? 6 : 2))
-    expect(mistakesOf(text), text).toHaveLength(1);
-  expect(mistakesOf(`policies: "\${${name}}"\n`).join()).toContain(
+    expect(errorsOf(text), text).toHaveLength(1);
+  expect(errorsOf(`policies: "\${${name}}"\n`).join()).toContain(
     `The environment variable ${name} is not set.`,
   );
   expect(load(`policies: "/\${${name}:-x}"\n`).policiesDir).toBe('/x');
@@ -168,12 +153,12 @@ test.each(['__proto__', 'constructor', 'toString'])('%s is not a known key anywh
 test('a password shorter than 12 characters is rejected only where other machines reach the dashboard', () => {
   const remark =
     '"password" must have at least 12 characters, because other machines can reach the dashboard on 0.0.0.0.';
-  expect(mistakesOf('dashboard: { host: 0.0.0.0, password: a }\n')).toEqual([`1:39 ${remark}`]);
-  expect(mistakesOf('dashboard: { host: 0.0.0.0, password: "${P}" }\n', { P: 'elevenchars' })).toEqual([
+  expect(errorsOf('dashboard: { host: 0.0.0.0, password: a }\n')).toEqual([`1:39 ${remark}`]);
+  expect(errorsOf('dashboard: { host: 0.0.0.0, password: "${P}" }\n', { P: 'elevenchars' })).toEqual([
     `1:39 ${remark}`,
   ]);
   const fromVariables = { CARETAKER_DASHBOARD_HOST: '0.0.0.0', CARETAKER_DASHBOARD_PASSWORD: 'a' };
-  expect(mistakesOf('policies: ./p\n', fromVariables).join()).toContain(remark);
+  expect(errorsOf('policies: ./p\n', fromVariables).join()).toContain(remark);
   for (const host of ['127.0.0.1', 'localhost', '"::1"'])
     expect(load(`dashboard: { host: ${host}, password: a }\n`).dashboard.password).toBe('a');
   expect(load('dashboard: { host: 0.0.0.0, password: twelve chars }\n').dashboard.password).toBe(
@@ -184,7 +169,7 @@ test('a password shorter than 12 characters is rejected only where other machine
 });
 
 test.each(['${1X}', '${X-y}', '${}', '${X'])('%s is not a variable', (text) => {
-  expect(mistakesOf(`policies: "${text}"\n`)).toEqual([
+  expect(errorsOf(`policies: "${text}"\n`)).toEqual([
     '1:11 A variable must have the form ${NAME} or ${NAME:-default}.',
   ]);
 });
@@ -213,9 +198,11 @@ test('.env adds to the environment, and variables that are already set take prec
 test('tokens and passwords are hidden in all output once they were read', () => {
   load(
     'accounts: { x: { token: tok-4711 } }\ndashboard: { password: pass-4711 }\nredis: redis://:red-4711@r:1\n' +
-      'notifications: { ops: { webhook: { url: "https://h.example/hook-4711", secret: sec-4711xx } } }\n',
+      'notifications: { ops: { webhook: { url: "https://h.example/hook-4711", secret: whsec_4711ZoX5ekuAcPGMkMrZzyfV8jVbJ2dm } } }\n',
   );
-  expect(scrub('tok-4711 pass-4711 red-4711 https://h.example/hook-4711 sec-4711xx')).not.toContain('4711');
+  expect(
+    scrub('tok-4711 pass-4711 red-4711 https://h.example/hook-4711 whsec_4711ZoX5ekuAcPGMkMrZzyfV8jVbJ2dm'),
+  ).not.toContain('4711');
 });
 
 test.each([
@@ -276,17 +263,17 @@ test.each([
   ['policies:', '1:10 "policies" must be a string, not null.'],
   ['- a', '1:1 The file must be a map of keys and values.'],
 ])('%s is an error', (text, mistake) => {
-  expect(mistakesOf(`${text}\n`)[0]).toBe(mistake);
+  expect(errorsOf(`${text}\n`)[0]).toBe(mistake);
 });
 
 test('a base URL ends with the version of the API', () => {
-  const [mistake] = mistakesOf('accounts: { a: { base_url: "https://x.example/api" } }\n');
+  const [mistake] = errorsOf('accounts: { a: { base_url: "https://x.example/api" } }\n');
   expect(mistake).toContain('such as https://example.com/api/v6');
 });
 
 test('all errors are shown together, from top to bottom', () => {
   const text = 'dashbord: {}\nretention: { runs: x }\ndaemon: { concurrency: 0, threads: 1 }\n';
-  expect(mistakesOf(text).map((mistake) => mistake.split(' ')[0])).toEqual(['1:1', '2:20', '3:24', '3:27']);
+  expect(errorsOf(text).map((mistake) => mistake.split(' ')[0])).toEqual(['1:1', '2:20', '3:24', '3:27']);
 });
 
 test('a file that was named must exist', () => {
@@ -349,7 +336,7 @@ test('every key of the config file is described in the JSON Schema', () => {
       ...undescribed(inner, `${path}.${key}`),
     ]);
   };
-  expect(undescribed(configFileJsonSchema(), '')).toEqual([]);
+  expect(undescribed(configValuesJsonSchema(), '')).toEqual([]);
 });
 
 test('the shipped config file is valid without any variable', () => {

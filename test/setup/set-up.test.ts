@@ -79,13 +79,13 @@ test('a Redis elsewhere is enough to use Caretaker, and not for its tests', asyn
   expect((await checkout.run('set-up.mjs', ['--for', 'test'], env)).code).toBe(1);
 });
 
-test('the tests get a browser in CI, and only there', async () => {
+test('the tests get a browser and a Prometheus in CI, and only there', async () => {
   const programs = { 'redis-server': '', 'apt-get': '' };
   const env = await machine(programs);
 
   expect((await checkout.run('set-up.mjs', ['--for', 'test'], env)).stderr).toBe('');
   expect((await checkout.run('set-up.mjs', ['--for', 'test'], { ...env, CI: 'true' })).stderr).toMatch(
-    /^Installing Chromium for the tests \(.*apt-get install .*chromium\)\n$/,
+    /^Installing Chromium for the tests \(.*apt-get install .*chromium\)\nInstalling Prometheus for the tests \(.*apt-get install .*prometheus\)\n$/,
   );
 });
 

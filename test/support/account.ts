@@ -20,6 +20,7 @@ const free: Budget = {
   learn: async () => {},
   state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, availableForActions: 1 }),
   usage: async () => ({ limit: 1, reserved: 0 }),
+  history: async () => [],
 };
 
 export type OpenAccount = Account & {

@@ -74,6 +74,8 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   /** The offset of the service's clock; default 0. */
   serviceAheadMs?: number;
   policiesDir?: string;
+  /** Default: a free port of this machine, without a password. */
+  dashboard?: { password: string };
   /** The start time of the clock. Default: noon. */
   from?: number;
   /** Called before the Caretaker is opened. */
@@ -82,6 +84,8 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   onOtherVersion?: (error: Error) => void;
   /** Whether the Caretaker starts to work immediately; default yes. */
   work?: boolean;
+  /** Whether a Caretaker that works also sends notifications, as a worker of the daemon does; default no. */
+  notify?: boolean;
 }
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
@@ -107,10 +111,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     policiesDir: options.policiesDir ?? '/nowhere',
     dataDir: dirname(redis.socketPath),
     daemon: { concurrency: 50 },
-    dashboard: { host: '127.0.0.1', port: 0 },
+    dashboard: { host: '127.0.0.1', port: 0, ...options.dashboard },
     notifications: {},
     calendars: {},
     retention: { runsMs: 90 * 86_400_000 },
+    audit: { keptMs: 400 * 86_400_000 },
+    access: { users: [], tokens: [], trustedProxies: [] },
+    warnings: [],
+    policyMentions: [],
   };
   const opened: Caretaker[] = [];
   const working: { stop(): Promise<void> }[] = [];
@@ -123,6 +131,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     });
     opened.push(caretaker);
     if (atWork) working.push(caretaker.engine.work(settings.daemon.concurrency));
+    if (atWork && options.notify) working.push(caretaker.notifier.work());
     return caretaker;
   };
   const caretaker = await open(work);

@@ -30,7 +30,7 @@ export interface Desk {
   folder: string;
   /** Writes a file into the folder. */
   write(file: string, text: string): void;
-  start(args: string[], env?: Record<string, string>): Started;
+  start(args: string[], env?: Record<string, string>, cwd?: string): Started;
   /** Runs a command to its end, in this folder unless another is named. */
   run(args: string[], env?: Record<string, string>, cwd?: string): Promise<Ended>;
   /** Starts the embedded Redis of this folder, so that no command has to start it; returns a connection. */
@@ -100,7 +100,11 @@ export function openDesk(environment: Record<string, string>): Desk {
     run: (args, env, cwd) => start(args, env, cwd).ended,
     async keepRedis() {
       kept ??= await connectRecords(
-        { redis: { kind: 'embedded' }, dataDir: join(folder, '.caretaker') },
+        {
+          redis: { kind: 'embedded' },
+          dataDir: join(folder, '.caretaker'),
+          audit: { keptMs: 86_400_000 },
+        },
         keptLog(),
       );
       return kept;

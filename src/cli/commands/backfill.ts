@@ -1,11 +1,18 @@
 import type { Caretaker } from '../../app/caretaker.ts';
 import type { OpenRecords } from '../../app/open-records.ts';
 import { isoTime } from '../../clock.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import { backfillPolicy, type Backfilled as Planned } from '../../control/commands/backfill.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
-import type { Run } from '../../run/run.ts';
-import { type BackfillTime, planBackfill, queued, type Reprocess } from '../../schedule/backfill.ts';
-import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
+import {
+  type BackfillReport,
+  type BackfillTime,
+  planBackfill,
+  type Reprocess,
+  toBackfillReport,
+} from '../../schedule/backfill.ts';
+import { edgeOf, type Span } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
 import { countOf } from '../../text.ts';
 import { needWorker } from '../active-process.ts';
@@ -13,18 +20,20 @@ import {
   type GlobalOptions,
   hasRecords,
   policyNamed,
+  type ReasonOption,
   settingsOf,
   withCaretaker,
   withRecords,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { localActor } from '../local-actor.ts';
 import { formatPause } from '../output/pause.ts';
 import { isForPeople, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 import { watchRun } from '../watch-run.ts';
 
-interface BackfillOptions extends GlobalOptions {
+export interface BackfillOptions extends GlobalOptions, ReasonOption {
   from: string;
   to?: string;
   dryRun?: boolean;
@@ -32,8 +41,6 @@ interface BackfillOptions extends GlobalOptions {
   detach?: boolean;
   ignoreFreeze?: true;
 }
-
-type Planned = BackfillTime & { run?: Run };
 
 /**
  * Starts runs of a policy for past scheduled times in a range, one after the other. `--dry-run` only lists
@@ -45,7 +52,7 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
   accountOf(settings, policy.account);
   const planned = async (opened?: Pick<OpenRecords, 'records' | 'clock'>) => {
     const now = opened?.clock.now() ?? Date.now();
-    const span = spanOf(policy, options, now);
+    const span = spanOf(policy.schedule?.timezone ?? 'UTC', options, now);
     const scheduledTimes = await planBackfill(opened?.records, policy, span, options.reprocess, now);
     return { span, scheduledTimes };
   };
@@ -54,7 +61,7 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
     const { span, scheduledTimes } = await (hasRecords(settings)
       ? withRecords(options, settings, planned)
       : planned());
-    return print(terminal, policy, span, scheduledTimes, options);
+    return showBackfill(toBackfillReport(policy, scheduledTimes), span, terminal, options);
   }
   return withCaretaker(options, settings, async (caretaker) => {
     const { span, scheduledTimes } = await planned(caretaker);
@@ -75,14 +82,20 @@ async function fireAndFollow(
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
     terminal.message(`${name} is ${formatPause(pause)}. The backfill runs anyway, because you requested it.`);
-  if (isForPeople(options)) printTimes(terminal, policy, scheduledTimes, options);
-  const made = await fireAll(caretaker, policy, scheduledTimes, options);
-  const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
-  const value = asJson(policy, span, await withPresentState(caretaker, made), options);
-  const text = () => {
-    if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
+  if (isForPeople(options)) printTimes(toBackfillReport(policy, scheduledTimes), terminal, options);
+  const deps = { ...caretaker, policy: () => policy, needAccount: () => undefined };
+  const input = {
+    policy: name,
+    from: isoTime(span.from),
+    to: isoTime(span.to),
+    reprocess: options.reprocess,
+    ignore_freeze: options.ignoreFreeze,
+    reason: options.reason,
   };
-  await show(terminal, options, { value, rows: value.scheduled_times, text });
+  const made = await carryOut(backfillPolicy, deps, input, localActor());
+  const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
+  const report = toBackfillReport(policy, await withPresentState(caretaker, made));
+  await showBackfilled(report, span, terminal, options);
   return code;
 }
 
@@ -94,8 +107,8 @@ const withPresentState = ({ records }: Caretaker, made: readonly Planned[]): Pro
     }),
   );
 
-function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number): Span {
-  const zone = schedule?.timezone ?? 'UTC';
+/** @throws {UsageError} when the options name no range of past times. */
+export function spanOf(zone: string, { from, to }: Pick<BackfillOptions, 'from' | 'to'>, now: number): Span {
   const edge = (option: string, text: string, which: keyof Span) => {
     const at = edgeOf(text, zone, now, which);
     if (at !== undefined) return at;
@@ -113,31 +126,6 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
   return span;
 }
 
-/** Fires the oldest time first: queued runs start in the order of their creation. */
-async function fireAll(
-  { engine }: Caretaker,
-  policy: Policy,
-  scheduledTimes: readonly BackfillTime[],
-  { ignoreFreeze }: BackfillOptions,
-): Promise<Planned[]> {
-  const made: Planned[] = [];
-  for (const one of scheduledTimes) {
-    if (!one.fires) made.push(one);
-    else {
-      const { scheduledFor, attempt, afterRun } = one;
-      const firing = {
-        trigger: 'backfill' as const,
-        scheduledFor,
-        attempt,
-        ...(afterRun === undefined ? {} : { afterRun }),
-        ...(ignoreFreeze ? { ignoreFreeze } : {}),
-      };
-      made.push({ ...one, run: await engine.fire(queued(policy), firing) });
-    }
-  }
-  return made;
-}
-
 async function watchAll(
   caretaker: Caretaker,
   made: readonly Planned[],
@@ -145,67 +133,82 @@ async function watchAll(
   options: GlobalOptions,
 ): Promise<number> {
   const silent = !isForPeople(options);
+  return worstOf(
+    made.flatMap(({ run }) => run ?? []),
+    (run) => watchRun(caretaker, run, terminal, { silent, cancelIfRefused: false }),
+  );
+}
+
+/** Watches runs one after the other, until the rest cannot be watched, and returns the worst exit code. */
+export async function worstOf<T>(runs: readonly T[], watch: (run: T) => Promise<number>): Promise<number> {
   let worst: number = exit.ok;
-  for (const { run } of made) {
-    if (!run) continue;
-    const code = await watchRun(caretaker, run, terminal, { silent, cancelIfRefused: false });
+  for (const run of runs) {
+    const code = await watch(run);
     worst = Math.max(worst, code);
     if (code === exit.interrupted || code === exit.unreachable) break;
   }
   return worst;
 }
 
-async function print(
-  terminal: Terminal,
-  policy: Policy,
+/** Shows what a backfill would run. */
+export async function showBackfill(
+  report: BackfillReport,
   span: Span,
-  scheduledTimes: readonly BackfillTime[],
+  terminal: Terminal,
   options: BackfillOptions,
 ): Promise<number> {
-  const value = asJson(policy, span, scheduledTimes, options);
-  const text = () => printTimes(terminal, policy, scheduledTimes, options);
-  await show(terminal, options, { value, rows: value.scheduled_times, text });
+  const value = asJson(report, span, options);
+  await show(terminal, options, {
+    value,
+    rows: value.scheduled_times,
+    text: () => printTimes(report, terminal, options),
+  });
   return exit.ok;
 }
 
-function printTimes(
+/** Shows the runs of a backfill; for people, only those that were left to a daemon. */
+export async function showBackfilled(
+  report: BackfillReport,
+  span: Span,
   terminal: Terminal,
-  policy: Policy,
-  scheduledTimes: readonly BackfillTime[],
   options: BackfillOptions,
+): Promise<void> {
+  const value = asJson(report, span, options);
+  const text = () => {
+    if (options.detach) for (const { run } of report.scheduled_times) if (run) terminal.data(run);
+  };
+  await show(terminal, options, { value, rows: value.scheduled_times, text });
+}
+
+/** Prints the times, and what becomes of each. */
+export function printTimes(
+  { policy, timezone, overlap, scheduled_times: times }: BackfillReport,
+  terminal: Terminal,
+  { dryRun }: Pick<BackfillOptions, 'dryRun'>,
 ): void {
-  const zone = policy.schedule?.timezone ?? 'UTC';
-  const fires = scheduledTimes.filter((one) => one.fires).length;
-  const rows = scheduledTimes.map((one) => [
-    `${wallTime(one.scheduledFor, zone)} ${zone}`,
+  const fires = times.filter((one) => one.fires).length;
+  const rows = times.map((one) => [
+    `${one.wall_time} ${timezone}`,
     one.fires ? terminal.paint('green', 'run') : terminal.paint('dim', 'skip'),
     one.because,
   ]);
   if (rows.length > 0)
     terminal.data(table(['scheduled time', 'backfill', 'current state'], rows, terminal.paint));
-  const order = policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
+  const order = overlap ? 'all at once (overlap: allow)' : 'one after the other';
   const what =
-    fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy.name}, ${order}.`;
-  terminal.message(options.dryRun && fires > 0 ? `${what} This was a dry run: no run was started.` : what);
+    fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy}, ${order}.`;
+  terminal.message(dryRun && fires > 0 ? `${what} This was a dry run: no run was started.` : what);
 }
 
 const asJson = (
-  policy: Policy,
+  { policy, scheduled_times }: BackfillReport,
   { from, to }: Span,
-  scheduledTimes: readonly Planned[],
   { reprocess, dryRun = false }: BackfillOptions,
 ) => ({
-  policy: policy.name,
+  policy,
   from: isoTime(from),
   to: isoTime(to),
   reprocess,
   dry_run: dryRun,
-  scheduled_times: scheduledTimes.map(({ scheduledFor, fires, because, run }) => ({
-    scheduled_for: isoTime(scheduledFor),
-    wall_time: wallTime(scheduledFor, policy.schedule?.timezone ?? 'UTC'),
-    fires,
-    because,
-    run: run?.id ?? null,
-    status: run?.status ?? null,
-  })),
+  scheduled_times,
 });

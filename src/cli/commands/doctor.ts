@@ -90,11 +90,16 @@ function line({ what, state, message }: Check, { paint, dataColumns }: Terminal)
 function checkSettings(options: GlobalOptions, report: Report): Settings | undefined {
   try {
     const settings = settingsOf(options);
-    report({
-      what: 'configuration',
-      state: 'ok',
-      message: settings.file ?? 'the built-in defaults (no file)',
-    });
+    const { warnings, file = 'the built-in defaults (no file)' } = settings;
+    report(
+      warnings.length === 0
+        ? { what: 'configuration', state: 'ok', message: file }
+        : {
+            what: 'configuration',
+            state: 'warning',
+            message: `${file} has ${countOf(warnings.length, 'warning')}: "caretaker validate" shows ${warnings.length === 1 ? 'it' : 'them'}`,
+          },
+    );
     return settings;
   } catch (error) {
     if (!(error instanceof CaretakerError)) throw error;

@@ -1,5 +1,7 @@
-import { userInfo } from 'node:os';
+import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import { type PauseDeps, pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { jobsOf } from '../../policy/job-of.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -11,14 +13,16 @@ import {
   hasRecords,
   noSuchPolicy,
   policiesOf,
+  type ReasonOption,
   settingsOf,
   withRecords,
 } from '../context.ts';
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
+import { localActor } from '../local-actor.ts';
 import { formatPause } from '../output/pause.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endOf, type UntilOptions } from '../parse-end-time.ts';
+import { endText, type UntilOptions } from '../parse-end-time.ts';
 
 /** Which policies to change. If several criteria are given, a policy must meet all of them. */
 interface Selector {
@@ -43,49 +47,72 @@ export async function pausePolicies(
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
-  await withRecords(options, settings, async ({ records, clock }) => {
+  await withRecords(options, settings, async (opened) => {
+    const { records, clock } = opened;
     const at = clock.now();
     const kept = await readKept(records, at);
     const names = selected(words, options, { loaded, settings, kept });
-    const until = endOf(options, at);
-    const disabled = disabledAmong([...loaded.policies, ...kept]);
+    const policies = [...loaded.policies, ...kept];
+    const disabled = disabledAmong(policies);
+    const deps = { ...opened, ...depsOf(policies) };
     for (const name of names)
-      await pauseOne({ records, terminal, disabled }, name, { at, until, reason: options.reason });
+      await pauseOne({ deps, terminal, disabled }, name, {
+        at,
+        until: endText(options, at),
+        reason: options.reason,
+      });
   });
   return exit.ok;
 }
 
 async function pauseOne(
-  { records, terminal, disabled }: { records: Records; terminal: Terminal; disabled: ReadonlySet<string> },
+  {
+    deps,
+    terminal,
+    disabled,
+  }: { deps: OpenRecords & PauseDeps; terminal: Terminal; disabled: ReadonlySet<string> },
   name: string,
-  { at, until, reason: given }: { at: number; until: number | undefined; reason: string | undefined },
+  { at, until, reason }: { at: number; until: string | undefined; reason: string | undefined },
 ): Promise<void> {
-  const before = pauseAt(await records.policies.state(name), at);
-  if (before && given === undefined && until === undefined) {
+  const before = pauseAt(await deps.records.policies.state(name), at);
+  if (before && reason === undefined && until === undefined) {
     terminal.message(`${name} is already ${formatPause(before)}. Nothing was changed.`);
     return;
   }
-  const reason = given ?? before?.reason;
-  const pause: Pause = {
-    at,
-    by: userInfo().username,
-    ...(reason === undefined ? {} : { reason }),
-    ...(until === undefined ? {} : { until }),
-  };
-  await records.policies.pause(name, pause);
+  const input = { policy: name, reason, until };
+  const { pause } = await carryOut(pausePolicy, deps, input, localActor());
+  printPaused(name, { pause, before, isDisabled: disabled.has(name) }, terminal);
+}
+
+/** Prints that a policy is paused. */
+export function printPaused(
+  name: string,
+  {
+    pause,
+    before,
+    isDisabled,
+  }: { pause: Pick<Pause, 'until'>; before: Pause | undefined; isDisabled: boolean },
+  terminal: Terminal,
+): void {
   if (before) terminal.message(`This replaces an earlier pause: ${formatPause(before)}.`);
-  if (disabled.has(name)) {
+  if (isDisabled) {
     terminal.message(
-      `${name} is paused${until === undefined ? '' : ` until ${isoMinute(until)}`}. ${STAYS_DISABLED}`,
+      `${name} is paused${pause.until === undefined ? '' : ` until ${isoMinute(pause.until)}`}. ${STAYS_DISABLED}`,
     );
     return;
   }
   terminal.message(
-    until === undefined
+    pause.until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" resumes it.`
-      : `${name} is paused until ${isoMinute(until)}, and is then resumed automatically.`,
+      : `${name} is paused until ${isoMinute(pause.until)}, and is then resumed automatically.`,
   );
 }
+
+/** All names have been checked before. */
+const depsOf = (policies: readonly Policy[]): PauseDeps => ({
+  policy: (name) => policies.find((one) => one.name === name),
+  isKnown: () => true,
+});
 
 const STAYS_DISABLED = 'Its schedule stays disabled (schedule.enabled: false).';
 
@@ -97,23 +124,30 @@ const disabledAmong = (policies: readonly Policy[]): ReadonlySet<string> =>
 export async function resumePolicies(
   terminal: Terminal,
   words: string[],
-  options: GlobalOptions & Selector,
+  options: GlobalOptions & ReasonOption & Selector,
 ): Promise<number> {
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
-  await withRecords(options, settings, async ({ records, clock }) => {
+  await withRecords(options, settings, async (opened) => {
+    const { records, clock } = opened;
     const now = clock.now();
     const states = await records.policies.many(words);
     // A policy can still be resumed when its file no longer exists.
     const paused = words.filter((word) => pauseAt(states.get(word), now));
     const kept = await readKept(records, now);
     const names = selected(words, options, { loaded, settings, kept, paused });
-    const disabled = disabledAmong([...loaded.policies, ...kept]);
+    const policies = [...loaded.policies, ...kept];
+    const disabled = disabledAmong(policies);
+    const deps = { ...opened, ...depsOf(policies) };
     let resumed = 0;
     for (const name of names) {
-      const was = pauseAt(await records.policies.state(name), now);
-      await records.policies.resume(name, now);
+      const { was } = await carryOut(
+        resumePolicy,
+        deps,
+        { policy: name, reason: options.reason },
+        localActor(),
+      );
       if (was) resumed += 1;
       if (was) terminal.message(formatResumed(name, was, disabled.has(name)));
       else if (words.includes(name)) terminal.message(`${name} was not paused.`);
@@ -128,7 +162,7 @@ export async function resumePolicies(
   return exit.ok;
 }
 
-const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
+export const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
   isDisabled
     ? `${name} is no longer paused; it was ${formatPause(was)}. ${STAYS_DISABLED}`
     : `${name} is resumed; it was ${formatPause(was)}.`;
@@ -145,10 +179,10 @@ interface Choice {
 const readKept = async (records: Records, now: number): Promise<Policy[]> =>
   (await keptByDaemons(records, now)).map(({ policy }) => policy);
 
-const isPattern = (word: string): boolean => /[*?]/.test(word);
+export const isPattern = (word: string): boolean => /[*?]/.test(word);
 
 /** `*` matches any characters, `?` one character. */
-const matches = (name: string, word: string): boolean =>
+export const matches = (name: string, word: string): boolean =>
   new RegExp(
     `^${word
       .replace(/[.+^${}()|[\]\\]/g, '\\$&')

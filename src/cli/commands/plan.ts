@@ -1,5 +1,8 @@
+import { version } from '../../app/version.ts';
 import { isoMinute } from '../../clock.ts';
+import { toPlanReport } from '../../engine/plan/plan-report.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
+import { EXPIRES, expiryOf, type SavedPlan } from '../../engine/plan/saved-plan.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -7,42 +10,156 @@ import { countOf, visibleLine } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
-import { exit, UsageError } from '../exit.ts';
+import { exit, explain, UsageError } from '../exit.ts';
+import { formatRequests } from '../output/format-requests.ts';
 import { foldSame } from '../output/group-rows.ts';
-import { type OutputOption, show } from '../output/show.ts';
+import { isForPeople, type OutputOption, show } from '../output/show.ts';
 import { clockTime, formatInterval } from '../output/show-run.ts';
+import { printSavedPlan } from '../output/show-saved-plan.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote, parseEndTime } from '../parse-end-time.ts';
+import { readSavedPlan, writeSavedPlan } from '../saved-plan-file.ts';
 
 /** The maximum number of rows that are printed without `--all`. */
 const MAX_ROWS = 50;
-/** The maximum length of a request in a row. `--json` has the whole. */
-const MAX_REQUEST_LENGTH = 400;
 
-interface PlanOptions extends GlobalOptions {
+export interface PlanOptions extends GlobalOptions {
   target?: string[];
   /** Print every target on its own line, in place of the first 50 and of groups. */
   all?: boolean;
 }
 
-/** Shows what a policy would do. Costs the requests of planning, and changes nothing. */
+export interface SavingOptions {
+  /** The file to save the plan in. */
+  out?: string;
+  expires?: string;
+  /** Show this saved plan. */
+  show?: string;
+  detailedExitcode?: true;
+}
+
+/** Shows what a policy would do, and saves it with `--out`. Costs the requests of planning, and changes nothing. */
 export async function plan(
   terminal: Terminal,
-  name: string,
-  options: PlanOptions & { inventory?: string; at?: string },
+  name: string | undefined,
+  options: PlanOptions & SavingOptions & { inventory?: string; at?: string },
 ): Promise<number> {
+  return exitOf(terminal, options, () => planned(terminal, name, options));
+}
+
+/** The exit code of a plan, by its content with `--detailed-exitcode`. */
+export async function exitOf(
+  terminal: Terminal,
+  { detailedExitcode }: Pick<SavingOptions, 'detailedExitcode'>,
+  planning: () => Promise<Planned>,
+): Promise<number> {
+  if (!detailedExitcode) return (await planning()).code;
+  try {
+    const { hasWork, code } = await planning();
+    return code === exit.ok && hasWork ? exit.badInput : code;
+  } catch (error) {
+    explain(error, terminal);
+    return exit.notAllWell;
+  }
+}
+
+/** What was planned: `hasWork` says whether applying it would do anything. */
+export interface Planned {
+  code: number;
+  hasWork: boolean;
+}
+
+async function planned(
+  terminal: Terminal,
+  name: string | undefined,
+  options: PlanOptions & SavingOptions & { inventory?: string; at?: string },
+): Promise<Planned> {
+  const { inventory, out, show: file, expires } = options;
+  if (file !== undefined) return showFile(terminal, file, name, options);
+  if (name === undefined)
+    throw new UsageError('Name the policy to plan, or a file with a saved plan: --show FILE.');
+  checkOptions(options);
   const settings = settingsOf(options);
-  const { inventory, at } = options;
-  if (at !== undefined && inventory === undefined)
-    throw new UsageError('--at is for a plan over a saved inventory: give --inventory too.');
   const policy = await policyNamed(name, settings, terminal);
   if (inventory !== undefined) return planOver(terminal, policy, settings, { ...options, inventory });
-  accountOf(settings, policy.account);
-  const preview = await withCaretaker(options, settings, ({ engine }) =>
-    engine.preview(policy, options.target),
+  const { baseUrl } = accountOf(settings, policy.account);
+  if (out === undefined) {
+    const preview = await withCaretaker(options, settings, ({ engine }) =>
+      engine.preview(policy, options.target),
+    );
+    await showPlan(preview, terminal, options);
+    return { code: exit.ok, hasWork: preview.targets.length > 0 };
+  }
+  const expiresMs = needExpiry(expires);
+  const saving = { only: options.target, expiresMs, baseUrl, version };
+  const made = await withCaretaker(options, settings, ({ engine }) => engine.planToSave(policy, saving));
+  return saveAndShow(made, out, terminal, options);
+}
+
+/** @throws {UsageError} for options that need others. */
+export function checkOptions({
+  inventory,
+  at,
+  out,
+  expires,
+}: SavingOptions & { inventory?: string; at?: string }): void {
+  if (expires !== undefined && out === undefined)
+    throw new UsageError('--expires is for a plan that is saved: give --out too.');
+  if (inventory !== undefined && out !== undefined)
+    throw new UsageError('A plan over a saved inventory cannot be applied, so --out cannot be used with it.');
+  if (at !== undefined && inventory === undefined)
+    throw new UsageError('--at is for a plan over a saved inventory: give --inventory too.');
+}
+
+/** Saves a plan in a file, and shows it. */
+export async function saveAndShow(
+  { saved, preview }: { saved: SavedPlan; preview: Preview },
+  out: string,
+  terminal: Terminal,
+  options: PlanOptions,
+): Promise<Planned> {
+  writeSavedPlan(out, saved);
+  await showPlan(preview, terminal, options, { file: out, hash: saved.hash, expires_at: saved.expires_at });
+  if (isForPeople(options)) printSaved(terminal, saved, out);
+  return { code: exit.ok, hasWork: saved.targets.some(({ requests }) => requests.length > 0) };
+}
+
+function printSaved({ message }: Terminal, { totals, expires_at }: SavedPlan, file: string): void {
+  const what = `${countOf(totals.requests, 'request')} for ${countOf(totals.targets, 'target')}`;
+  message(
+    `Saved as ${shortFile(file)}: ${what}. It can be applied until ${isoMinute(Date.parse(expires_at))}.`,
   );
-  await showPlan(preview, terminal, options);
-  return exit.ok;
+  if (totals.targets > 0) message(`Apply exactly this: caretaker apply ${shortFile(file)}`);
+}
+
+/** @throws {UsageError} */
+export function needExpiry(text: string = EXPIRES): number {
+  const ms = expiryOf(text);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`--expires must be a duration from 1s to 30d, such as 3d, not "${text}".`);
+}
+
+/** Shows a saved plan. Uses neither the service nor Redis. */
+async function showFile(
+  terminal: Terminal,
+  file: string,
+  name: string | undefined,
+  { all, output, out, inventory, target }: PlanOptions & SavingOptions & { inventory?: string },
+): Promise<Planned> {
+  if (name !== undefined || out !== undefined || inventory !== undefined || target !== undefined)
+    throw new UsageError('--show only shows a saved plan: give the file and nothing else.');
+  const saved = readSavedPlan(file);
+  await show(
+    terminal,
+    { output },
+    {
+      value: saved,
+      rows: saved.targets,
+      columns: ['id', 'label', 'requests', 'preconditions', 'cost'],
+      text: () => printSavedPlan(saved, terminal, all ? { rows: Number.POSITIVE_INFINITY } : {}),
+    },
+  );
+  return { code: exit.ok, hasWork: saved.targets.some(({ requests }) => requests.length > 0) };
 }
 
 /** Shows what a policy would do with the content of an inventory. Uses neither the service nor Redis. */
@@ -51,7 +168,7 @@ async function planOver(
   policy: Policy,
   settings: Settings,
   { inventory: file, at, target, ...options }: PlanOptions & { inventory: string; at?: string },
-): Promise<number> {
+): Promise<Planned> {
   const [{ readInventory }, { planOverInventory }, { usualBudget }, { loadJobs }] = await Promise.all([
     import('../../offline/inventory/file.ts'),
     import('../../offline/inventory/plan.ts'),
@@ -75,13 +192,18 @@ async function planOver(
     `Planned with ${shortFile(file)} (saved ${isoMinute(inventory.savedAt)}) for the time ${isoMinute(now ?? inventory.savedAt)}. Earlier runs are not taken into account.`,
   );
   await showPlan(preview, terminal, options);
-  return exit.ok;
+  return { code: exit.ok, hasWork: preview.targets.length > 0 };
 }
 
 /** As rows, every candidate that was looked at, and what follows for it: `work`, an outcome, or `excluded`. */
-const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption & { all?: boolean }) =>
+export const showPlan = (
+  preview: Preview,
+  terminal: Terminal,
+  options: OutputOption & { all?: boolean },
+  saved?: { file: string; hash: string; expires_at: string },
+) =>
   show(terminal, options, {
-    value: asJson(preview),
+    value: { ...toPlanReport(preview), ...(saved ? { saved } : {}) },
     rows: [
       ...preview.targets.map((target) => ({
         ...{ id: target.id, label: target.label, plan: 'work', reason: null, why: formatWork(target) },
@@ -94,58 +216,6 @@ const showPlan = (preview: Preview, terminal: Terminal, options: OutputOption & 
     columns: ['id', 'label', 'plan', 'reason', 'why'],
     text: () => print(preview, terminal, options.all ? Number.POSITIVE_INFINITY : MAX_ROWS),
   });
-
-function asJson({
-  policy,
-  job,
-  names,
-  list,
-  filters,
-  targets,
-  ended,
-  excluded,
-  spreadMs,
-  recording,
-  warnings,
-  stoppedBy,
-  cost,
-}: Preview) {
-  return {
-    policy,
-    job,
-    names,
-    list,
-    filters: filters.map(({ where, ...filter }) => ({ ...filter, where: where ?? null })),
-    targets: targets.map(({ id, label, plan, ...first }) => ({
-      ...{ id, label, ...(plan === undefined ? {} : { plan }) },
-      ...('requests' in first
-        ? { requests: first.requests, unknown: null }
-        : { requests: null, unknown: first.unknown }),
-    })),
-    settled: ended,
-    excluded,
-    spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
-    recording: recording
-      ? {
-          sites: recording.sites,
-          custom_work: recording.customWork ?? null,
-          note: recording.note ? 'living' : null,
-          requests: recording.requests,
-        }
-      : null,
-    warnings,
-    stopped_by: stoppedBy ?? null,
-    cost: {
-      planning: cost.planning,
-      acting: cost.acting,
-      following: cost.following,
-      past_runs: cost.pastRuns,
-      at_least_seconds: cost.atLeastMs / 1000,
-      takes_seconds: Math.round(cost.takesMs / 1000),
-      other_clients_per_minute: cost.othersPerMinute ?? null,
-    },
-  };
-}
 
 /** What becomes of the candidates that are no targets, and what stops the run. */
 function summaryOf({ ended, excluded, warnings, stoppedBy }: Preview): string[] {
@@ -178,8 +248,21 @@ function filterLines({ list, filters, names }: Preview): string[] {
   return ['', `Filters sent to ${list}:`, ...lines];
 }
 
+/** What planning has cost, and what a run would cost besides. */
+function costLine({ cost }: Preview): string {
+  const rest = cost.acting + cost.following;
+  const beside = [
+    ...(cost.runsBeside > 0 ? [`${countOf(cost.runsBeside, 'active run')}`] : []),
+    ...(cost.othersPerMinute ? [`other clients: ${countOf(cost.othersPerMinute, 'request')}/min`] : []),
+  ].join(', ');
+  const load = beside === '' ? '' : ` beside the current load (${beside})`;
+  const time = cost.takesMs >= 1_000 ? ` and take about ${clockTime(cost.takesMs)}${load}` : '';
+  const from = cost.pastRuns > 0 ? ` (based on ${countOf(cost.pastRuns, 'past run')})` : '';
+  return `Planning cost ${countOf(cost.planning, 'request')}. A run would cost about ${rest} more${from}${time}.`;
+}
+
 function print(preview: Preview, terminal: Terminal, maxRows: number): void {
-  const { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy, cost } = preview;
+  const { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy } = preview;
   const { paint, data } = terminal;
   const findings = ended.reduce((sum, one) => sum + (one.findings?.length ?? 0), 0);
   const does =
@@ -187,12 +270,13 @@ function print(preview: Preview, terminal: Terminal, maxRows: number): void {
       ? `would report ${countOf(findings, 'finding')}.`
       : `would work on ${countOf(targets.length, 'target')}.`;
   data(`${paint('bold', policy)} (${job}) ${does}`);
-  for (const line of [...summaryOf(preview), ...filterLines(preview)]) data(line);
+  for (const line of [...summaryOf(preview), costLine(preview), ...filterLines(preview)]) data(line);
   if (targets.length > 0) data(`\n${targetRows(targets, terminal, maxRows)}`);
   if (spreadMs !== undefined && targets.length > 1)
     data(
       `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${formatInterval(spreadMs / targets.length)}.`,
     );
+  for (const line of rolloutLines(preview, terminal)) data(line);
   if (ended.length > 0) {
     data(`\n${ended.length} would be recorded without a request:`);
     data(
@@ -215,21 +299,49 @@ function print(preview: Preview, terminal: Terminal, maxRows: number): void {
       ),
     );
   }
-  const rest = cost.acting + cost.following;
-  const beside = [
-    ...(cost.runsBeside > 0 ? [`${countOf(cost.runsBeside, 'active run')}`] : []),
-    ...(cost.othersPerMinute ? [`other clients: ${countOf(cost.othersPerMinute, 'request')}/min`] : []),
-  ].join(', ');
-  const load = beside === '' ? '' : ` beside the current load (${beside})`;
-  const time = cost.takesMs >= 1_000 ? ` and take about ${clockTime(cost.takesMs)}${load}` : '';
-  const from = cost.pastRuns > 0 ? ` (based on ${countOf(cost.pastRuns, 'past run')})` : '';
-  data(
-    `\nPlanning cost ${countOf(cost.planning, 'request')}. A run would cost about ${rest} more${from}${time}.`,
-  );
+  if (recording ?? (warnings.length > 0 || stoppedBy !== undefined)) data('');
   if (recording) data(recordingLine(recording));
   for (const one of warnings) data(`${paint('yellow', 'warning')}: ${one}`);
   if (stoppedBy !== undefined)
     data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
+}
+
+/** The batches of the rollout, and the approval that the run would wait for. */
+function rolloutLines({ batches, approval, cost }: Preview, { paint, dataColumns }: Terminal): string[] {
+  const lines: string[] = [];
+  if (batches) {
+    const cells = batches.map(({ takes, targets, first }, i) => {
+      const more = targets > first.length ? ', ...' : '';
+      return [
+        String(i + 1),
+        visibleLine(takes),
+        String(targets),
+        first.map(({ id }) => id).join(', ') + more,
+      ];
+    });
+    const shown = table(['batch', 'takes', 'targets', 'first'], cells, paint, {
+      columns: dataColumns,
+      shrink: [
+        { column: 3, min: 16 },
+        { column: 1, min: 16 },
+      ],
+    });
+    const count = batches.length === 1 ? 'one batch' : `${batches.length} batches`;
+    lines.push(`\nIt would work in ${count}:`, shown);
+    if (cost.checks !== undefined)
+      lines.push(
+        `About ${countOf(cost.checks, 'request')} of its cost would be spent between the batches: on gates, and on looking at the next targets again.`,
+      );
+  }
+  if (approval) {
+    const by = new Intl.ListFormat('en', { type: 'disjunction' }).format(approval.by);
+    const first = approval.eachBatch ? 'Before each batch it' : 'It';
+    const separate = approval.separate ? ' Whoever started it may not approve it.' : '';
+    lines.push(
+      `\n${first} would wait up to ${formatDuration(approval.expiresMs)} for an approval by ${by}. ${approval.why}${separate}`,
+    );
+  }
+  return lines;
 }
 
 function recordingLine({ sites, customWork, note, requests }: NonNullable<Preview['recording']>): string {
@@ -249,22 +361,10 @@ const targetRows = (targets: Preview['targets'], terminal: Terminal, maxRows: nu
     maxRows,
   );
 
-/** What would be done: as the job explains it, or its requests, without the id of the target itself. */
-function formatWork({ id, plan, ...first }: Preview['targets'][number]): string {
+/** What would be done: as the job explains it, or its requests. */
+function formatWork({ id, plan, ...found }: Preview['targets'][number]): string {
   if (plan !== undefined) return plan;
-  if ('unknown' in first) return first.unknown;
-  const texts = first.requests.map(({ operation, params, body }) => {
-    const others = Object.entries(params).filter(
-      ([, value]) => value !== id && !id.split('/').includes(String(value)),
-    );
-    const parts = [
-      ...others.map(([name, value]) => `${name}=${String(value)}`),
-      ...(body === undefined ? [] : [JSON.stringify(body)]),
-    ];
-    return [operation, ...parts].join(' ');
-  });
-  const text = visibleLine(texts.join('; '));
-  return text.length > MAX_REQUEST_LENGTH ? `${text.slice(0, MAX_REQUEST_LENGTH - 1)}…` : text;
+  return 'unknown' in found ? found.unknown : formatRequests({ id, ...found });
 }
 
 function rows(

@@ -1,6 +1,11 @@
 import { stringify } from 'yaml';
 import { loadJobs } from '../../app/jobs.ts';
-import { isoMinute, isoTime } from '../../clock.ts';
+import { isoMinute } from '../../clock.ts';
+import {
+  type PolicyDefinition,
+  readStoredPolicy,
+  toPolicyDefinition,
+} from '../../control/policy-definition.ts';
 import { asWritten } from '../../policy/as-written.ts';
 import {
   type ChainNode,
@@ -10,19 +15,11 @@ import {
   linkOf,
   linksByName,
 } from '../../policy/chains.ts';
-import type { Policy } from '../../policy/policy.ts';
-import { concerns } from '../../records/freeze-scope.ts';
+import type { Policy, Schedule } from '../../policy/policy.ts';
 import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
-import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
-import type { Records } from '../../records/records.ts';
+import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
-import {
-  firingsAhead,
-  keptReport,
-  nextFiringAt,
-  pauseReport,
-  toPolicyReport,
-} from '../../schedule/policy-report.ts';
+import { nextFiringAt, type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
 import { DISABLED, formatSkipCause } from '../../schedule/skip-cause.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
@@ -36,27 +33,31 @@ import {
   settingsOf,
   withRecords,
 } from '../context.ts';
-import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
+import { formatKept, type Kept, keptByDaemons, type ShownKept } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
+import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
-import { show } from '../output/show.ts';
+import { type OutputOption, show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
-interface Row {
-  policy: Policy;
+/** What the list shows of a policy. */
+export interface PolicyRow {
+  policy: Pick<Policy, 'name' | 'job'> & { schedule?: ShownSchedule };
   pause: Pause | undefined;
-  last: Run | undefined;
+  last: Pick<Run, 'status' | 'createdAt'> | undefined;
   nextAt: number | undefined;
   /** Not before then; of a policy that follows another. */
   afterAt?: number | undefined;
   /** So many policies come before it in its chain; shown by indentation. */
   depth?: number;
-  kept: Kept | undefined;
+  /** Set while its file has errors. */
+  kept: ShownKept | undefined;
+  report: PolicyReport;
 }
 
-interface ReportedRow extends Row {
-  report: ReturnType<typeof toPolicyReport>;
+interface ShownSchedule extends Pick<Schedule, 'cron' | 'timezone' | 'disabled'> {
+  after?: Parameters<typeof formatAfter>[0];
 }
 
 /** Lists policies with their next and last runs, including those that a daemon keeps active. */
@@ -67,36 +68,58 @@ export async function listPolicies(
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
   const { rows, freezes } = await rowsOf(policies, settings, options);
+  const none = `There are no policies in ${settings.policiesDir}.`;
+  await showPolicies(rows, none, terminal, options);
+  printFindings(findings, terminal);
+  printFreezes(freezes, terminal);
+  printKept(rows, terminal);
+  printIgnored(ignored, terminal);
+  return findings.length > 0 ? exit.badInput : exit.ok;
+}
+
+/** Shows policies as a list or as chains; `none` is what is printed when there are none. */
+export async function showPolicies(
+  given: readonly PolicyRow[],
+  none: string,
+  terminal: Terminal,
+  options: OutputOption & { graph?: boolean },
+): Promise<void> {
+  const rows = withChainTimes(given);
   const reports = rows.map(({ report }) => report);
   const text = () => {
-    if (rows.length === 0) terminal.message(`There are no policies in ${settings.policiesDir}.`);
+    if (rows.length === 0) terminal.message(none);
     else terminal.data(policyTable(options.graph ? indented(rows) : rows, terminal));
   };
   await show(terminal, options, {
     value: options.graph ? nested(rows) : reports,
     rows: reports,
-    columns,
+    columns: policyColumns,
     text,
   });
-  printFindings(findings, terminal);
-  printFreezes(freezes, terminal);
-  for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.message(sentence);
-  printIgnored(ignored, terminal);
-  return findings.length > 0 ? exit.badInput : exit.ok;
 }
 
-const columns = [
+/** Prints which policies daemons keep active although their files have errors. */
+export function printKept(rows: readonly PolicyRow[], terminal: Terminal, nameOf = shortFile): void {
+  for (const sentence of formatKept(
+    rows.flatMap(({ kept }) => kept ?? []),
+    nameOf,
+  ))
+    terminal.message(sentence);
+}
+
+const policyColumns = [
   ...['name', 'description', 'job', 'account', 'cron', 'timezone', 'after.policy', 'enabled', 'next'],
   ...['paused.by', 'paused.reason', 'paused.until', 'last_run.run', 'last_run.status', 'kept.error'],
+  'owner',
 ];
 
-type Tree = ChainNode<Policy>[];
-const treeOf = (rows: readonly ReportedRow[]): Tree => chainsOf(rows.map(({ policy }) => policy));
+type Tree = ChainNode<PolicyRow['policy']>[];
+const treeOf = (rows: readonly PolicyRow[]): Tree => chainsOf(rows.map(({ policy }) => policy));
 
 /** In the order of their chains: each policy below the one that it follows. */
-function indented(rows: readonly ReportedRow[]): ReportedRow[] {
+function indented(rows: readonly PolicyRow[]): PolicyRow[] {
   const rowOf = new Map(rows.map((row) => [row.policy, row]));
-  const walk = (nodes: Tree, depth: number): ReportedRow[] =>
+  const walk = (nodes: Tree, depth: number): PolicyRow[] =>
     nodes.flatMap(({ policy, followers }) => {
       const row = rowOf.get(policy);
       return [...(row ? [{ ...row, depth }] : []), ...walk(followers, depth + 1)];
@@ -105,7 +128,7 @@ function indented(rows: readonly ReportedRow[]): ReportedRow[] {
 }
 
 /** The same as JSON: `followed_by` holds the policies that follow. */
-function nested(rows: readonly ReportedRow[]): object[] {
+function nested(rows: readonly PolicyRow[]): object[] {
   const rowOf = new Map(rows.map((row) => [row.policy, row]));
   const walk = (nodes: Tree): object[] =>
     nodes.map(({ policy, followers }) => ({ ...rowOf.get(policy)?.report, followed_by: walk(followers) }));
@@ -113,12 +136,12 @@ function nested(rows: readonly ReportedRow[]): object[] {
 }
 
 /** When the first policy of each chain is due next: no other one of the chain can start before. */
-function withChainTimes(rows: readonly ReportedRow[]): ReportedRow[] {
+function withChainTimes(rows: readonly PolicyRow[]): PolicyRow[] {
   const rowOf = new Map(rows.map((row) => [row.policy.name, row]));
   const links = linksByName(rows.map(({ policy }) => linkOf(policy)));
   return rows.map((row) => {
     if (chainFault(linkOf(row.policy), links)) return row;
-    let first: ReportedRow | undefined = row;
+    let first: PolicyRow | undefined = row;
     for (let steps = 0; first?.policy.schedule?.after && steps < rows.length; steps += 1)
       first = rowOf.get(first.policy.schedule.after.policy);
     return first === row ? row : { ...row, afterAt: first?.nextAt };
@@ -129,7 +152,7 @@ async function rowsOf(
   policies: readonly Policy[],
   settings: Settings,
   options: GlobalOptions,
-): Promise<{ rows: ReportedRow[]; freezes: Freeze[] }> {
+): Promise<{ rows: PolicyRow[]; freezes: Freeze[] }> {
   const row = (
     policy: Policy,
     state: Parameters<typeof toPolicyReport>[1],
@@ -147,7 +170,7 @@ async function rowsOf(
   // A command that only reads does not start the embedded Redis.
   if (!hasRecords(settings))
     return {
-      rows: withChainTimes(policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now()))),
+      rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())),
       freezes: [],
     };
   return withRecords(options, settings, async ({ records, clock }) => {
@@ -169,12 +192,12 @@ async function rowsOf(
         );
       }),
     );
-    return { rows: withChainTimes(rows), freezes: await records.freeze.active(now) };
+    return { rows, freezes: await records.freeze.active(now) };
   });
 }
 
 /** One row for each policy. The name is never cut; "policies show" has what a narrow terminal omits. */
-export function policyTable(rows: readonly Row[], terminal: Terminal): string {
+export function policyTable(rows: readonly Omit<PolicyRow, 'report'>[], terminal: Terminal): string {
   const cells = rows.map((row) => cellsOf(row, terminal));
   return table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint, {
     columns: terminal.dataColumns,
@@ -190,7 +213,7 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
   });
 }
 
-function cellsOf(row: Row, { paint, ...terminal }: Terminal): string[] {
+function cellsOf(row: Omit<PolicyRow, 'report'>, { paint, ...terminal }: Terminal): string[] {
   const { policy, pause, last, nextAt, kept, depth = 0 } = row;
   const { schedule } = policy;
   const next = schedule?.disabled ? formatSkipCause(DISABLED) : formatNext(nextAt, row.afterAt);
@@ -209,13 +232,10 @@ function formatNext(nextAt: number | undefined, afterAt: number | undefined): st
   return afterAt === undefined ? '' : `after ${isoMinute(afterAt)}`;
 }
 
-function formatSchedule({ schedule }: Policy): string {
+function formatSchedule({ schedule }: PolicyRow['policy']): string {
   if (!schedule) return 'manual';
   return schedule.after ? formatAfter(schedule.after) : `${schedule.cron.join(' and ')} ${schedule.timezone}`;
 }
-
-const NEXT_SHOWN = 3;
-const RUNS_SHOWN = 5;
 
 /**
  * Shows one policy as YAML with all defaults, with its last and next runs. With `expanded`, shows only the
@@ -231,117 +251,88 @@ export async function showPolicy(
   const own = loaded.policies.find((policy) => policy.name === name);
   if (options.expanded) {
     if (!own) throw noSuchPolicy(name, settings, loaded);
-    const file = { policies: [asWritten(own, await loadJobs())] };
-    await show(terminal, options, {
-      value: file,
-      rows: file.policies,
-      text: () => terminal.data(yamlOf(file)),
-    });
+    await showExpanded(asWritten(own, await loadJobs()), terminal, options);
     return exit.ok;
   }
-  const stored = hasRecords(settings)
-    ? await withRecords(options, settings, ({ records, clock }) =>
-        readStored(records, name, own, clock.now()),
-      )
-    : { state: undefined, pause: undefined, freezes: [], runs: [], kept: undefined, now: Date.now() };
-  const policy = own ?? stored.kept?.policy;
-  if (!policy) throw noSuchPolicy(name, settings, loaded);
-  const firings = firingsAhead(policy, stored.state, stored.now, NEXT_SHOWN).map(({ at }) => at);
-  const written = asWritten(policy, await loadJobs());
-  const followedBy = loaded.policies
-    .filter(({ schedule }) => schedule?.after?.policy === policy.name)
-    .map((one) => one.name);
-  const shown = { ...stored, followedBy };
-  await show(terminal, options, {
-    value: showReport(policy, written, firings, shown),
-    text: () => terminal.data(showText(policy, written, firings, shown)),
-  });
+  const registry = await loadJobs();
+  // A command that only reads does not start the embedded Redis.
+  const definition = hasRecords(settings)
+    ? await withRecords(options, settings, async ({ records, clock }) => {
+        const kept = own
+          ? undefined
+          : (await keptByDaemons(records, clock.now())).find((one) => one.name === name);
+        const policy = own ?? kept?.policy;
+        if (!policy) throw noSuchPolicy(name, settings, loaded);
+        const stored = await readStoredPolicy(records, policy, clock.now());
+        return toPolicyDefinition(policy, { ...stored, kept }, { registry, policies: loaded.policies });
+      })
+    : own && toPolicyDefinition(own, { now: Date.now() }, { registry, policies: loaded.policies });
+  if (!definition) throw noSuchPolicy(name, settings, loaded);
+  await showDefinition(definition, terminal, options);
   return exit.ok;
 }
 
-interface StoredState {
-  state: PolicyState | undefined;
-  pause: Pause | undefined;
-  /** Those that hold for the policy, or for some of its targets. */
-  freezes: Freeze[];
-  runs: Run[];
-  kept: Kept | undefined;
-  now: number;
+/** Shows a policy with its last and next runs. `nameOf`: how its file is named; it may be on another machine. */
+export const showDefinition = (
+  definition: PolicyDefinition,
+  terminal: Terminal,
+  options: OutputOption,
+  nameOf = shortFile,
+): Promise<void> =>
+  show(terminal, options, {
+    value: definition,
+    text: () => terminal.data(definitionText(definition, nameOf)),
+  });
+
+/** Shows the policy alone, as a valid file. */
+export function showExpanded(
+  policy: PolicyDefinition['policy'],
+  terminal: Terminal,
+  options: OutputOption,
+): Promise<void> {
+  const file = { policies: [policy] };
+  return show(terminal, options, {
+    value: file,
+    rows: file.policies,
+    text: () => terminal.data(yamlOf(file)),
+  });
 }
-
-type Shown = StoredState & { followedBy: readonly string[] };
-
-async function readStored(
-  records: Records,
-  name: string,
-  own: Policy | undefined,
-  now: number,
-): Promise<StoredState> {
-  const [runs, kept] = await Promise.all([
-    records.runs.list({ policy: name, limit: RUNS_SHOWN }),
-    own ? [] : keptByDaemons(records, now),
-  ]);
-  const policy = own ?? kept.find((one) => one.name === name)?.policy;
-  const [state, freezes] = await Promise.all([
-    records.policies.state(policy ?? name),
-    records.freeze.active(now),
-  ]);
-  return {
-    state,
-    pause: pauseAt(state, now),
-    freezes: freezes.filter(({ scope }) => !scope || (policy && concerns(scope, policy))),
-    runs,
-    kept: kept.find((one) => one.name === name),
-    now,
-  };
-}
-
-const showReport = (
-  policy: Policy,
-  written: object,
-  firings: number[],
-  { pause, runs, kept, followedBy }: Shown,
-) => ({
-  policy: written,
-  file: policy.file,
-  next: firings.map(isoTime),
-  followed_by: followedBy,
-  paused: pause ? pauseReport(pause) : null,
-  last_runs: runs.map((run) => ({ run: run.id, status: run.status, created_at: isoTime(run.createdAt) })),
-  kept: kept ? keptReport(kept) : null,
-});
 
 const yamlOf = (file: object): string =>
   stringify(file, { flowCollectionPadding: true, lineWidth: 110 }).trimEnd();
 
-const formatNever = ({ schedule }: Policy): string =>
-  schedule?.disabled
-    ? formatSkipCause(DISABLED)
-    : schedule?.after
-      ? formatAfter(schedule.after)
-      : schedule
-        ? 'never'
-        : 'manual';
+/** The part of a policy, as it is written, that says when it runs. */
+interface WrittenSchedule {
+  enabled?: boolean;
+  after?: Parameters<typeof formatAfter>[0];
+}
+
+function formatNever(schedule: WrittenSchedule | undefined): string {
+  if (!schedule) return 'manual';
+  if (schedule.enabled === false) return formatSkipCause(DISABLED);
+  return schedule.after ? formatAfter(schedule.after) : 'never';
+}
 
 /** A policy file with this policy. Other information follows as comments. */
-function showText(
-  policy: Policy,
-  written: object,
-  firings: number[],
-  { pause, freezes, runs, kept, followedBy }: Shown,
+function definitionText(
+  { policy, file, next, followed_by, paused, last_runs, kept, freezes }: PolicyDefinition,
+  nameOf: (file: string) => string,
 ): string {
+  const times = next.map((time) => isoMinute(Date.parse(time))).join(', ');
   const notes = [
-    ...(kept ? formatKept([kept]) : []),
-    ...freezes.map((freeze) => `${formatFrozen(freeze)} is ${formatFreeze(freeze)}: ${effectOf(freeze)}`),
-    ...(pause ? [`${formatPause(pause)}`] : []),
-    `next: ${firings.map(isoMinute).join(', ') || formatNever(policy)}`,
-    ...(followedBy.length > 0 ? [`followed by: ${followedBy.join(', ')}`] : []),
-    ...runs.map((run) => `run:  ${run.id} ${run.status}`),
-    ...(runs.length === 0 ? ['no runs'] : []),
+    ...(kept ? formatKept([keptIn(String(policy['name']), kept)], nameOf) : []),
+    ...freezes
+      .map(freezeIn)
+      .map((freeze) => `${formatFrozen(freeze)} is ${formatFreeze(freeze)}: ${effectOf(freeze)}`),
+    ...(paused ? [formatPause(pauseIn(paused))] : []),
+    `next: ${times || formatNever(policy['schedule'] as WrittenSchedule | undefined)}`,
+    ...(followed_by.length > 0 ? [`followed by: ${followed_by.join(', ')}`] : []),
+    ...last_runs.map(({ run, status }) => `run:  ${run} ${status}`),
+    ...(last_runs.length === 0 ? ['no runs'] : []),
   ];
   return [
-    `# ${shortFile(policy.file)}, with all defaults`,
-    yamlOf({ policies: [written] }),
+    `# ${nameOf(file)}, with all defaults`,
+    yamlOf({ policies: [policy] }),
     ...notes.map((note) => `# ${note}`),
   ].join('\n');
 }

@@ -1,6 +1,10 @@
 /** Shows the queues, and resumes those that are paused. */
-import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
+import type { OpenRecords } from '../../app/open-records.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import { resumeQueues as resume } from '../../control/commands/resume-queues.ts';
+import { type GlobalOptions, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
+import { localActor } from '../local-actor.ts';
 import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -31,9 +35,13 @@ export async function showQueues(terminal: Terminal, options: GlobalOptions): Pr
 }
 
 /** Resumes every paused queue. */
-export async function resumeQueues(terminal: Terminal, options: GlobalOptions): Promise<number> {
-  return withQueues(options, async (queues) => {
-    const resumed = await queues.resume();
+export async function resumeQueues(
+  terminal: Terminal,
+  options: GlobalOptions & ReasonOption,
+): Promise<number> {
+  return withQueues(options, async (queues, opened) => {
+    const input = { reason: options.reason };
+    const { resumed } = await carryOut(resume, { ...opened, queues }, input, localActor());
     terminal.message(resumed.length === 0 ? 'No queue was paused.' : `Resumed: ${resumed.join(', ')}.`);
     return exit.ok;
   });
@@ -41,13 +49,17 @@ export async function resumeQueues(terminal: Terminal, options: GlobalOptions): 
 
 async function withQueues(
   options: GlobalOptions,
-  use: (queues: ReturnType<typeof import('../../queue/queues.ts').openQueues>) => Promise<number>,
+  use: (
+    queues: ReturnType<typeof import('../../queue/queues.ts').openQueues>,
+    opened: OpenRecords,
+  ) => Promise<number>,
 ): Promise<number> {
   const { openQueues } = await import('../../queue/queues.ts');
-  return withRecords(options, settingsOf(options), async ({ redis, log }) => {
+  return withRecords(options, settingsOf(options), async (opened) => {
+    const { redis, log } = opened;
     const queues = openQueues(redis.store, log);
     try {
-      return await use(queues);
+      return await use(queues, opened);
     } finally {
       await queues.close();
     }

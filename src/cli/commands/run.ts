@@ -1,27 +1,33 @@
 import type { Caretaker } from '../../app/caretaker.ts';
 import { isoMinute } from '../../clock.ts';
+import { findActiveProcess } from '../../control/active-process.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import { runPolicy } from '../../control/commands/run-policy.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
+import type { AnyJob } from '../../job/job.ts';
 import { jobOf } from '../../policy/job-of.ts';
-import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { countOf } from '../../text.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
-import { findActiveProcess, formatRunCommands, needWorker } from '../active-process.ts';
+import { formatRunCommands, needWorker } from '../active-process.ts';
 import {
   type GlobalOptions,
   hasRecords,
   policyNamed,
+  type ReasonOption,
   settingsOf,
   withCaretaker,
   withRecords,
 } from '../context.ts';
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
+import { localActor } from '../local-actor.ts';
 import { formatPause } from '../output/pause.ts';
 import { showReport } from '../output/run-report.ts';
-import { show } from '../output/show.ts';
+import { type OutputOption, show } from '../output/show.ts';
 import { outOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { watchRun } from '../watch-run.ts';
@@ -31,7 +37,8 @@ import { plan } from './plan.ts';
 export async function run(
   terminal: Terminal,
   name: string,
-  options: GlobalOptions & { dryRun?: boolean; target?: string[]; detach?: boolean; ignoreFreeze?: true },
+  options: GlobalOptions &
+    ReasonOption & { dryRun?: boolean; target?: string[]; detach?: boolean; ignoreFreeze?: true },
 ): Promise<number> {
   if (options.dryRun) return plan(terminal, name, options);
   const settings = settingsOf(options);
@@ -41,17 +48,26 @@ export async function run(
   });
   accountOf(settings, policy.account);
   return withCaretaker(options, settings, async (caretaker) => {
-    const { records, clock, engine } = caretaker;
+    const { records, clock } = caretaker;
     if (options.detach) await needWorker(caretaker);
     const pause = pauseAt(await records.policies.state(name), clock.now());
     if (pause)
       terminal.message(`${name} is ${formatPause(pause)}. It runs anyway, because you requested it.`);
-    if (options.target) await checkTargets(caretaker, policy, options.target, terminal);
-    const fireOptions = {
-      ...(options.target ? { only: options.target } : {}),
-      ...(options.ignoreFreeze ? { ignoreFreeze: true as const } : {}),
+    if (options.target)
+      await checkTargets(
+        { name, job: jobOf(caretaker.registry, policy) },
+        options.target,
+        () => caretaker.engine.preview(policy, options.target),
+        terminal,
+      );
+    const deps = { ...caretaker, policy: () => policy, needAccount: () => undefined };
+    const input = {
+      policy: name,
+      targets: options.target,
+      ignore_freeze: options.ignoreFreeze,
+      reason: options.reason,
     };
-    const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...fireOptions });
+    const fired = await carryOut(runPolicy, deps, input, localActor());
     return watchOrDetach(caretaker, fired, terminal, {
       ...options,
       targetsNamed: options.target !== undefined,
@@ -86,18 +102,39 @@ export async function watchOrDetach(
   terminal: Terminal,
   { output, detach, targetsNamed = false }: GlobalOptions & { detach?: boolean; targetsNamed?: boolean },
 ): Promise<number> {
-  const started = { run: fired.id, status: fired.status };
   if (fired.status === 'skipped') {
-    const nothing = { targets: [], text: () => undefined };
-    await (detach
-      ? show(terminal, { output }, { value: started, ...nothing })
-      : showReport(terminal, { output }, { run: fired, ...nothing }));
-    await printActiveRun(caretaker, fired, terminal);
-    return exit.notAllWell;
+    const active = await caretaker.records.runs.active(fired.account);
+    const other = active.find((run) => run.policy === fired.policy);
+    const activeProcess = other && (await findActiveProcess(caretaker, other.account));
+    return showSkipped(fired, other && { run: other, activeProcess }, terminal, { output, detach });
   }
-  if (!detach) return watchRun(caretaker, fired, terminal, { output, targetsNamed, cancelIfRefused: true });
-  await show(terminal, { output }, { value: started, text: () => terminal.data(fired.id) });
+  if (detach) return showStarted(fired, terminal, { output });
+  return watchRun(caretaker, fired, terminal, { output, targetsNamed, cancelIfRefused: true });
+}
+
+type DetachOptions = OutputOption & { detach?: boolean | undefined };
+
+const startedReport = ({ id, status }: Run) => ({ run: id, status });
+
+/** Shows a run whose work is left to a daemon. */
+export async function showStarted(run: Run, terminal: Terminal, options: OutputOption): Promise<number> {
+  await show(terminal, options, { value: startedReport(run), text: () => terminal.data(run.id) });
   return exit.ok;
+}
+
+/** Shows a run that was skipped; `other` is the active run that prevented it, if it is still active. */
+export async function showSkipped(
+  skipped: Run,
+  other: { run: Run; activeProcess: string | undefined } | undefined,
+  terminal: Terminal,
+  { output, detach }: DetachOptions,
+): Promise<number> {
+  const nothing = { targets: [], text: () => undefined };
+  await (detach
+    ? show(terminal, { output }, { value: startedReport(skipped), ...nothing })
+    : showReport(terminal, { output }, { run: skipped, ...nothing }));
+  printActiveRun(skipped, other, terminal);
+  return exit.notAllWell;
 }
 
 /** The maximum number of names that are checked before the run is created. Each costs a request. */
@@ -110,14 +147,14 @@ const MAX_CHECKED = 10;
  *
  * @throws {UsageError} when the policy selects none of them.
  */
-async function checkTargets(
-  { engine, registry }: Caretaker,
-  policy: Policy,
+export async function checkTargets(
+  policy: { name: string; job: Pick<AnyJob, 'prepare'> | undefined },
   named: readonly string[],
+  preview: () => Promise<Pick<Preview, 'unselected' | 'ended'>>,
   terminal: Terminal,
 ): Promise<void> {
-  if (named.length > MAX_CHECKED || jobOf(registry, policy)?.prepare) return;
-  const { unselected, ended } = await engine.preview(policy, named);
+  if (named.length > MAX_CHECKED || policy.job?.prepare) return;
+  const { unselected, ended } = await preview();
   if (unselected.length === 0) return;
   const lines = ended.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));
   if (unselected.length < new Set(named).size) {
@@ -132,19 +169,24 @@ async function checkTargets(
 }
 
 /** Prints the active run that prevented this one, which process works on it, and the commands for it. */
-async function printActiveRun(caretaker: Caretaker, fired: Run, terminal: Terminal): Promise<void> {
-  const active = await caretaker.records.runs.active(fired.account);
-  const other = active.find((run) => run.policy === fired.policy);
+function printActiveRun(
+  { policy, detail }: Run,
+  other: { run: Run; activeProcess: string | undefined } | undefined,
+  terminal: Terminal,
+): void {
   const { paint, message } = terminal;
   if (!other) {
-    message(`${fired.policy} was skipped: ${fired.detail ?? 'another run of it was active.'}`);
+    message(`${policy} was skipped: ${detail ?? 'another run of it was active.'}`);
     message('That run has ended in the meantime. Run the policy again.');
     return;
   }
-  const activeProcess = await findActiveProcess(caretaker, other.account);
-  const worker = activeProcess ? `${activeProcess} works on it` : 'no process works on it';
+  const { run, activeProcess } = other;
+  const next =
+    run.status === 'awaiting-approval'
+      ? 'it waits for an approval'
+      : `${activeProcess ?? 'no process'} works on it`;
   message(
-    `${paint('yellow', `${fired.policy} was skipped`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${worker}.`,
+    `${paint('yellow', `${policy} was skipped`)}: its run ${run.id} has not ended (${run.status}, ${outOf(run, terminal)}), and ${next}.`,
   );
-  message(formatRunCommands(other, activeProcess));
+  message(formatRunCommands(run, activeProcess));
 }

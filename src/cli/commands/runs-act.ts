@@ -1,10 +1,24 @@
 /** Cancels, retries and continues runs. */
+
+import { findActiveProcess } from '../../control/active-process.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import {
+  cancelRun as cancel,
+  forceEndRun,
+  continueRun as nudge,
+  releaseRun as release,
+  retryRun as retry,
+} from '../../control/commands/change-run.ts';
 import { isFinal } from '../../run/moves.ts';
+import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { findActiveProcess, needWorker } from '../active-process.ts';
-import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { type Acted, actOnRun } from '../act-on-run.ts';
+import { needWorker } from '../active-process.ts';
+import { type GlobalOptions, type ReasonOption, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
+import { localActor } from '../local-actor.ts';
 import { showReport } from '../output/run-report.ts';
+import type { OutputOption } from '../output/show.ts';
 import { endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
@@ -17,32 +31,26 @@ type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];
 export async function cancelRun(
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & { force?: boolean; leaveTasks?: boolean },
+  options: GlobalOptions & ReasonOption & { force?: boolean; leaveTasks?: boolean },
 ): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id, account, status } = await runNamed(caretaker.records, word);
     if (options.force) return forceEnd(caretaker, id, terminal, options);
     // Read before cancelling: once the run has ended, there may be no active process.
     const activeProcess = await findActiveProcess(caretaker, account);
-    await caretaker.engine.cancel(id, { tasks: !options.leaveTasks });
+    await carryOut(
+      cancel,
+      caretaker,
+      { run: id, leave_tasks: options.leaveTasks, reason: options.reason },
+      localActor(),
+    );
     const run = await caretaker.records.runs.get(id);
     if (!run || isFinal(run.status)) {
       terminal.message(`${id} is cancelled. No work was in progress.`);
       return exit.ok;
     }
-    const rest =
-      status === 'blocked'
-        ? 'The account refuses access, so tasks in the service cannot be followed to their end. This is recorded.'
-        : options.leaveTasks
-          ? 'Work in flight is followed to its end.'
-          : 'Its tasks in the service are cancelled; other work in flight is followed to its end.';
-    terminal.message(`${id} is cancelled: no new work is started. ${rest}`);
-    if (activeProcess) {
-      terminal.message(
-        `${activeProcess[0]?.toUpperCase()}${activeProcess.slice(1)} completes the cancellation.`,
-      );
-      return exit.ok;
-    }
+    printCancelled({ id, wasBlocked: status === 'blocked', activeProcess }, terminal, options);
+    if (activeProcess) return exit.ok;
     const code = await watchRun(caretaker, run, terminal, {
       output: options.output,
       cancelIfRefused: false,
@@ -54,14 +62,39 @@ export async function cancelRun(
   });
 }
 
+/** What becomes of a run that is cancelled while work is in progress, and who completes that. */
+export function printCancelled(
+  { id, wasBlocked, activeProcess }: { id: string; wasBlocked: boolean; activeProcess: string | undefined },
+  { message }: Terminal,
+  { leaveTasks }: { leaveTasks?: boolean },
+): void {
+  const rest = wasBlocked
+    ? 'The account refuses access, so tasks in the service cannot be followed to their end. This is recorded.'
+    : leaveTasks
+      ? 'Work in flight is followed to its end.'
+      : 'Its tasks in the service are cancelled; other work in flight is followed to its end.';
+  message(`${id} is cancelled: no new work is started. ${rest}`);
+  if (activeProcess)
+    message(`${activeProcess[0]?.toUpperCase()}${activeProcess.slice(1)} completes the cancellation.`);
+}
+
 async function forceEnd(
   caretaker: Opened,
   id: string,
   terminal: Terminal,
-  options: GlobalOptions,
+  options: GlobalOptions & ReasonOption,
 ): Promise<number> {
-  const run = await caretaker.engine.forceEnd(id);
-  const targets = await targetsOf(caretaker, run);
+  const run = await carryOut(forceEndRun, caretaker, { run: id, reason: options.reason }, localActor());
+  return showForceEnded(run, await targetsOf(caretaker, run), terminal, options);
+}
+
+/** Shows a run that was force-ended, and what is not known about its targets. */
+export async function showForceEnded(
+  run: Run,
+  targets: readonly Target[],
+  terminal: Terminal,
+  options: OutputOption,
+): Promise<number> {
   const text = () => {
     for (const line of endLines(run, terminal)) terminal.data(line);
   };
@@ -81,29 +114,33 @@ async function forceEnd(
 export async function retryRun(
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & { detach?: boolean; ignoreFreeze?: true },
+  options: GlobalOptions & ReasonOption & { detach?: boolean; ignoreFreeze?: true },
 ): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id } = await runNamed(caretaker.records, word);
     if (options.detach) await needWorker(caretaker);
-    const freezeOption = options.ignoreFreeze ? { ignoreFreeze: true as const } : {};
-    return watchOrDetach(caretaker, await caretaker.engine.retry(id, freezeOption), terminal, options);
+    const input = { run: id, ignore_freeze: options.ignoreFreeze, reason: options.reason };
+    const fired = await carryOut(retry, caretaker, input, localActor());
+    return watchOrDetach(caretaker, fired, terminal, options);
   });
 }
 
 /** Releases a held run, so that it continues. */
-export async function releaseRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
-    const { id, account } = await runNamed(caretaker.records, word);
-    await caretaker.engine.release(id);
-    const activeProcess = await findActiveProcess(caretaker, account);
-    terminal.message(
-      activeProcess
-        ? `${id} is released; ${activeProcess} continues it.`
-        : `${id} is released, but no process works on it. Continue it: caretaker runs continue ${id}`,
-    );
-    return exit.ok;
-  });
+export const releaseRun = (
+  terminal: Terminal,
+  word: string,
+  options: GlobalOptions & ReasonOption,
+): Promise<number> =>
+  actOnRun({ command: release, input: { reason: options.reason } }, word, options, (acted) =>
+    printReleased(acted, terminal),
+  );
+
+export function printReleased({ id, activeProcess, howToContinue }: Acted, { message }: Terminal): void {
+  message(
+    activeProcess
+      ? `${id} is released; ${activeProcess} continues it.`
+      : `${id} is released, but no process works on it. ${howToContinue}`,
+  );
 }
 
 /**
@@ -114,7 +151,7 @@ export async function releaseRun(terminal: Terminal, word: string, options: Glob
 export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const run = await runNamed(caretaker.records, word);
-    await caretaker.engine.nudge(run.id);
+    await carryOut(nudge, caretaker, { run: run.id }, localActor());
     const isCancelled = run.ending === 'cancelled';
     return watchRun(caretaker, run, terminal, {
       output: options.output,

@@ -1,15 +1,16 @@
+import { findActiveProcess } from '../../control/active-process.ts';
 import { isFinal } from '../../run/moves.ts';
-import type { Run } from '../../run/run.ts';
-import { findActiveProcess, formatRunCommands } from '../active-process.ts';
+import type { Run, Target } from '../../run/run.ts';
+import { formatRunCommands } from '../active-process.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import { showReport } from '../output/run-report.ts';
-import { isForPeople } from '../output/show.ts';
+import { isForPeople, type OutputOption } from '../output/show.ts';
 import { outOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
 import { untilSignal } from '../signals.ts';
-import { Progress, printEnd, targetsOf } from '../watch-run.ts';
+import { Progress, printAwaiting, printEnd, targetsOf } from '../watch-run.ts';
 
 type Opened = Parameters<Parameters<typeof withRecords>[2]>[0];
 
@@ -19,7 +20,7 @@ const REPORT_IDLE_AFTER_MS = 10_000;
 
 /**
  * Follows a run to its end without working on it, and returns the exit code that `run` would: 0 only if it
- * succeeded, 3 if it waits because the account refuses access or because it is held.
+ * succeeded, 1 if it waits for an approval, 3 if it waits because the account refuses access or because it is held.
  */
 export async function watchRunOf(
   terminal: Terminal,
@@ -33,31 +34,47 @@ export async function watchRunOf(
     const last = await untilEnded(opened, run, terminal, interrupt.signal);
     if (isFinal(last.status)) {
       const { loadJobs } = await import('../../app/jobs.ts');
-      return printEnd({ records: opened.records, registry: await loadJobs() }, last, terminal, options);
+      const targets = await targetsOf(opened, last);
+      const { reasons } = await loadJobs();
+      return printEnd({ targets, reasons }, last, terminal, options);
     }
-    if (interrupt.signal.aborted) {
-      terminal.message(`${last.id} is ${last.status}: ${outOf(last, terminal)}. It was not changed.`);
-      return exit.interrupted;
-    }
-    return printWaiting(opened, last, terminal, options);
+    if (interrupt.signal.aborted) return printUnchanged(last, terminal);
+    // The messages are enough for a person.
+    const targets = isForPeople(options) ? [] : await targetsOf(opened, last);
+    return showWaiting(last, targets, terminal, options);
   });
 }
 
-async function printWaiting(
-  opened: Opened,
+/** Prints where a run is that is no longer watched. */
+export function printUnchanged(run: Run, terminal: Terminal): number {
+  terminal.message(`${run.id} is ${run.status}: ${outOf(run, terminal)}. It was not changed.`);
+  return exit.interrupted;
+}
+
+/** Whether a watched run waits for something outside. */
+export const isWaiting = ({ status, held }: Run): boolean =>
+  status === 'blocked' || status === 'awaiting-approval' || held !== undefined;
+
+/** Shows a run that waits for something outside. */
+export async function showWaiting(
   run: Run,
+  targets: readonly Target[],
   terminal: Terminal,
-  options: GlobalOptions,
+  options: OutputOption,
 ): Promise<number> {
+  const report = { run, targets, text: () => undefined };
+  if (run.status === 'awaiting-approval') {
+    const code = printAwaiting(run, terminal);
+    await showReport(terminal, options, report);
+    return code;
+  }
   terminal.message(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
   terminal.message(
     run.held
       ? 'The run waits until it is released or cancelled.'
       : 'The run waits. A daemon continues it when the account accepts requests again.',
   );
-  // The messages are enough for a person.
-  const targets = isForPeople(options) ? [] : await targetsOf(opened, run);
-  await showReport(terminal, options, { run, targets, text: () => undefined });
+  await showReport(terminal, options, report);
   return exit.unreachable;
 }
 
@@ -69,9 +86,8 @@ async function untilEnded(opened: Opened, run: Run, terminal: Terminal, signal: 
   let idleSince: number | undefined;
   let reportedIdle = false;
   for (;;) {
-    const isWaiting = last.status === 'blocked' || last.held !== undefined;
-    if (isFinal(last.status) || isWaiting || signal.aborted) {
-      terminal.clear();
+    if (isFinal(last.status) || isWaiting(last) || signal.aborted) {
+      progress.end(last);
       return last;
     }
     progress.show(last);

@@ -1,11 +1,11 @@
 import { isoMinute } from '../../clock.ts';
+import { findActiveProcess } from '../../control/active-process.ts';
 import { isFinal } from '../../run/moves.ts';
 import { toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { suggestionFor } from '../../suggest.ts';
-import { parseDuration } from '../../yaml/duration.ts';
-import { findActiveProcess, formatRunCommands, withoutActiveProcess } from '../active-process.ts';
+import { formatRunCommands, withoutActiveProcess } from '../active-process.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
@@ -14,17 +14,15 @@ import { formatLostWork } from '../output/run-advice.ts';
 import { showReport } from '../output/run-report.ts';
 import { isForPeople, show } from '../output/show.ts';
 import {
-  changeLines,
   clockTime,
   countsLine,
-  endLines,
   factLines,
   paintStatus,
-  recordingLines,
+  resultLines,
   targetTable,
 } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
-import { dayNote, parseEndTime } from '../parse-end-time.ts';
+import { sinceOf } from '../parse-since.ts';
 import { runNamed } from '../run-id.ts';
 
 interface ListOptions extends GlobalOptions {
@@ -34,7 +32,7 @@ interface ListOptions extends GlobalOptions {
   limit: number;
 }
 
-const columns = [
+export const listColumns = [
   ...['run', 'policy', 'job', 'status', 'detail', 'trigger', 'scheduled_for', 'after_run', 'started_at'],
   ...['finished_at', 'requests', 'counts.planned', 'counts.succeeded', 'counts.failed', 'counts.skipped'],
   ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
@@ -48,7 +46,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     // A command that only reads does not start the embedded Redis.
     if (options.policy) await policyNamed(options.policy, settings, terminal);
     const none = formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) });
-    await show(terminal, options, { value: [], columns, text: () => terminal.message(none) });
+    await show(terminal, options, { value: [], columns: listColumns, text: () => terminal.message(none) });
     return exit.ok;
   }
   return withRecords(options, settings, async (opened) => {
@@ -71,22 +69,27 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       runs.length > 0
         ? terminal.data(runTable(runs, terminal))
         : terminal.message(formatNone({ policy, status, since }));
-    await show(terminal, options, { value: runs.map(toSummary), columns, text });
-    if (isForPeople(options)) printWithoutActiveProcess(await withoutActiveProcess(opened, runs), terminal);
+    await show(terminal, options, { value: runs.map(toSummary), columns: listColumns, text });
+    if (isForPeople(options))
+      await printIdleRuns(runs, ({ account }) => findActiveProcess(opened, account), terminal);
     if (found.length > options.limit)
       terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
     return exit.ok;
   });
 }
 
-function formatNone({ policy, status, since }: { [K in 'policy' | 'status' | 'since']: unknown }): string {
+export function formatNone({
+  policy,
+  status,
+  since,
+}: { [K in 'policy' | 'status' | 'since']: unknown }): string {
   if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" starts one.';
   const kind = status ? `${status} runs` : 'runs';
   const from = typeof since === 'number' ? ` since ${isoMinute(since)}` : '';
   return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
 }
 
-function runTable(runs: readonly Run[], terminal: Terminal): string {
+export function runTable(runs: readonly Run[], terminal: Terminal): string {
   const rows = runs.map((run) => [
     run.id,
     paintStatus(run.status, terminal),
@@ -108,13 +111,19 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
   });
 }
 
-function printWithoutActiveProcess(runs: readonly Run[], { message }: Terminal): void {
-  const [only] = runs;
+/** Prints which of the runs no process works on, if any. */
+export async function printIdleRuns(
+  runs: readonly Run[],
+  processOf: Parameters<typeof withoutActiveProcess>[1],
+  { message }: Terminal,
+): Promise<void> {
+  const idle = await withoutActiveProcess(runs, processOf);
+  const [only] = idle;
   if (!only) return;
   message(
-    `No process works on ${runs.map((run) => run.id).join(', ')}, because no daemon with the role worker is running.`,
+    `No process works on ${idle.map((run) => run.id).join(', ')}, because no daemon with the role worker is running.`,
   );
-  message(runs.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs continue <run>');
+  message(idle.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs continue <run>');
 }
 
 /** Shows a run with all its targets. */
@@ -134,50 +143,43 @@ export async function showRun(
       printRun(run, targets, terminal);
     };
     await showReport(terminal, options, { run, targets, text });
-    if (isFinal(run.status) || !isForPeople(options)) return exit.ok;
-    const lost = formatLostWork(targets, opened.clock.now());
-    if (lost) terminal.message(lost);
-    const activeProcess = await findActiveProcess(opened, run.account);
-    if (activeProcess) terminal.message(`The run has not ended: ${activeProcess} works on it.`);
-    else {
-      terminal.message(
-        'The run has not ended, and no process works on it, because no daemon with the role worker is running.',
-      );
-      terminal.message(formatRunCommands(run));
-    }
+    if (!isFinal(run.status) && isForPeople(options))
+      printUnended(run, targets, await findActiveProcess(opened, run.account), opened.clock.now(), terminal);
     return exit.ok;
   });
 }
 
-function printRun(run: Run, targets: readonly Target[], terminal: Terminal): void {
+/** Prints what a run waits for that has not ended, and which process works on it. */
+export function printUnended(
+  run: Run,
+  targets: readonly Target[],
+  activeProcess: string | undefined,
+  now: number,
+  { message }: Terminal,
+): void {
+  const lost = formatLostWork(targets, now);
+  if (lost) message(lost);
+  if (activeProcess) {
+    message(`The run has not ended: ${activeProcess} works on it.`);
+    return;
+  }
+  message(
+    'The run has not ended, and no process works on it, because no daemon with the role worker is running.',
+  );
+  message(formatRunCommands(run));
+}
+
+export function printRun(run: Run, targets: readonly Target[], terminal: Terminal): void {
   if (targets.length > 0) terminal.data(targetTable(targets, terminal, stepNamesOf(run)));
   const findings = formatFindings(targets, terminal, { all: true });
   if (findings !== undefined) terminal.data(findings);
-  for (const line of [
-    ...endLines(run, terminal),
-    ...changeLines(run, terminal),
-    ...recordingLines(run, terminal),
-  ])
-    terminal.data(line);
-  for (const line of factLines(run)) terminal.data(line);
+  for (const line of [...resultLines(run, terminal), ...factLines(run)]) terminal.data(line);
 }
 
-function statusOf(word: string | undefined): RunStatus | undefined {
+export function statusOf(word: string | undefined): RunStatus | undefined {
   if (word === undefined) return undefined;
   const status = runStatuses.find((one) => one === word);
   if (status) return status;
   const hint = suggestionFor(word, runStatuses);
   throw new UsageError(`There is no run status "${word}"${hint ? `: ${hint}` : '.'}`);
-}
-
-function sinceOf(text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
-  const ago = parseDuration(text.replace(/\s*ago$/, ''));
-  if (ago) return now - ago;
-  const since = parseEndTime(text);
-  if (since === undefined)
-    throw new UsageError(
-      `--since must be a duration or a time, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
-    );
-  return since;
 }

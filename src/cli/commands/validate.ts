@@ -2,6 +2,7 @@ import { loadJobs } from '../../app/jobs.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { warningsOf } from '../../settings/warnings.ts';
 import { type Diagnostic, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, printFindings, printIgnored, printWarnings, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
@@ -31,14 +32,23 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
       ? loadPolicies({ dir: settings?.policiesDir ?? '.', registry, settings, ...named })
       : { policies: [], findings: [], warnings: [], ignored: [] };
   findings.push(...read.findings);
+  const { ignored } = read;
+  // The names of all policies are known only when every file was read.
+  const isComplete = files.length === 0 && read.findings.length === 0;
+  const ofConfig = settings
+    ? warningsOf(
+        isComplete ? settings : { ...settings, policyMentions: [] },
+        read.policies.map(({ name }) => name),
+      )
+    : [];
+  const warnings: Diagnostic[] = [...ofConfig, ...read.warnings];
   const text = () => {
     printFindings(findings, terminal);
-    if (findings.length > 0 && read.warnings.length > 0) terminal.message('');
-    printWarnings(read.warnings, terminal);
+    if (findings.length > 0 && warnings.length > 0) terminal.message('');
+    printWarnings(warnings, terminal);
     printIgnored(read.ignored, terminal);
     if (findings.length === 0) printOk(terminal, settings, read.policies.length, files);
   };
-  const { warnings, ignored } = read;
   await show(terminal, options, {
     value: { policies: read.policies.map(({ name }) => name), findings, warnings, ignored },
     rows: [

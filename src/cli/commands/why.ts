@@ -1,11 +1,10 @@
-import { spansOf } from '../../schedule/wall-time.ts';
-import { explain } from '../../schedule/why.ts';
+import { formatNoSpan, spansOf } from '../../schedule/wall-time.ts';
+import { type Explanation, explain } from '../../schedule/why.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
 import { findActivePolicy } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { show } from '../output/show.ts';
+import { type OutputOption, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { dayNote } from '../parse-end-time.ts';
 
 /** The maximum number of printed lines. `--json` has all. */
 const MAX_LINES = 60;
@@ -21,17 +20,23 @@ export async function why(
   const explained = async (opened?: Parameters<typeof explain>[0], now = Date.now()) => {
     const policy = await findActivePolicy(name, settings, opened, now);
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
-    if (!spans)
-      throw new UsageError(
-        `"${when}" is not a day or a time${dayNote(when)}. Use a form such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
-      );
+    if (!spans) throw new UsageError(formatNoSpan(when));
     return explain(opened, policy, spans, now);
   };
   // A command that only reads does not start the embedded Redis.
   const explanation = hasRecords(settings)
     ? await withRecords(options, settings, ({ records, clock }) => explained(records, clock.now()))
     : await explained();
-  const { sentences, ...data } = explanation;
+  await showExplanation(explanation, terminal, options);
+  return exit.ok;
+}
+
+/** Shows why a policy fired or did not: the sentences, and all facts for programs. */
+export async function showExplanation(
+  { sentences, ...data }: Explanation,
+  terminal: Terminal,
+  options: OutputOption,
+): Promise<void> {
   const text = () => {
     for (const sentence of sentences.slice(0, MAX_LINES)) terminal.data(sentence);
     if (sentences.length > MAX_LINES)
@@ -39,5 +44,4 @@ export async function why(
   };
   const value = { ...data, sentence: sentences[0] ?? null };
   await show(terminal, options, { value, rows: data.scheduled_times, text });
-  return exit.ok;
 }

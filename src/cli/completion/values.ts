@@ -55,7 +55,12 @@ const sources: Readonly<Record<string, Source>> = {
   filter: (known) => ofOperation(known, (id) => filtersOf(id)),
   sort: (known) => ofOperation(known, (id) => sortsOf(id)),
   shell: async () => Object.keys(scripts),
-  what: async () => (await import('../schemas.ts')).schemaKinds,
+  what: async ({ command }) =>
+    command === 'audit'
+      ? (await import('../../control/commands.ts')).commands
+          .filter(({ reads }) => !reads)
+          .map(({ name }) => name)
+      : (await import('../schemas.ts')).schemaKinds,
   word: async ({ command }) => (command === 'explain' ? wordsToExplain() : []),
 };
 

@@ -1,7 +1,7 @@
 /** Keys of policies and of the configuration, from the descriptions that `caretaker schema` prints. */
 import { stringify } from 'yaml';
 import { policyEntryJsonSchema } from '../../policy/policy-file-schema.ts';
-import { configFileJsonSchema } from '../../settings/config-file.ts';
+import { configValuesJsonSchema } from '../../settings/config-file.ts';
 import { type Key, keysOf, type Schema } from './schema-keys.ts';
 import type { Topic, Topics } from './topic.ts';
 
@@ -10,7 +10,7 @@ export function keyTopics(): Topics {
   const policy = keysOf(policyEntryJsonSchema() as Schema).map((key) =>
     topicOf(key, 'policy key', policyExamples),
   );
-  const config = keysOf(configFileJsonSchema() as Schema).map((key) =>
+  const config = keysOf(configValuesJsonSchema() as Schema).map((key) =>
     topicOf(key, 'configuration key', configExamples),
   );
   const topics = [
@@ -79,6 +79,13 @@ const policyExamples: Examples = {
   'limits.stop_after_failures': '10%',
   retry: { attempts: 4, delay: '30s' },
   timeout: { target: '2h', run: '8h' },
+  approval: { when: 'destructive', expires: '24h' },
+  'approval.by': ['approver', 'ana'],
+  // It needs `rollout` too, which the examples of single keys cannot have beside `approval`.
+  'approval.each_batch': undefined,
+  rollout: { batches: [5, '10%', '100%'], pause: '2h', max_failed: '5%' },
+  'rollout.batches': [5, '10%', '100%'],
+  'rollout.healthy': 'site.connection.status == "connected"',
   notify: [{ on: ['failed', 'partial'], to: 'ops' }],
   'notify[].on': ['failed', 'partial'],
   'notify[].to': 'ops',
@@ -102,12 +109,35 @@ const configExamples: Examples = {
   dashboard: { host: '127.0.0.1', port: 8480 },
   'dashboard.host': '127.0.0.1',
   'dashboard.password': variable('CARETAKER_DASHBOARD_PASSWORD'),
+  'dashboard.public_url': 'https://caretaker.example.com',
+  access: { users: { ana: { oidc_email: 'ana@example.com', roles: ['operator'] } } },
+  'access.users': { ana: { oidc_email: 'ana@example.com', roles: ['operator'] } },
+  'access.users.<name>.oidc_email': 'ana@example.com',
+  'access.users.<name>.roles': ['viewer', { role: 'operator', policies: ['nightly-sync'] }],
+  'access.users.<name>.roles[].policies': ['nightly-sync'],
+  'access.users.<name>.roles[].accounts': ['default'],
+  'access.tokens': { ci: { token: variable('CI_TOKEN'), roles: ['operator'] } },
+  'access.tokens.<name>.token': variable('CI_TOKEN'),
+  'access.tokens.<name>.roles': ['operator'],
+  'access.oidc': {
+    issuer: 'https://login.example.com',
+    client_id: 'caretaker',
+    client_secret: variable('OIDC_SECRET'),
+  },
+  'access.oidc.issuer': 'https://login.example.com',
+  'access.oidc.client_id': 'caretaker',
+  'access.oidc.client_secret': variable('OIDC_SECRET'),
+  'access.oidc.claims': [{ claim: 'groups', value: 'caretaker-admins', roles: ['admin'] }],
+  'access.trusted_proxies': ['127.0.0.1', '10.0.0.0/8'],
   notifications: { ops: { webhook: { url: variable('OPS_WEBHOOK_URL') } } },
   'notifications.<name>.webhook': { url: variable('OPS_WEBHOOK_URL') },
   'notifications.<name>.webhook.url': variable('OPS_WEBHOOK_URL'),
   'notifications.<name>.webhook.secret': variable('OPS_WEBHOOK_SECRET'),
   calendars: { holidays: ['2026-12-25', { from: '2026-12-31', to: '2027-01-02' }] },
 };
+
+/** A receiver has a kind of channel beside its rules. */
+const besideRule = { webhook: { url: variable('OPS_WEBHOOK_URL') } };
 
 /** What has to be beside a key, or beside every key of a map, so that the example can be used as it is. */
 const besides: Examples = {
@@ -118,16 +148,37 @@ const besides: Examples = {
   'schedule.catchup.*': { window: '2h' },
   'schedule.blackout[].*': { from: '2026-12-24', to: '2026-12-26' },
   'notify[].*': { to: 'ops' },
+  'approval.*': { when: 'destructive' },
+  'rollout.*': { batches: [5, '100%'] },
   'select.join.<name>.*': { list: 'listStagingSites', on: 'copy.site_id == site.id' },
   'calendars.<name>[].*': { from: '2026-12-24', to: '2026-12-26' },
   'redis.sentinels': { name: 'mymaster' },
   'redis.name': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'] },
   'redis.password': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'], name: 'mymaster' },
+  'access.users.<name>.*': { oidc_email: 'ana@example.com', roles: ['operator'] },
+  'access.users.<name>.roles[].*': { role: 'operator' },
+  'access.tokens.<name>.*': { token: variable('CI_TOKEN'), roles: ['operator'] },
+  'access.tokens.<name>.roles[].*': { role: 'operator' },
+  'access.oidc.*': { issuer: 'https://login.example.com', client_id: 'caretaker' },
+  'access.oidc.claims[].*': { claim: 'groups', value: 'caretaker-admins', roles: ['admin'] },
+  'access.oidc.claims[].roles[].*': { role: 'operator' },
+  'notifications.<name>.events': besideRule,
+  'notifications.<name>.repeat_interval': besideRule,
+  'notifications.<name>.group_wait': besideRule,
+  'notifications.<name>.quiet_hours': besideRule,
+  'notifications.<name>.digest': besideRule,
+  'notifications.<name>.quiet_hours.*': { from: '20:00', to: '07:00' },
+  'notifications.<name>.digest.*': { cron: '0 8 * * *' },
   'notifications.<name>.webhook.*': { url: variable('OPS_WEBHOOK_URL') },
+  'notifications.<name>.heartbeat.*': { url: variable('HEARTBEAT_URL') },
 };
 
 /** Names for maps in which `default` would say nothing. */
-const exampleNames: Record<string, string> = { 'select.join': 'copy' };
+const exampleNames: Record<string, string> = {
+  'select.join': 'copy',
+  'access.users': 'ana',
+  'access.tokens': 'ci',
+};
 
 /** The key with a value, inside the maps and lists around it; undefined when its type shows no value. */
 function exampleOf({ path, schema, type, standard }: Key, examples: Examples): unknown {

@@ -1,5 +1,5 @@
 /** Operations of the service, from the contract. */
-import { isDestructive } from '../../contract/destructive.ts';
+import { whyDestructive } from '../../contract/destructive.ts';
 import { isOperationId, type OperationId, operationOf, operations } from '../../contract/operations.ts';
 import { describeOperation, exampleOf } from '../output/describe-operation.ts';
 import type { Topic, Topics } from './topic.ts';
@@ -23,6 +23,7 @@ const effects = {
 function topicOf(id: OperationId): Topic {
   const operation = operationOf(id);
   const { section, summary, method, path, list, effect } = operation;
+  const destructive = whyDestructive(id);
   const cost = list?.paged ? 'one request for each page of up to 100 items' : 'one request';
   return {
     name: id,
@@ -31,7 +32,7 @@ function topicOf(id: OperationId): Topic {
     facts: {
       request: `${method} ${path}`,
       effect: effect ? effects[effect] : 'none: it only reads',
-      destructive: isDestructive(id) ? 'yes: the request cannot be undone by repeating it' : 'no',
+      destructive: destructive === undefined ? 'no' : `yes: ${destructive}`,
       cost: `${cost} of the account's requests per minute`,
       specification: `section ${section} (docs/api.md)`,
     },

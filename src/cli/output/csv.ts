@@ -1,21 +1,5 @@
-/** Comma-separated values (RFC 4180) that a spreadsheet opens without running what they contain. */
-import { visible } from '../../text.ts';
-
-type Cell = string | number | null;
-
-/**
- * One line, without its line break. A text that a spreadsheet might run as a formula gets an apostrophe in front, because labels and
- * messages come from the sites.
- */
-export function csvLine(cells: readonly Cell[]): string {
-  return cells
-    .map((cell) => {
-      if (typeof cell === 'number') return String(cell);
-      const text = visible(cell ?? '', '\t\r\n').replace(/^(?=[=+\-@＝＋－＠\t\r\n])/, "'");
-      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-    })
-    .join(',');
-}
+/** Columns of CSV (`csvLine` writes the lines). */
+import type { Cell } from '../../text.ts';
 
 /** The fields of a row by column: those of an object inside it as `outer.inner`, a list as JSON. */
 export function flatRow(row: object): Map<string, Cell> {

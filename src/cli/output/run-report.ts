@@ -1,15 +1,9 @@
 /** A run and its targets in every format: the report as a value, the targets as rows. */
-import { toReport, toTargetReport } from '../../run/report.ts';
+import { targetColumns, toReport, toTargetReport } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { type OutputOption, show } from './show.ts';
 import type { Terminal } from './terminal.ts';
-
-/** The columns of `csv`. A line of `jsonl` has all fields of a target. */
-export const targetColumns = [
-  ...['run', 'id', 'label', 'outcome', 'reason', 'detail', 'task_id', 'attempts', 'started_at'],
-  'finished_at',
-];
 
 export const targetRow = (run: string, target: Target, stepNames: readonly string[]): object => ({
   run,

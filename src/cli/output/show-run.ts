@@ -1,9 +1,11 @@
 /** Formats a run: its progress line, its result, and the outcomes of its targets. */
 import { isoMinute } from '../../clock.ts';
+import { kinds } from '../../contract/kinds.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { formatLate } from '../../run/report.ts';
+import { formatRollout } from '../../run/rollout-report.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
 import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
@@ -14,6 +16,7 @@ import { type Terminal, table } from './terminal.ts';
 const statusStyles: Record<RunStatus, 'green' | 'yellow' | 'red' | 'cyan' | 'dim'> = {
   queued: 'dim',
   planning: 'cyan',
+  'awaiting-approval': 'yellow',
   running: 'cyan',
   blocked: 'red',
   succeeded: 'green',
@@ -33,12 +36,14 @@ const outcomeStyles: Record<Outcome, 'green' | 'yellow' | 'red' | 'dim'> = {
 export const paintStatus = (status: RunStatus, { paint }: Terminal): string =>
   paint(statusStyles[status], status);
 
-/** `3 succeeded, 1 failed`, without zero counts. */
+/** `3 succeeded, 1 failed`, without zero counts; how many targets there are as long as none has ended. */
 export function countsLine({ counts }: Run, { paint }: Terminal): string {
   const parts = (['succeeded', 'failed', 'skipped', 'cancelled'] as const)
     .filter((outcome) => counts[outcome] > 0)
     .map((outcome) => paint(outcomeStyles[outcome], `${counts[outcome]} ${outcome}`));
-  return parts.join(', ') || 'no targets';
+  return (
+    parts.join(', ') || (counts.planned === 0 ? 'no targets' : `none of ${countOf(counts.planned, 'target')}`)
+  );
 }
 
 /** `3 succeeded, 1 failed of 12 targets`. */
@@ -72,8 +77,15 @@ export function endLines(run: Run, terminal: Terminal): string[] {
   ];
 }
 
+/** The result of a run, its findings compared with earlier ones, and what it wrote to the sites. */
+export const resultLines = (run: Run, terminal: Terminal): string[] => [
+  ...endLines(run, terminal),
+  ...changeLines(run, terminal),
+  ...recordingLines(run, terminal),
+];
+
 /** The number of findings, and the new and resolved ones; empty when there are none. */
-export function changeLines({ findings }: Run, { paint }: Terminal): string[] {
+function changeLines({ findings }: Run, { paint }: Terminal): string[] {
   if (!findings) return [];
   const { open, new: added, resolved, firstNew = [], firstResolved = [] } = findings;
   const lines = (word: 'new' | 'resolved', count: number, named: readonly FindingChange[]): string[] => [
@@ -91,7 +103,7 @@ export function changeLines({ findings }: Run, { paint }: Terminal): string[] {
 }
 
 /** How many recordings of a run were written, and why others were not; empty when it has none. */
-export function recordingLines({ recordings }: Run, { paint }: Terminal): string[] {
+function recordingLines({ recordings }: Run, { paint }: Terminal): string[] {
   if (!recordings) return [];
   const { first = [], wanted, recorded, failed, left } = recordings;
   const isPending = wanted > recorded + failed + left;
@@ -105,13 +117,25 @@ export function recordingLines({ recordings }: Run, { paint }: Terminal): string
   ];
 }
 
-/** The spread and the requests of a run, if any: `Requests: 60 syncSite, 7 listSites`. */
+/** What the names in the policy stand for, each once: `tag "Premium" is 12`. */
+function namesLine({ names = [] }: Run): string[] {
+  const shown = names.map(
+    ({ kind, name, id }) => `${isNamed(kind) ? kinds[kind].noun : kind} "${name}" is ${id}`,
+  );
+  return shown.length === 0 ? [] : [visibleLine(`Names: ${[...new Set(shown)].join(', ')}`)];
+}
+
+const isNamed = (kind: string): kind is keyof typeof kinds => Object.hasOwn(kinds, kind);
+
+/** The names, the spread and the requests of a run, if any: `Requests: 60 syncSite, 7 listSites`. */
 export function factLines(run: Run): string[] {
   const spread = formatSpread(run);
   const requests = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
   return [
     ...(run.afterRun === undefined ? [] : [`Started by the end of: ${run.afterRun}`]),
     ...deadlineLines(run),
+    ...namesLine(run),
+    ...formatRollout(run).map(visibleLine),
     ...(spread === undefined ? [] : [`Spread: ${spread}`]),
     ...(requests.length === 0 ? [] : [`Requests: ${requests.join(', ')}`]),
   ];

@@ -3,8 +3,8 @@
  * value, the part of it that is a list as rows, and the text for people.
  */
 import { redact } from '../../secrets.ts';
-import { visible, visibleJson } from '../../text.ts';
-import { csvLine, flatRow, keysOf } from './csv.ts';
+import { csvLine, visible, visibleJson } from '../../text.ts';
+import { flatRow, keysOf } from './csv.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;

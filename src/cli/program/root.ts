@@ -1,9 +1,9 @@
 /** What the declarations of all commands share: the command at the root, types, and options. */
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { version } from '../../app/version.ts';
 import type { GlobalOptions } from '../context.ts';
 import { type Format, formats } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { version } from '../version.ts';
 
 /**
  * A function of `commands/`: takes the arguments, then the options of all levels, and returns the exit code.
@@ -37,12 +37,17 @@ export const rootCommand = () =>
     .version(version, '--version', 'print the version')
     .option('--config <file>', 'configuration file (default: CARETAKER_CONFIG, then config/caretaker.yaml)')
     .option('--verbose', 'log progress to standard error')
+    .option(
+      '--server <url>',
+      'work on this Caretaker server, without access to Redis (default: CARETAKER_SERVER)',
+    )
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command...]', 'show the help of a command')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: (text) => process.stderr.write(text) })
     .exitOverride();
 
+export const reason = () => new Option('--reason <text>', 'the reason, shown in the audit log');
 export const ignoreFreeze = () => new Option('--ignore-freeze', 'start the run even during a freeze');
 /**
  * The format of data on standard output. Every command that lists or shows data takes it, and `json()` beside

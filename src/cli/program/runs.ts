@@ -1,6 +1,15 @@
 import { Option } from '@commander-js/extra-typings';
 import { lineFormats } from '../output/show.ts';
-import { type ActionOf, ignoreFreeze, json, output, type Program, whichRun, wholeNumber } from './root.ts';
+import {
+  type ActionOf,
+  ignoreFreeze,
+  json,
+  output,
+  type Program,
+  reason,
+  whichRun,
+  wholeNumber,
+} from './root.ts';
 
 /** Commands for runs. */
 export function addRunCommands(program: Program, actionOf: ActionOf): void {
@@ -35,6 +44,7 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .description('cancel a run; work in progress is followed to its end')
     .option('--leave-tasks', 'follow running tasks of the service to their end instead of cancelling them')
     .option('--force', 'force-end: do not wait for work in progress')
+    .addOption(reason())
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/runs-act.ts')).cancelRun));
@@ -44,6 +54,7 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .description('start a new run with the targets that failed, and follow it to its end')
     .option('--detach', 'start the run and exit; the daemon does the work')
     .addOption(ignoreFreeze())
+    .addOption(reason())
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/runs-act.ts')).retryRun));
@@ -58,11 +69,72 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .command('release')
     .argument('<run>', whichRun)
     .description('continue a run that is held because Redis was restored to an older state')
+    .addOption(reason())
     .action(actionOf(async () => (await import('../commands/runs-act.ts')).releaseRun));
+  runs
+    .command('skip-pause')
+    .argument('<run>', whichRun)
+    .description('end the pause of a rollout; its gate is asked next')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/rollout.ts')).skipPause));
+  runs
+    .command('resume')
+    .argument('<run>', whichRun)
+    .description(
+      'begin the next batch of a rollout whatever its gate says, also after the gate stopped the run',
+    )
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/rollout.ts')).resumeRun));
   runs
     .command('export')
     .argument('<run>', whichRun)
     .description('print the outcome of each target, one per line: "runs show" as CSV')
     .addOption(new Option('-o, --output <format>', 'format of the lines').choices(lineFormats).default('csv'))
     .action(actionOf(async () => (await import('../commands/runs-export.ts')).exportRun));
+}
+
+/** Commands for runs that wait for an approval. */
+export function addApprovalCommands(program: Program, actionOf: ActionOf): void {
+  program
+    .command('approvals')
+    .description('list the runs that wait for an approval')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/approvals.ts')).listApprovals));
+  program
+    .command('approve')
+    .argument('<run>', whichRun)
+    .description('approve a run that waits for it, so that it starts')
+    .option('--batch <n>', 'only up to this batch', wholeNumber(1))
+    .option('--target <id...>', 'only these targets; the others are not done')
+    .option('--plan <hash>', 'refuse if the run waits with another plan than this one')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/approvals.ts')).approveRun));
+  program
+    .command('reject')
+    .argument('<run>', whichRun)
+    .description('reject a run that waits for an approval')
+    .option('--batch <n>', 'only this batch; the rest waits on', wholeNumber(1))
+    .option('--target <id...>', 'only these targets; the rest waits on')
+    .option('--plan <hash>', 'refuse if the run waits with another plan than this one')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/approvals.ts')).rejectRun));
+}
+
+/** Commands for announced changes. */
+export function addAnnouncementCommands(program: Program, actionOf: ActionOf): void {
+  const announcements = program
+    .command('announcements')
+    .description('list the changes that are announced (grace) and not made yet')
+    .option('--policy <name>', 'only those of this policy')
+    .option('--limit <n>', 'maximum number of announcements', wholeNumber(1, 1_000), 100)
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/announcements.ts')).listAnnouncements));
+  announcements
+    .command('cancel')
+    .argument('<announcement...>', 'ids of announcements, as "caretaker announcements" shows them')
+    .description('cancel announced changes, and remove their notes')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/announcements.ts')).cancelAnnouncements));
 }

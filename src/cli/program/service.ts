@@ -1,6 +1,97 @@
+import { Option } from '@commander-js/extra-typings';
+import { type Role, roles } from '../../access/principal.ts';
+import { auditResults } from '../../records/audit-results.ts';
+import { deliveryStates } from '../../records/delivery-states.ts';
+import { findingStates, severities } from '../../records/finding-words.ts';
 import { listFaults } from '../../sandbox/faults/names.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type ActionOf, collect, json, output, type Program, wholeNumber } from './root.ts';
+import { type ActionOf, collect, json, output, type Program, reason, wholeNumber } from './root.ts';
+
+/** The audit log. */
+export function addAuditCommand(program: Program, actionOf: ActionOf): void {
+  program
+    .command('audit')
+    .description('list what people, programs and the daemon did, newest first')
+    .option('--since <when>', 'only since this time: 3d, 12h, 2026-11-01, or 2026-11-01T08:00Z (UTC)')
+    .option('--who <name>', 'only acts of whose name contains this')
+    .option('--what <command>', 'only this, or what begins with it: runs, runs.cancel, sign-in')
+    .option('--policy <name>', 'only acts on this policy')
+    .option('--run <run>', 'only acts on the run with this id')
+    .option('--account <name>', 'only acts on this account')
+    .addOption(new Option('--result <result>', 'only acts with this result').choices(auditResults))
+    .option('--limit <n>', 'maximum number of lines', wholeNumber(1, 1_000), 50)
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/audit.ts')).audit));
+}
+
+/** What is wrong in the fleet. */
+export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
+  const findings = program
+    .command('findings')
+    .description('list what is wrong in the fleet: the findings of all policies, the gravest first')
+    .addOption(new Option('--severity <severity>', 'only with this severity').choices(severities))
+    .addOption(
+      new Option('--state <state>', 'only in this state (default: not resolved)').choices(findingStates),
+    )
+    .option('--policy <name>', 'only of this policy')
+    .option('--account <name>', 'only of this account')
+    .option('--search <text>', 'only with this in the site, the subject or the message')
+    .option('--limit <n>', 'maximum number of findings', wholeNumber(1, 1_000), 50)
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/findings.ts')).findings));
+  findings
+    .command('acknowledge')
+    .argument('<policy>', 'name of the policy that reports it')
+    .argument('<site>', 'id of the site or other target')
+    .description('acknowledge the open findings of a policy on a site: they do not count')
+    .requiredOption('--reason <text>', 'why, for everybody who sees the finding')
+    .option('--about <subject>', 'only the finding about this; default: all on the site')
+    .option('--account <name>', 'account of the site', 'default')
+    .option(
+      '--until <when>',
+      'count them again from this time: 2026-12-01T08:00Z, or 7d (default: when they come back)',
+    )
+    .option('--for <duration>', 'count them again after this duration: 7d')
+    .action(actionOf(async () => (await import('../commands/findings.ts')).acknowledge));
+  findings
+    .command('unacknowledge')
+    .argument('<policy>', 'name of the policy that reports it')
+    .argument('<site>', 'id of the site or other target')
+    .description('count acknowledged findings again')
+    .option('--about <subject>', 'only the finding about this; default: all on the site')
+    .option('--account <name>', 'account of the site', 'default')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/findings.ts')).unacknowledge));
+}
+
+/** Notifications: whether they arrived, and sending them. */
+export function addNotifyCommands(program: Program, actionOf: ActionOf): void {
+  const notify = program
+    .command('notify')
+    .description('list notifications, send them again, and test channels');
+  notify
+    .command('list')
+    .description('list notifications, newest first: to whom, whether they arrived, and why not')
+    .addOption(new Option('--state <state>', 'only those in this state').choices(deliveryStates))
+    .option('--to <name>', 'only those to this name under notifications in the configuration')
+    .option('--limit <n>', 'maximum number of notifications', wholeNumber(1, 1_000), 50)
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/notify.ts')).listNotifications));
+  notify
+    .command('resend')
+    .argument('<notification...>', 'ids of notifications, as "caretaker notify list" shows them')
+    .description('send notifications again, with the same id; a daemon does so')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/notify.ts')).resendNotifications));
+  notify
+    .command('test')
+    .argument('<name>', 'name under notifications in the configuration')
+    .description('send a test message to a channel now, once, and show whether it arrived')
+    .action(actionOf(async () => (await import('../commands/notify.ts')).testChannel));
+}
 
 /** Commands for the API, the sandbox, the request budget, the queues and the setup. */
 export function addServiceCommands(program: Program, actionOf: ActionOf): void {
@@ -53,13 +144,56 @@ export function addServiceCommands(program: Program, actionOf: ActionOf): void {
   queues
     .command('resume')
     .description('resume every queue that another BullMQ client has paused')
+    .addOption(reason())
     .action(actionOf(async () => (await import('../commands/queues.ts')).resumeQueues));
+  program
+    .command('backup')
+    .argument('<file>', 'new file to write: gzip, readable by you only')
+    .description('write the records into a file while work goes on')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/backup.ts')).backup));
+  program
+    .command('restore')
+    .argument('<file>', 'file that "caretaker backup" wrote')
+    .description('restore the records of a backup; holds the runs that had not ended then')
+    .option('--replace', 'delete the records that are in Redis')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/backup.ts')).restore));
   program
     .command('doctor')
     .description('check the configuration, Redis, the API and the token')
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/doctor.ts')).doctor));
+}
+
+const role = () =>
+  new Option('--role <role...>', 'roles, without limits').choices(roles).default<Role[]>(['viewer']);
+
+/** Commands that make users and tokens for `access:` in the configuration. */
+export function addAccessCommands(program: Program, actionOf: ActionOf): void {
+  const user = program
+    .command('user')
+    .description('make hashes of passwords and tokens for "access" in the configuration');
+  user
+    .command('add')
+    .argument('<name>')
+    .description('ask for the password of a new user, and print the lines for the configuration')
+    .option('--stdin', 'read the password from standard input')
+    .addOption(role())
+    .action(actionOf(async () => (await import('../commands/user.ts')).addUser));
+  user
+    .command('passwd')
+    .argument('<name>')
+    .description('ask for a new password of a user, and print its hash')
+    .option('--stdin', 'read the password from standard input')
+    .action(actionOf(async () => (await import('../commands/user.ts')).changePassword));
+  user
+    .command('token')
+    .argument('<name>')
+    .description('make a token for a program, print it once, and print its hash')
+    .addOption(role())
+    .action(actionOf(async () => (await import('../commands/user.ts')).makeToken));
 }
 
 /** Commands for editors and shells, and the demo. */

@@ -46,6 +46,7 @@ export const activityLogOperations = {
   disableSiteActivityLogs: operation({
     section: '4.18',
     summary: 'Disables the activity log of a site.',
+    destructive: 'What happens on the site is no longer logged, and cannot be logged later.',
     method: 'POST',
     path: '/sites/{site_id}/activity-logs/disable',
     success: 200,

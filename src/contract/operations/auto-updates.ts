@@ -5,7 +5,7 @@ import { operation } from '../operation.ts';
 import { AutoUpdateHistoryEntry, historyStatuses } from '../resources/auto-update-history.ts';
 import { AutoUpdateSchedule, recurrences } from '../resources/auto-update-schedule.ts';
 import { PageMeta } from '../resources/shared.ts';
-import { idOf, nonBlank, part, sentTimestamp } from '../schema.ts';
+import { idOf, nonBlank, part, requiredWhen, sentTimestamp } from '../schema.ts';
 
 const schedule = part({ auto_update_schedule: AutoUpdateSchedule }, 'auto_update_schedule');
 
@@ -22,7 +22,9 @@ const fields = {
         .refine((sites) => sites.selection !== 'specific' || sites.ids !== undefined, {
           message: 'is required when selection is specific',
           path: ['ids'],
-        }),
+          params: { form: true },
+        })
+        .meta(requiredWhen({ selection: 'specific' }, 'ids')),
     ),
     // In a request, these replace all previous categories.
     updates: z.optional(
@@ -95,6 +97,7 @@ export const autoUpdateOperations = {
   deleteAutoUpdateSchedule: operation({
     section: '4.7',
     summary: 'Deletes an auto update schedule.',
+    destructive: 'The sites are no longer updated by it, and its settings are lost.',
     method: 'DELETE',
     path: '/auto-update-schedules/{auto_update_schedule_id}',
     success: 204,
@@ -126,6 +129,7 @@ export const autoUpdateOperations = {
   disableAutoUpdateSchedule: operation({
     section: '4.7',
     summary: 'Pauses an auto update schedule.',
+    destructive: 'The sites are no longer updated until somebody enables it.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/disable',
     success: 200,

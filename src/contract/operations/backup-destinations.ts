@@ -39,6 +39,7 @@ export const backupDestinationOperations = {
   disconnectBackupDestination: operation({
     section: '4.4',
     summary: 'Disconnects a saved backup destination.',
+    destructive: 'Backups are no longer stored there before it is connected again.',
     method: 'POST',
     path: '/backup-destinations/{backup_destination_id}/disconnect',
     success: 200,

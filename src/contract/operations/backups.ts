@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import { providers } from '../resources/backup-destination.ts';
 import { TaskReference } from '../resources/shared.ts';
 import { SnapshotOptions } from '../resources/snapshot.ts';
-import { id } from '../schema.ts';
+import { id, requiredWhen } from '../schema.ts';
 
 const Scope = z
   .strictObject({
@@ -32,7 +32,9 @@ const Destination = z
   .refine((destination) => destination.provider !== 'provider_two' || destination.id !== undefined, {
     message: 'is needed by provider_two: the id of its saved destination',
     path: ['id'],
-  });
+    params: { form: true },
+  })
+  .meta(requiredWhen({ provider: 'provider_two' }, 'id'));
 
 // The fields for the destination site and for credentials are not specified, so any other field is accepted.
 const Migration = z
@@ -74,6 +76,7 @@ export const backupOperations = {
   startSiteBackupMigration: operation({
     section: '4.20',
     summary: 'Starts migrating a snapshot to another site, of this account or elsewhere.',
+    destructive: 'A restore: it overwrites the destination site.',
     method: 'POST',
     path: '/sites/{site_id}/backups/{snapshot_id}/migrate',
     body: z.strictObject({ migration: Migration }),

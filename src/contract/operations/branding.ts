@@ -41,6 +41,7 @@ export const brandingOperations = {
   resetPluginBranding: operation({
     section: '4.6',
     summary: 'Resets the branding of the plugin.',
+    destructive: 'The settings of the branding are lost.',
     method: 'POST',
     path: '/whitelabel/plugin-branding/reset',
     success: 200,
@@ -80,6 +81,7 @@ export const brandingOperations = {
   resetWpLogin: operation({
     section: '4.6',
     summary: 'Resets the branding of the login screen.',
+    destructive: 'The settings of the login page are lost.',
     method: 'POST',
     path: '/whitelabel/wp-login/reset',
     success: 200,

@@ -61,6 +61,7 @@ export const clientOperations = {
   deleteClients: operation({
     section: '4.2',
     summary: 'Deletes clients; unknown ones are reported one by one.',
+    destructive: 'The clients and what is stored about them are lost.',
     method: 'POST',
     path: '/clients/delete',
     body: batchIds('client'),

@@ -64,6 +64,7 @@ export const customWorkOperations = {
   deleteSiteCustomWork: operation({
     section: '4.16',
     summary: 'Deletes a custom work entry.',
+    destructive: 'The entry is lost, also for reports to the client.',
     method: 'DELETE',
     path: '/sites/{site_id}/custom-works/{custom_work_id}',
     success: 204,
@@ -78,7 +79,11 @@ export const customWorkOperations = {
     body: z.strictObject({
       custom_work: z
         .strictObject({ title: z.optional(title), description, performed_on: z.optional(day) })
-        .refine((fields) => Object.keys(fields).length > 0, 'must hold at least one field'),
+        .refine((fields) => Object.keys(fields).length > 0, {
+          message: 'must hold at least one field',
+          params: { form: true },
+        })
+        .meta({ minProperties: 1 }),
     }),
     bodyRequired: true,
     success: 200,

@@ -37,6 +37,7 @@ export const managedAccountOperations = {
   deleteManagedAccount: operation({
     section: '4.3',
     summary: 'Leaves an account.',
+    destructive: 'The account loses its access to the managed account.',
     method: 'DELETE',
     path: '/managed-accounts/{managed_account_id}',
     success: 204,
@@ -56,6 +57,7 @@ export const managedAccountOperations = {
   rejectManagedAccount: operation({
     section: '4.3',
     summary: 'Rejects an invitation that is still pending.',
+    destructive: 'The offer is declined; the other side has to make it again.',
     method: 'POST',
     path: '/managed-accounts/{managed_account_id}/reject',
     success: 200,

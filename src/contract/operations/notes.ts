@@ -56,6 +56,7 @@ export const noteOperations = {
   deleteSiteNote: operation({
     section: '4.17',
     summary: 'Deletes a note and its earlier versions.',
+    destructive: 'The note is lost.',
     method: 'DELETE',
     path: '/sites/{site_id}/notes/{note_id}',
     success: 204,

@@ -77,6 +77,7 @@ export const reportTemplateOperations = {
   deleteReportTemplates: operation({
     section: '4.10',
     summary: 'Deletes report templates; unknown ones and those in use are reported one by one.',
+    destructive: 'The templates are lost, and reports can no longer be made from them.',
     method: 'POST',
     path: '/report-templates/delete',
     body: batchIds('template'),

@@ -66,6 +66,7 @@ export const reportOperations = {
   deleteReport: operation({
     section: '4.9',
     summary: 'Deletes a report.',
+    destructive: 'The report and its PDF are lost.',
     method: 'DELETE',
     path: '/reports/{report_id}',
     success: 204,
@@ -84,6 +85,7 @@ export const reportOperations = {
   sendReportEmail: operation({
     section: '4.9',
     summary: 'Sends a completed report by email; refused recipients are reported one by one.',
+    destructive: 'Sends mail to clients, which cannot be taken back.',
     method: 'POST',
     path: '/reports/{report_id}/send-email',
     body: z.strictObject({

@@ -74,6 +74,7 @@ export const scheduledReportOperations = {
   deleteScheduledReport: operation({
     section: '4.11',
     summary: 'Deletes a scheduled report.',
+    destructive: 'The report is no longer made or sent, and its settings are lost.',
     method: 'DELETE',
     path: '/scheduled-reports/{scheduled_report_id}',
     success: 204,

@@ -58,6 +58,7 @@ export const senderEmailOperations = {
   deleteSenderEmail: operation({
     section: '4.5',
     summary: 'Deletes a sender email.',
+    destructive: 'Mails can no longer be sent from the address before it is verified again.',
     method: 'DELETE',
     path: '/sender-emails/{sender_email_id}',
     success: 204,
@@ -90,6 +91,7 @@ export const senderEmailOperations = {
   rotateSenderEmailDkim: operation({
     section: '4.5',
     summary: 'Creates new DKIM values for a verified sender email; the old ones become invalid.',
+    destructive: 'The old key becomes invalid; mails may be refused until the DNS has the new one.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/rotate-dkim',
     success: 200,

@@ -76,6 +76,7 @@ export const siteOperations = {
   deleteSite: operation({
     section: '4.15',
     summary: 'Removes a site from the account.',
+    destructive: 'The site is removed from the account, with its history there.',
     method: 'DELETE',
     path: '/sites/{site_id}',
     success: 204,

@@ -64,6 +64,7 @@ export const stagingSiteOperations = {
   deleteStagingSite: operation({
     section: '4.14',
     summary: 'Deletes a staging site.',
+    destructive: 'The copy and everything that was changed in it are lost.',
     method: 'DELETE',
     path: '/staging-sites/{staging_site_id}',
     success: 204,

@@ -58,6 +58,7 @@ export const tagOperations = {
   deleteTag: operation({
     section: '4.13',
     summary: 'Deletes a tag and clears its assignments.',
+    destructive: 'The tag is removed from every site that has it.',
     method: 'DELETE',
     path: '/tags/{tag_id}',
     success: 204,
@@ -72,7 +73,11 @@ export const tagOperations = {
     body: z.strictObject({
       tag: z
         .strictObject({ name: z.optional(z.string()), color: z.optional(z.string()) })
-        .refine((fields) => Object.keys(fields).length > 0, 'must hold name, color or both'),
+        .refine((fields) => Object.keys(fields).length > 0, {
+          message: 'must hold name, color or both',
+          params: { form: true },
+        })
+        .meta({ minProperties: 1 }),
     }),
     bodyRequired: true,
     success: 200,
@@ -95,6 +100,7 @@ export const tagOperations = {
   removeTag: operation({
     section: '4.13',
     summary: 'Removes a tag from sites.',
+    destructive: 'The sites lose the tag; which of them had it is not remembered.',
     method: 'POST',
     path: '/tags/{tag_id}/remove',
     body: siteIds,

@@ -46,6 +46,7 @@ export const taskOperations = {
   cancelTask: operation({
     section: '4.8',
     summary: 'Cancels a background task that has not ended.',
+    destructive: 'The work that the task stands for is given up; a half-done update stays half done.',
     method: 'POST',
     path: '/tasks/{task_id}/cancel',
     success: 200,

@@ -68,6 +68,7 @@ export const teamMemberOperations = {
   deleteTeamMember: operation({
     section: '4.12',
     summary: 'Removes a team member, or withdraws an invitation.',
+    destructive: 'The person loses access to the account.',
     method: 'DELETE',
     path: '/team-members/{team_member_id}',
     success: 204,

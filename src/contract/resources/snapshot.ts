@@ -1,6 +1,6 @@
 /** Backup snapshots of a site (spec 2.21). Lists have `Snapshot`; the single view adds `SnapshotDetails`. */
 import { z } from 'zod';
-import { id, int, part, timestamp } from '../schema.ts';
+import { id, int, part, requiredWhen, timestamp } from '../schema.ts';
 import { CountPair, Detections, ScannerStatus, ScanProgress, SnapshotStatus } from './shared.ts';
 
 const shared = {
@@ -55,6 +55,8 @@ export const SnapshotOptions = z.strictObject({
       .refine((events) => !events.enabled || events.until !== undefined, {
         message: 'is required when enabled is true',
         path: ['until'],
-      }),
+        params: { form: true },
+      })
+      .meta(requiredWhen({ enabled: true }, 'until')),
   ),
 });

@@ -1,10 +1,20 @@
 /** Changes to a policy: run it now, pause it, resume it. They do what the commands do. */
+import { carryOut } from '../../control/carry-out.ts';
+import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
+import { planPolicy } from '../../control/commands/plan-policy.ts';
+import { runPolicy } from '../../control/commands/run-policy.ts';
+import { InvalidRequestError } from '../../control/errors.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { countOf } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
-import { policyPath, runPath } from '../components/components.tsx';
+import { actorOf } from '../auth/actor.ts';
+import { NO_POLICY } from '../auth/guard.tsx';
+import { policyPath, runPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
+import { redirectWith } from '../http/toast.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
+import { planToShow } from '../queries/plan-to-show.ts';
 import { showConfirmation } from './confirm.tsx';
 
 type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
@@ -14,9 +24,7 @@ const withPolicy =
   (handle: PolicyHandler): Handler =>
   (c, context) => {
     const policy = policyIn(c, context);
-    return policy
-      ? handle(c, context, policy)
-      : sendProblem(c, context, 404, 'No active policy has this name.');
+    return policy ? handle(c, context, policy) : sendProblem(c, context, 404, NO_POLICY);
   };
 
 export const askToRun = withPolicy((c, context, { name, job, account }) =>
@@ -25,72 +33,82 @@ export const askToRun = withPolicy((c, context, { name, job, account }) =>
     text: (
       <>
         The job <b>{job}</b> works on every target that the policy selects in the account <b>{account}</b>.{' '}
-        <code>caretaker plan {name}</code> shows these targets first.
+        <a href={policyPath(name, '/plan')}>A plan</a> shows these targets first.
       </>
     ),
-    button: 'Run it now',
+    button: `Run ${name}`,
     back: policyPath(name),
   }),
 );
 
 /** Fires the policy as `run --detach` does: only while a worker is running. */
 export const runNow = withPolicy(async (c, context, policy) => {
-  const { reader, clock, engine, log } = context;
-  context.needAccount(policy.account);
-  const processes = await reader.presence(clock.now());
-  if (!processes.some(({ roles }) => roles.includes('worker'))) {
-    return sendProblem(
-      c,
-      context,
-      409,
-      'No daemon with the worker role is running on this Redis: start one (caretaker daemon).',
-    );
-  }
-  const run = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now() });
-  log.info({ policy: policy.name, run: run.id }, 'fired from the dashboard');
-  return c.redirect(runPath(run.id), 303);
+  const run = await carryOut(runPolicy, context.control, { policy: policy.name, detach: true }, actorOf(c));
+  context.log.info({ policy: policy.name, run: run.id }, 'fired from the dashboard');
+  return redirectWith(c, context, runPath(run.id), { text: `${policy.name} was started.` });
 });
+
+/** Makes a plan, for the tab that shows it. Costs the requests of planning. */
+export const makePlan = withPolicy(async (c, context, policy) => {
+  const { control, clock } = context;
+  const actor = actorOf(c);
+  const preview = await carryOut(planPolicy, control, { policy: policy.name }, actor);
+  const made = { at: clock.now(), by: actor.principal.name };
+  await control.records.previews.keep(policy.name, planToShow(preview, policy, made));
+  const targets = countOf(preview.targets.length, 'target');
+  return redirectWith(c, context, policyPath(policy.name, '/plan'), { text: `Planned: ${targets}.` });
+});
+
+/** What is asked of a pause: `readPause` reads it. */
+export const PauseFields = () => (
+  <>
+    <label>
+      Reason (shown to everybody)
+      <input name="reason" maxlength={200} autocomplete="off" autofocus />
+    </label>
+    <label>
+      Duration, such as 3d or 1h30m (empty: until it is resumed)
+      <input name="for" maxlength={20} autocomplete="off" />
+    </label>
+  </>
+);
+
+/**
+ * The reason and the end of a pause, from a form.
+ *
+ * @throws {InvalidRequestError} for a text that is no duration.
+ */
+export function readPause(form: Readonly<Record<string, unknown>>): { reason: string; until?: string } {
+  const text = (field: string) => {
+    const value = form[field];
+    return typeof value === 'string' ? value.trim().slice(0, 200) : '';
+  };
+  const [reason, given] = [text('reason'), text('for')];
+  if (given === '') return { reason };
+  if (!parseDuration(given))
+    throw new InvalidRequestError(
+      `“${given}” is not a duration: write 3d, 12h or 1h30m. Nothing was changed.`,
+    );
+  return { reason, until: given };
+}
 
 export const askToPause = withPolicy((c, context, { name }) =>
   showConfirmation(c, context, {
     title: `Pause ${name}?`,
     text: 'It has no scheduled runs until it is resumed, even after a restart. Active runs continue.',
-    button: 'Pause it',
+    button: `Pause ${name}`,
     back: policyPath(name),
-    fields: (
-      <>
-        <label>
-          Reason (shown to everybody)
-          <input name="reason" maxlength={200} autocomplete="off" autofocus />
-        </label>
-        <label>
-          Duration, such as 3d or 1h30m (empty: until it is resumed)
-          <input name="for" maxlength={20} autocomplete="off" />
-        </label>
-      </>
-    ),
+    fields: <PauseFields />,
   }),
 );
 
 export const pause = withPolicy(async (c, context, { name }) => {
-  const { pausing, clock, log } = context;
-  const form = await c.req.parseBody();
-  const text = (field: string) => (typeof form[field] === 'string' ? form[field].trim().slice(0, 200) : '');
-  const ms = text('for') === '' ? undefined : parseDuration(text('for'));
-  if (ms === 0 || (text('for') !== '' && ms === undefined)) {
-    return sendProblem(
-      c,
-      context,
-      400,
-      `“${text('for')}” is not a duration: write 3d, 12h or 1h30m. Nothing was changed.`,
-    );
-  }
-  await pausing.pause(name, {
-    ...(text('reason') === '' ? {} : { reason: text('reason') }),
-    ...(ms === undefined ? {} : { until: clock.now() + ms }),
-  });
+  const { control, log } = context;
+  const given = readPause(await c.req.parseBody());
+  await carryOut(pausePolicy, control, { policy: name, ...given }, actorOf(c));
   log.info({ policy: name }, 'paused from the dashboard');
-  return c.redirect(policyPath(name), 303);
+  const undo = { path: policyPath(name, '/resume'), word: 'Resume it' };
+  return redirectWith(c, context, policyPath(name), { text: `${name} is paused.`, link: undo });
 });
 
 export const askToResume = withPolicy((c, context, { name, schedule }) =>
@@ -99,13 +117,14 @@ export const askToResume = withPolicy((c, context, { name, schedule }) =>
     text: schedule?.disabled
       ? 'Its pause ends. It still has no scheduled runs: its file disables the schedule (schedule.enabled: false).'
       : 'Its scheduled runs start again. Runs that were due during the pause are not caught up.',
-    button: 'Resume it',
+    button: `Resume ${name}`,
     back: policyPath(name),
   }),
 );
 
-export const resume = withPolicy(async (c, { pausing, log }, { name }) => {
-  await pausing.resume(name);
+export const resume = withPolicy(async (c, context, { name }) => {
+  const { control, log } = context;
+  await carryOut(resumePolicy, control, { policy: name }, actorOf(c));
   log.info({ policy: name }, 'resumed from the dashboard');
-  return c.redirect(policyPath(name), 303);
+  return redirectWith(c, context, policyPath(name), { text: `${name} is resumed.` });
 });

@@ -1,12 +1,18 @@
 /** Changes to a run: cancel, release, force-end, retry. They do what the commands do. */
+import { carryOut } from '../../control/carry-out.ts';
+import { cancelRun, forceEndRun, releaseRun, retryRun } from '../../control/commands/change-run.ts';
 import { isFinal } from '../../run/moves.ts';
-import { number, runPath } from '../components/components.tsx';
+import { countOf } from '../../text.ts';
+import { actorOf } from '../auth/actor.ts';
+import { NO_RUN } from '../auth/guard.tsx';
+import { runPath } from '../components/paths.ts';
+import { number } from '../components/progress.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
-const NO_RUN = 'There is no such run, or it is older than the retention period.';
 
 export async function askToCancel(c: Exchange, context: DashboardContext): Promise<Response> {
   const run = await context.reader.run(idIn(c));
@@ -20,11 +26,14 @@ export async function askToCancel(c: Exchange, context: DashboardContext): Promi
   });
 }
 
-export async function cancel(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
+export async function cancel(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { control, log } = context;
   const id = idIn(c);
-  await engine.cancel(id);
+  await carryOut(cancelRun, control, { run: id }, actorOf(c));
   log.info({ run: id }, 'cancelled from the dashboard');
-  return c.redirect(runPath(id), 303);
+  return redirectWith(c, context, runPath(id), {
+    text: 'The run is being cancelled: work in progress is followed to its end.',
+  });
 }
 
 /** As `runs release`: for a run that is held because Redis was restored to an older state. */
@@ -40,11 +49,12 @@ export async function askToRelease(c: Exchange, context: DashboardContext): Prom
   });
 }
 
-export async function release(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
+export async function release(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { control, log } = context;
   const id = idIn(c);
-  await engine.release(id);
+  await carryOut(releaseRun, control, { run: id }, actorOf(c));
   log.info({ run: id }, 'released from the dashboard');
-  return c.redirect(runPath(id), 303);
+  return redirectWith(c, context, runPath(id), { text: 'The run continues.' });
 }
 
 /** As `cancel --force`: for a run that no worker serves, or that takes too long to cancel. */
@@ -60,10 +70,11 @@ export async function askToForceEnd(c: Exchange, context: DashboardContext): Pro
   });
 }
 
-export async function forceEnd(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
-  const run = await engine.forceEnd(idIn(c));
+export async function forceEnd(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { control, log } = context;
+  const run = await carryOut(forceEndRun, control, { run: idIn(c) }, actorOf(c));
   log.info({ run: run.id }, 'force-ended from the dashboard');
-  return c.redirect(runPath(run.id), 303);
+  return redirectWith(c, context, runPath(run.id), { text: 'The run has ended.' });
 }
 
 export async function askToRetry(c: Exchange, context: DashboardContext): Promise<Response> {
@@ -86,16 +97,19 @@ export async function askToRetry(c: Exchange, context: DashboardContext): Promis
       ? ''
       : ` For ${number(unknown)} of them it is unknown whether they changed (unknown-effect): check the account first.`;
   const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
+  const requests = Math.ceil((run.requests / Math.max(1, run.counts.planned)) * failed);
+  const price = run.requests === 0 ? '' : ` It takes about ${countOf(requests, 'request')}.`;
   return showConfirmation(c, context, {
     title: `Retry what failed in ${run.policy}?`,
-    text: `A new run, with the policy as it was then, works on ${targets} that failed in ${run.id}.${warning}`,
-    button: 'Retry',
+    text: `A new run, with the policy as it was then, works on ${targets} that failed in ${run.id}.${price}${warning}`,
+    button: `Retry ${countOf(failed, 'target')}`,
     back: runPath(run.id),
   });
 }
 
-export async function retry(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
-  const run = await engine.retry(idIn(c));
+export async function retry(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { control, log } = context;
+  const run = await carryOut(retryRun, control, { run: idIn(c) }, actorOf(c));
   log.info({ run: run.id, of: idIn(c) }, 'retried from the dashboard');
-  return c.redirect(runPath(run.id), 303);
+  return redirectWith(c, context, runPath(run.id), { text: 'The retry was started. This is its run.' });
 }

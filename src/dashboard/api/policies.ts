@@ -1,7 +1,9 @@
 import type { Policy } from '../../policy/policy.ts';
 import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
+import { NO_POLICY } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { refuse, sendJson } from './json.ts';
+import { sendJson } from './json.ts';
+import { refuse } from './problem-document.ts';
 
 /** The active policies: the objects of `policies --json`. */
 export async function sendPolicies(c: Exchange, context: DashboardContext): Promise<Response> {
@@ -12,7 +14,7 @@ export async function sendPolicies(c: Exchange, context: DashboardContext): Prom
 export async function sendPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
   const found = context.policies().filter(({ name }) => name === c.req.param('name'));
   const [report] = await reportsOf(context, found);
-  return report ? sendJson(c, report) : refuse(c, 404, 'not_found', 'No active policy has this name.');
+  return report ? sendJson(c, report) : refuse(c, 404, 'NOT_FOUND', NO_POLICY);
 }
 
 async function reportsOf(

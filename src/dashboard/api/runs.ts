@@ -6,9 +6,11 @@ import { runStatuses } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { visibleJson } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
+import { NO_RUN } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { nextRunPage } from '../queries/paging.ts';
-import { refuse, refuseQuery, sendJson } from './json.ts';
+import { refuseQuery, sendJson } from './json.ts';
+import { refuse } from './problem-document.ts';
 
 /** A time or a duration back from now: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as on the command line. */
 const Since = (now: number) =>
@@ -20,7 +22,8 @@ const Since = (now: number) =>
     return z.NEVER;
   });
 
-const Query = (now: number) =>
+/** The query of the list of runs; `since` may count back from `now`. */
+export const RunsQuery = (now: number) =>
   z.strictObject({
     policy: z.string().optional(),
     status: z.enum(runStatuses).optional(),
@@ -34,7 +37,7 @@ const Query = (now: number) =>
  * more, the header `Link` has the address of the next page (`rel="next"`).
  */
 export async function sendRuns(c: Exchange, { reader, clock }: DashboardContext): Promise<Response> {
-  const query = Query(clock.now()).safeParse(c.req.query());
+  const query = RunsQuery(clock.now()).safeParse(c.req.query());
   if (!query.success) return refuseQuery(c, query.error);
   const { limit, ...rest } = query.data;
   const wanted = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -51,12 +54,13 @@ export async function sendRuns(c: Exchange, { reader, clock }: DashboardContext)
 
 /**
  * One run with all its targets: the object of `runs show --json`. It is sent while the targets are read, so
- * their number does not matter.
+ * their number does not matter. With `?targets=false`, only the run.
  */
 export async function sendRun(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const id = c.req.param('id') ?? '';
   const run = await reader.run(id);
-  if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');
+  if (!run) return refuse(c, 404, 'NOT_FOUND', NO_RUN);
+  if (c.req.query('targets') === 'false') return sendJson(c, toSummary(run));
   c.header('Content-Type', 'application/json; charset=UTF-8');
   return stream(c, async (body) => {
     await body.write(`${visibleJson(toSummary(run)).slice(0, -1)},"targets":[`);

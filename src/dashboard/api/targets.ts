@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { toTargetReport } from '../../run/report.ts';
 import { outcomes } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
+import { NO_RUN } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { TargetQuery } from '../queries/paging.ts';
-import { refuse, refuseQuery, sendJson } from './json.ts';
+import { refuseQuery, sendJson } from './json.ts';
+import { refuse } from './problem-document.ts';
 
-const Query = z.strictObject({
+/** The query of the targets of a run. */
+export const TargetsQuery = z.strictObject({
   outcome: z.enum([...outcomes, 'open']).optional(),
   search: z.string().max(200).optional(),
   from: z.coerce.number().int().min(0).default(0),
@@ -18,10 +21,10 @@ const Query = z.strictObject({
  * the next page, null at the end. With a filter, a page shorter than `limit` may still have a next one.
  */
 export async function sendTargets(c: Exchange, { reader }: DashboardContext): Promise<Response> {
-  const query = Query.safeParse(c.req.query());
+  const query = TargetsQuery.safeParse(c.req.query());
   if (!query.success) return refuseQuery(c, query.error);
   const run = await reader.run(c.req.param('id') ?? '');
-  if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');
+  if (!run) return refuse(c, 404, 'NOT_FOUND', NO_RUN);
   const { outcome, search, from, limit } = query.data;
   const wanted: TargetQuery = { from, limit, ...(outcome ? { outcome } : {}), ...(search ? { search } : {}) };
   const { targets, next } = await reader.targets(run.id, wanted);

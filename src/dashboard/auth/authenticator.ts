@@ -1,39 +1,81 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Access, type Identity, principalBy, programWith } from '../../access/access.ts';
+import { isPasswordOf, NOBODYS_HASH } from '../../access/password-hash.ts';
+import { adminPrincipal, type Principal } from '../../access/principal.ts';
+import { HashGate } from './hash-gate.ts';
 
 /**
- * Checks the password, or, when none is set, the key of a one-time link.
+ * Checks passwords, tokens and the keys of one-time links. Users and tokens are those of the current settings.
  *
- * There is one key at a time, and it signs one browser in. The sign-in page can make a new one, which is
- * written to the log: only people with access to this machine can read it.
+ * When neither a password nor users are set, people sign in with a link. There is one key at a time, and it
+ * signs one browser in. The sign-in page can make a new one, which is written to the log: only people with
+ * access to this machine can read it.
  */
 export class Authenticator {
+  private readonly gate = new HashGate();
   private readonly password: string | undefined;
-  private key: string | undefined;
+  private key: string | undefined = newKey();
 
-  constructor(password: string | undefined) {
+  constructor(
+    password: string | undefined,
+    private readonly access: () => Access,
+  ) {
     this.password = password || undefined;
-    if (!this.hasPassword) this.renewKey();
   }
 
+  /** Whether the single password of the dashboard is set. */
   get hasPassword(): boolean {
     return this.password !== undefined;
   }
 
-  /** Takes as long for a wrong password as for the right one. */
-  isPassword(text: string): boolean {
+  /** Whether people sign in with their name. */
+  get hasNames(): boolean {
+    return this.access().users.some(({ passwordHash }) => passwordHash !== undefined);
+  }
+
+  /** Whether people sign in with a link, because there is no other way. */
+  get hasLink(): boolean {
+    return !this.hasPassword && this.access().users.length === 0 && this.access().oidc === undefined;
+  }
+
+  /** Who somebody is by the current settings. */
+  principal(identity: Identity): Principal | undefined {
+    return principalBy(identity, this.access());
+  }
+
+  /** The program with this token. */
+  program(token: string): Principal | undefined {
+    return programWith(token, this.access());
+  }
+
+  /** Whether this is the single password. Takes as long for a wrong password as for the right one. */
+  isDashboardPassword(text: string): boolean {
     return this.password !== undefined && isSame(text, this.password);
   }
 
-  /** Whether this is the key. A key works once. */
+  /**
+   * Who has this name and password; without a name, or with that of the admin, the password is the single one.
+   * Takes as long for a name that does not exist. `'busy'` when too many checks wait already.
+   */
+  async identify(name: string, password: string): Promise<Identity | undefined | 'busy'> {
+    if (name === '' || (this.hasPassword && name === adminPrincipal.name))
+      return this.isDashboardPassword(password) ? { by: 'dashboard' } : undefined;
+    const hash = this.access().users.find((user) => user.name === name)?.passwordHash;
+    const isRight = await this.gate.run(() => isPasswordOf(hash ?? NOBODYS_HASH, password));
+    if (isRight === 'busy') return 'busy';
+    return isRight && hash !== undefined ? { by: 'password', user: name, hash } : undefined;
+  }
+
+  /** Whether this is the key of the link. A key works once. */
   useKey(text: string): boolean {
-    if (this.key === undefined || !isSame(text, this.key)) return false;
+    if (!this.hasLink || this.key === undefined || !isSame(text, this.key)) return false;
     this.key = undefined;
     return true;
   }
 
   /** Makes a new key. The previous one stops working. */
   renewKey(): void {
-    this.key = randomBytes(24).toString('base64url');
+    this.key = newKey();
   }
 
   /** The link with the key. Makes a new key when the last one was used. */
@@ -43,5 +85,6 @@ export class Authenticator {
   }
 }
 
+const newKey = (): string => randomBytes(24).toString('base64url');
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

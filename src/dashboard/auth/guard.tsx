@@ -1,68 +1,133 @@
-/** Access control: who may request which address. */
-import { getConnInfo } from '@hono/node-server/conninfo';
+/** Access control: who sent a request, and whether that principal may request the address. */
 import { createMiddleware } from 'hono/factory';
+import { holds, isPermitted, type Principal, type Role } from '../../access/principal.ts';
+import { noteForbidden } from '../../control/carry-out.ts';
+import type { ActSubject, AnyCommand } from '../../control/command.ts';
+import { subjectOfDelivery } from '../../control/commands/notifications.ts';
+import { refuse } from '../api/problem-document.ts';
 import { asPage } from '../components/layout.tsx';
 import type { DashboardContext, Env, Exchange } from '../http/context.ts';
-import { isSignedIn } from './cookie.ts';
+import { sendProblem } from '../pages/problem.tsx';
+import { scopedTo } from '../queries/scope.ts';
+import { actorOf } from './actor.ts';
+import { programIn } from './attempt.ts';
+import { isBearer } from './bearer.ts';
+import { findAddress } from './client-address.ts';
+import { sessionPrincipal } from './cookie.ts';
 import { localPath } from './origin.ts';
 
-/** `open`: everybody. `person`: who is signed in. `program`: also requests that carry the password. */
-export type Access = 'open' | 'person' | 'program';
+/** `open`: everybody. Else the role that the request needs. */
+export type Access = 'open' | Role;
 
-/** Lets through requests with access. Asks others to sign in: browsers by a page, programs by a 401. */
-export const guard = (access: Access, context: DashboardContext) =>
+/** Who may request an address. */
+export interface Rule {
+  access: Access;
+  /**
+   * What the request concerns; undefined when there is no such thing. Missing: a grant with any limits is
+   * enough, and the answer contains only what the grants cover.
+   */
+  subject?: (
+    c: Exchange,
+    context: DashboardContext,
+  ) => ActSubject | undefined | Promise<ActSubject | undefined>;
+  /** What the request does, when it acts: then the audit log has a line when it is refused. */
+  command?: AnyCommand;
+  /** Whether programs may request it with a token or the password, besides people who are signed in. */
+  programs?: true;
+}
+export type SubjectOf = NonNullable<Rule['subject']>;
+
+/** Only for grants without limits. */
+export const everything: SubjectOf = () => ({});
+
+export const policyInPath: SubjectOf = (c, { policies }) => {
+  const policy = policies().find(({ name }) => name === c.req.param('name'));
+  return policy && { policy: policy.name, account: policy.account };
+};
+
+export const runInPath: SubjectOf = async (c, { reader }) => {
+  const run = await reader.run(c.req.param('id') ?? '');
+  return run && { policy: run.policy, account: run.account, run: run.id };
+};
+
+export const deliveryInPath: SubjectOf = async (c, { control }) => {
+  const delivery = await control.records.deliveries.get(c.req.param('delivery') ?? '');
+  return delivery && subjectOfDelivery(delivery);
+};
+
+export const NO_POLICY = 'No active policy has this name.';
+export const NO_DELIVERY = 'There is no such notification. They are kept for 30 days.';
+export const NO_RUN = 'There is no such run, or it is older than the retention period.';
+
+/** What is answered when there is no such subject, or the principal may not see it. */
+const missing = new Map<SubjectOf, string>([
+  [runInPath, NO_RUN],
+  [deliveryInPath, NO_DELIVERY],
+]);
+
+/**
+ * Finds out who is signed in, and from where. A request with a bearer token is a program's, whatever cookies it has, because
+ * `sameOriginOnly` admits its changes without an origin.
+ */
+export const identify = (context: DashboardContext) =>
   createMiddleware<Env>(async (c, next) => {
-    if (access === 'open' || isSignedIn(c, context)) return next();
-    if (access === 'program') return admitProgram(c, context) ?? next();
-    return askPerson(c);
+    c.set('address', findAddress(c, context));
+    const principal = isBearer(c) ? undefined : sessionPrincipal(c, context);
+    if (principal) c.set('principal', principal);
+    return next();
   });
 
-/** The address of the caller from the connection; headers could be forged. */
-export const addressOf = (c: Exchange): string => getConnInfo(c).remote.address ?? '';
+/**
+ * Lets through requests of principals with the role. Asks others to sign in: browsers by a page, programs by a
+ * 401. What a principal may not see is answered as if it did not exist.
+ */
+export const guard = (rule: Rule, context: DashboardContext) =>
+  createMiddleware<Env>(async (c, next) => {
+    const { access, programs } = rule;
+    if (access === 'open') return next();
+    const found = c.get('principal') ?? (programs ? programIn(c, context) : undefined);
+    if (found instanceof Response) return found;
+    if (!found) return programs ? askProgram(c, context) : askPerson(c);
+    c.set('principal', found);
+    return (await refusalOf(c, context, found, { ...rule, access })) ?? next();
+  });
 
-/** The 429 for an address with too many failed attempts; nothing when it may try. */
-export function refuseGuessing(c: Exchange, { loginThrottle }: DashboardContext): Response | undefined {
-  const waitMs = loginThrottle.waitMs(addressOf(c));
-  if (waitMs === 0) return undefined;
-  c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
-  return c.text('Too many failed attempts to sign in. Wait a minute.\n', 429);
+async function refusalOf(
+  c: Exchange,
+  context: DashboardContext,
+  principal: Principal,
+  { access, subject, programs, command }: Rule & { access: Role },
+): Promise<Response | undefined> {
+  const concerned = await subject?.(c, context);
+  const say = async (status: 403 | 404, code: string, message: string) => {
+    // The page that asks for confirmation is no act.
+    if (command && concerned && c.req.method === 'POST')
+      await noteForbidden(command, context.control, concerned, actorOf(c));
+    return programs
+      ? refuse(c, status, code, message)
+      : sendProblem(c, scopedTo(principal, context), status, message);
+  };
+  // Without a subject there is nothing to change; the handler says what is missing.
+  if (subject && concerned && subject !== everything && !isPermitted(principal, 'viewer', concerned))
+    return say(404, 'NOT_FOUND', missing.get(subject) ?? NO_POLICY);
+  if (concerned ? isPermitted(principal, access, concerned) : holds(principal, access)) return undefined;
+  const whole = subject === everything && holds(principal, access);
+  const needed = whole ? `the role ${access} for all policies and accounts` : `the role ${access}`;
+  return say(403, 'FORBIDDEN', `You may not do this: it needs ${needed}.`);
 }
 
-/** Counts a failed attempt; gives a 429 when too many failed recently, from any address. */
-export const countFailed = (c: Exchange, context: DashboardContext): Response | undefined =>
-  context.loginThrottle.count(addressOf(c)) ? refuseGuessing(c, context) : undefined;
-
-/** Gives nothing when the request carries the password, else a 401 or 429. */
-function admitProgram(c: Exchange, context: DashboardContext): Response | undefined {
-  const sent = passwordIn(c.req.header('authorization') ?? '');
-  if (sent !== undefined) {
-    const refused = refuseGuessing(c, context);
-    if (refused) return refused;
-    if (context.authenticator.isPassword(sent)) return undefined;
-    const slowedDown = countFailed(c, context);
-    if (slowedDown) return slowedDown;
-  }
-  if (context.authenticator.hasPassword)
-    c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
-  const message = context.authenticator.hasPassword
-    ? 'Send the password of the dashboard: as a bearer token, or by HTTP Basic with any name.'
-    : 'Programs need the password of the dashboard, and none is set (dashboard.password).';
-  return c.json({ error: { code: 'sign_in', message } }, 401);
-}
-
-/** The password in an `Authorization` header: a bearer token, or HTTP Basic with any user name. */
-function passwordIn(authorization: string): string | undefined {
-  const [, scheme = '', value = ''] = /^(\w+) +(.+)$/.exec(authorization) ?? [];
-  // Node reads headers as Latin-1; what programs send is UTF-8.
-  if (scheme.toLowerCase() === 'bearer') return Buffer.from(value, 'latin1').toString('utf8');
-  if (scheme.toLowerCase() !== 'basic') return undefined;
-  const pair = Buffer.from(value, 'base64').toString('utf8');
-  return pair.slice(pair.indexOf(':') + 1);
+function askProgram(c: Exchange, { authenticator, access }: DashboardContext): Response {
+  const has = authenticator.hasPassword || access().tokens.length > 0;
+  if (has) c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
+  const message = has
+    ? 'Send a token (access.tokens) or the password of the dashboard: as a bearer token, or by HTTP Basic with any name.'
+    : 'Programs need a token (access.tokens) or the password of the dashboard, and none is set (dashboard.password).';
+  return refuse(c, 401, 'SIGN_IN', message);
 }
 
 function askPerson(c: Exchange): Response | Promise<Response> {
   const wantsPage = c.req.method === 'GET' && c.req.header('accept')?.includes('text/html') === true;
-  if (!wantsPage) return c.json({ error: { code: 'sign_in', message: 'Sign in first.' } }, 401);
+  if (!wantsPage) return refuse(c, 401, 'SIGN_IN', 'Sign in first.');
   const to = localPath(c.req.url);
   if (c.req.header('sec-fetch-site') === 'cross-site') return reloadSameSite(c, to);
   return c.redirect(`/sign-in?to=${encodeURIComponent(to)}`);

@@ -1,65 +1,85 @@
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../../clock.ts';
 
-/** Failed sign-ins per minute and address. Further attempts are refused unread, even with the right password. */
+/** Failed attempts per minute and address. Further ones are refused unread, even with the right password. */
 export const MAX_FAILED = 10;
-/**
- * Failed sign-ins per minute from all addresses. Beyond that each address has one attempt a minute, so many
- * addresses guess no faster than a few.
- */
+/** Failed attempts per minute with one name, from all addresses. Beyond that each address has one a minute. */
+export const MAX_FAILED_OF_NAME = 10;
+/** Failed attempts per minute from all addresses. Beyond that each address has one a minute. */
 export const MAX_FAILED_OVERALL = 20;
 const WINDOW_MS = 60_000;
-/** Addresses that are remembered. Beyond that the oldest window is dropped. */
-const MAX_ADDRESSES = 10_000;
-
-interface Window {
-  failed: number;
-  endsAt: number;
-}
+/** Addresses, and names, that are remembered. Beyond that the oldest window is dropped. */
+const MAX_WINDOWS = 10_000;
 
 /**
- * Slows down guessing of the password, from one address or many. The first attempt of an address in a minute is
- * always read, so other addresses cannot lock anybody out.
+ * Slows down guessing of passwords, from one address or many: from `n` addresses at most `n` + 20 wrong
+ * passwords are checked a minute, and at most `n` + 10 for one name. The first attempt of an address in a
+ * minute is always checked, so other addresses cannot lock anybody out.
  */
 export class LoginThrottle {
-  private readonly windows = new Map<string, Window>();
-  private overall: Window = { failed: 0, endsAt: 0 };
+  private readonly addresses: Windows;
+  private readonly names: Windows;
+  private readonly overall: Windows;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.addresses = new Windows(clock);
+    this.names = new Windows(clock);
+    this.overall = new Windows(clock);
+  }
+
+  /**
+   * Begins an attempt, which counts as failed until it is withdrawn: so attempts at the same time count too. Gives
+   * the milliseconds to wait before it may be made; 0 = now.
+   */
+  begin(address: string, name: string): number {
+    const source = sourceOf(address);
+    const isFlooded =
+      this.overall.count('') >= MAX_FAILED_OVERALL || this.names.count(name) >= MAX_FAILED_OF_NAME;
+    if (this.addresses.count(source) >= (isFlooded ? 1 : MAX_FAILED)) return this.addresses.endsIn(source);
+    this.addresses.add(source, 1);
+    this.names.add(name, 1);
+    this.overall.add('', 1);
+    return 0;
+  }
+
+  /** Takes back what `begin` counted: the password was right, or was not checked. */
+  withdraw(address: string, name: string): void {
+    this.addresses.add(sourceOf(address), -1);
+    this.names.add(name, -1);
+    this.overall.add('', -1);
+  }
+}
+
+/** Counts by key, each over its own minute. */
+class Windows {
+  private readonly windows = new Map<string, { count: number; endsAt: number }>();
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
-  /** In how many milliseconds this address may try again; 0 = now. */
-  waitMs(address: string): number {
-    const now = this.clock.now();
-    const window = this.windows.get(sourceOf(address));
-    if (!window || window.failed < (this.isFlooded(now) ? 1 : MAX_FAILED)) return 0;
-    return Math.max(0, window.endsAt - now);
+  count(key: string): number {
+    const window = this.windows.get(key);
+    return window && window.endsAt > this.clock.now() ? window.count : 0;
   }
 
-  /** Counts a failed attempt. True when so many failed from all addresses that the caller has to wait. */
-  count(address: string): boolean {
+  endsIn(key: string): number {
+    return Math.max(0, (this.windows.get(key)?.endsAt ?? 0) - this.clock.now());
+  }
+
+  add(key: string, change: number): void {
     const now = this.clock.now();
-    const flooded = this.isFlooded(now);
-    this.overall = addTo(this.overall, now);
-    const source = sourceOf(address);
-    const window = addTo(this.windows.get(source), now);
+    const window = this.windows.get(key);
+    if (window && window.endsAt > now) {
+      window.count = Math.max(0, window.count + change);
+      return;
+    }
+    if (change < 0) return;
     // Windows are kept in the order in which they began.
-    if (window.failed === 1) this.windows.delete(source);
+    this.windows.delete(key);
     const [oldest] = this.windows.keys();
-    if (window.failed === 1 && oldest !== undefined && this.windows.size >= MAX_ADDRESSES)
-      this.windows.delete(oldest);
-    this.windows.set(source, window);
-    return flooded;
-  }
-
-  private isFlooded(now: number): boolean {
-    return this.overall.endsAt > now && this.overall.failed >= MAX_FAILED_OVERALL;
+    if (oldest !== undefined && this.windows.size >= MAX_WINDOWS) this.windows.delete(oldest);
+    this.windows.set(key, { count: change, endsAt: now + WINDOW_MS });
   }
 }
-
-const addTo = (window: Window | undefined, now: number): Window =>
-  window && window.endsAt > now
-    ? { ...window, failed: window.failed + 1 }
-    : { failed: 1, endsAt: now + WINDOW_MS };
 
 /** One caller has a whole /64 of IPv6 addresses to choose from, so they count as one. */
 function sourceOf(address: string): string {

@@ -1,18 +1,24 @@
 /** Requests have to come from pages of this server, and redirects lead to no other one. */
 import { createMiddleware } from 'hono/factory';
 import { isLoopback } from '../../settings/settings.ts';
-import type { Env } from '../http/context.ts';
+import { forPrograms, refuse } from '../api/problem-document.ts';
+import type { DashboardContext, Env, Exchange } from '../http/context.ts';
+import { isBearer } from './bearer.ts';
 
 /**
- * On a loopback address, answers only requests for a loopback name. So a page elsewhere whose name was made to
+ * On a loopback address, answers only requests for a loopback name or that of `public_url`. So a page elsewhere whose name was made to
  * point at this machine (DNS rebinding) gets nothing. The port may be any, since tunnels change it.
  */
-export const ownHostOnly = (listeningOn: string) =>
+export const ownHostOnly = ({ host, publicUrl }: Pick<DashboardContext, 'host' | 'publicUrl'>) =>
   createMiddleware<Env>(async (c, next) => {
-    if (isLoopback(listeningOn) && !isLoopback(nameIn(c.req.header('host') ?? ''))) {
-      return c.text(
-        'This dashboard answers to 127.0.0.1 and localhost only. A proxy in front of it has to send one of them as Host.\n',
+    const name = nameIn(c.req.header('host') ?? '');
+    const isOwn = isLoopback(name) || (publicUrl !== undefined && name === new URL(publicUrl).hostname);
+    if (isLoopback(host) && !isOwn) {
+      return say(
+        c,
         421,
+        'WRONG_HOST',
+        'This dashboard answers to 127.0.0.1 and localhost only. A proxy in front of it has to send one of them, or the name in dashboard.public_url, as Host.',
       );
     }
     return next();
@@ -21,15 +27,26 @@ export const ownHostOnly = (listeningOn: string) =>
 /**
  * Refuses a request that may change something unless the browser says that a page of this server sent it.
  *
+ * Requests with a bearer token are admitted: no page of another site can make a browser send one.
+ *
  * Only the host of the origin is compared: behind a proxy that ends TLS, the browser's scheme is not ours.
  */
 export const sameOriginOnly = createMiddleware<Env>(async (c, next) => {
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);
   const site = c.req.header('sec-fetch-site');
   const ours = site ? site === 'same-origin' : hostIn(c.req.header('origin')) === c.req.header('host');
-  if (changes && !ours) return c.text('Only pages of this dashboard can send this request.\n', 403);
+  if (changes && !ours && !isBearer(c))
+    return say(
+      c,
+      403,
+      'WRONG_ORIGIN',
+      'Only pages of this dashboard, or requests with a bearer token, can change anything.',
+    );
   return next();
 });
+
+const say = (c: Exchange, status: 403 | 421, code: string, message: string) =>
+  forPrograms.test(c.req.path) ? refuse(c, status, code, message) : c.text(`${message}\n`, status);
 
 const HERE = 'http://here';
 

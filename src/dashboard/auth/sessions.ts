@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Identity } from '../../access/access.ts';
 import type { Clock } from '../../clock.ts';
 
 export const SESSION_MS = 86_400_000;
@@ -7,26 +8,28 @@ const MAX_SESSIONS = 1_000;
 
 /** Sessions, by random ids, in memory: a restart signs everybody out. */
 export class Sessions {
-  private readonly endsAt = new Map<string, number>();
+  private readonly sessions = new Map<string, { identity: Identity; endsAt: number }>();
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
   /** Begins a session of one day. */
-  begin(): string {
+  begin(identity: Identity): string {
     const now = this.clock.now();
-    for (const [id, endsAt] of this.endsAt) if (endsAt <= now) this.endsAt.delete(id);
-    const [oldest] = this.endsAt.keys();
-    if (oldest !== undefined && this.endsAt.size >= MAX_SESSIONS) this.endsAt.delete(oldest);
+    for (const [id, { endsAt }] of this.sessions) if (endsAt <= now) this.sessions.delete(id);
+    const [oldest] = this.sessions.keys();
+    if (oldest !== undefined && this.sessions.size >= MAX_SESSIONS) this.sessions.delete(oldest);
     const id = randomBytes(32).toString('base64url');
-    this.endsAt.set(id, now + SESSION_MS);
+    this.sessions.set(id, { identity, endsAt: now + SESSION_MS });
     return id;
   }
 
-  has(id: string | undefined): boolean {
-    return id !== undefined && (this.endsAt.get(id) ?? 0) > this.clock.now();
+  /** How the session began; undefined when there is none. */
+  identity(id: string | undefined): Identity | undefined {
+    const session = id === undefined ? undefined : this.sessions.get(id);
+    return session && session.endsAt > this.clock.now() ? session.identity : undefined;
   }
 
   end(id: string | undefined): void {
-    if (id !== undefined) this.endsAt.delete(id);
+    if (id !== undefined) this.sessions.delete(id);
   }
 }

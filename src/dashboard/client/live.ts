@@ -1,26 +1,30 @@
 /**
- * The script of every page: shows times in the reader's time zone, and reads the live parts of the page again
- * when an event says that they changed. Pages are complete without it.
+ * The script of every page: shows times in the reader's time zone, and keeps the live parts of the page current.
+ * The server sends what changed in the page's text (`page-text.ts`), while the page is visible. Pages are complete
+ * without it.
  */
+import { followKeyboard } from './keyboard.ts';
 import { showLocalTimes, showRelativeTimes, showTimeZone } from './local-times.ts';
+import { applyDelta, type Delta } from './page-text.ts';
 import { patchContent } from './patch.ts';
+import { followQuestions } from './questions.ts';
+import { suggestWhileTyping } from './search.ts';
+import { followSelection } from './selection.ts';
+import { followTheme } from './theme.ts';
+import { followZone } from './zone.ts';
 
 const RELATIVE_TIMES_INTERVAL_MS = 10_000;
-/** For what no event reports: which processes are running, and what blocks them. */
+/** When no stream can be opened, the page is read again in this interval. */
 const REFRESH_INTERVAL_MS = 15_000;
 
-/** The run whose events change this page, or `*` for any; and the server's time when it made the page. */
+/** Whether events change this page; and the server's time when it made the page. */
 const { liveOn, now } = document.body.dataset;
 const clockAheadMs = now ? Date.now() - Number(now) : 0;
 const serverNow = (): number => Date.now() - clockAheadMs;
 
-/** Reads the page again and brings its live parts up to date. */
-async function update(): Promise<void> {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } });
-  // The session has ended: the reload leads to the sign-in page.
-  if (response.redirected) return location.reload();
-  if (!response.ok) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+/** Brings the live parts up to date with a newer text of the page. */
+function show(text: string): void {
+  const fresh = new DOMParser().parseFromString(text, 'text/html');
   showLocalTimes(fresh);
   showRelativeTimes(fresh, serverNow());
   for (const part of document.querySelectorAll('[data-live]')) {
@@ -29,30 +33,46 @@ async function update(): Promise<void> {
   }
 }
 
-let updating: Promise<void> = Promise.resolve();
-/** One update at a time. One that fails is not repeated: the next event or interval starts another. */
-function refresh(): void {
-  updating = updating.then(update).catch(() => undefined);
+/** Follows the page until it is hidden or left. */
+function follow(): void {
+  let since = now ?? '';
+  let events: EventSource | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => {
+    events?.close();
+    clearTimeout(retry);
+    events = undefined;
+  };
+  const start = () => {
+    stop();
+    const page = location.pathname + location.search;
+    events = new EventSource(`/events?${new URLSearchParams({ page, since })}`);
+    let parts: string[] = [];
+    // After a new connection the first message is the whole page.
+    events.addEventListener('hello', () => {
+      parts = [];
+    });
+    events.addEventListener('page', ({ data }: MessageEvent<string>) => {
+      parts = applyDelta(parts, JSON.parse(data) as Delta);
+      since = String(serverNow());
+      show(parts.join(''));
+    });
+    events.addEventListener('error', () => {
+      if (events?.readyState !== EventSource.CLOSED) return;
+      retry = setTimeout(() => void read().finally(start), REFRESH_INTERVAL_MS);
+    });
+  };
+  addEventListener('pagehide', stop);
+  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : start()));
+  if (!document.hidden) start();
 }
 
-function followEvents(): void {
-  const events = new EventSource('/events');
-  let lost = false;
-  events.addEventListener('error', () => {
-    lost = true;
-  });
-  events.addEventListener('hello', () => {
-    if (lost) refresh();
-    lost = false;
-  });
-  events.addEventListener('changed', ({ data }: MessageEvent<string>) => {
-    const { runs } = JSON.parse(data) as { runs: string[] };
-    if (liveOn === '*' || (liveOn && runs.includes(liveOn))) refresh();
-  });
-  addEventListener('pagehide', () => events.close());
-  setInterval(() => {
-    if (!document.hidden) refresh();
-  }, REFRESH_INTERVAL_MS);
+/** Reads the page again: the server refused a stream. */
+async function read(): Promise<void> {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
+  // The session has ended: the reload leads to the sign-in page.
+  if (response?.redirected) return location.reload();
+  if (response?.ok) show(await response.text());
 }
 
 showLocalTimes(document);
@@ -63,4 +83,10 @@ setInterval(() => showRelativeTimes(document, serverNow()), RELATIVE_TIMES_INTER
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });
-if (liveOn) followEvents();
+followKeyboard();
+followQuestions();
+suggestWhileTyping();
+followSelection();
+followTheme();
+followZone();
+if (liveOn) follow();

@@ -6,15 +6,17 @@
 /** Makes the attributes and the content of `old` those of `fresh`. */
 export function patchElement(old: Element, fresh: Element): void {
   for (const { name } of [...old.attributes]) {
-    // Whether details are open is up to the reader.
-    const isReaders = name === 'open' && old.nodeName === 'DETAILS';
-    if (!fresh.hasAttribute(name) && !isReaders) old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !isReaders(old, name)) old.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !isReaders(old, name)) old.setAttribute(name, value);
   }
   patchContent(old, fresh);
 }
+
+/** Whether details are open is up to the reader. */
+const isReaders = ({ nodeName }: Element, attribute: string): boolean =>
+  attribute === 'open' && nodeName === 'DETAILS';
 
 /** Makes the content of `old` that of `fresh`. Nodes of `fresh` may move into `old`. */
 export function patchContent(old: Element, fresh: Element): void {

@@ -6,3 +6,20 @@ export function relativeTime(ms: number): string {
   const text = `${Math.round(seconds / Number(size))} ${unit}`;
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
+
+/** `12 min`, `1 h 4 min`: how long something has lasted that goes on. In whole minutes, so that it seldom changes. */
+export function lastingTime(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000);
+  if (minutes === 0) return '<\u00a01\u00a0min';
+  const units = [
+    [Math.floor(minutes / 1_440), 'd'],
+    [Math.floor(minutes / 60) % 24, 'h'],
+    [minutes % 60, 'min'],
+  ] as const;
+  const first = units.findIndex(([count]) => count > 0);
+  return units
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count}\u00a0${unit}`)
+    .join(' ');
+}

@@ -1,43 +1,67 @@
 /** The hono app: the middleware for every request, then the table of routes, then bull-board. */
 import { Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
 import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
 import { CaretakerError } from '../../errors.ts';
 import { sendNoEndpoint } from '../api/json.ts';
-import { guard } from '../auth/guard.tsx';
+import { forPrograms, sendError, statusOf } from '../api/problem-document.ts';
+import { guard, identify } from '../auth/guard.tsx';
 import { ownHostOnly, sameOriginOnly } from '../auth/origin.ts';
+import { openLivePages } from '../events/live-pages.ts';
 import { sendProblem } from '../pages/problem.tsx';
+import { scopedTo } from '../queries/scope.ts';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import { bodyLimit } from './body-limit.ts';
-import type { DashboardContext, Env } from './context.ts';
+import type { DashboardContext, Env, Exchange, PageContext } from './context.ts';
 import { safeHeaders } from './headers.ts';
-import { routes } from './routes.ts';
+import { openPageMaker } from './page-maker.ts';
+import { boardRule, routes, unknownApiRule, unknownPageRule } from './routes.ts';
 
-/** Forms of the dashboard are far smaller. */
-const MAX_BODY_BYTES = 16_384;
 /** Commands wait while Redis is away. A page does not wait longer than this. */
 const RECORDS_TIMEOUT_MS = 5_000;
+/** Who changes something waits longer, because they have to learn what came of it: programs, and people with many runs. */
+const ACT_TIMEOUT_MS = 60_000;
+const isAct = ({ req }: Exchange): boolean => req.method === 'POST' && /^\/(?:api|bulk)\//.test(req.path);
+/** An issuer has its own time limit, checks of passwords wait for each other, and neither needs Redis. */
+const isSignIn = ({ req }: Exchange): boolean => req.path.startsWith('/sign-in');
 
-export function createApp(context: DashboardContext): Hono<Env> {
+export function createApp(given: PageContext): Hono<Env> {
   const app = new Hono<Env>();
-  app.use(safeHeaders, ownHostOnly(context.host), sameOriginOnly, bodyLimit(MAX_BODY_BYTES));
-  app.use(timeout(RECORDS_TIMEOUT_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
+  const context: DashboardContext = {
+    ...given,
+    livePages: openLivePages(given, (path, principal) => makePage(path, principal)),
+  };
+  const makePage = openPageMaker(context, RECORDS_TIMEOUT_MS);
+  const forCaller = (c: Exchange) => scopedTo(c.get('principal'), context);
+  // Streams are left as they are. No page has a secret that somebody who can choose a part of it could guess by its size.
+  app.use(compress());
+  app.use(safeHeaders, ownHostOnly(context), sameOriginOnly, identify(context));
+  app.use(bodyLimit);
+  const tooLate = () => new HTTPException(503, { message: 'Redis does not answer.' });
+  const [forRecords, forActs] = [timeout(RECORDS_TIMEOUT_MS, tooLate), timeout(ACT_TIMEOUT_MS, tooLate)];
+  app.use((c, next) => (isAct(c) || isSignIn(c) ? forActs : forRecords)(c, next));
   app.use('/client/*', etag());
-  for (const { method, path, access, handle } of routes) {
-    app.on(method, path, guard(access, context), (c) => handle(c, context));
+  for (const { method, path, handle, ...rule } of routes) {
+    app.on(method, path, guard(rule, context), (c) => handle(c, forCaller(c)));
   }
-  app.all('/api/*', guard('program', context), sendNoEndpoint);
-  app.use(`${BOARD_PATH}/*`, guard('person', context), ownBoardPage);
+  app.all('/api/*', guard(unknownApiRule, context), sendNoEndpoint);
+  app.use(`${BOARD_PATH}/*`, guard(boardRule, context), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
   app.all(`${BOARD_PATH}/*`, openBoard(context.queues));
-  app.all('*', guard('person', context), (c) => sendProblem(c, context, 404, 'There is no such page.'));
+  app.all('*', guard(unknownPageRule, context), (c) =>
+    sendProblem(c, forCaller(c), 404, 'There is no such page.'),
+  );
   app.onError((error, c) => {
-    if (error instanceof HTTPException) return sendProblem(c, context, error.status, error.message);
+    if (error instanceof HTTPException) return sendProblem(c, forCaller(c), error.status, error.message);
     // Its message is a sentence for people: the request cannot be carried out now.
-    if (error instanceof CaretakerError) return sendProblem(c, context, 409, error.message);
+    if (error instanceof CaretakerError)
+      return forPrograms.test(c.req.path)
+        ? sendError(c, error)
+        : sendProblem(c, forCaller(c), statusOf(error), error.message);
     context.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
-    return sendProblem(c, context, 500, 'The page failed; the log of the daemon has the error.');
+    return sendProblem(c, forCaller(c), 500, 'The page failed; the log of the daemon has the error.');
   });
   return app;
 }

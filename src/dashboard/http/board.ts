@@ -1,7 +1,11 @@
 import { type Handler, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import { z } from 'zod';
+import { Entry } from '../../queue/entry.ts';
 import type { Queues } from '../../queue/queues.ts';
-import { redact } from '../../secrets.ts';
+import { redact, scrub } from '../../secrets.ts';
+import { ICON } from '../components/page-icon.ts';
+import { runPath, targetPath } from '../components/paths.ts';
 import type { Env } from './context.ts';
 
 /** Where bull-board is. */
@@ -28,14 +32,54 @@ async function makeBoard(queues: Queues): Promise<Hono> {
   server.setBasePath(BOARD_PATH);
   createBullBoard({
     queues: queues.boards().map((queue) => {
-      const board = new BullMQAdapter(queue, { readOnlyMode: true });
-      board.setFormatter('data', redact);
+      const description = descriptions[queue.name] ?? '';
+      const board = new BullMQAdapter(queue, { readOnlyMode: true, description, externalJobUrl: linkOf });
+      for (const field of ['data', 'returnValue'] as const) board.setFormatter(field, redact);
+      board.setFormatter('name', ({ name }: { name: string }) => scrub(name));
       return board;
     }),
     serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Caretaker', hideDocsLink: true, hideRedisDetails: true } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Caretaker: queues',
+        hideDocsLink: true,
+        hideRedisDetails: true,
+        favIcon: { default: ICON, alternative: ICON },
+        miscLinks: [
+          { text: 'Overview', url: '/' },
+          { text: 'Runs', url: '/runs' },
+          { text: 'System', url: '/system' },
+        ],
+        jobDetails: { defaultTab: 'Logs' },
+      },
+    },
   });
   return new Hono().route(BOARD_PATH, server.registerPlugin());
+}
+
+/** The part of a result that a link needs. */
+const Result = z.object({ account: z.string() });
+
+/** What the queues are, by their names. */
+const descriptions: Record<string, string> = {
+  plans: 'Runs that are to be planned. The last 1,000 that ended are kept for a day.',
+  deliveries: 'Notifications that are to be sent. The last 1,000 attempts are kept for a day.',
+  actions: 'Targets that are to be worked on. The last 1,000 that ended are kept for a day.',
+};
+
+/** The page of ours that shows more of an entry: that of its site once its account is known, else that of its run. */
+export function linkOf({ data, returnvalue }: { data: unknown; returnvalue: unknown }): {
+  displayText: string;
+  href: string;
+} {
+  const { data: entry } = Entry.safeParse(data);
+  if (!entry || entry.kind === 'deliver') return { displayText: 'Runs', href: '/runs' };
+  const run = runPath(entry.run);
+  if (entry.kind === 'plan') return { displayText: 'Run', href: run };
+  const { data: result } = Result.safeParse(returnvalue);
+  if (!result) return { displayText: 'Run', href: `${run}?search=${encodeURIComponent(entry.target)}` };
+  const target = targetPath(result.account, entry.target);
+  return { displayText: 'Site and run', href: `${target}?run=${encodeURIComponent(entry.run)}` };
 }
 
 /** The link back to our pages. */
@@ -48,6 +92,9 @@ const STYLE = '<link href="/client/board.css" rel="stylesheet">';
  */
 export const ownBoardPage = createMiddleware<Env>(async (c, next) => {
   await next();
+  // The names of its files have a hash.
+  if (c.req.path.startsWith(`${BOARD_PATH}/static/`) && c.res.ok)
+    c.res.headers.set('Cache-Control', 'private, max-age=31536000, immutable');
   if (!c.res.headers.get('content-type')?.startsWith('text/html')) return;
   const page = (await c.res.text())
     .replace(/<link[^>]+href="https?:\/\/[^>]*>/g, '')

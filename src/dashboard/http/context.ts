@@ -1,46 +1,61 @@
 /** What handlers receive. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { Access } from '../../access/access.ts';
+import type { Principal } from '../../access/principal.ts';
+import type { ControlDeps } from '../../control/commands.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
+import type { OidcSignIn } from '../auth/oidc.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import type { LivePages } from '../events/live-reader.ts';
 import type { Meters } from '../monitoring/meters.ts';
-import type { DashboardOptions } from '../options.ts';
+import type { DashboardOptions, SignIn } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
 
 type Given = Pick<
   DashboardOptions,
-  'queues' | 'engine' | 'reasons' | 'policies' | 'health' | 'accounts' | 'needAccount' | 'clock' | 'log'
+  'queues' | 'reasons' | 'policies' | 'health' | 'accounts' | 'receivers' | 'budgetOf' | 'clock' | 'log'
 >;
 
-export interface DashboardContext extends Given {
+/** What pages and JSON are made of. */
+export interface PageContext extends Given {
   /** The address to listen on, from the settings. */
   host: string;
   port: number;
   url: string;
+  /** Who may sign in, by the current settings. */
+  access: () => Access;
   authenticator: Authenticator;
+  oidc: OidcSignIn;
+  /** The address at which people open it, when the settings have one. */
+  publicUrl: string | undefined;
   sessions: Sessions;
   loginThrottle: LoginThrottle;
   reader: Reader;
-  /** Pauses and resumes a policy; the only change to the records that bypasses the engine. */
-  pausing: Pausing;
+  /** What the commands need that change something. */
+  control: ControlDeps;
   meters: Meters;
   eventBus: EventBus;
+  /** Called for each attempt to sign in. */
+  onSignIn: (attempt: SignIn) => void;
   /** Aborts when the dashboard closes; live streams end then. */
   closing: AbortSignal;
 }
 
-export interface Pausing {
-  /**
-   * Pauses until `until`, or else until the policy is resumed. Without a new reason, that of an earlier pause
-   * stays.
-   */
-  pause(policy: string, why: { reason?: string; until?: number }): Promise<void>;
-  /** False when it was not paused. */
-  resume(policy: string): Promise<boolean>;
+export interface DashboardContext extends PageContext {
+  /** The pages that readers have open. */
+  livePages: LivePages;
 }
 
-export type Env = { Bindings: HttpBindings };
+export type Env = {
+  Bindings: HttpBindings;
+  /**
+   * Who sent the request, and from where; `principalOf` and `addressOf` read them. `isUpdate`: nobody did, an open page
+   * is brought up to date.
+   */
+  Variables: { principal?: Principal; address?: string; isUpdate?: true };
+};
 export type Exchange = Context<Env>;
 export type Handler = (c: Exchange, context: DashboardContext) => Response | Promise<Response>;

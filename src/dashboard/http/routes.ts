@@ -1,6 +1,38 @@
 /** Every address of the dashboard, who may request it, and its handler. Those of bull-board are in `board.ts`. */
 
-import { askToPause, askToResume, askToRun, pause, resume, runNow } from '../actions/policy.tsx';
+import type { AnyCommand } from '../../control/command.ts';
+import { acknowledgeFindings, unacknowledgeFindings } from '../../control/commands/acknowledge-findings.ts';
+import { cancelAnnouncement } from '../../control/commands/announcements.ts';
+import { approveRun, rejectRun } from '../../control/commands/approve-run.ts';
+import { resumeRollout, skipPause } from '../../control/commands/change-rollout.ts';
+import { cancelRun, forceEndRun, releaseRun, retryRun } from '../../control/commands/change-run.ts';
+import { resendDelivery } from '../../control/commands/notifications.ts';
+import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
+import { planPolicy } from '../../control/commands/plan-policy.ts';
+import { runPolicy } from '../../control/commands/run-policy.ts';
+import { acknowledge, askToAcknowledge, askToUnacknowledge, unacknowledge } from '../actions/acknowledge.tsx';
+import { askToCancelAnnouncement, cancelAnnounced } from '../actions/announcement.tsx';
+import { askToCancelMany, askToRetryMany, cancelMany, retryMany } from '../actions/bulk.tsx';
+import {
+  askToPauseMany,
+  askToResumeMany,
+  askToRunMany,
+  pauseMany,
+  resumeMany,
+  runMany,
+} from '../actions/bulk-policies.tsx';
+import { askToResend, resend } from '../actions/notification.tsx';
+import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
+import {
+  approve,
+  askToApprove,
+  askToReject,
+  askToResumeRollout,
+  askToSkipPause,
+  reject,
+  resumeOne,
+  skip,
+} from '../actions/rollout.tsx';
 import {
   askToCancel,
   askToForceEnd,
@@ -11,70 +43,183 @@ import {
   release,
   retry,
 } from '../actions/run.tsx';
+import { commandRoutes } from '../api/commands.ts';
+import { sendOpenApi } from '../api/openapi.ts';
 import { sendPolicies, sendPolicy } from '../api/policies.ts';
 import { sendRun, sendRuns } from '../api/runs.ts';
 import { sendTarget, sendTargets } from '../api/targets.ts';
-import type { Access } from '../auth/guard.tsx';
+import { deliveryInPath, everything, policyInPath, type Rule, runInPath } from '../auth/guard.tsx';
 import { sendEvents } from '../events/send-events.ts';
+import { sendPage } from '../events/send-page.ts';
 import { sendAlive, sendMetrics, sendReady } from '../monitoring/endpoints.ts';
+import { showApprovals } from '../pages/approvals.tsx';
+import { showAudit } from '../pages/audit.tsx';
+import { showBudget } from '../pages/budget.tsx';
+import { sendFindingsCsv, showFindings } from '../pages/findings.tsx';
+import { showNotification } from '../pages/notification.tsx';
+import { showNotifications } from '../pages/notifications.tsx';
+import { beginOidc, CALLBACK_PATH, finishOidc } from '../pages/oidc.tsx';
 import { showOverview } from '../pages/overview.tsx';
-import { showPolicy } from '../pages/policy.tsx';
-import { showRun } from '../pages/run.tsx';
-import { showRuns } from '../pages/runs.tsx';
+import { showPolicies } from '../pages/policies.tsx';
+import { showChanges } from '../pages/policy-changes.tsx';
+import { showDefinition } from '../pages/policy-definition.tsx';
+import { showPolicy } from '../pages/policy-history.tsx';
+import { showPlan } from '../pages/policy-plan.tsx';
+import { showTrends } from '../pages/policy-trends.tsx';
+import { sendTargetsCsv, showRun } from '../pages/run.tsx';
+import { sendRunsCsv, showRuns } from '../pages/runs.tsx';
+import { showSchedule } from '../pages/schedule.tsx';
+import { sendSuggestions, showSearch } from '../pages/search.tsx';
 import { endSession, logNewLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
+import { showSites } from '../pages/sites.tsx';
 import { showSystem } from '../pages/system.tsx';
 import { showTarget } from '../pages/target.tsx';
 import { sendClientFile } from './client-files.ts';
 import type { Handler } from './context.ts';
 
-export interface Route {
+export interface Route extends Rule {
   method: 'GET' | 'POST';
   path: string;
-  access: Access;
   handle: Handler;
 }
 
+const open: Rule = { access: 'open' };
+/** Lists with what the grants of the principal cover. */
+const read: Rule = { access: 'viewer' };
+const readEverything: Rule = { ...read, subject: everything };
+const readPolicy: Rule = { ...read, subject: policyInPath };
+const readRun: Rule = { ...read, subject: runInPath };
+/** An act on a policy or a run, and the page that asks for it. */
+const ofPolicy = (command: AnyCommand): Rule => ({ access: command.role, subject: policyInPath, command });
+const readDelivery: Rule = { ...read, subject: deliveryInPath };
+const ofDelivery = (command: AnyCommand): Rule => ({
+  access: command.role,
+  subject: deliveryInPath,
+  command,
+});
+const ofRun = (command: AnyCommand): Rule => ({ access: command.role, subject: runInPath, command });
+const programs = true;
+
+/** Those of bull-board, which reads only: its entries are of all policies. */
+export const boardRule: Rule = readEverything;
+/** Addresses under `/api` that no route has, and all others. */
+export const unknownApiRule: Rule = { ...read, programs };
+export const unknownPageRule: Rule = read;
+
 export const routes: readonly Route[] = [
-  { method: 'GET', path: '/healthz', access: 'open', handle: sendAlive },
-  { method: 'GET', path: '/readyz', access: 'open', handle: sendReady },
+  { method: 'GET', path: '/healthz', ...open, handle: sendAlive },
+  { method: 'GET', path: '/readyz', ...open, handle: sendReady },
 
-  { method: 'GET', path: '/sign-in', access: 'open', handle: showSignIn },
-  { method: 'POST', path: '/sign-in', access: 'open', handle: trySignIn },
-  { method: 'POST', path: '/sign-in/link', access: 'open', handle: logNewLink },
-  { method: 'GET', path: '/client/style.css', access: 'open', handle: sendClientFile },
-  { method: 'POST', path: '/sign-out', access: 'person', handle: endSession },
+  { method: 'GET', path: '/sign-in', ...open, handle: showSignIn },
+  { method: 'POST', path: '/sign-in', ...open, handle: trySignIn },
+  { method: 'POST', path: '/sign-in/link', ...open, handle: logNewLink },
+  { method: 'GET', path: '/sign-in/oidc', ...open, handle: beginOidc },
+  { method: 'GET', path: CALLBACK_PATH, ...open, handle: finishOidc },
+  { method: 'GET', path: '/client/style.css', ...open, handle: sendClientFile },
+  { method: 'POST', path: '/sign-out', ...read, handle: endSession },
 
-  { method: 'GET', path: '/', access: 'person', handle: showOverview },
-  { method: 'GET', path: '/system', access: 'person', handle: showSystem },
-  { method: 'GET', path: '/runs', access: 'person', handle: showRuns },
-  { method: 'GET', path: '/runs/:id', access: 'person', handle: showRun },
-  { method: 'GET', path: '/policies/:name', access: 'person', handle: showPolicy },
-  { method: 'GET', path: '/targets/:account/:id', access: 'person', handle: showTarget },
-  { method: 'GET', path: '/client/:file', access: 'person', handle: sendClientFile },
-  { method: 'GET', path: '/events', access: 'person', handle: sendEvents },
+  { method: 'GET', path: '/', ...read, handle: showOverview },
+  { method: 'GET', path: '/system', ...readEverything, handle: showSystem },
+  { method: 'GET', path: '/runs', ...read, handle: showRuns },
+  { method: 'GET', path: '/runs.csv', ...read, handle: sendRunsCsv },
+  { method: 'GET', path: '/runs/:id', ...readRun, handle: showRun },
+  { method: 'GET', path: '/runs/:id/targets.csv', ...readRun, handle: sendTargetsCsv },
+  { method: 'GET', path: '/findings', ...read, handle: showFindings },
+  { method: 'GET', path: '/findings.csv', ...read, handle: sendFindingsCsv },
+  { method: 'GET', path: '/approvals', ...read, handle: showApprovals },
+  { method: 'GET', path: '/notifications', ...read, handle: showNotifications },
+  { method: 'GET', path: '/notifications/:delivery', ...readDelivery, handle: showNotification },
+  { method: 'GET', path: '/audit', access: 'operator', handle: showAudit },
+  { method: 'GET', path: '/policies', ...read, handle: showPolicies },
+  { method: 'GET', path: '/policies/:name', ...readPolicy, handle: showPolicy },
+  { method: 'GET', path: '/policies/:name/trends', ...readPolicy, handle: showTrends },
+  { method: 'GET', path: '/policies/:name/plan', ...readPolicy, handle: showPlan },
+  { method: 'GET', path: '/policies/:name/definition', ...readPolicy, handle: showDefinition },
+  { method: 'GET', path: '/policies/:name/changes', ...readPolicy, handle: showChanges },
+  { method: 'GET', path: '/sites', ...read, handle: showSites },
+  { method: 'GET', path: '/targets/:account/:id', ...read, handle: showTarget },
+  { method: 'GET', path: '/schedule', ...read, handle: showSchedule },
+  { method: 'GET', path: '/budget', ...read, handle: showBudget },
+  { method: 'GET', path: '/search', ...read, handle: showSearch },
+  { method: 'GET', path: '/search/suggestions', ...read, handle: sendSuggestions },
+  { method: 'GET', path: '/client/:file', ...read, handle: sendClientFile },
+  { method: 'GET', path: '/events', ...read, handle: sendPage },
 
+  // It changes nothing, and spends requests of the account.
+  { method: 'POST', path: '/policies/:name/plan', ...ofPolicy(planPolicy), handle: makePlan },
   // A GET asks for confirmation and changes nothing; the POST to the same address makes the change.
-  { method: 'GET', path: '/policies/:name/run', access: 'person', handle: askToRun },
-  { method: 'POST', path: '/policies/:name/run', access: 'person', handle: runNow },
-  { method: 'GET', path: '/policies/:name/pause', access: 'person', handle: askToPause },
-  { method: 'POST', path: '/policies/:name/pause', access: 'person', handle: pause },
-  { method: 'GET', path: '/policies/:name/resume', access: 'person', handle: askToResume },
-  { method: 'POST', path: '/policies/:name/resume', access: 'person', handle: resume },
-  { method: 'GET', path: '/runs/:id/cancel', access: 'person', handle: askToCancel },
-  { method: 'POST', path: '/runs/:id/cancel', access: 'person', handle: cancel },
-  { method: 'GET', path: '/runs/:id/end', access: 'person', handle: askToForceEnd },
-  { method: 'POST', path: '/runs/:id/end', access: 'person', handle: forceEnd },
-  { method: 'GET', path: '/runs/:id/release', access: 'person', handle: askToRelease },
-  { method: 'POST', path: '/runs/:id/release', access: 'person', handle: release },
-  { method: 'GET', path: '/runs/:id/retry', access: 'person', handle: askToRetry },
-  { method: 'POST', path: '/runs/:id/retry', access: 'person', handle: retry },
+  { method: 'GET', path: '/policies/:name/run', ...ofPolicy(runPolicy), handle: askToRun },
+  { method: 'POST', path: '/policies/:name/run', ...ofPolicy(runPolicy), handle: runNow },
+  { method: 'GET', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: askToPause },
+  { method: 'POST', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: pause },
+  { method: 'GET', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: askToResume },
+  { method: 'POST', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: resume },
+  // The command checks the role for each of the policies or runs.
+  { method: 'GET', path: '/bulk/pause', access: pausePolicy.role, handle: askToPauseMany },
+  { method: 'POST', path: '/bulk/pause', access: pausePolicy.role, handle: pauseMany },
+  { method: 'GET', path: '/bulk/resume', access: resumePolicy.role, handle: askToResumeMany },
+  { method: 'POST', path: '/bulk/resume', access: resumePolicy.role, handle: resumeMany },
+  { method: 'GET', path: '/bulk/run', access: runPolicy.role, handle: askToRunMany },
+  { method: 'POST', path: '/bulk/run', access: runPolicy.role, handle: runMany },
+  {
+    method: 'GET',
+    path: '/notifications/:delivery/resend',
+    ...ofDelivery(resendDelivery),
+    handle: askToResend,
+  },
+  { method: 'POST', path: '/notifications/:delivery/resend', ...ofDelivery(resendDelivery), handle: resend },
+  { method: 'GET', path: '/bulk/retry', access: retryRun.role, handle: askToRetryMany },
+  { method: 'POST', path: '/bulk/retry', access: retryRun.role, handle: retryMany },
+  { method: 'GET', path: '/bulk/cancel', access: cancelRun.role, handle: askToCancelMany },
+  { method: 'POST', path: '/bulk/cancel', access: cancelRun.role, handle: cancelMany },
+  // The handlers check the role for the policy of the finding.
+  ...(
+    [
+      ['acknowledge', acknowledgeFindings, askToAcknowledge, acknowledge],
+      ['unacknowledge', unacknowledgeFindings, askToUnacknowledge, unacknowledge],
+    ] as const
+  ).flatMap(([name, { role }, ask, act]): Route[] => [
+    { method: 'GET', path: `/findings/${name}`, access: role, handle: ask },
+    { method: 'POST', path: `/findings/${name}`, access: role, handle: act },
+  ]),
+  // The handler checks the role for the announcement.
+  {
+    method: 'GET',
+    path: '/announcements/:id/cancel',
+    access: cancelAnnouncement.role,
+    handle: askToCancelAnnouncement,
+  },
+  {
+    method: 'POST',
+    path: '/announcements/:id/cancel',
+    access: cancelAnnouncement.role,
+    handle: cancelAnnounced,
+  },
+  { method: 'GET', path: '/runs/:id/cancel', ...ofRun(cancelRun), handle: askToCancel },
+  { method: 'POST', path: '/runs/:id/cancel', ...ofRun(cancelRun), handle: cancel },
+  { method: 'GET', path: '/runs/:id/end', ...ofRun(forceEndRun), handle: askToForceEnd },
+  { method: 'POST', path: '/runs/:id/end', ...ofRun(forceEndRun), handle: forceEnd },
+  { method: 'GET', path: '/runs/:id/release', ...ofRun(releaseRun), handle: askToRelease },
+  { method: 'POST', path: '/runs/:id/release', ...ofRun(releaseRun), handle: release },
+  { method: 'GET', path: '/runs/:id/retry', ...ofRun(retryRun), handle: askToRetry },
+  { method: 'POST', path: '/runs/:id/retry', ...ofRun(retryRun), handle: retry },
+  { method: 'GET', path: '/runs/:id/approve', ...ofRun(approveRun), handle: askToApprove },
+  { method: 'POST', path: '/runs/:id/approve', ...ofRun(approveRun), handle: approve },
+  { method: 'GET', path: '/runs/:id/reject', ...ofRun(rejectRun), handle: askToReject },
+  { method: 'POST', path: '/runs/:id/reject', ...ofRun(rejectRun), handle: reject },
+  { method: 'GET', path: '/runs/:id/skip-pause', ...ofRun(skipPause), handle: askToSkipPause },
+  { method: 'POST', path: '/runs/:id/skip-pause', ...ofRun(skipPause), handle: skip },
+  { method: 'GET', path: '/runs/:id/resume', ...ofRun(resumeRollout), handle: askToResumeRollout },
+  { method: 'POST', path: '/runs/:id/resume', ...ofRun(resumeRollout), handle: resumeOne },
 
-  { method: 'GET', path: '/metrics', access: 'program', handle: sendMetrics },
-  { method: 'GET', path: '/api/v1/policies', access: 'program', handle: sendPolicies },
-  { method: 'GET', path: '/api/v1/policies/:name', access: 'program', handle: sendPolicy },
-  { method: 'GET', path: '/api/v1/runs', access: 'program', handle: sendRuns },
-  { method: 'GET', path: '/api/v1/runs/:id', access: 'program', handle: sendRun },
-  { method: 'GET', path: '/api/v1/runs/:id/targets', access: 'program', handle: sendTargets },
-  { method: 'GET', path: '/api/v1/targets/:account/:id', access: 'program', handle: sendTarget },
-  { method: 'GET', path: '/api/v1/events', access: 'program', handle: sendEvents },
+  { method: 'GET', path: '/metrics', ...readEverything, programs, handle: sendMetrics },
+  { method: 'GET', path: '/api/v1/policies', ...read, programs, handle: sendPolicies },
+  { method: 'GET', path: '/api/v1/policies/:name', ...readPolicy, programs, handle: sendPolicy },
+  { method: 'GET', path: '/api/v1/runs', ...read, programs, handle: sendRuns },
+  { method: 'GET', path: '/api/v1/runs/:id', ...readRun, programs, handle: sendRun },
+  { method: 'GET', path: '/api/v1/runs/:id/targets', ...readRun, programs, handle: sendTargets },
+  { method: 'GET', path: '/api/v1/targets/:account/:id', ...read, programs, handle: sendTarget },
+  { method: 'GET', path: '/api/v1/events', ...read, programs, handle: sendEvents },
+  { method: 'GET', path: '/api/v1/openapi.json', ...read, programs, handle: sendOpenApi },
+  ...commandRoutes.map((route): Route => ({ ...route, ...read, programs })),
 ];

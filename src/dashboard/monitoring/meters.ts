@@ -6,64 +6,66 @@
  * the same counts, so scrape one of them and do not add several up.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../../clock.ts';
+import type { MeasurementStore } from '../../records/measurement-store.ts';
+import { type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
-import { type SystemStatus, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
+import { type SystemStatus, systemStatusOf } from '../queries/system-status.ts';
+import { addAccounts } from './account-meters.ts';
+import { addHistograms, oneOf } from './histograms.ts';
+import { type ReadOnce, readOnce } from './read-once.ts';
 
 export interface Meters {
   contentType: string;
   /** Reads the current values and gives all metrics in Prometheus's text format. */
   text(): Promise<string>;
+  close(): Promise<void>;
 }
 
 export interface MetersSource
   extends Pick<
     DashboardOptions,
-    'queues' | 'policies' | 'reasons' | 'health' | 'accounts' | 'drift' | 'clock'
+    'queues' | 'policies' | 'registry' | 'reasons' | 'health' | 'accounts' | 'drift' | 'clock'
   > {
   reader: Reader;
   eventBus: EventBus;
+  measurements: Pick<MeasurementStore, 'listen'>;
 }
+
+type CachedStatus = ReadOnce<SystemStatus>;
 
 /** The roles that are counted; an unknown role of a newer version gets no series. */
 const roles = ['scheduler', 'worker', 'dashboard'] as const;
 
-export function createMeters(source: MetersSource): Meters {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  countEvents(source.eventBus, [...source.reasons.keys()], registry);
+/** Listens to the measurements of every process. Call `close` to stop that. */
+export async function openMeters(source: MetersSource): Promise<Meters> {
+  // Without Redis, what this process knows by itself is still served.
+  const [own, fromRedis] = [new Registry(), new Registry()];
+  collectDefaultMetrics({ register: own });
+  countEvents(source.eventBus, [...source.reasons.keys()], own);
+  const take = addHistograms(source.eventBus, source.registry, own);
+  const stop = await source.measurements.listen(take);
   const status = readOnce(() => systemStatusOf(source));
-  addProcess(source, status, registry);
-  addRecords(source, registry);
-  addAccounts(status, registry);
+  addProcess(source, status, own);
+  addDaemons(status, fromRedis);
+  addRecords(source, fromRedis);
+  const states = readOnce(() => source.reader.policyStates(source.policies()));
+  addPolicies(states, source.clock, fromRedis);
+  addAccounts(status, fromRedis);
   return {
-    contentType: registry.contentType,
+    contentType: own.contentType,
     text: async () => {
       status.forget();
+      states.forget();
+      const { redis } = (await status.get()).health;
+      const served = redis === 'up' ? Registry.merge([own, fromRedis]) : own;
       // prom-client writes `Nan`; the format has `NaN`.
-      return (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
+      return (await served.metrics()).replace(/ Nan$/gm, ' NaN');
     },
-  };
-}
-
-/** A value that several metrics need, read once for each scrape. */
-interface CachedStatus {
-  get(): Promise<SystemStatus>;
-  forget(): void;
-}
-
-function readOnce(read: () => Promise<SystemStatus>): CachedStatus {
-  let reading: Promise<SystemStatus> | undefined;
-  return {
-    get: () => {
-      reading ??= read();
-      return reading;
-    },
-    forget: () => {
-      reading = undefined;
-    },
+    close: stop,
   };
 }
 
@@ -80,15 +82,11 @@ function addProcess(source: MetersSource, status: CachedStatus, registry: Regist
     },
   });
   new Gauge({
-    name: 'caretaker_daemons',
-    help: 'Daemons running on this Redis, by role.',
-    labelNames: ['role'],
+    name: 'caretaker_redis_up',
+    help: '1 when Redis answers, else 0; then only what this process knows by itself is served.',
     registers,
     async collect() {
-      const { processes } = await status.get();
-      for (const role of roles) {
-        this.set({ role }, processes.filter((process) => process.roles.includes(role)).length);
-      }
+      this.set((await status.get()).health.redis === 'up' ? 1 : 0);
     },
   });
   new Gauge({
@@ -118,6 +116,43 @@ function addProcess(source: MetersSource, status: CachedStatus, registry: Regist
   });
 }
 
+function addDaemons(status: CachedStatus, registry: Registry): void {
+  new Gauge({
+    name: 'caretaker_daemons',
+    help: 'Daemons running on this Redis, by role.',
+    labelNames: ['role'],
+    registers: [registry],
+    async collect() {
+      const { processes } = await status.get();
+      for (const role of roles) {
+        this.set({ role }, processes.filter((process) => process.roles.includes(role)).length);
+      }
+    },
+  });
+}
+
+function addPolicies(states: ReadOnce<Map<string, PolicyState>>, clock: Clock, registry: Registry): void {
+  const count = async (holds: (state: PolicyState) => boolean) =>
+    [...(await states.get()).values()].filter(holds).length;
+  new Gauge({
+    name: 'caretaker_policies_failing',
+    help: 'Active policies whose last run failed.',
+    registers: [registry],
+    async collect() {
+      this.set(await count(({ failures }) => failures > 0));
+    },
+  });
+  new Gauge({
+    name: 'caretaker_policies_paused',
+    help: 'Active policies that are paused, by people or after failures.',
+    registers: [registry],
+    async collect() {
+      const now = clock.now();
+      this.set(await count((state) => pauseAt(state, now) !== undefined));
+    },
+  });
+}
+
 function addRecords(source: MetersSource, registry: Registry): void {
   const registers = [registry];
   new Gauge({
@@ -143,71 +178,6 @@ function addRecords(source: MetersSource, registry: Registry): void {
   });
 }
 
-function addAccounts(status: CachedStatus, registry: Registry): void {
-  const gauge = (
-    name: string,
-    help: string,
-    value: (account: SystemStatus['accounts'][number], now: number) => number | undefined,
-  ) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['account'],
-      registers: [registry],
-      async collect() {
-        this.reset();
-        const { accounts, now } = await status.get();
-        for (const account of accounts) {
-          const found = value(account, now);
-          if (found !== undefined) this.set({ account: account.account }, found);
-        }
-      },
-    });
-  gauge(
-    'caretaker_budget_limit_requests',
-    'Requests that the account has in a minute.',
-    ({ limit }) => limit,
-  );
-  gauge(
-    'caretaker_budget_left_requests',
-    'Requests left in the current minute of the account, the reserve included.',
-    ({ left }) => left,
-  );
-  gauge(
-    'caretaker_budget_used_requests',
-    'Requests used in the current minute of the account, by Caretaker and others.',
-    ({ limit, left }) => limit - left,
-  );
-  gauge('caretaker_account_blocked', '1 while the account refuses access, else 0.', ({ blocked }) =>
-    blocked ? 1 : 0,
-  );
-  gauge(
-    'caretaker_account_failing_seconds',
-    'Seconds for which the service has given no usable answer for the account; 0 while it answers.',
-    ({ failingSince }, now) => (failingSince === undefined ? 0 : (now - failingSince) / 1000),
-  );
-  gauge(
-    'caretaker_supervisor_lag_seconds',
-    'Seconds since a process last supervised the runs of the account; 0 while it has no active runs.',
-    (account, now) => {
-      const lag = supervisorLagMs(account, now);
-      return lag === undefined ? undefined : lag / 1000;
-    },
-  );
-  new Counter({
-    name: 'caretaker_requests_total',
-    help: 'Requests that the budget of the account granted, by class; every process counts.',
-    labelNames: ['account', 'class'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { account, requests } of (await status.get()).accounts) {
-        for (const [name, count] of Object.entries(requests)) this.inc({ account, class: name }, count);
-      }
-    },
-  });
-}
-
 function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registry: Registry): void {
   const moves = new Counter({
     name: 'caretaker_run_moves_total',
@@ -221,6 +191,9 @@ function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registr
     labelNames: ['outcome', 'reason'],
     registers: [registry],
   });
+  // A series that begins at 1 shows no increase, so those that alerts look at begin at 0.
+  for (const status of runStatuses) moves.inc({ status }, 0);
+  for (const reason of reasonCodes) ends.inc({ outcome: 'failed', reason }, 0);
   eventBus.on((event) => {
     if (event.type === 'run.moved') moves.inc({ status: oneOf(runStatuses, event.status) });
     if (event.type === 'target.ended') {
@@ -228,6 +201,3 @@ function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registr
     }
   });
 }
-
-/** The value, or `other` for one that only a newer version on this Redis knows: labels stay bounded. */
-const oneOf = (list: readonly string[], value: string): string => (list.includes(value) ? value : 'other');

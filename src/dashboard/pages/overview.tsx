@@ -1,318 +1,241 @@
-import { formatAfter } from '../../policy/chains.ts';
-import type { Policy } from '../../policy/policy.ts';
-import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
+import { isoMinute } from '../../clock.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
-import { nextFiringAt } from '../../schedule/policy-report.ts';
-import {
-  Action,
-  Badge,
-  Bar,
-  lengthOf,
-  number,
-  policyPath,
-  progressOf,
-  RunTable,
-  runPath,
-  Table,
-  Time,
-  timeIn,
-  WhyLine,
-} from '../components/components.tsx';
+import { Badge } from '../components/badge.tsx';
+import { BudgetChart } from '../components/budget-chart.tsx';
+import { BarChart } from '../components/chart.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Lanes } from '../components/lanes.tsx';
 import { showPage } from '../components/layout.tsx';
+import { policyPath, runPath } from '../components/paths.ts';
+import { Bar, etaOf, number, progressOf } from '../components/progress.tsx';
+import { RunTook, WhyLine } from '../components/run-table.tsx';
+import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { readLastDay } from '../queries/last-day.ts';
-import { LastDay } from './last-day.tsx';
+import { type Ahead, blockMs, readAhead } from '../queries/ahead.ts';
+import { readAttention } from '../queries/attention.ts';
+import { type AccountBudget, readBudgets } from '../queries/budget.ts';
+import { type Day, type Group, readLastDay } from '../queries/last-day.ts';
+import { Attention } from './attention.tsx';
 
-const LATEST = 10;
-const POLICIES_A_PAGE = 50;
-const MAX_ACTIVE = 50;
-const MAX_PAUSED = 10;
+const DAY_MS = 86_400_000;
+const MAX_ACTIVE = 6;
+const MAX_GROUPS = 50;
 
-/** What the row of a policy shows. */
-interface PolicyRow {
-  policy: Policy;
-  pause: Pause | undefined;
-  nextAt: number | undefined;
-  lastRun: Run | undefined;
-}
-
-/** The first page: what failed in the last day and why, what was skipped, what is active, and what runs next. */
+/** The first page: what needs somebody, what is running, what the last day brought and what the next one brings. */
 export async function showOverview(c: Exchange, context: DashboardContext): Promise<Response> {
   const { reader, clock } = context;
   const now = clock.now();
-  const page = Math.max(1, Math.trunc(Number(c.req.query('page') ?? 1)) || 1);
   const policies = context.policies();
-  const [day, latest, states] = await Promise.all([
+  const [day, states, { brokenFiles }] = await Promise.all([
     readLastDay(reader, now),
-    reader.runs({ limit: LATEST }),
     reader.policyStates(policies),
+    context.health(),
   ]);
-  const onPage = policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE);
-  const rows = await rowsOf(context, onPage, states);
-  const paused = policies.flatMap(({ name }) => {
-    const pause = pauseAt(states.get(name), now);
-    return pause ? { name, pause } : [];
-  });
+  const [items, ahead, budgets] = await Promise.all([
+    readAttention(reader, { day, policies, states, brokenFiles, now }),
+    readAhead(reader, policies, states, { now, ms: DAY_MS }),
+    readBudgets(context, 'hour'),
+  ]);
   return showPage(
     c,
     context,
     { title: 'Overview', here: '/', live: '*' },
     <>
-      <h1 class="unseen">Overview</h1>
-      <LastDay day={day} now={now} />
-      <Paused paused={paused} now={now} />
-      <ActiveRuns runs={day.active} now={now} />
-      <Policies rows={rows} page={page} total={policies.length} now={now} />
-      <Latest runs={latest} now={now} />
+      <section id="headline" data-live>
+        <h1>Overview</h1>
+        <p class="dim">{headline(day)}</p>
+      </section>
+      <div class="columns wide-first">
+        <Attention items={items} now={now} />
+        <RunningNow runs={day.active.filter(({ status }) => status !== 'awaiting-approval')} now={now} />
+      </div>
+      <div class="columns">
+        <LastDay day={day} />
+        <NextDay ahead={ahead} hasPolicies={policies.length > 0} now={now} />
+      </div>
+      <LastHour budgets={budgets} now={now} />
     </>,
   );
 }
 
-async function rowsOf(
-  { reader, clock }: DashboardContext,
-  policies: readonly Policy[],
-  states: ReadonlyMap<string, PolicyState>,
-): Promise<PolicyRow[]> {
-  const now = clock.now();
-  const lastRuns = await Promise.all(policies.map(({ name }) => reader.runs({ policy: name, limit: 1 })));
-  return policies.map((policy, index) => {
-    const state = states.get(policy.name);
-    const nextAt = nextFiringAt(policy, state, now);
-    return { policy, pause: pauseAt(state, now), nextAt, lastRun: lastRuns[index]?.[0] };
-  });
+/** `7 runs: 5 succeeded, 2 partial. 12 targets succeeded, 3 failed, 4 skipped.` */
+function headline({ statuses, succeeded, failed, skipped }: Day): string {
+  if (statuses.length === 0) return 'No runs in the last 24 hours.';
+  const sum = (counted: readonly { count: number }[]) =>
+    counted.reduce((total, { count }) => total + count, 0);
+  const runs = sum(statuses);
+  const byStatus = statuses.map(({ status, count }) => `${number(count)} ${status}`);
+  return `The last 24 hours: ${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${byStatus.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(skipped))} skipped.`;
 }
 
-/** The paused policies, whatever page of the list they are on. */
-const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause }[]; now: number }) => (
-  <section id="paused" data-live>
-    {paused.length > 0 && (
-      <>
-        <h2>Paused</h2>
-        <ul>
-          {paused.slice(0, MAX_PAUSED).map(({ name, pause }) => (
-            <li data-key={name}>
-              <a href={policyPath(name)}>{name}</a> is <PausedBy pause={pause} now={now} />{' '}
-              <Action to={policyPath(name, '/resume')} of={name}>
-                Resume
-              </Action>
-            </li>
-          ))}
-        </ul>
-        {paused.length > MAX_PAUSED && (
-          <p class="dim">And {number(paused.length - MAX_PAUSED)} more: see the list of policies.</p>
-        )}
-      </>
-    )}
-  </section>
-);
-
-const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
-  <>
-    paused by {pause.by}
-    {pause.reason && `: ${pause.reason}`}, since <Time at={pause.at} now={now} />
-    {pause.until !== undefined && (
-      <>
-        , until <Time at={pause.until} now={now} />
-      </>
-    )}
-  </>
-);
-
-const ActiveRuns = ({ runs, now }: { runs: Run[]; now: number }) => (
+const RunningNow = ({ runs, now }: { runs: readonly Run[]; now: number }) => (
   <section id="active" data-live>
-    <h2>Active runs</h2>
-    {runs.length === 0 && <p class="dim">None.</p>}
-    <div class="cards">
-      {runs.slice(0, MAX_ACTIVE).map((run) => (
-        <a class="card" href={runPath(run.id)} data-key={run.id}>
-          <h3>
-            {run.policy} <Badge word={run.status} />
-          </h3>
-          <WhyLine run={run} />
-          <Bar counts={run.counts} />
-          <p>{progressOf(run)}</p>
-          {run.late && <p class="failed">It {formatLate(run)}.</p>}
-          <p class="dim">
-            {lengthOf(run, now)}, {number(run.requests)} requests
-          </p>
-        </a>
-      ))}
-    </div>
-    {runs.length > MAX_ACTIVE && <p class="dim">And {number(runs.length - MAX_ACTIVE)} more.</p>}
-  </section>
-);
-
-const Policies = ({
-  rows,
-  page,
-  total,
-  now,
-}: {
-  rows: PolicyRow[];
-  page: number;
-  total: number;
-  now: number;
-}) => (
-  <section id="policies" data-live>
-    <h2>Policies</h2>
-    {rows.length === 0 ? (
-      <p class="dim">
-        {total === 0 ? (
-          <>
-            No policy is active. Write one into the policies folder: it is loaded automatically, and{' '}
-            <code>caretaker validate</code> checks it.
-          </>
-        ) : (
-          'None on this page.'
-        )}
-      </p>
+    <h2>Running now</h2>
+    {runs.length === 0 ? (
+      <p class="calm">Nothing is running.</p>
     ) : (
-      <Table
-        name="Policies"
-        heads={['Policy', 'Schedule', 'Next run', 'Last run', 'Actions']}
-        widths={['', 'w-name', 'w-run', 'w-run', 'w-do']}
-      >
-        {rows.map((row) => (
-          <PolicyLine row={row} now={now} />
+      <div class="stack">
+        {runs.slice(0, MAX_ACTIVE).map((run) => (
+          <RunningRun run={run} now={now} />
         ))}
-      </Table>
+      </div>
     )}
-    {total > POLICIES_A_PAGE && (
-      <nav class="pager" aria-label="Pages of policies">
-        {page > 1 && <a href={`/?page=${page - 1}`}>Previous</a>}
-        <span>
-          Page {page} of {Math.ceil(total / POLICIES_A_PAGE)}
-        </span>
-        {page * POLICIES_A_PAGE < total && <a href={`/?page=${page + 1}`}>Next</a>}
-      </nav>
+    {runs.length > MAX_ACTIVE && (
+      <p>
+        <a href="/runs">{number(runs.length - MAX_ACTIVE)} more</a>
+      </p>
     )}
   </section>
 );
 
-const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: PolicyRow; now: number }) => (
-  <tr data-key={policy.name}>
-    <td data-label="Policy">
-      <a href={policyPath(policy.name)}>
-        <b>{policy.name}</b>
-      </a>{' '}
-      <PolicyBadges policy={policy} pause={pause} />
-      <p class="dim">{policy.description ?? policy.job}</p>
-    </td>
-    <td data-label="Schedule">
-      <ScheduleLines policy={policy} />
-    </td>
-    <td data-label="Next run">
-      <NextFiring policy={policy} pause={pause} nextAt={nextAt} now={now} />
-    </td>
-    <td data-label="Last run">
-      {lastRun ? (
-        <a href={runPath(lastRun.id)} class="plain">
-          <Badge word={lastRun.status} /> <Time at={lastRun.startedAt ?? lastRun.createdAt} now={now} />
-        </a>
-      ) : (
-        <span class="dim">none yet</span>
-      )}
-    </td>
-    <td data-label="Actions">
-      <PolicyActions name={policy.name} paused={pause !== undefined} />
-    </td>
-  </tr>
-);
-
-/** Why a policy does not run on schedule: it is paused, or its file disables the schedule. */
-export const PolicyBadges = ({ policy, pause }: { policy: Policy; pause: Pause | undefined }) => (
-  <>
-    {pause && <Badge word="paused" />}
-    {policy.schedule?.disabled && <Badge word="disabled" />}
-  </>
-);
-
-export const ScheduleLines = ({ policy: { schedule } }: { policy: Policy }) =>
-  schedule?.after ? (
-    <span>{formatAfter(schedule.after)}</span>
-  ) : schedule ? (
-    <>
-      {schedule.cron.map((cron) => (
-        <p>
-          <code>{cron}</code>
-        </p>
-      ))}
-      <p class="dim">{schedule.timezone}</p>
-    </>
-  ) : (
-    <span class="dim">manual</span>
-  );
-
-/** The next scheduled time, in the reader's time zone and in the policy's own; or why there is none. */
-export const NextFiring = ({
-  policy: { schedule },
-  pause,
-  nextAt,
-  now,
-}: {
-  policy: Policy;
-  pause: Pause | undefined;
-  nextAt: number | undefined;
-  now: number;
-}) => {
-  const paused = pause && (
-    <p>
-      <PausedBy pause={pause} now={now} />
-    </p>
-  );
-  if (schedule?.disabled) {
-    return (
-      <>
-        {paused}
-        <p>
-          never: its file disables the schedule (<code>schedule.enabled: false</code>)
-        </p>
-      </>
-    );
-  }
-  if (paused && nextAt === undefined) return paused;
-  if (!schedule) return <span class="dim">manual only</span>;
-  if (schedule.after) return <span class="dim">when a run of {schedule.after.policy} has ended</span>;
-  if (nextAt === undefined) return <span>never: its schedule has no more scheduled times</span>;
+const RunningRun = ({ run, now }: { run: Run; now: number }) => {
+  const eta = run.status === 'running' ? etaOf(run, now) : undefined;
   return (
-    <>
-      {paused}
-      <Time at={nextAt} now={now} />
-      <p class="dim">{timeIn(nextAt, schedule.timezone)}</p>
-    </>
+    <a class="card tight" href={runPath(run.id)} data-key={run.id}>
+      <h3>
+        {run.policy} <Badge word={run.status} />
+      </h3>
+      {run.status !== 'running' && <WhyLine run={run} />}
+      <Bar counts={run.counts} />
+      <p class="between">
+        <span>{progressOf(run)}</span>
+        <span class="dim">
+          {eta === undefined ? (
+            <RunTook run={run} now={now} />
+          ) : (
+            <>
+              ends <Time at={eta} now={now} show="relative" />
+            </>
+          )}
+        </span>
+      </p>
+      {run.late && <p class="is-failed tone">It {formatLate(run)}.</p>}
+    </a>
   );
 };
 
-export const PolicyActions = ({ name, paused }: { name: string; paused: boolean }) => (
-  <span class="actions">
-    <Action to={policyPath(name, '/run')} of={name}>
-      Run now
-    </Action>
-    {paused ? (
-      <Action to={policyPath(name, '/resume')} of={name}>
-        Resume
-      </Action>
-    ) : (
-      <Action to={policyPath(name, '/pause')} of={name}>
-        Pause
-      </Action>
-    )}
-  </span>
+const outcomes = [
+  { tone: 'succeeded', word: 'succeeded' },
+  { tone: 'failed', word: 'failed' },
+  { tone: 'skipped', word: 'skipped' },
+  { tone: 'cancelled', word: 'cancelled' },
+] as const;
+
+/** A bar for each hour, then what was skipped. */
+const LastDay = ({ day }: { day: Day }) => {
+  const first = day.hours[0]?.at ?? 0;
+  const middle = day.hours[Math.floor(day.hours.length / 2)]?.at ?? 0;
+  const last = day.hours.at(-1)?.at ?? 0;
+  return (
+    <section id="day" data-live>
+      <h2>Last 24 hours</h2>
+      <div class="card">
+        <BarChart
+          name="Targets of the last 24 hours, by the hour in which their run ended"
+          series={outcomes}
+          columns={day.hours.map(({ at, counts }) => ({
+            label: isoMinute(at),
+            counts: outcomes.map(({ word }) => counts[word]),
+          }))}
+          axis={[first, middle, last].map((at) => <Hour at={at} />)}
+          unit="targets"
+        />
+        <p class="dim small">
+          Targets by the hour in which their run ended; those of active runs count in this hour.
+        </p>
+        <Skipped groups={day.skipped} />
+      </div>
+    </section>
+  );
+};
+
+/** The requests of the last hour of the account that used most. */
+const LastHour = ({ budgets, now }: { budgets: readonly AccountBudget[]; now: number }) => {
+  const [first] = [...budgets].sort((a, b) => b.total - a.total);
+  if (!first) return null;
+  return (
+    <section id="budget" data-live>
+      <h2>Budget of the last hour</h2>
+      <div class="card">
+        <BudgetChart budget={first} by="class" now={now} />
+        <p class="dim small">
+          {number(first.total)} requests of <a href="/budget">{first.account}</a>, by the minute
+          {first.others.known === 0
+            ? '; what other clients used is not known.'
+            : ` and class; other clients used at least ${number(first.others.total)}.`}
+          {budgets.length > 1 && ' Other accounts used less.'}
+        </p>
+      </div>
+    </section>
+  );
+};
+
+/** An hour of the day; `client/local-times.ts` writes it in the reader's time zone. */
+const Hour = ({ at }: { at: number }) => (
+  <time class="clock" datetime={new Date(at).toISOString()}>
+    {new Date(at).toISOString().slice(11, 16)} UTC
+  </time>
 );
 
-const Latest = ({ runs, now }: { runs: Run[]; now: number }) => (
-  <section id="latest" data-live>
-    <h2>Latest runs</h2>
-    {runs.length === 0 ? (
-      <p class="dim">None yet. “Run now” beside a policy starts one.</p>
+const Skipped = ({ groups }: { groups: readonly Group[] }) =>
+  groups.length === 0 ? null : (
+    <details>
+      <summary>Skipped and cancelled, by reason</summary>
+      <ul>
+        {groups.slice(0, MAX_GROUPS).map(({ outcome, reason, count, policies: [first, ...others] }) => (
+          <li>
+            {number(count)} {outcome}, <code>{reason}</code>:{' '}
+            {first && (
+              <a href={runPath(first.latest, `?outcome=${outcome}&search=${reason}`)}>{first.policy}</a>
+            )}
+            {others.length > 0 && ` and ${number(others.length)} more`}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+
+const NextDay = ({ ahead, hasPolicies, now }: { ahead: Ahead; hasPolicies: boolean; now: number }) => (
+  <section id="ahead" data-live>
+    <h2>Next 24 hours</h2>
+    {ahead.policies.length === 0 ? (
+      <Empty title={hasPolicies ? 'Nothing is scheduled.' : 'No policy is active.'} icon="calendar-days">
+        {hasPolicies ? (
+          <>
+            The runs that start by a schedule would be here. <a href="/policies">Policies</a> can be run at
+            any time.
+          </>
+        ) : (
+          <>
+            Write one into the policies folder: it is loaded automatically, and{' '}
+            <code>caretaker validate</code> checks it.
+          </>
+        )}
+      </Empty>
     ) : (
-      <>
-        <RunTable name="Latest runs" runs={runs} now={now} />
-        <p>
-          <a href="/runs">All runs</a>
-        </p>
-      </>
+      <div class="card">
+        <Lanes
+          from={ahead.from}
+          to={ahead.to}
+          lanes={ahead.policies.map(({ policy: { name }, times, tookMs }) => ({
+            key: name,
+            name: <a href={policyPath(name)}>{name}</a>,
+            whole: name,
+            blocks: times.map((at) => ({
+              from: at,
+              ms: blockMs(tookMs),
+              text: `${name} at ${isoMinute(at)}`,
+            })),
+          }))}
+          axis={[0, 1, 2, 3, 4].map((quarter) => <Hour at={now + (quarter * DAY_MS) / 4} />)}
+        />
+        {ahead.more > 0 && (
+          <p>
+            <a href="/policies?sort=next">{number(ahead.more)} more policies run by then</a>
+          </p>
+        )}
+      </div>
     )}
   </section>
 );

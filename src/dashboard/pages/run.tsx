@@ -3,36 +3,29 @@ import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import { isFinal } from '../../run/moves.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
-import { formatLate } from '../../run/report.ts';
-import { outcomes, type Run, type Target } from '../../run/run.ts';
+import { formatLate, targetColumns, toTargetReport } from '../../run/report.ts';
+import { outcomes, type Run } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
-import {
-  Action,
-  Badge,
-  Bar,
-  countsLine,
-  lengthOf,
-  number,
-  policyPath,
-  progressOf,
-  ReasonsContext,
-  runPath,
-  Sentence,
-  span,
-  Table,
-  Time,
-  targetPath,
-  Why,
-  WhyLine,
-  whyOf,
-} from '../components/components.tsx';
-import { Findings } from '../components/findings.tsx';
+import { NO_RUN } from '../auth/guard.tsx';
+import { Action } from '../components/action.tsx';
+import { Badge } from '../components/badge.tsx';
+import { ReasonsContext, useMay, Why } from '../components/contexts.tsx';
+import { FindingChanges } from '../components/finding-changes.tsx';
+import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
-import { Steps } from '../components/steps.tsx';
+import { policyPath, runPath, targetPath } from '../components/paths.ts';
+import { Bar, countsLine, number, progressOf } from '../components/progress.tsx';
+import { RolloutSection } from '../components/rollout.tsx';
+import { EndsChart, PaceLine } from '../components/run-pace.tsx';
+import { RunTook, WhyLine, whyOf } from '../components/run-table.tsx';
+import { TargetList } from '../components/target-line.tsx';
+import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { type End, paceOf, readEnds } from '../queries/pace.ts';
 import { MAX_READ, type TargetPage, type TargetQuery } from '../queries/paging.ts';
 import { isAttended } from '../queries/system-status.ts';
 import { sendProblem } from './problem.tsx';
+import { sendCsv } from './runs.tsx';
 
 const PAGE = 100;
 const MAX_EXCLUDED = 100;
@@ -50,8 +43,7 @@ interface TargetView {
 export async function showRun(c: Exchange, context: DashboardContext): Promise<Response> {
   const { reader, clock } = context;
   const run = await reader.run(c.req.param('id') ?? '');
-  if (!run)
-    return sendProblem(c, context, 404, 'There is no such run, or it is older than the retention period.');
+  if (!run) return sendProblem(c, context, 404, NO_RUN);
   const view: TargetView = {
     filter: filters.find((one) => one === c.req.query('outcome')),
     search: (c.req.query('search') ?? '').trim().slice(0, 200),
@@ -63,12 +55,14 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
     ...(view.filter ? { outcome: view.filter } : {}),
     ...(view.search ? { search: view.search } : {}),
   };
-  const [page, leftOut, leftOutCount, reasons, attended] = await Promise.all([
+  const [page, ends, leftOut, leftOutCount, reasons, attended, gates] = await Promise.all([
     reader.targets(run.id, query),
+    readEnds(reader, run),
     reader.excluded(run.id, MAX_EXCLUDED),
     reader.countExcluded(run.id),
     reader.reasons([run.id]),
     isAttended(context, run.account),
+    run.rollout ? reader.gates(run.id) : new Map(),
   ]);
   const now = clock.now();
   return showPage(
@@ -76,7 +70,8 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
     context,
     { title: run.id, here: '/runs', ...(isFinal(run.status) ? {} : { live: run.id }) },
     <>
-      <Summary run={run} reasons={reasons.get(run.id) ?? []} attended={attended} now={now} />
+      <Summary run={run} reasons={reasons.get(run.id) ?? []} ends={ends} attended={attended} now={now} />
+      <RolloutSection run={run} gates={gates} />
       <Targets run={run} view={view} page={page} now={now} />
       <NotInPlan leftOut={leftOut} total={leftOutCount} />
     </>,
@@ -86,39 +81,72 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
 interface SummaryProps {
   run: Run;
   reasons: readonly ReasonCount[];
+  /** When each target ended; undefined for a run with too many of them. */
+  ends: readonly End[] | undefined;
   /** Whether any process works on it. */
   attended: boolean;
   now: number;
 }
 
-const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
+const Summary = ({ run, reasons, ends, attended, now }: SummaryProps) => (
   <section id="summary" data-live>
     <p class="dim">
       <a href="/runs">Runs</a> / <a href={policyPath(run.policy)}>{run.policy}</a>
     </p>
-    <h1>
-      {run.policy} <Badge word={run.status} />
-    </h1>
+    <div class="page-head">
+      <h1>
+        {run.policy} <Badge word={run.status} />
+      </h1>
+      <RunActions run={run} reasons={reasons} attended={attended} />
+    </div>
     <p class="dim id">{run.id}</p>
-    {whyOf(run) && (
-      <div class={`note is-${run.status}`}>
-        <WhyLine run={run} />
+    <div class="beside">
+      <div class="card">
+        {whyOf(run) && (
+          <div class={`note is-${run.status}`}>
+            <WhyLine run={run} />
+          </div>
+        )}
+        <Reasons run={run} reasons={reasons} />
+        <Bar counts={run.counts} />
+        <p>{isFinal(run.status) ? countsLine(run.counts) : progressOf(run)}</p>
+        <PaceLine run={run} pace={paceOf(run, ends, now)} now={now} />
+        <EndsChart run={run} ends={ends} now={now} />
       </div>
+      <Facts run={run} now={now} />
+    </div>
+    {run.findings && <FindingChanges run={run} findings={run.findings} />}
+    {run.recordings?.first && (
+      <ul>
+        {run.recordings.first.map(({ site, kind, why }) => (
+          <li>
+            Not recorded on <a href={targetPath(run.account, site)}>{site}</a> ({kindNames[kind]}): {why}
+          </li>
+        ))}
+      </ul>
     )}
+  </section>
+);
+
+/** What did not succeed, by reason, with its sentence; the count leads to these targets. */
+const Reasons = ({ run, reasons }: { run: Run; reasons: readonly ReasonCount[] }) => (
+  <>
     {reasons
       .filter(({ outcome }) => outcome !== 'succeeded')
       .sort((a, b) => rank(a) - rank(b) || b.count - a.count)
       .map(({ outcome, reason, count }) => (
-        <p>
+        <p class={`is-${outcome} reason`}>
           <a href={viewPath(run, { filter: outcome, search: reason, from: 0 })}>
             {number(count)} {outcome}
           </a>
           : <Why reason={reason} />
         </p>
       ))}
-    <Bar counts={run.counts} />
-    <p>{isFinal(run.status) ? countsLine(run.counts) : progressOf(run)}</p>
-    <RunActions run={run} reasons={reasons} attended={attended} />
+  </>
+);
+
+const Facts = ({ run, now }: { run: Run; now: number }) => (
+  <aside class="card" aria-label="Facts">
     <dl>
       <Fact name="Job">{run.job}</Fact>
       <Fact name="Account">{run.account}</Fact>
@@ -146,7 +174,9 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       <Fact name="Finished">
         <Time at={run.finishedAt} now={now} />
       </Fact>
-      <Fact name="Took">{lengthOf(run, now)}</Fact>
+      <Fact name="Took">
+        <RunTook run={run} now={now} />
+      </Fact>
       <Fact name="Requests">{requestsOf(run)}</Fact>
       {run.findings && (
         <Fact name="Findings">
@@ -156,22 +186,15 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       )}
       {run.recordings && <Fact name="Recordings">{formatRecordings(run.recordings)}</Fact>}
     </dl>
-    {run.recordings?.first && (
-      <ul>
-        {run.recordings.first.map(({ site, kind, why }) => (
-          <li>
-            Not recorded on <a href={targetPath(run.account, site)}>{site}</a> ({kindNames[kind]}): {why}
-          </li>
-        ))}
-      </ul>
-    )}
-  </section>
+  </aside>
 );
 
 /** Failed before skipped, skipped before cancelled. */
 const rank = ({ outcome }: ReasonCount): number => ['failed', 'skipped', 'cancelled'].indexOf(outcome);
 
-const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
+const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now' | 'ends'>) => {
+  const known = useContext(ReasonsContext);
+  if (!useMay()('operator', run)) return null;
   if (!isFinal(run.status)) {
     return (
       <p class="actions">
@@ -182,7 +205,6 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
     );
   }
   if (run.counts.failed === 0) return null;
-  const known = useContext(ReasonsContext);
   const helps = reasons.some(
     ({ outcome, reason }) => outcome === 'failed' && known.get(reason)?.retryable === true,
   );
@@ -209,7 +231,12 @@ const requestsOf = ({ requests, counts }: Run): string =>
 
 const Targets = ({ run, view, page, now }: { run: Run; view: TargetView; page: TargetPage; now: number }) => (
   <section>
-    <h2>Targets</h2>
+    <div class="page-head">
+      <h2>Targets</h2>
+      <a class="action" href={runPath(run.id, '/targets.csv')} download>
+        <Icon name="download" /> CSV
+      </a>
+    </div>
     <nav class="filters" id="filters" data-live aria-label="Targets by outcome">
       <FilterLink run={run} view={view} filter={undefined} count={run.counts.planned} />
       {filters.map((filter) => (
@@ -234,15 +261,7 @@ const Targets = ({ run, view, page, now }: { run: Run; view: TargetView; page: T
       {page.targets.length === 0 ? (
         <p class="dim">{nothingFound(run, view, page)}</p>
       ) : (
-        <Table
-          name="Targets"
-          heads={['Target', 'Outcome', 'Why', 'Took']}
-          widths={['w-target', 'w-badge', '', 'w-word']}
-        >
-          {page.targets.map((target) => (
-            <TargetRow run={run} target={target} now={now} />
-          ))}
-        </Table>
+        <TargetList run={run} targets={page.targets} stepNames={stepNamesOf(run)} now={now} />
       )}
       <Pager run={run} view={view} page={page} />
     </div>
@@ -256,60 +275,6 @@ function nothingFound(run: Run, { filter, search, from }: TargetView, { next }: 
   if (filter || search) return 'No target of this run matches.';
   return isFinal(run.status) ? 'This run had no targets.' : 'Its targets are not known yet.';
 }
-
-export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now: number }) => (
-  <tr data-key={target.id}>
-    <td data-label="Target">
-      <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>{target.label}</a>{' '}
-      <span class="dim id">{target.id}</span>
-    </td>
-    <ResultCells target={target} now={now} stepNames={stepNamesOf(run)} />
-  </tr>
-);
-
-/** The cells for the result of a target: its outcome, why, and how long it took. */
-export const ResultCells = ({
-  target,
-  now,
-  stepNames = [],
-}: {
-  target: Target;
-  now: number;
-  /** The steps of the policy, to show what became of each. */
-  stepNames?: readonly string[];
-}) => (
-  <>
-    <td data-label="Outcome">
-      <Badge word={target.outcome ?? target.state} />
-    </td>
-    <td data-label="Why">
-      <Steps names={stepNames} target={target} />
-      <TargetWhy target={target} />
-    </td>
-    <td data-label="Took">
-      {target.startedAt === undefined ? '–' : span((target.finishedAt ?? now) - target.startedAt)}
-    </td>
-  </>
-);
-
-/** Why a target has its outcome, with the number of failed attempts if there were any. */
-const TargetWhy = ({ target }: { target: Target }) => (
-  <>
-    {target.reason && <Why reason={target.reason} />}
-    {target.detail && (
-      <p>
-        <Sentence text={target.detail} />
-      </p>
-    )}
-    <Findings target={target} />
-    {target.attempts > 0 && (
-      <p class="dim">
-        after {target.attempts} failed {target.attempts === 1 ? 'attempt' : 'attempts'}
-      </p>
-    )}
-    {target.taskId && <p class="dim id">task {target.taskId}</p>}
-  </>
-);
 
 const FilterLink = ({
   run,
@@ -386,3 +351,15 @@ const NotInPlan = ({ leftOut, total }: { leftOut: Excluded[]; total: number }) =
       </details>
     </section>
   );
+
+/** Every target of a run, with the columns of `runs export`. It is sent while the targets are read. */
+export async function sendTargetsCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { reader } = context;
+  const run = await reader.run(c.req.param('id') ?? '');
+  if (!run) return sendProblem(c, context, 404, NO_RUN);
+  const { id } = run;
+  return sendCsv(c, `${id}.csv`, targetColumns, rows());
+  async function* rows() {
+    for await (const target of reader.allTargets(id)) yield { run: id, ...toTargetReport(target, []) };
+  }
+}

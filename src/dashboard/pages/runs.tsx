@@ -1,79 +1,168 @@
-import { type RunStatus, runStatuses } from '../../run/run.ts';
-import { RunTable } from '../components/components.tsx';
+import { stream } from 'hono/streaming';
+import { holds } from '../../access/principal.ts';
+import { isoTime } from '../../clock.ts';
+import { runColumns, toSummary } from '../../run/report.ts';
+import { triggers } from '../../run/run.ts';
+import { csvLine } from '../../text.ts';
+import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
+import { principalOf } from '../auth/principal-of.ts';
+import { Empty } from '../components/empty.tsx';
+import { type Filter, FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
+import { number } from '../components/progress.tsx';
+import { RunList } from '../components/run-list.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { nextRunPage } from '../queries/paging.ts';
+import { allRuns, type RunPage, readRunPage } from '../queries/run-list.ts';
+import { type RunQuery, readRunQuery, statusChoices } from '../queries/run-query.ts';
+import { sendProblem } from './problem.tsx';
 
-const PAGE = 50;
+const PAGE = MAX_SELECTED;
+const PATH = '/runs';
 
-/** All stored runs, newest first, filtered by policy and status on request. */
+/** The stored runs, newest first. The address holds the filters and the page. */
 export async function showRuns(c: Exchange, context: DashboardContext): Promise<Response> {
-  const policy = c.req.query('policy') || undefined;
-  const status = runStatuses.find((one) => one === c.req.query('status'));
-  const before = Number(c.req.query('before')) || undefined;
-  const found = await context.reader.runs({
-    limit: PAGE + 1,
-    ...(policy ? { policy } : {}),
-    ...(status ? { status } : {}),
-    ...(before === undefined ? {} : { before }),
-  });
   const now = context.clock.now();
-  const runs = found.slice(0, PAGE);
-  const next = nextRunPage(found, PAGE);
-  const names = context.policies().map(({ name }) => name);
+  const query = readRunQuery((name) => c.req.query(name), now);
+  const before = Number(c.req.query('before')) || undefined;
+  const nothing: RunPage = { runs: [], reasons: new Map() };
+  const page =
+    query.faults.length > 0
+      ? nothing
+      : await readRunPage(context.reader, query.filter, { limit: PAGE, before });
+  const accounts = (await context.accounts()).map(({ account }) => account);
+  const here = pathWith(PATH, { ...query.given, before: before === undefined ? undefined : String(before) });
+  const maySelect = page.runs.length > 0 && holds(principalOf(c), 'operator');
   return showPage(
     c,
     context,
-    { title: 'Runs', here: '/runs', live: '*' },
+    { title: 'Runs', here: PATH, live: '*' },
     <section>
-      <h1>Runs</h1>
-      <form class="search" method="get" action="/runs">
-        <label>
-          Policy
-          <input name="policy" list="policies" value={policy ?? ''} placeholder="any" autocomplete="off" />
-        </label>
-        <datalist id="policies">
-          {names.map((name) => (
-            <option value={name} />
-          ))}
-        </datalist>
-        <label>
-          Status
-          <select name="status">
-            <option value="">any</option>
-            {runStatuses.map((one) => (
-              <option value={one} selected={one === status}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="submit">Show</button>
-      </form>
-      <div id="runs" data-live>
-        {runs.length === 0 ? (
-          <p class="dim">
-            {policy || status || before
-              ? 'No run matches.'
-              : 'None yet. “Run now” on the overview starts one.'}
-          </p>
-        ) : (
-          <RunTable name="Runs" runs={runs} now={now} />
-        )}
-        {(before !== undefined || next !== undefined) && (
-          <nav class="pager" aria-label="Pages of runs">
-            {before !== undefined && <a href={pathOf(policy, status, undefined)}>Newest</a>}
-            {next !== undefined && <a href={pathOf(policy, status, next)}>Older</a>}
-          </nav>
-        )}
+      <div class="page-head">
+        <h1>Runs</h1>
+        {maySelect && <BulkActions />}
+        <a class="action" href={pathWith('/runs.csv', query.given)} download>
+          <Icon name="download" /> CSV
+        </a>
       </div>
+      <FilterBar path={PATH} filters={filtersOf(query, context, accounts)} />
+      <form id="selection" method="get" action={PATH}>
+        {maySelect && <input type="hidden" name="back" value={here} />}
+        <div id="runs" data-live>
+          {page.runs.length === 0 ? (
+            <NoRuns query={query} page={page} isFirst={before === undefined} />
+          ) : (
+            <RunList name="Runs" runs={page.runs} reasons={page.reasons} now={now} />
+          )}
+          <Pages query={query} page={page} before={before} />
+        </div>
+      </form>
     </section>,
   );
 }
 
-const pathOf = (policy: string | undefined, status: RunStatus | undefined, before: number | undefined) =>
-  `/runs?${new URLSearchParams({
-    ...(policy ? { policy } : {}),
-    ...(status ? { status } : {}),
-    ...(before === undefined ? {} : { before: String(before) }),
-  })}`;
+/** What can be done with the selected runs; `client/selection.ts` says how many these are. */
+const BulkActions = () => (
+  <span class="actions" id="bulk">
+    <label class="inline" hidden>
+      <input type="checkbox" id="select-all" autocomplete="off" /> Select all
+    </label>
+    <button class="plain" type="submit" form="selection" formaction={BULK_PATHS.retry} data-verb="Retry">
+      Retry selected
+    </button>
+    <button class="plain" type="submit" form="selection" formaction={BULK_PATHS.cancel} data-verb="Cancel">
+      Cancel selected
+    </button>
+  </span>
+);
+
+const filtersOf = (
+  { given }: RunQuery,
+  context: DashboardContext,
+  accounts: readonly string[],
+): readonly Filter[] => [
+  { name: 'status', label: 'Status', value: given.status, options: statusChoices },
+  {
+    name: 'policy',
+    label: 'Policy',
+    value: given.policy,
+    suggestions: context.policies().map(({ name }) => name),
+  },
+  { name: 'trigger', label: 'Trigger', value: given.trigger, options: triggers },
+  ...(accounts.length > 1 || given.account
+    ? [{ name: 'account', label: 'Account', value: given.account, options: accounts }]
+    : []),
+  { name: 'reason', label: 'Reason', value: given.reason, suggestions: [...context.reasons.keys()].sort() },
+  { name: 'from', label: 'From', value: given.from, placeholder: '7d or a date' },
+  { name: 'to', label: 'To', value: given.to, placeholder: 'now' },
+];
+
+const NoRuns = ({ query, page, isFirst }: { query: RunQuery; page: RunPage; isFirst: boolean }) => {
+  const { faults, given } = query;
+  if (faults.length > 0) return <Empty icon="triangle-alert" title={faults.join(' ')} />;
+  if (page.looked !== undefined)
+    return (
+      <Empty icon="search" title={`None of these ${number(page.looked)} runs matches.`}>
+        “Older” continues the search.
+      </Empty>
+    );
+  if (Object.keys(given).length > 0 || !isFirst)
+    return (
+      <Empty icon="search" title="No run matches.">
+        <a href={PATH}>Show all runs</a>
+      </Empty>
+    );
+  return (
+    <Empty title="No run is stored yet.">
+      A scheduled time starts one, and so does “Run now” of a <a href="/">policy</a>.
+    </Empty>
+  );
+};
+
+const Pages = ({ query, page, before }: { query: RunQuery; page: RunPage; before: number | undefined }) =>
+  before === undefined && page.next === undefined ? null : (
+    <nav class="pager" aria-label="Pages of runs">
+      {before !== undefined && <a href={pathWith(PATH, query.given)}>Newest</a>}
+      {page.next !== undefined && (
+        <a href={pathWith(PATH, { ...query.given, before: String(page.next) })}>Older</a>
+      )}
+      {page.looked !== undefined && (
+        <span class="dim">These are what was found among {number(page.looked)} runs.</span>
+      )}
+    </nav>
+  );
+
+/** Every run that matches, as CSV. It is sent while the runs are read, so their number does not matter. */
+export async function sendRunsCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { clock, reader } = context;
+  const { filter, faults } = readRunQuery((name) => c.req.query(name), clock.now());
+  if (faults.length > 0) return sendProblem(c, context, 400, faults.join(' '));
+  return sendCsv(c, `runs-${isoTime(clock.now()).slice(0, 10)}.csv`, runColumns, rows());
+  async function* rows() {
+    for await (const run of allRuns(reader, filter)) {
+      const { counts, ...summary } = toSummary(run);
+      yield { ...summary, ...counts };
+    }
+  }
+}
+
+/** Sends these columns of the rows as a file. */
+export function sendCsv(
+  c: Exchange,
+  name: string,
+  columns: readonly string[],
+  rows: AsyncIterable<object>,
+): Response {
+  c.header('Content-Type', 'text/csv; charset=UTF-8');
+  c.header('Content-Disposition', `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`);
+  return stream(c, async (body) => {
+    await body.write(`${csvLine(columns)}\r\n`);
+    for await (const row of rows) {
+      const cells = new Map(Object.entries(row));
+      await body.write(`${csvLine(columns.map((column) => cellOf(cells.get(column))))}\r\n`);
+    }
+  });
+}
+
+const cellOf = (value: unknown): string | number | null =>
+  typeof value === 'number' ? value : value === null || value === undefined ? null : String(value);

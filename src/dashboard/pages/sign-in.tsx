@@ -1,6 +1,10 @@
 /** Signing in and out: the only pages that need no session. */
-import { isSignedIn, signIn, signOut } from '../auth/cookie.ts';
-import { addressOf, countFailed, refuseGuessing, reloadSameSite } from '../auth/guard.tsx';
+
+import { actorOf } from '../auth/actor.ts';
+import { beginAttempt } from '../auth/attempt.ts';
+import { originOf } from '../auth/client-address.ts';
+import { sessionIn, signOut } from '../auth/cookie.ts';
+import { reloadSameSite } from '../auth/guard.tsx';
 import { localPath } from '../auth/origin.ts';
 import { asPage, Layout } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -8,73 +12,96 @@ import type { DashboardContext, Exchange } from '../http/context.ts';
 /** The sign-in page. With the `?key=` of a one-time link it signs in. */
 export function showSignIn(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   const to = localPath(c.req.query('to') ?? '/');
-  if (isSignedIn(c, context)) return c.redirect(to);
+  if (c.get('principal')) return c.redirect(to);
   const key = c.req.query('key');
-  if (key === undefined) return asPage(c, <SignInPage context={context} to={to} />);
-  const refused = refuseGuessing(c, context);
-  if (refused) return refused;
-  if (context.authenticator.useKey(key)) {
-    signIn(c, context);
+  return key === undefined ? asPage(c, <SignInPage context={context} to={to} />) : tryLink(c, context, key);
+}
+
+function tryLink(c: Exchange, context: DashboardContext, key: string): Response | Promise<Response> {
+  const attempt = beginAttempt(c, context);
+  if (attempt instanceof Response) return attempt;
+  const identity = { by: 'dashboard' } as const;
+  const principal = context.authenticator.useKey(key) ? context.authenticator.principal(identity) : undefined;
+  if (principal) {
+    attempt.succeed(identity, principal);
     // When the link was on a page of another site, the browser would not send the new cookie after a redirect.
     return c.req.header('sec-fetch-site') === 'cross-site' ? reloadSameSite(c, '/') : c.redirect('/');
   }
-  const slowedDown = countFailed(c, context);
-  if (slowedDown) return slowedDown;
-  return asPage(
-    c,
-    <SignInPage
-      context={context}
-      to={to}
-      problem="This link was used already, or a newer link replaced it."
-    />,
-    401,
-  );
+  attempt.fail('a link that was used or replaced');
+  const problem = 'This link was used already, or a newer link replaced it.';
+  return asPage(c, <SignInPage context={context} to="/" problem={problem} />, 401);
 }
 
-/** Signs in with the password of the form. */
+/** Signs in with the name and the password of the form. */
 export async function trySignIn(c: Exchange, context: DashboardContext): Promise<Response> {
-  const refused = refuseGuessing(c, context);
-  if (refused) return refused;
+  const { authenticator } = context;
   const form = await c.req.parseBody();
-  const to = localPath(typeof form['to'] === 'string' ? form['to'] : '/');
-  if (typeof form['password'] === 'string' && context.authenticator.isPassword(form['password'])) {
-    signIn(c, context);
+  const text = (field: string) => (typeof form[field] === 'string' ? form[field] : '');
+  const name = text('name').trim();
+  const to = localPath(text('to') || '/');
+  const attempt = beginAttempt(c, context, name);
+  if (attempt instanceof Response) return attempt;
+  const again = (problem: string, status: 401 | 503) =>
+    asPage(c, <SignInPage context={context} to={to} name={name} problem={problem} />, status);
+  const identity = await authenticator.identify(name, text('password'));
+  if (identity === 'busy') {
+    attempt.withdraw();
+    c.header('Retry-After', '2');
+    return again('Too many people sign in at the moment. Try again in a few seconds.', 503);
+  }
+  const principal = identity && authenticator.principal(identity);
+  if (identity && principal) {
+    attempt.succeed(identity, principal);
     return c.redirect(to, 303);
   }
-  context.log.warn({ address: addressOf(c) }, 'a sign-in to the dashboard failed');
-  const slowedDown = countFailed(c, context);
-  if (slowedDown) return slowedDown;
-  return asPage(c, <SignInPage context={context} to={to} problem="Wrong password." />, 401);
+  attempt.fail(authenticator.hasNames ? 'wrong name or password' : 'wrong password');
+  return again(authenticator.hasNames ? 'Wrong name or password.' : 'Wrong password.', 401);
 }
 
 /** Writes a new one-time link to the log. */
 export function logNewLink(c: Exchange, context: DashboardContext): Response | Promise<Response> {
-  if (context.authenticator.hasPassword) return c.redirect('/sign-in', 303);
-  const refused = refuseGuessing(c, context);
-  if (refused) return refused;
-  const slowedDown = countFailed(c, context);
-  if (slowedDown) return slowedDown;
+  if (!context.authenticator.hasLink) return c.redirect('/sign-in', 303);
+  // Each new link counts as a failed attempt, so that nobody can fill the log.
+  const attempt = beginAttempt(c, context);
+  if (attempt instanceof Response) return attempt;
   context.authenticator.renewKey();
   context.log.info(`Sign in to the dashboard, once: ${context.authenticator.linkAt(context.url)}`);
   return asPage(c, <SignInPage context={context} to="/" problem="A new link is in the log of the daemon." />);
 }
 
-/** Ends the session. */
-export function endSession(c: Exchange, context: DashboardContext): Response {
+/** Ends the session, and that at the issuer. */
+export async function endSession(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { principal, from } = actorOf(c);
+  const who = { kind: principal.kind, name: principal.name };
+  await context.control.audit.note({ who, from, what: 'sign-out', result: 'done' });
+  const identity = context.sessions.identity(sessionIn(c, context));
   signOut(c, context);
-  return c.redirect('/sign-in', 303);
+  const there =
+    identity?.by === 'oidc'
+      ? await context.oidc.endSessionUrl(identity.idToken, `${originOf(c, context)}/sign-in`)
+      : undefined;
+  // Not a redirect: the content policy lets forms lead to pages of this server only.
+  return there ? reloadSameSite(c, there.href) : c.redirect('/sign-in', 303);
 }
 
-const SignInPage = ({
-  context,
-  to,
-  problem,
-}: {
+/** The sign-in page with a problem. */
+export const showSignInProblem = (
+  c: Exchange,
+  context: DashboardContext,
+  status: 401 | 403 | 502,
+  problem: string,
+): Response | Promise<Response> =>
+  asPage(c, <SignInPage context={context} to="/" problem={problem} />, status);
+
+interface SignInProps {
   context: DashboardContext;
   to: string;
+  name?: string;
   problem?: string;
-}) => (
-  <Layout title="Sign in" signedIn={false}>
+}
+
+const SignInPage = ({ context: { authenticator, access }, to, name = '', problem }: SignInProps) => (
+  <Layout title="Sign in" principal={undefined}>
     <section class="narrow card">
       <h1>Caretaker</h1>
       {problem && (
@@ -82,17 +109,54 @@ const SignInPage = ({
           {problem}
         </p>
       )}
-      {context.authenticator.hasPassword ? <PasswordForm to={to} /> : <LinkForm />}
+      {(authenticator.hasPassword || authenticator.hasNames) && (
+        <PasswordForm
+          to={to}
+          name={name}
+          withName={authenticator.hasNames}
+          withPassword={authenticator.hasPassword}
+        />
+      )}
+      {access().oidc && (
+        <p>
+          <a class="action wide" href={`/sign-in/oidc?to=${encodeURIComponent(to)}`}>
+            Sign in with {new URL(access().oidc?.issuer ?? '').host}
+          </a>
+        </p>
+      )}
+      {authenticator.hasLink && <LinkForm />}
     </section>
   </Layout>
 );
 
-const PasswordForm = ({ to }: { to: string }) => (
+interface PasswordProps {
+  to: string;
+  name: string;
+  /** Whether users have passwords; else there is only the single one. */
+  withName: boolean;
+  withPassword: boolean;
+}
+
+const PasswordForm = ({ to, name, withName, withPassword }: PasswordProps) => (
   <form method="post" action="/sign-in">
     <input type="hidden" name="to" value={to} />
+    {withName && (
+      <label>
+        {withPassword ? 'Name (empty for the admin)' : 'Name'}
+        <input
+          name="name"
+          value={name}
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          required={!withPassword}
+          autofocus
+        />
+      </label>
+    )}
     <label>
       Password
-      <input type="password" name="password" autocomplete="current-password" required autofocus />
+      <input type="password" name="password" autocomplete="current-password" required autofocus={!withName} />
     </label>
     <button type="submit">Sign in</button>
   </form>

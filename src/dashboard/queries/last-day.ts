@@ -9,8 +9,7 @@ import { type Outcome, type Run, type RunStatus, runStatuses } from '../../run/r
 import type { Reader } from './reader.ts';
 
 const DAY_MS = 86_400_000;
-/** For so many groups of runs the latest run is read; for the others only the counts are shown. */
-const MAX_READ = 10;
+const HOUR_MS = 3_600_000;
 
 /** The sum over several runs of a policy, active ones included. */
 export interface OfPolicy extends Total {
@@ -29,8 +28,12 @@ export interface Group {
 /** Unsuccessful runs of a policy with the same status. */
 export interface UnsuccessfulRuns extends OfPolicy {
   status: RunStatus;
-  /** The latest of them, if it was read and is still stored. */
-  run?: Run;
+}
+
+/** The targets of the runs that ended in an hour, by outcome. */
+export interface Hour {
+  at: number;
+  counts: Record<Outcome, number>;
 }
 
 export interface Day {
@@ -48,6 +51,8 @@ export interface Day {
   skipped: Group[];
   /** Runs that failed, were stopped, blocked, cancelled or skipped, in this order. */
   unsuccessful: UnsuccessfulRuns[];
+  /** Each hour since `since`; the last one includes the targets of active runs. */
+  hours: Hour[];
 }
 
 /** Skipped targets with these reasons needed no action, so they are not shown. */
@@ -59,7 +64,8 @@ const unsuccessfulStatuses: readonly RunStatus[] = ['failed', 'stopped', 'blocke
 export async function readLastDay(reader: Reader, now: number): Promise<Day> {
   const ended = await reader.totals(now - DAY_MS, now);
   const active = (await reader.runsOf(ended.active)).sort((a, b) => a.createdAt - b.createdAt);
-  const { runs, targets } = withActive(ended, active, await reader.reasons(active.map(({ id }) => id)));
+  const reasons = await reader.reasons(active.map(({ id }) => id));
+  const { runs, targets } = withActive(ended, active, reasons);
   const groups = groupsOf(targets);
   const unsuccessful = unsuccessfulStatuses.flatMap((status) =>
     runs.filter((one) => one.status === status).sort((a, b) => b.count - a.count),
@@ -77,8 +83,27 @@ export async function readLastDay(reader: Reader, now: number): Promise<Day> {
       ({ outcome, reason }) =>
         (outcome === 'skipped' || outcome === 'cancelled') && !noActionNeeded.includes(reason),
     ),
-    unsuccessful: await withLatest(reader, unsuccessful),
+    unsuccessful,
+    hours: hoursOf(ended, reasons, now),
   };
+}
+
+/** Every hour, those without any target included. */
+function hoursOf(
+  { since, hours }: Totals,
+  active: ReadonlyMap<string, readonly ReasonCount[]>,
+  now: number,
+): Hour[] {
+  const last = Math.floor(now / HOUR_MS) * HOUR_MS;
+  const found = new Map<number, Hour>();
+  for (let at = since; at <= last; at += HOUR_MS)
+    found.set(at, { at, counts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 } });
+  const current = [...active.values()].flat().map((one) => ({ ...one, hour: last }));
+  for (const { hour, outcome, reason, count } of [...hours, ...current]) {
+    const counts = found.get(hour)?.counts;
+    if (counts && !noActionNeeded.includes(reason)) counts[outcome] += count;
+  }
+  return [...found.values()];
 }
 
 const sum = (totals: readonly { count: number }[]): number =>
@@ -106,7 +131,7 @@ function withActive(
   };
 }
 
-/** Adds up totals with the same name; the last one has the latest run. Totals of successes have no policy. */
+/** Adds up totals with the same name; the last one has the latest run. */
 function addUp<T extends Total & { policy?: string }>(
   totals: readonly T[],
   nameOf: (total: T) => string,
@@ -136,12 +161,4 @@ function groupsOf(targets: readonly TargetTotal[]): Group[] {
   }
   for (const { policies } of groups.values()) policies.sort((a, b) => b.count - a.count);
   return [...groups.values()].sort((a, b) => b.count - a.count);
-}
-
-async function withLatest(reader: Reader, totals: readonly RunTotal[]): Promise<UnsuccessfulRuns[]> {
-  const latest = await reader.runsOf(totals.slice(0, MAX_READ).map(({ latest: id }) => id));
-  return totals.map((total) => {
-    const run = latest.find(({ id }) => id === total.latest);
-    return run ? { ...total, run } : total;
-  });
 }

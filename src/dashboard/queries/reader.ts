@@ -3,21 +3,32 @@
  * again here, so that no handler has to.
  */
 
+import type { Clock } from '../../clock.ts';
+import { pastCost } from '../../engine/plan/cost.ts';
 import { supervisorLease } from '../../engine/supervise/lease.ts';
+import type { Policy } from '../../policy/policy.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { PolicyRef, PolicyState } from '../../records/policy-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
+import type { StoredPreview } from '../../records/preview-store.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Records } from '../../records/records.ts';
-import type { RunQuery } from '../../records/run-store.ts';
+import type { RunQuery } from '../../records/run-query.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import type { Totals } from '../../records/totals-store.ts';
+import type { PolicyVersion } from '../../records/version-store.ts';
 import type { OutboxState } from '../../run/recordings.ts';
+import type { Seen } from '../../run/rollout.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
-import { redact } from '../../secrets.ts';
+import type { UsualCost } from '../../schedule/predicted-runs.ts';
+import { redact, scrubOnce } from '../../secrets.ts';
+import { type FindingsReader, openFindingsReader } from './findings-reader.ts';
 import { readTargetPage, type TargetPage, type TargetQuery } from './paging.ts';
+import { openSearchReader, type SearchReader, type TargetRun } from './search-reader.ts';
+import { openSitesReader, type SitesReader } from './sites-reader.ts';
+import { openTargetIndex } from './target-index.ts';
 
 /** The state of an account besides its budget. */
 export interface AccountFacts {
@@ -34,13 +45,9 @@ export interface AccountFacts {
   attendedAt?: number;
 }
 
-/** A target with the run that worked on it. */
-export interface TargetRun {
-  run: Run;
-  target: Target;
-}
-
-export interface Reader {
+export interface Reader extends SearchReader {
+  findings: FindingsReader;
+  sites: SitesReader;
   run(id: string): Promise<Run | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<Run[]>;
@@ -56,12 +63,22 @@ export interface Reader {
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
   excluded(run: string, limit: number): Promise<Excluded[]>;
+  /** What the gates of a rollout saw, by the batch before each. */
+  gates(run: string): Promise<ReadonlyMap<number, Seen[]>>;
   countExcluded(run: string): Promise<number>;
   /** The target in its last twenty runs, newest first, and in the run `also` in any case. */
   runsOfTarget(account: string, target: string, also?: string): Promise<TargetRun[]>;
   policyStates(policies: readonly PolicyRef[]): Promise<Map<string, PolicyState>>;
-  /** The latest scheduled times of a policy, newest first. */
-  ledger(policy: string, limit: number): Promise<ScheduledTime[]>;
+  /** The latest scheduled times of a policy, newest first; those before `before`, if it is given. */
+  ledger(policy: string, limit: number, before?: number): Promise<ScheduledTime[]>;
+  /** The last plan of the policy that somebody made to look at it, if it was within a day. */
+  preview(policy: string): Promise<StoredPreview | undefined>;
+  /** Its scheduled times from `from` to `to`, oldest first, at most `limit`. */
+  ledgerBetween(policy: string, from: number, to: number, limit: number): Promise<ScheduledTime[]>;
+  /** What a run of the policy takes, by its last whole runs; at most a minute old. Undefined before one has ended. */
+  usualCost(policy: Policy): Promise<UsualCost | undefined>;
+  /** The stored versions of a policy, newest first. */
+  versions(policy: string): Promise<PolicyVersion[]>;
   account(name: string): Promise<AccountFacts>;
   /** The active freezes. */
   freezes(now: number): Promise<Freeze[]>;
@@ -69,11 +86,15 @@ export interface Reader {
   presence(now: number): Promise<Presence[]>;
 }
 
-export function openReader(records: Records): Reader {
+export function openReader(records: Records, clock: Clock): Reader {
   async function* allTargets(run: string): AsyncGenerator<Target> {
     for await (const target of records.targets.all(run)) yield clean(target);
   }
+  const index = openTargetIndex(records.labels, clock);
   return {
+    ...openSearchReader(records, clock, index),
+    sites: openSitesReader(records, index),
+    findings: openFindingsReader(records, clock),
     run: async (id) => clean(await records.runs.get(id)),
     runs: async (query) => clean(await records.runs.list(query)),
     runsOf: async (ids) => clean(await records.runs.many(ids)),
@@ -83,6 +104,8 @@ export function openReader(records: Records): Reader {
     targets: async (run, query) => clean(await readTargetPage(records.targets, run, query)),
     allTargets,
     countExcluded: (run) => records.targets.countExcluded(run),
+    gates: async (run) =>
+      new Map([...(await records.batches.gates(run))].map(([batch, seen]) => [batch, clean(seen)])),
     excluded: async (run, limit) => clean(await records.targets.excluded(run, 0, limit)),
     async runsOfTarget(account, id, also) {
       const known = await records.targets.runsOf(account, id);
@@ -95,7 +118,12 @@ export function openReader(records: Records): Reader {
       );
       return clean(targetRuns.filter((targetRun) => targetRun !== undefined));
     },
-    ledger: async (policy, limit) => clean(await records.ledger.latest(policy, limit)),
+    ledger: async (policy, limit, before) => clean(await records.ledger.latest(policy, limit, before)),
+    preview: async (policy) => clean(await records.previews.last(policy)),
+    ledgerBetween: async (policy, from, to, limit) =>
+      clean(await records.ledger.between(policy, from, to, limit)),
+    usualCost: usualCosts(records, clock),
+    versions: async (policy) => clean(await records.versions.all(policy)),
     policyStates: async (policies) => {
       const states =
         policies.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(policies);
@@ -125,4 +153,24 @@ export function openReader(records: Records): Reader {
   };
 }
 
-const clean = <T>(value: T): T => redact(value) as T;
+const COST_KEPT_MS = 60_000;
+/** So many costs are kept: more than there are policies. */
+const MAX_COSTS = 2_000;
+
+/** Reading the last runs of a policy takes a command for each of them, so what they show is kept for a minute. */
+function usualCosts(records: Records, clock: Clock): Reader['usualCost'] {
+  const known = new Map<string, { at: number; cost: Promise<UsualCost | undefined> }>();
+  return (policy) => {
+    const key = `${policy.name} ${policy.account} ${policy.hash}`;
+    const found = known.get(key);
+    if (found && clock.now() - found.at < COST_KEPT_MS) return found.cost;
+    if (known.size >= MAX_COSTS) known.clear();
+    const cost = pastCost({ records }, policy);
+    known.set(key, { at: clock.now(), cost });
+    cost.catch(() => known.delete(key));
+    return cost;
+  };
+}
+
+/** Readers see the same texts again and again. */
+const clean = <T>(value: T): T => redact(value, scrubOnce) as T;

@@ -23,6 +23,8 @@ export interface Alert {
   sentence: string;
   /** Since when. */
   since?: number;
+  /** The page to look at, if it is another one than `/system`. */
+  path?: string;
   file?: BrokenFile;
 }
 
@@ -145,6 +147,7 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
     (run): Alert => ({
       is: 'blocked',
       sentence: `The run ${run} is held because Redis was restored to an older state: release it or cancel it.`,
+      path: `/runs/${encodeURIComponent(run)}`,
     }),
   );
   if (blocked) {

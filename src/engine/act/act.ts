@@ -7,29 +7,21 @@
  * reconciles before it acts.
  */
 
-import { BudgetSpentError } from '../../budget/budget.ts';
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
-import {
-  AccountRefusedError,
-  ConflictError,
-  GoneError,
-  RejectedError,
-  UnavailableError,
-  UnreadableError,
-} from '../../client/errors.ts';
-import { InvalidInputError } from '../../client/invalid-input.ts';
+import { GoneError, RejectedError, UnavailableError, UnreadableError } from '../../client/errors.ts';
+import { requestOf } from '../../contract/input.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { operationOf } from '../../contract/operations.ts';
-import { CaretakerError } from '../../errors.ts';
 import type { Acting, AnyJob } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
 import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
-import type { Entry } from '../../queue/queues.ts';
+import type { Entry } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { Run, Target, TargetIn } from '../../run/run.ts';
+import { stepOf } from '../../run/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
@@ -37,7 +29,10 @@ import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import { type Decision, decide, type StepResult } from './decide.ts';
 import { encodeAnswer } from './encode-answer.ts';
-import { effectsOf, onceOf, ownerOf } from './ownership.ts';
+import { FencedError, NotPlannedError, provesAbsence, RunCancelledError } from './errors.ts';
+import { announcementsOf, effectsOf, onceOf, ownerOf } from './ownership.ts';
+import { plannedPosition } from './planned-position.ts';
+import type { Acted } from './report-act.ts';
 
 /**
  * A request must be sent within this time after its intent was recorded, or not at all. So a process that was
@@ -53,31 +48,17 @@ const IN_TRANSIT_MS = 45_000;
 /** How often a worker renews the claim on its target. */
 const RENEW_INTERVAL_MS = 5_000;
 
-/**
- * The target was released to another worker meanwhile: this one may send and write nothing for it any more.
- */
-class FencedError extends CaretakerError {
-  readonly code = 'FENCED';
-  constructor() {
-    super('The target was released to another worker meanwhile.');
-  }
-}
-
-/** The run was cancelled during the step, which must start nothing new. */
-class RunCancelledError extends CaretakerError {
-  readonly code = 'RUN_CANCELLED';
-  constructor() {
-    super('The run was cancelled.');
-  }
-}
-
 /** The fields of a run that never change. They are read once for all of its targets. */
-export interface ActingRun extends Pick<Run, 'id' | 'account' | 'scheduledFor'> {
+export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job'> {
+  /** The time that texts and periods count from. */
+  readonly at: number;
+  /** It applies a saved plan: each target may send what was planned for it, and nothing else. */
+  readonly isPlanned: boolean;
   readonly policy: Policy;
 }
 
 /**
- * Handles one entry and returns the target as it was written. Returns undefined when the entry is outdated,
+ * Handles one entry and returns the target as it was written, with what was done. Returns undefined when the entry is outdated,
  * or when this worker lost the target. Costs the requests of the job, plus the reads of a reconcile. When
  * `stopping` aborts, the step no longer waits for answers; the next worker on the target reconciles the
  * request.
@@ -87,7 +68,7 @@ export async function act(
   run: ActingRun,
   { target: id, fence: dispatched }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'fence'>,
   stopping: AbortSignal,
-): Promise<Target | undefined> {
+): Promise<Acted | undefined> {
   // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
   // account and the job.
   const job = jobOf(deps.registry, run.policy);
@@ -113,17 +94,22 @@ class Step {
   private duringOutage = false;
   /** The effects of this step, according to the service's answers. */
   private effectsMade: readonly Effect[] = [];
+  /** The run was cancelled, and the task that it started is cancelled too: that is no part of a plan. */
+  private cancelsTask = false;
+  /** As claimed, plus the intent that this step records. */
+  private target: TargetIn<'acting'>;
 
   constructor(
     private readonly deps: EngineDeps,
     private readonly run: ActingRun,
     private readonly job: AnyJob,
-    /** As claimed, plus the intent that this step records. */
-    private target: TargetIn<'acting'>,
+    private readonly claimed: TargetIn<'acting'>,
     /** Why the run was cancelled, if it was when the target was claimed. */
     private readonly ending: Run['ending'],
     private readonly stopping: AbortSignal,
-  ) {}
+  ) {
+    this.target = claimed;
+  }
 
   /** Renews the claim until `done`, so that a long step is not mistaken for a step of a dead worker. */
   async keepClaim(done: AbortSignal): Promise<void> {
@@ -148,8 +134,14 @@ class Step {
     const found = await this.resolve().catch((error: unknown): StepResult => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
     if ('error' in found && found.error instanceof RunCancelledError) return this.whenCancelled();
+    if ('error' in found && found.error instanceof NotPlannedError) return this.notPlanned(found.error);
     if ('error' in found && this.wasInterrupted(found.error)) return this.decide({ is: 'interrupted' });
     return this.decide(found);
+  }
+
+  private notPlanned({ message }: NotPlannedError): Promise<Decision> {
+    const done = this.target.partlyDone ? ' Some of its steps had already been done.' : '';
+    return this.decide({ is: 'skipped', reason: 'changed-since-plan', detail: `${message}${done}` });
   }
 
   /** Whether the answer is missing because this process is stopping. */
@@ -205,6 +197,7 @@ class Step {
   private async cancelTask(): Promise<StepResult> {
     const { watch } = this.target;
     this.dropIntent();
+    this.cancelsTask = true;
     try {
       if (watch) await this.deps.registry.watches.get(watch.kind)?.cancel?.(this.jobApi().api, watch);
     } catch (error) {
@@ -220,7 +213,7 @@ class Step {
     const found = await this.job.reconcile(this.acting(), intent);
     if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };
     if (found.is !== 'absent') {
-      this.target = { ...this.target, changed: true };
+      this.noteChanged(intent.planned);
       return encodeAnswer(this.job, found);
     }
     const trustedAt = intent.at + IN_TRANSIT_MS;
@@ -248,11 +241,12 @@ class Step {
         (at === intent?.at ? intent.serviceAt : undefined) ?? this.client.serviceTime(at, this.options()),
       effects: effectsOf(this.deps, this.run, this.target),
       once: onceOf(this.deps, this.run, this.target),
+      announcements: announcementsOf(this.deps.records, this.run.policy),
       target: { id, label },
       options: this.run.policy.options,
-      runContext: runContextOf(this.run.policy, this.run.scheduledFor),
+      runContext: runContextOf(this.run.policy, this.run.at),
       state: jobState === undefined ? undefined : this.job.state?.parse(JSON.parse(jobState)),
-      step: this.target.steps?.length ?? 0,
+      step: stepOf(this.target),
       ...(ended ? { ended } : {}),
       now: this.deps.clock.now(),
     };
@@ -263,6 +257,7 @@ class Step {
     let isFirst = true;
     return {
       requestClass: this.target.intent ? 'control' : 'action',
+      policy: this.run.policy.name,
       whenSpent: 'leave',
       signal: this.stopping,
       onRequest: (operation, { duringOutage = false }) => {
@@ -283,27 +278,47 @@ class Step {
     const effect = operationOf(id).effect !== undefined;
     const options = this.options();
     if (!effect) return client.call(id, input, options);
+    const allowed = this.target.taskCancel ? undefined : this.job.changes?.(this.run.policy.options);
+    if (allowed && !allowed.includes(id))
+      throw new Error(`The job ${this.job.name} does not declare that it calls ${id} ("changes").`);
     if (this.target.intent) throw new Error(`A job may have one effect per step; ${id} would be its second.`);
+    const planned = this.cancelsTask
+      ? undefined
+      : await plannedPosition(this.deps, this.run, this.target, requestOf(id, input));
     try {
       // The intent is recorded after the budget has granted the request, so that nothing slow lies between
       // intent and request. A request that got a 429 records its intent again when it is sent again.
       const answer = await client.call(id, input, {
         ...options,
-        beforeSend: () => this.noteIntent(id, note),
+        beforeSend: () => this.noteIntent(id, note, planned),
       });
       this.effectsMade = effectIdsIn(id, answer, input).map((effect) => ({ operation: id, id: effect }));
-      this.target = { ...this.target, changed: true };
+      this.noteChanged(planned);
       return answer;
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
       // The service reported the change; only the rest of its answer cannot be read.
-      if (error instanceof UnreadableError) this.target = { ...this.target, changed: true };
+      if (error instanceof UnreadableError) this.noteChanged(planned);
       throw error;
     }
   }
 
+  /** A request had its effect; `planned` is its position in the plan of the target, if it has one. */
+  private noteChanged(planned: number | undefined): void {
+    const { sent = [] } = this.target;
+    this.target = {
+      ...this.target,
+      changed: true,
+      ...(planned === undefined ? {} : { sent: [...sent, planned] }),
+    };
+  }
+
   /** Records the intent. Returns the time by which the request must be sent. */
-  private async noteIntent(operation: OperationId, note: string | undefined): Promise<number> {
+  private async noteIntent(
+    operation: OperationId,
+    note: string | undefined,
+    planned: number | undefined,
+  ): Promise<number> {
     const { records, clock } = this.deps;
     const at = clock.now();
     const serviceAt = this.client.knownServiceTime(at);
@@ -312,6 +327,7 @@ class Step {
       at,
       ...(serviceAt ? { serviceAt } : {}),
       ...(note === undefined ? {} : { note }),
+      ...(planned === undefined ? {} : { planned }),
     };
     const { id, fence } = this.target;
     const newFence = await records.targets.noteIntent(this.run.id, { id, fence }, intent);
@@ -327,22 +343,24 @@ class Step {
   }
 
   /** Writes the decision. Returns the target as written, or undefined when this worker lost it. */
-  async write(decision: Decision): Promise<Target | undefined> {
+  async write(decision: Decision): Promise<Acted | undefined> {
     const { records, clock, log } = this.deps;
+    const spent = this.spent.take();
+    const { effectsMade: effects } = this;
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unexpected !== undefined)
       log.error({ ...facts, err: decision.unexpected }, 'a job failed unexpectedly');
     const target = namingStep(this.run.policy, this.withWatchFacts(decision.target));
     const moved = await records.targets.move(this.run, target, {
       from: ['acting'],
-      spent: this.spent.take(),
-      effects: this.effectsMade,
+      spent,
+      effects,
       owner: ownerOf(this.run, this.target),
       at: clock.now(),
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });
     if (decision.refused) await blockAccount(this.deps, this.run.account, decision.refused);
-    return moved ? target : undefined;
+    return moved ? { before: this.claimed, target, spent, effects, dueAt: decision.dueAt } : undefined;
   }
 
   /** Adds to a new watch the label that its kind gives it, and its start by the service's clock. */
@@ -358,18 +376,3 @@ class Step {
     return { ...target, ...(id === undefined ? {} : { taskId: id }), watch: { ...watch, ...facts } };
   }
 }
-
-/**
- * The errors that prove that the effect of a call did not happen. After any other error it may have happened.
- */
-const errorsProvingAbsence = [
-  RejectedError,
-  ConflictError,
-  GoneError,
-  AccountRefusedError,
-  BudgetSpentError,
-  InvalidInputError,
-];
-const provesAbsence = (error: unknown): boolean =>
-  errorsProvingAbsence.some((refusal) => error instanceof refusal) ||
-  (error instanceof UnavailableError && !error.sent);

@@ -7,16 +7,16 @@
  * lost, the supervisor does its work.
  */
 import { setMaxListeners } from 'node:events';
-import type { Entry } from '../../queue/queues.ts';
+import type { Entry, Report } from '../../queue/entry.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { afterTargets, type Moved } from '../finish-run.ts';
+import { contextTimeOf } from '../plan/planning-of-run.ts';
+import { RunCache } from '../run-cache.ts';
 import { type ActingRun, act } from './act.ts';
-
-/** How many runs are cached. With more runs at a time, some are read again. */
-const MAX_CACHED_RUNS = 100;
+import { reportAct, reportNothingDone } from './report-act.ts';
 
 export class Actor {
-  private readonly runs = new Map<string, ActingRun>();
+  private readonly runs: RunCache<ActingRun>;
   /** Targets that changed and still wait for a round, by account. */
   private readonly moved = new Map<string, Moved[]>();
   private readonly rounds = new Map<string, Promise<void>>();
@@ -24,6 +24,11 @@ export class Actor {
   private readonly stopping = new AbortController();
 
   constructor(private readonly deps: EngineDeps) {
+    this.runs = new RunCache(deps.records, (run) => {
+      const { id, account, job, planHash } = run;
+      const isPlanned = planHash !== undefined;
+      return { id, account, job, isPlanned, at: contextTimeOf(run), policy: policyOf(run) };
+    });
     // Every request adds a listener.
     setMaxListeners(0, this.stopping.signal);
   }
@@ -34,15 +39,17 @@ export class Actor {
   }
 
   /** Handles one entry; see `act`. */
-  async act(entry: Extract<Entry, { kind: 'act' }>): Promise<void> {
-    const run = await this.runOf(entry.run);
-    const target = run && (await act(this.deps, run, entry, this.stopping.signal));
-    if (!target) return;
+  async act(entry: Extract<Entry, { kind: 'act' }>): Promise<Report> {
+    const run = await this.runs.get(entry.run);
+    const acted = run && (await act(this.deps, run, entry, this.stopping.signal));
+    if (!acted) return reportNothingDone(run !== undefined);
+    const { target } = acted;
     const { account } = run;
     const moved = this.moved.get(account);
     if (moved) moved.push({ run, target });
     else this.moved.set(account, [{ run, target }]);
     if (!this.rounds.has(account)) this.rounds.set(account, this.continueRuns(account));
+    return reportAct(run, acted);
   }
 
   /** Resolves when no round is running or due. */
@@ -61,18 +68,5 @@ export class Actor {
       );
     }
     this.rounds.delete(account);
-  }
-
-  private async runOf(id: string): Promise<ActingRun | undefined> {
-    const cached = this.runs.get(id);
-    if (cached) return cached;
-    const run = await this.deps.records.runs.get(id);
-    if (!run) return undefined;
-    const [oldest] = this.runs.keys();
-    if (oldest !== undefined && this.runs.size >= MAX_CACHED_RUNS) this.runs.delete(oldest);
-    const { account, scheduledFor } = run;
-    const acting = { id, account, scheduledFor, policy: policyOf(run) };
-    this.runs.set(id, acting);
-    return acting;
   }
 }

@@ -241,12 +241,14 @@ export function ended(
   now: number,
   ownFindings: readonly Finding[] = [],
 ): TargetIn<'ended'> {
-  const { id, label, site, recordSite, changed, fence, attempts, waits, startedAt, taskId, steps } = target;
+  const { id, label, site, recordSite, batch, changed, fence, attempts, waits, startedAt, taskId } = target;
+  const { steps, ofStep } = target;
   const findings = [...(steps ?? []).flatMap((step) => step.findings ?? []), ...ownFindings];
   return {
     ...{ id, label, fence, attempts, waits },
     ...(site === undefined ? {} : { site }),
     ...(recordSite === undefined ? {} : { recordSite }),
+    ...(batch === undefined ? {} : { batch }),
     ...(changed ? { changed } : {}),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(taskId === undefined ? {} : { taskId }),
@@ -256,6 +258,7 @@ export function ended(
     finishedAt: now,
     ...(detail === undefined ? {} : { detail }),
     ...(steps === undefined ? {} : { steps: steps.map(({ findings: _collected, ...step }) => step) }),
+    ...(ofStep === undefined ? {} : { ofStep }),
     ...(findings.length === 0 ? {} : { findings: bounded(findings) }),
   };
 }
@@ -299,7 +302,7 @@ export const unknownAfterRollback = (target: Target, { since }: Held, now: numbe
 
 /** A target on which no (more) work is done because its run was cancelled. */
 export function cancelled(target: Target, ending: EndingReason, now: number): TargetIn<'ended'> {
-  const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
+  const reason = ending === 'cancelled' ? 'run-cancelled' : ending;
   const detail = target.partlyDone ? 'Some of its steps had already been done.' : undefined;
   return ended(target, 'cancelled', reason, detail, now);
 }

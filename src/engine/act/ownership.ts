@@ -1,8 +1,10 @@
 /** What a target owns for its job: effects in the account, and keys of things that only one target may do. */
 import type { OperationId } from '../../contract/operations.ts';
-import type { Effects, Holder, Once } from '../../job/job.ts';
+import type { Effects, Holder, Once, OpenAnnouncements } from '../../job/job.ts';
+import type { Policy } from '../../policy/policy.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
 import { type Owner, ownerText } from '../../records/owner.ts';
+import type { Records } from '../../records/records.ts';
 import type { Run, Target } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -57,3 +59,13 @@ export function onceOf(
     results: (names) => records.once.results(account, names),
   };
 }
+
+/** The open announcements of a policy, as its job sees them. */
+export const announcementsOf = (
+  { announcements }: Pick<Records, 'announcements'>,
+  { account, name }: Pick<Policy, 'account' | 'name'>,
+): OpenAnnouncements => ({
+  add: (key, facts) => announcements.add(account, name, key, facts),
+  remove: (key) => announcements.remove(account, name, key),
+  all: () => announcements.all(account, name),
+});

@@ -7,16 +7,17 @@
  * the field either, the candidate is recorded as skipped.
  */
 import { middleOf } from '../../clock.ts';
-import { NotShownError } from '../../expression/not-shown.ts';
+import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import type { End } from '../../job/answer.ts';
-import { idWithin, isList } from '../../job/candidates.ts';
-import type { AnyJob, Evaluating, Evaluation, Items, Named } from '../../job/job.ts';
+import { type CandidateSource, idWithin, isList, parentIdIn } from '../../job/candidates.ts';
+import type { AnyJob, Evaluating, EvaluatingExtra, Evaluation, Items, Named } from '../../job/job.ts';
 import { siteOfItem } from '../../job/site-of-item.ts';
-import { sourceOf } from '../../job/source.ts';
-import { compileWhereOf } from '../../policy/where.ts';
+import { listDeclared, sourceOf } from '../../job/source.ts';
+import { compileParentWhere, compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
 import { createJobApi, readOnlyCall, runContextOf } from '../job-api.ts';
+import { Reads } from './facts.ts';
 import { frozenEnd } from './frozen.ts';
 import { groupsOf, hasGroupLimits } from './group-limits.ts';
 import { Joined } from './joined.ts';
@@ -39,7 +40,7 @@ const MAX_JOB_STATE_BYTES = 8_192;
 const MAX_STATE_OF_STEPS_BYTES = 65_536;
 /**
  * Yields what the plan makes of each candidate, in the order of the list, until it has `select.limit`
- * targets.
+ * targets. With `earlierPlan`, only what that one has not yielded.
  *
  * Costs the requests of `listCandidates`, `Joined.read` and of the job's `prepare`; and one for each of the first 100
  * candidates (`select.single_views`) whose list does not show a field that decides.
@@ -49,16 +50,56 @@ const MAX_STATE_OF_STEPS_BYTES = 65_536;
 export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const { policy, job, only } = planning;
   const limit = only ? undefined : policy.select.limit;
-  const requested = only && new Requested(only);
+  const requested = only && new Requested(only, planning.earlierPlan);
   const evaluating = await prepareEvaluating(planning);
   const joined = await Joined.read(planning);
   const tools = toolsOf(planning);
+  const settle = createSettle(planning, tools);
+  const serviceNow = async () => {
+    const now = await tools.serviceNow();
+    planning.onServiceNow?.(now);
+    return now;
+  };
+  const selected = new Set(planning.earlierPlan?.selected);
+  let targets = planning.earlierPlan?.targets ?? 0;
+  const listing = { evaluating, joined, tools, settle, serviceNow, requested };
+  for await (const planned of listedOnes(planning, listing)) {
+    if (planned.is !== 'excluded') selected.add(planned.id);
+    yield planned;
+    if (planned.is === 'target') targets += 1;
+    if (targets === limit) break;
+    if (requested?.isComplete) return;
+  }
+  const isSelected = (id: string) => selected.has(id) || selected.has(parentIdIn(id) ?? '');
+  const isWhole = !requested && (limit === undefined || targets < limit);
+  const extra = { ...evaluating, serviceNow: await serviceNow(), ...(isWhole && { isSelected }) };
+  for (const planned of extraTargetsOf(job, extra))
+    if (!requested || requested.takes(planned)) {
+      const { site } = planned as { site?: string };
+      yield plannedWithoutSecrets(await settle(planned, { site }));
+    }
+  yield* requested?.rest(job) ?? [];
+}
+
+/** What evaluating the candidates of the list needs besides the plan. */
+interface Listing {
+  evaluating: Omit<Evaluating<unknown, unknown>, 'serviceNow'>;
+  joined: Joined;
+  tools: ListingTools;
+  settle: ReturnType<typeof createSettle>;
+  serviceNow: () => Promise<number>;
+  requested: Requested | undefined;
+}
+
+/** What the plan makes of each candidate of the list. */
+async function* listedOnes(
+  planning: Planning,
+  { evaluating, joined, tools, settle, serviceNow, requested }: Listing,
+): AsyncGenerator<Planned> {
   // Created after the first page, whose answer shows the service's time, so that asking for it costs no
   // request.
   let evaluate: ReturnType<typeof createEvaluator> | undefined;
   const identify = createIdentify(planning);
-  const settle = createSettle(planning, tools);
-  let targets = 0;
   for await (const listed of listCandidates(planning, tools)) {
     if (listed.is !== 'candidate') {
       yield* plannedParent(listed, requested);
@@ -68,24 +109,10 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     planning.onCandidate?.(item);
     const named = identify(item, parent);
     if (requested && !requested.takes(named, parent)) continue;
-    evaluate ??= createEvaluator(planning, tools, joined, {
-      ...evaluating,
-      serviceNow: await tools.serviceNow(),
-    });
-    const planned = plannedWithoutSecrets(
-      await settle(await evaluate(item, named, parent), { item, parent, site: named.site }),
-    );
-    yield planned;
-    if (planned.is === 'target') targets += 1;
-    if (targets === limit) break;
-    if (requested?.isComplete) return;
+    evaluate ??= createEvaluator(planning, tools, joined, { ...evaluating, serviceNow: await serviceNow() });
+    const evaluated = await evaluate(item, named, parent);
+    yield plannedWithoutSecrets(await settle(evaluated, { item, parent, site: named.site }));
   }
-  for (const planned of extraTargetsOf(job, { ...evaluating, serviceNow: await tools.serviceNow() }))
-    if (!requested || requested.takes(planned)) {
-      const { site } = planned as { site?: string };
-      yield plannedWithoutSecrets(await settle(planned, { site }));
-    }
-  yield* requested?.rest(job) ?? [];
 }
 
 /** Creates the function that ends targets of frozen clients and tags, and adds the groups with limits. */
@@ -99,7 +126,7 @@ function createSettle(planning: Planning, { complete }: ListingTools) {
     const owner = await ownerOf(owned);
     const end = frozenEnd(freezes, owner);
     if (end) return { is: 'ended', id: planned.id, label: planned.label, end };
-    const groups = groupsOf(limits, owner);
+    const groups = planned.takesBack ? [] : groupsOf(limits, owner);
     return groups.length > 0 ? { ...planned, groups } : planned;
   };
 }
@@ -114,14 +141,16 @@ function* plannedParent(
     return;
   }
   const planned = plannedWithoutSecrets(listed.planned);
-  if (requested) requested.noteUnread(planned);
+  if (requested) yield* requested.unread(planned);
   else yield planned;
 }
 
 /** What listing the candidates needs besides the plan. */
 export const toolsOf = (planning: Planning): ListingTools => ({
   complete: createCompleter(planning),
-  serviceNow: async () => middleOf(await planning.client.serviceTime(planning.now, callOptionsOf(planning))),
+  serviceNow: async () =>
+    planning.again?.serviceNow ??
+    middleOf(await planning.client.serviceTime(planning.now, callOptionsOf(planning))),
 });
 
 /**
@@ -135,7 +164,7 @@ function plannedWithoutSecrets(planned: Planned): Planned {
   return { ...planned, label };
 }
 
-function* extraTargetsOf(job: AnyJob, evaluating: Evaluating<unknown, unknown>): Generator<Planned> {
+function* extraTargetsOf(job: AnyJob, evaluating: EvaluatingExtra<unknown, unknown>): Generator<Planned> {
   for (const { id, label, site, ...evaluation } of job.extraTargets?.(evaluating) ?? []) {
     yield toPlanned(
       job,
@@ -146,7 +175,7 @@ function* extraTargetsOf(job: AnyJob, evaluating: Evaluating<unknown, unknown>):
 }
 
 /** The id and label of a target, and the site that no other run may work on at the same time. */
-interface Identity {
+export interface Identity {
   id: string;
   label: string;
   site?: string;
@@ -155,7 +184,7 @@ interface Identity {
 }
 
 /** Identifies candidates as their job does. A candidate that is a site needs no `site` from the job. */
-function createIdentify({ policy, job }: Planning): (candidate: unknown, parent?: Parent) => Identity {
+export function createIdentify({ policy, job }: Planning): (candidate: unknown, parent?: Parent) => Identity {
   const source = sourceOf(job, policy.select);
   const { from, subject } = source;
   const only = isList(from) ? undefined : { id: subject, label: `account ${policy.account}` };
@@ -181,7 +210,7 @@ function identityOf({ id, label, site }: Named, isSite: boolean): Identity {
 }
 
 /** Runs the job's `prepare`, and collects what its `evaluate` is given. */
-async function prepareEvaluating(
+export async function prepareEvaluating(
   planning: Planning,
 ): Promise<Omit<Evaluating<unknown, unknown>, 'serviceNow'>> {
   const { policy, job, client, now, at, previousAt, earlier } = planning;
@@ -197,6 +226,8 @@ async function prepareEvaluating(
     filters: policy.select.filters,
     earlier,
     once: planning.once,
+    announcements: planning.announcements,
+    step: 0,
     ...(previousAt === undefined ? {} : { previousAt }),
   });
   return { ...shared, retry, prepared };
@@ -215,20 +246,26 @@ function createEvaluator(
     where === undefined || takesAll(planning) ? undefined : compileWhereOf(job, policy.select, where);
   const { from, subject, parent: of } = sourceOf(job, policy.select);
   const evaluatedAt = new Date(evaluating.serviceNow);
+  const observe = createObserver(planning, evaluatedAt);
+  let reads: Reads | undefined;
+  const batchesOf = createBatchConditions(planning, evaluatedAt);
   const evaluateShown = (
     candidate: unknown,
     { id }: Identity,
     parent?: Parent,
-  ): Evaluation<unknown> | NotShownError => {
+  ): Evaluated | NotShownError => {
     const stepsDone = planning.stepsDone?.get(id);
     try {
       const related = condition && job.relate?.(candidate as never, evaluating.prepared);
       const own = { ...(of && parent ? { [of.subject]: parent.item } : {}), [subject]: candidate };
-      const items: Items = { ...related, ...own, ...joined.partnersOf(own) };
+      const all: Items = { ...related, ...own, ...joined.partnersOf(own) };
+      const { items, reads: read } = observe(all);
+      reads = read;
       if (condition?.test(items, evaluatedAt) === false)
         return { is: 'excluded', why: 'select.where does not hold' };
       const given = stepsDone ? { ...evaluating, stepsDone } : evaluating;
-      return job.evaluate?.(candidate as never, given, items) ?? { is: 'target' };
+      const evaluation = job.evaluate?.(items[subject] as never, given, items) ?? { is: 'target' };
+      return evaluation.is === 'target' ? { ...evaluation, ...batchesOf(items) } : evaluation;
     } catch (error) {
       if (error instanceof NotShownError) return error;
       throw error;
@@ -245,6 +282,11 @@ function createEvaluator(
       candidate = await complete(from, candidate, forEach && parent ? withinParent(forEach, parent) : {});
       evaluation = evaluateShown(candidate, named, parent);
     }
+    const planned = plannedAs(evaluation, named);
+    return reads && planned.is !== 'excluded' ? { ...planned, facts: reads.facts() } : planned;
+  };
+
+  function plannedAs(evaluation: Evaluation<unknown> | NotShownError, named: Identity): Planned {
     if (evaluation instanceof NotShownError)
       return toPlanned(job, named, { is: 'ineligible', why: evaluation.message });
     if (only && evaluation.is === 'excluded') {
@@ -254,6 +296,56 @@ function createEvaluator(
         : { is: 'ended', ...named, end: notEligible(detail), unselected: true };
     }
     return toPlanned(job, named, evaluation);
+  }
+}
+
+/**
+ * Creates the function that observes what is read of items, if the plan is to have the facts that it rests on.
+ * What the list was asked to filter by counts as read, as far as the list shows it.
+ */
+function createObserver({ withFacts, policy, job }: Planning, now: Date) {
+  const { from, subject, parent: of } = sourceOf(job, policy.select);
+  const { filters, forEach } = policy.select;
+  const parentWhere = forEach?.where;
+  const condition =
+    forEach && parentWhere !== undefined ? compileParentWhere(forEach.list, parentWhere) : undefined;
+  return (given: Items): { items: Items; reads?: Reads } => {
+    if (!withFacts) return { items: given };
+    const reads = new Reads();
+    const items = Object.fromEntries(
+      Object.entries(given).map(([name, item]) => [name, reads.observe(name, item)]),
+    );
+    for (const path of filteredBy(from, filters)) reads.add(subject, path);
+    if (of && forEach) {
+      for (const path of filteredBy(of.list, forEach.filters)) reads.add(of.subject, path);
+      condition?.test(items, now);
+    }
+    return { items, reads };
+  };
+}
+
+/** The fields that a list compares with these filters, as far as it shows them. */
+const filteredBy = (from: CandidateSource, filters: object): string[][] =>
+  Object.keys(filters).flatMap((field) => {
+    const shows = listDeclared(from)?.filters[field]?.shows;
+    return shows === undefined ? [] : [shows.split('.')];
+  });
+/** What the plan makes of a candidate, and the batches whose condition holds for it. */
+type Evaluated = Evaluation<unknown> & { inBatches?: readonly number[] };
+
+/**
+ * Creates the function that finds the batches of a `rollout` whose condition holds. One that cannot be decided does
+ * not hold.
+ */
+function createBatchConditions({ policy, job }: Planning, now: Date) {
+  const conditions = (policy.rollout?.batches ?? []).flatMap((rule, index) =>
+    'where' in rule ? [{ index, where: compileWhereOf(job, policy.select, rule.where) }] : [],
+  );
+  return (items: Items): { inBatches?: readonly number[] } => {
+    const inBatches = conditions.flatMap(({ index, where }) =>
+      orNotShown(() => where.test(items, now)) === true ? [index] : [],
+    );
+    return inBatches.length === 0 ? {} : { inBatches };
   };
 }
 
@@ -261,16 +353,19 @@ function createEvaluator(
 const isOf = (evaluation: unknown, variable: string | undefined): boolean =>
   evaluation instanceof NotShownError && evaluation.field.startsWith(`${variable}.`);
 
-function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluation<unknown>): Planned {
+function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluated): Planned {
   if (evaluation.is === 'ineligible') return { is: 'ended', ...named, end: notEligible(evaluation.why) };
   if (evaluation.is === 'ended') return { ...evaluation, ...named, end: explainEnd(job, evaluation.end) };
   if (evaluation.is !== 'target') return { ...evaluation, ...named };
-  const { state, plan, steps = [] } = evaluation;
+  const { state, plan, steps = [], takesBack, step, inBatches } = evaluation;
   return {
     is: 'target',
     ...named,
     ...jobStateOf(job, state),
     ...(plan === undefined ? {} : { plan }),
+    ...(takesBack ? { takesBack } : {}),
+    ...(step === undefined ? {} : { step }),
+    ...(inBatches ? { inBatches } : {}),
     ...(steps.length === 0 ? {} : { steps }),
   };
 }

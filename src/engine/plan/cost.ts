@@ -14,6 +14,7 @@ import type { Run } from '../../run/run.ts';
 import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
 import { wholeRuns } from '../job-api.ts';
 import { Directory } from './directory.ts';
+import { MAX_LOOKUPS_AGAIN, MAX_LOOKUPS_BY_ID } from './listing.ts';
 import { lookUpNames, withNames } from './names.ts';
 
 /** The average cost of the last whole runs of a policy. */
@@ -109,6 +110,26 @@ export function costOf(
   const all = Math.round(targets * past.perTarget.requests);
   const acting = Math.min(all, Math.ceil(targets * perTarget));
   return { acting, following: all - acting };
+}
+
+/**
+ * About how many of its requests a run with batches spends between them: on gates that ask `healthy`, and on looking
+ * at the targets of the next batch again. `pages`: what listing the candidates costs.
+ */
+export function checksBetween(
+  { rollout }: Pick<Policy, 'rollout'>,
+  batches: readonly { targets: number }[],
+  pages: number,
+): number {
+  const sizes = batches.map(({ targets }) => targets).filter((targets) => targets > 0);
+  let done = 0;
+  let requests = 0;
+  for (const [i, next] of sizes.slice(1).entries()) {
+    done += sizes[i] ?? 0;
+    if (rollout?.healthy !== undefined) requests += done <= MAX_LOOKUPS_BY_ID ? done : pages;
+    requests += next <= MAX_LOOKUPS_AGAIN ? next : pages;
+  }
+  return requests;
 }
 
 /** How many requests per minute a run of the policy gets beside other clients and the active runs. */

@@ -37,20 +37,35 @@ function groupsOfKind(kind: Group['kind'], parties: readonly Party[] | undefined
 export const withPlaces = (limits: Limits, groups: readonly Group[]): Group[] =>
   groups.filter((group) => limitsOf(limits, group)?.concurrency !== undefined);
 
-/** Counts the targets of a plan by client and tag. */
+/** Counts the targets of a plan by client and tag, as far as their number is limited. */
 export class GroupCounts {
-  private readonly counts = new Map<string, number>();
+  private readonly counts: Map<string, number>;
+  private changed = new Set<string>();
 
-  constructor(private readonly limits: Limits) {}
+  constructor(
+    private readonly limits: Limits,
+    earlier: Iterable<readonly [group: string, count: number]> = [],
+  ) {
+    this.counts = new Map(earlier);
+  }
+
+  /** The counts that have changed since the last call. */
+  changes(): [group: string, count: number][] {
+    const { changed } = this;
+    this.changed = new Set();
+    return [...changed].map((group) => [group, this.counts.get(group) ?? 0]);
+  }
 
   /** Counts a target; gives the message when one of its groups has too many now. */
   add(groups: readonly Group[] = []): string | undefined {
     for (const group of groups) {
       const most = limitsOf(this.limits, group)?.maxTargets;
+      if (most === undefined) continue;
       const key = `${group.kind} ${group.id}`;
       const count = (this.counts.get(key) ?? 0) + 1;
       this.counts.set(key, count);
-      if (most !== undefined && count > most)
+      this.changed.add(key);
+      if (count > most)
         return `The plan has more than ${most} targets with ${group.label} (limits.per_${group.kind}.max_targets).`;
     }
     return undefined;

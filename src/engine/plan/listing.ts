@@ -3,9 +3,9 @@
  * (`select.for_each`). Both are read page by page, so that their length does not matter.
  */
 import { GoneError, RejectedError } from '../../client/errors.ts';
-import { allItems, countItems } from '../../client/pages.ts';
+import { countItems, type EarlierReading, type ListPosition, readList } from '../../client/pages.ts';
 import { type Input, operationOf } from '../../contract/operations.ts';
-import { NotShownError } from '../../expression/not-shown.ts';
+import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import {
   type accountSources,
   type CandidateList,
@@ -40,7 +40,9 @@ export type Listed =
   | { is: 'unread'; planned: Planned };
 
 /** Up to this many requested ids are looked up one by one. More are picked from the whole list. */
-const MAX_LOOKUPS_BY_ID = 10;
+export const MAX_LOOKUPS_BY_ID = 10;
+/** The same when an earlier plan is made again: its filters are those of the policy, so few pages have all targets. */
+export const MAX_LOOKUPS_AGAIN = 3;
 
 export interface ListingTools {
   complete: Complete;
@@ -74,7 +76,10 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
   const filters = isSent ? { filters: withPushed(select.filters, pushed) } : filtersOf(planning);
   const query = { ...queryOf(select), ...filters };
   if (!select.forEach) {
-    for await (const item of itemsOf(planning, list, query, planning.only)) yield { is: 'candidate', item };
+    for await (const { item, name, position } of itemsOf(planning, list, query, planning)) {
+      yield { is: 'candidate', item };
+      await planning.onProcessed?.(name, position);
+    }
     return;
   }
   for await (const found of parentsOf(planning, select.forEach, tools)) {
@@ -84,7 +89,7 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
     }
     try {
       const within = { ...withinParent(select.forEach, found), ...query };
-      for await (const item of itemsOf(planning, list, within, undefined))
+      for await (const { item } of itemsOf(planning, list, within))
         yield { is: 'candidate', item, parent: found };
       yield { is: 'read', parent: found };
     } catch (error) {
@@ -126,7 +131,17 @@ const queryOf = ({ sort, timezone }: Select) => ({
 /** The filters that candidates are listed with. Some lists do not accept `filters` at all, not even empty ones. */
 function filtersOf(planning: Planning): { filters?: Select['filters'] } {
   const { filters } = planning.policy.select;
-  return takesAll(planning) || Object.keys(filters).length === 0 ? {} : { filters };
+  return takesAll(planning) || planning.again?.withoutFilters || Object.keys(filters).length === 0
+    ? {}
+    : { filters };
+}
+
+/** Which items of a list are wanted. */
+interface Wanted {
+  /** The only ones. */
+  only?: readonly string[] | undefined;
+  /** All but those that an earlier plan has processed. */
+  earlierPlan?: EarlierReading | undefined;
 }
 
 /** The items of a list; if only some of few ids are wanted, they are looked up by their ids where possible. */
@@ -134,20 +149,24 @@ async function* itemsOf(
   planning: Planning,
   list: CandidateList,
   query: { filters?: Select['filters'] },
-  ids: readonly string[] | undefined,
-): AsyncGenerator<unknown> {
+  { only: ids, earlierPlan: earlier }: Wanted = {},
+): AsyncGenerator<{ item: unknown; name: string; position: ListPosition }> {
   const call = (input: object) =>
     planning.client.call(list, input as Input<typeof list>, callOptionsOf(planning));
   const byId = operationOf(list).list?.filters['id']?.operators.includes('eq') === true;
   // A policy that filters by id keeps its own filter.
-  if (ids && ids.length <= MAX_LOOKUPS_BY_ID && byId && !query.filters?.['id']) {
+  const { again } = planning;
+  const max = again && !again.withoutFilters ? MAX_LOOKUPS_AGAIN : MAX_LOOKUPS_BY_ID;
+  if (ids && ids.length <= max && byId && !query.filters?.['id']) {
+    const processed = new Set(earlier?.given);
     for (const id of ids) {
+      if (processed.has(id)) continue;
       const filters = { ...query.filters, id: { eq: id } };
-      yield* allItems(list, (page) => call({ ...query, ...page, filters }));
+      yield* readList(list, (page) => call({ ...query, ...page, filters }));
     }
     return;
   }
-  yield* allItems(list, (page) => call({ ...query, ...page }));
+  yield* readList(list, (page) => call({ ...query, ...page }), { earlier });
 }
 
 /** The items of `for_each` that are selected; and what became of those that are not, if that is to be shown. */
@@ -156,35 +175,30 @@ async function* parentsOf(
   { list, filters, where }: ForEach,
   { complete, serviceNow }: ListingTools,
 ): AsyncGenerator<Parent | { planned: Planned }> {
-  const { only } = planning;
+  const { only, earlierPlan } = planning;
   const wanted = only && new Set(only.map((id) => parentIdIn(id) ?? id));
   const isOpen = takesAll(planning);
   const condition = where === undefined || isOpen ? undefined : compileParentWhere(list, where);
   const query = isOpen || Object.keys(filters).length === 0 ? {} : { filters };
   const subject = candidateLists[list];
-  for await (const item of itemsOf(planning, list, query, wanted && [...wanted])) {
+  const listed = itemsOf(planning, list, query, { only: wanted && [...wanted], earlierPlan });
+  for await (const { item, name, position } of listed) {
     planning.onParent?.(item);
     const parent: Parent = { id: idOf(item as object), label: labelOf(item as object), item: item as object };
-    if (wanted && !wanted.has(parent.id)) continue;
-    const now = new Date(await serviceNow());
-    const holds = () => notShownIn(() => condition?.test({ [subject]: parent.item }, now) ?? true);
-    let selected = holds();
-    if (selected instanceof NotShownError) {
-      await completeParent(parent, list, complete);
-      selected = holds();
+    if (!wanted || wanted.has(parent.id)) {
+      const now = new Date(await serviceNow());
+      const holds = () => orNotShown(() => condition?.test({ [subject]: parent.item }, now) ?? true);
+      let selected = holds();
+      if (selected instanceof NotShownError) {
+        await completeParent(parent, list, complete);
+        selected = holds();
+      }
+      if (selected === true) yield parent;
+      else if (selected instanceof NotShownError) yield { planned: unread(parent, selected.message) };
+      else
+        yield { planned: { is: 'excluded', ...named(parent), why: 'select.for_each.where does not hold' } };
     }
-    if (selected === true) yield parent;
-    else if (selected instanceof NotShownError) yield { planned: unread(parent, selected.message) };
-    else yield { planned: { is: 'excluded', ...named(parent), why: 'select.for_each.where does not hold' } };
-  }
-}
-
-function notShownIn<T>(decide: () => T): T | NotShownError {
-  try {
-    return decide();
-  } catch (error) {
-    if (error instanceof NotShownError) return error;
-    throw error;
+    await planning.onProcessed?.(name, position);
   }
 }
 
@@ -243,7 +257,8 @@ export async function countAll(planning: Planning, seen: number, tools: ListingT
   if (!select.forEach) return count({});
   if (!filtersOf(planning).filters && select.limit === undefined) return seen;
   let total = 0;
-  for await (const found of parentsOf({ ...planning, onParent: () => undefined }, select.forEach, tools)) {
+  const { onParent: _, onProcessed: __, earlierPlan: ___, ...again } = planning;
+  for await (const found of parentsOf(again, select.forEach, tools)) {
     if ('planned' in found) continue;
     try {
       total += await count(withinParent(select.forEach, found));

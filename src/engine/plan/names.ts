@@ -1,6 +1,6 @@
 /**
  * Names in place of ids (`{ name: Premium }`): looked up when a run is planned, once for the whole run. The run
- * records what they stand for, so that a plan that starts over, each target and a retry use the same ids.
+ * records what they stand for, so that a plan that is continued, each target and a retry use the same ids.
  */
 import { namesInFilters, withIds } from '../../contract/references.ts';
 import { CaretakerError } from '../../errors.ts';

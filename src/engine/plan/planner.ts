@@ -3,12 +3,11 @@
  *
  * An entry only starts a plan. Then this process holds the plan by a lease, which expires seconds after the
  * process dies, and continues it page by page as the budget allows. A plan that waits for the next window
- * holds no slot and no connection, and does not read its earlier pages again. From time to time the
- * supervisor queues an entry for each run without a plan. An entry whose plan is in progress in any process
- * does nothing.
+ * holds no slot and no connection. From time to time the supervisor queues an entry for each run without a
+ * plan. An entry whose plan is in progress in any process does nothing.
  */
 import { setMaxListeners } from 'node:events';
-import type { Entry } from '../../queue/queues.ts';
+import type { Entry, Report } from '../../queue/entry.ts';
 import type { EngineDeps } from '../deps.ts';
 import { planRun } from './plan-run.ts';
 
@@ -31,18 +30,30 @@ export class Planner {
   }
 
   /**
-   * Starts the plan of an entry, unless a process is making it already. Resolves when the plan has started.
+   * Starts the plan of an entry, unless a process is making it already. Resolves when the plan has started, or
+   * with why it has not.
    */
-  async begin(entry: Extract<Entry, { kind: 'plan' }>): Promise<void> {
+  async begin(entry: Extract<Entry, { kind: 'plan' }>): Promise<Report> {
     const { records, owner } = this.deps;
-    if (this.stopping.signal.aborted || this.plans.has(entry.run)) return;
+    if (this.stopping.signal.aborted) return notStarted('This process is stopping.');
+    if (this.plans.has(entry.run)) return notStarted('This process is making the plan already.');
     const run = await records.runs.get(entry.run);
-    if (!run || !this.deps.serves(run.account)) return;
+    if (!run) return notStarted('The run is not stored any more.');
+    if (!this.deps.serves(run.account))
+      return notStarted(`This process has no configuration for the account ${run.account}.`);
     const beside = [...this.plans.values()].filter(({ account }) => account === run.account);
-    if (beside.length >= MAX_PLANS_PER_ACCOUNT) return;
-    if (!(await records.locks.acquire(leaseOf(run.id), owner, LEASE_MS))) return;
+    if (beside.length >= MAX_PLANS_PER_ACCOUNT)
+      return notStarted(
+        `This process makes ${MAX_PLANS_PER_ACCOUNT} plans of the account ${run.account} already.`,
+      );
+    if (!(await records.locks.acquire(leaseOf(run.id), owner, LEASE_MS)))
+      return notStarted('Another process is making the plan.');
     const made = this.make(entry).finally(() => this.plans.delete(run.id));
     this.plans.set(run.id, { account: run.account, made });
+    return {
+      result: { plan: 'started', account: run.account },
+      log: [`The plan of ${run.id} was started for the account ${run.account}. Its result is in the run.`],
+    };
   }
 
   /** Stops the plans in progress. Other processes make them later. */
@@ -82,5 +93,7 @@ export class Planner {
     }
   }
 }
+
+const notStarted = (why: string): Report => ({ result: { plan: 'not started' }, log: [why] });
 
 const leaseOf = (run: string): string => `plan:${run}`;

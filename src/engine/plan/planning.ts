@@ -1,14 +1,16 @@
 /** What a plan is made from, and what it makes of a candidate. */
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
+import type { EarlierReading, ListPosition } from '../../client/pages.ts';
 import type { Operator } from '../../contract/list.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { End } from '../../job/answer.ts';
-import type { AnyJob, EarlierTarget, Once } from '../../job/job.ts';
+import type { AnyJob, EarlierTarget, Once, OpenAnnouncements } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScopedFreeze } from '../../records/freeze-scope.ts';
 import type { Group } from '../../records/group-places.ts';
 import type { StepEnd } from '../../run/run.ts';
+import type { Facts } from './facts.ts';
 
 /**
  * What the plan makes of a candidate: a target to work on, a target that has its outcome already, or an
@@ -22,12 +24,20 @@ export type Planned =
       site?: string;
       recordSite?: string;
       jobState?: string;
+      /** The batches of the policy whose condition holds for it, by their index. */
+      inBatches?: readonly number[];
       /** What the job says that it would do. */
       plan?: string;
       /** The steps of the policy that are done already. */
       steps?: readonly StepEnd[];
+      /** The limits of the number of targets do not apply to it. */
+      takesBack?: true;
+      /** It is a target of this step of the policy alone. */
+      step?: number;
       /** Its client and its tags, as far as the policy has limits for them. */
       groups?: readonly Group[];
+      /** What the decision rests on; only with `Planning.withFacts`. */
+      facts?: Facts;
     }
   | {
       is: 'ended';
@@ -37,6 +47,7 @@ export type Planned =
       steps?: readonly StepEnd[];
       /** It was requested by its id, and the policy does not select it. */
       unselected?: true;
+      facts?: Facts;
     }
   | { is: 'excluded'; id: string; label: string; why: string };
 
@@ -47,6 +58,16 @@ export interface PushedFilter {
   value: string | boolean | string[];
   /** The part of the condition. */
   text: string;
+}
+
+/** What an earlier attempt at a plan has made: this one continues it. */
+export interface EarlierPlan extends EarlierReading {
+  /** How many targets its candidates became. */
+  targets: number;
+  /** The ids of its targets, ended ones too, for a job with targets besides the candidates. */
+  selected?: readonly string[];
+  /** The requested ids that have their target already. */
+  planned: readonly string[];
 }
 
 export interface Planning {
@@ -63,6 +84,16 @@ export interface Planning {
    */
   only?: readonly string[] | undefined;
   now: number;
+  /**
+   * An earlier plan is made again, as of its time: `now` by the service's clock at that time. Parts of the condition
+   * are sent as filters although ids are requested. `withoutFilters`: no filter is sent, but what the policy filters
+   * by is among the facts.
+   */
+  again?: { serviceNow: number; withoutFilters?: true };
+  /** Each target has the facts that the decision about it rests on. */
+  withFacts?: true;
+  /** Called with the time by the service's clock that candidates are evaluated at. */
+  onServiceNow?: (serviceNow: number) => void;
   /** The scheduled time of the run. */
   at: number;
   /** When planning of the policy's last whole run started. */
@@ -70,6 +101,7 @@ export interface Planning {
   /** The outcomes of the targets of its last whole runs. */
   earlier: () => AsyncGenerator<EarlierTarget>;
   once: Pick<Once, 'results'>;
+  announcements: Pick<OpenAnnouncements, 'all'>;
   /** Whether a person or a run waits for the plan. */
   requestClass: 'person' | 'action';
   onRequest: (operation: OperationId) => void;
@@ -77,6 +109,14 @@ export interface Planning {
   onCandidate?: (candidate: unknown) => void;
   /** Called with each item of the list of `for_each`, before it is evaluated. */
   onParent?: (parent: unknown) => void;
+  /**
+   * Called when all that becomes of an item has been yielded, with its name and where to read on: an item of the list
+   * of `for_each` if there is one, else of the list of candidates.
+   */
+  onProcessed?: (name: string, position: ListPosition) => Promise<void>;
+  earlierPlan?: EarlierPlan | undefined;
+  /** How many single views it may still request (`select.single_views`). */
+  views: { left: number };
   /** The freezes of clients and tags that hold for the policy. */
   freezes?: readonly ScopedFreeze[];
   /** Called with the filters that are sent for the condition, or would be with `listsAll`. */
@@ -88,13 +128,22 @@ export interface Planning {
 
 export const notEligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
+/** How many single views a plan requests, unless the policy says so. */
+const MAX_SINGLE_VIEWS = 100;
+
+/** The single views that the plan of a policy may request. */
+export const viewsOf = ({ select }: Policy): Planning['views'] => ({
+  left: select.singleViews ?? MAX_SINGLE_VIEWS,
+});
+
 /** Whether the requested targets are planned whatever the policy selects now. */
 export const takesAll = ({ job, only, retry }: Planning): boolean =>
   only !== undefined && retry && !job.reportsSelection;
 
 /** The call options of all requests of a plan. */
-export const callOptionsOf = ({ requestClass, onRequest, signal }: Planning): CallOptions => ({
+export const callOptionsOf = ({ requestClass, policy, onRequest, signal }: Planning): CallOptions => ({
   requestClass,
+  policy: policy.name,
   onRequest,
   ...(signal ? { signal } : {}),
 });

@@ -1,26 +1,30 @@
 /** A plan for people to read: what a policy would work on, what it would exclude, and what it would cost. */
 import type { End } from '../../job/answer.ts';
 import type { CandidateSource } from '../../job/candidates.ts';
+import type { AnyJob } from '../../job/job.ts';
 import { candidatesOf } from '../../job/source.ts';
 import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
-import type { Finding, Outcome } from '../../run/run.ts';
+import type { Finding, LookedUp, Outcome } from '../../run/run.ts';
+import { redact } from '../../secrets.ts';
 import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, toolsOf } from './candidates.ts';
-import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
+import { checksBetween, costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
 import { Directory } from './directory.ts';
-import { type FirstRequests, firstRequests, readsNothing } from './first-requests.ts';
 import { GroupCounts } from './group-limits.ts';
 import { countAll } from './listing.ts';
 import { lookUpNames, placeOf, withNames } from './names.ts';
-import type { Planned, Planning, PushedFilter } from './planning.ts';
+import { type PlannedRequests, plannedRequests, readsNothing } from './planned-requests.ts';
+import { type PlannedRollout, plannedRollout } from './planned-rollout.ts';
+import { type Planned, type Planning, type PushedFilter, viewsOf } from './planning.ts';
+import type { DecidedAt } from './recheck.ts';
 import { type PlannedRecording, plannedRecording } from './recording-cost.ts';
 import { Selection } from './selection.ts';
 
-export interface Preview {
+export interface Preview extends PlannedRollout {
   policy: string;
   job: string;
   /** The ids that names in the policy stand for, and where the policy has each name. */
@@ -29,8 +33,11 @@ export interface Preview {
   list: CandidateSource;
   /** The filters that it is sent: those of the policy, and those for parts of `where`, which they have. */
   filters: { field: string; operator: string; value: unknown; where?: string }[];
-  /** `plan`: what would be done, where the job says so. `requests`: the first request of each step. */
-  targets: ({ id: string; label: string; plan?: string } & FirstRequests)[];
+  /**
+   * `plan`: what would be done, where the job says so. The requests are those of a target that succeeds. `recordSite`: the
+   * site that is written to, with `record` in the policy.
+   */
+  targets: ({ id: string; label: string; plan?: string; recordSite?: string } & PlannedRequests)[];
   /** Targets that would be recorded with their outcome without a request, and why. */
   ended: {
     id: string;
@@ -59,6 +66,8 @@ export interface Preview {
     planning: number;
     acting: number;
     following: number;
+    /** Those of `following` that are spent between batches: see `checksBetween`. */
+    checks?: number;
     /** How many past runs of the policy the estimates are based on. */
     pastRuns: number;
     /** The minimum duration, given the account's budget. */
@@ -73,13 +82,35 @@ export interface Preview {
   };
 }
 
+/** A plan as it was made: what people are shown, and what else is known. */
+export interface MadePlan {
+  preview: Preview;
+  /** The policy with ids in place of names. */
+  policy: Policy;
+  job: AnyJob;
+  names: readonly LookedUp[];
+  planned: readonly Planned[];
+  decidedAt: DecidedAt;
+}
+
 /**
  * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`,
  * and the job's preparation. With names in place of ids, one more per 100 tags, clients, ...
  *
  * @throws {UnknownNameError} when a name stands for nothing in the account, or for several things.
  */
-export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly string[]): Promise<Preview> {
+export const previewPlan = async (
+  deps: PlanDeps,
+  policy: Policy,
+  only?: readonly string[],
+): Promise<Preview> => (await makePlan(deps, policy, { only })).preview;
+
+/** The same, with all that is known of the plan. `withFacts`: see `Planning`. Costs and throws the same. */
+export async function makePlan(
+  deps: PlanDeps,
+  given: Policy,
+  { only, ...facts }: { only?: readonly string[] | undefined; withFacts?: true },
+): Promise<MadePlan> {
   const job = jobOf(deps.registry, given);
   if (!job) throw new Error(`There is no job "${given.job}".`);
   const { client, budget } = deps.link(given.account);
@@ -92,17 +123,24 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   const policy = withNames(given, names);
   let pushed: readonly PushedFilter[] = [];
   const selection = new Selection(policy, job, directory);
+  const at = deps.clock.now();
+  let serviceAt = at;
   const planning: Planning = {
+    ...facts,
     policy,
     job,
     client,
     retry: false,
     only,
-    now: deps.clock.now(),
-    at: deps.clock.now(),
+    now: at,
+    at,
+    onServiceNow: (serviceNow) => {
+      serviceAt = serviceNow;
+    },
     previousAt: job.prepare && (await previousAt(deps, policy.name, undefined)),
     earlier: () => earlierTargets(deps, policy, undefined),
     once: { results: (keys) => deps.records.once.results(policy.account, keys) },
+    announcements: { all: () => deps.records.announcements.all(policy.account, policy.name) },
     requestClass: 'person',
     onRequest,
     onCandidate: selection.see,
@@ -113,6 +151,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
       if (!deps.listsAll) selection.seePushed(filters);
     },
     listsAll: deps.listsAll,
+    views: viewsOf(policy),
   };
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
@@ -120,21 +159,33 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
   const targets: Preview['targets'] = [];
   for (const one of all) {
     if (one.is !== 'target') continue;
-    const { id, label, plan } = one;
-    const first = await firstRequests(job, policy, one, reading, planning.now);
-    targets.push({ id, label, ...(plan === undefined ? {} : { plan }), ...first });
+    const { id, label, plan, recordSite } = one;
+    const requests = await plannedRequests(job, policy, one, { reading, at, now: at });
+    targets.push({
+      id,
+      label,
+      ...(plan === undefined ? {} : { plan }),
+      ...(recordSite === undefined ? {} : { recordSite }),
+      ...(redact(requests) as PlannedRequests),
+    });
   }
-  const sites = all.flatMap((one) => (one.is === 'target' ? [one.recordSite] : []));
+  const working = all.filter((one) => one.is === 'target');
+  const sites = working.map(({ recordSite }) => recordSite);
   const recording = plannedRecording(policy, sites);
   const stoppedBy = await limitExceeded(planning, all, selection);
   const frozen = await deps.records.freeze.over(policy, deps.clock.now());
   const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...(await selection.warnings(planning))];
   const past = await pastCost(deps, policy);
-  const { acting, following } = costOf(job, policy, targets.length, past);
+  const estimate = costOf(job, policy, targets.length, past);
+  const rollout = plannedRollout(policy, job, working);
+  const checks = checksBetween(policy, rollout.batches ?? [], planningRequests);
+  // Past runs had the same batches.
+  const following = estimate.following + (past?.perTarget ? 0 : checks);
+  const { acting } = estimate;
   const [usage, active] = await Promise.all([budget.usage(), deps.records.runs.active(policy.account)]);
   const requests = planningRequests + acting + following;
   const { othersPerMinute } = usage;
-  return {
+  const preview: Preview = {
     policy: policy.name,
     job: policy.job,
     list: candidatesOf(job, policy.select),
@@ -150,12 +201,14 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
     ),
     ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
     ...(recording ? { recording } : {}),
+    ...rollout,
     warnings,
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     cost: {
       planning: planningRequests,
       acting,
       following,
+      ...(checks === 0 ? {} : { checks }),
       pastRuns: past?.runs ?? 0,
       atLeastMs: durationOf(requests, Math.max(1, usage.limit)),
       takesMs: Math.max(
@@ -166,6 +219,7 @@ export async function previewPlan(deps: PlanDeps, given: Policy, only?: readonly
       ...(othersPerMinute === undefined ? {} : { othersPerMinute }),
     },
   };
+  return { preview, policy, job, names, planned: all, decidedAt: { at, serviceAt } };
 }
 
 const frozenWarning = (freeze: Freeze): string =>
@@ -190,7 +244,7 @@ async function limitExceeded(
 ): Promise<string | undefined> {
   const { limits } = planning.policy;
   const { maxTargets, maxPercent } = limits;
-  const targets = planned.filter((one) => one.is === 'target');
+  const targets = planned.filter((one) => one.is === 'target').filter(({ takesBack }) => !takesBack);
   const found = targets.length;
   if (found > maxTargets) return `${found} targets are more than limits.max_targets (${maxTargets}) allows.`;
   const counts = new GroupCounts(limits);

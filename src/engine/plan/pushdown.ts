@@ -35,7 +35,7 @@ const MAX_LENGTH = 200;
  * what `serviceNow` costs when the condition compares a time with `now`.
  */
 export async function pushedFilters(
-  { policy: { select }, job, only }: Planning,
+  { policy: { select }, job, only, again }: Planning,
   serviceNow: () => Promise<number>,
 ): Promise<PushedFilter[]> {
   const { where, filters, forEach, timezone } = select;
@@ -43,7 +43,15 @@ export async function pushedFilters(
   const list = isList(from) ? operationOf(from).list : undefined;
   // A requested id is reported with the reason why it is not selected. What a check does not select counts as
   // resolved, so it looks at every item itself: one that does not show the field is unknown, and not resolved.
-  if (where === undefined || only || forEach || job.reportsSelection || !list) return [];
+  if (
+    where === undefined ||
+    (only && !again) ||
+    again?.withoutFilters ||
+    forEach ||
+    job.reportsSelection ||
+    !list
+  )
+    return [];
   const { required, timeOf } = compileWhereOf(job, select, where);
   const pushed: PushedFilter[] = [];
   for (const one of required) {

@@ -2,15 +2,18 @@
 import { parentIdIn } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Parent } from './listing.ts';
-import { notEligible, type Planned } from './planning.ts';
+import { type EarlierPlan, notEligible, type Planned } from './planning.ts';
 
 export class Requested {
   private readonly left: Set<string>;
-  /** Why the lists of these parents are unknown. */
-  private readonly unread = new Map<string, string>();
 
-  constructor(private readonly ids: readonly string[]) {
+  constructor(
+    private readonly ids: readonly string[],
+    earlier?: EarlierPlan,
+  ) {
     this.left = new Set(ids);
+    // What became of an item that was processed is planned. If it became nothing, its own list was read to its end.
+    for (const id of [...(earlier?.planned ?? []), ...(earlier?.given ?? [])]) this.left.delete(id);
   }
 
   /** Whether the target was requested, by its own id or by that of what it belongs to. */
@@ -23,8 +26,15 @@ export class Requested {
     this.left.delete(id);
   }
 
-  noteUnread(planned: Planned): void {
-    if (planned.is === 'ended') this.unread.set(planned.id, planned.end.detail ?? '');
+  /** What becomes of those that belong to a parent whose list was not read. */
+  *unread(parent: Planned): Generator<Planned> {
+    const why = parent.is === 'ended' ? parent.end.detail : undefined;
+    for (const id of this.left) {
+      if ((parentIdIn(id) ?? id) !== parent.id) continue;
+      this.left.delete(id);
+      if (why === undefined) yield notSelected(id, NOT_SELECTED);
+      else yield { is: 'ended', id, label: id, end: notEligible(why) };
+    }
   }
 
   get isComplete(): boolean {
@@ -34,12 +44,20 @@ export class Requested {
   /** What became of those that were not found: every requested id is reported. */
   *rest(job: AnyJob): Generator<Planned> {
     for (const id of this.left) {
-      const whyUnread = this.unread.get(parentIdIn(id) ?? id);
       const why = job.extraTargets
         ? 'It is not in the account, the policy does not select it, or the job has nothing to report about it.'
-        : 'It is not in the account, or the policy does not select it.';
-      if (whyUnread !== undefined) yield { is: 'ended', id, label: id, end: notEligible(whyUnread) };
-      else yield { is: 'ended', id, label: id, end: notEligible(why), unselected: true };
+        : NOT_SELECTED;
+      yield notSelected(id, why);
     }
   }
 }
+
+const NOT_SELECTED = 'It is not in the account, or the policy does not select it.';
+
+const notSelected = (id: string, why: string): Planned => ({
+  is: 'ended',
+  id,
+  label: id,
+  end: notEligible(why),
+  unselected: true,
+});

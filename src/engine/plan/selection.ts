@@ -24,10 +24,18 @@ interface Mention {
   where: string;
 }
 
+/** What a plan has seen of its lists. */
+export interface Seen {
+  candidates: number;
+  parents: number;
+  /** The tags that were on no item. */
+  unseenTags: readonly string[];
+}
+
 export class Selection {
   /** How many candidates were seen. */
-  candidates = 0;
-  private parents = 0;
+  candidates: number;
+  private parents: number;
   private isPushed = false;
   private readonly filters: Filters;
   private unseenTags: Mention[];
@@ -37,11 +45,21 @@ export class Selection {
     { select }: Policy,
     job: AnyJob,
     private readonly directory: Directory,
+    earlier?: Seen,
   ) {
     this.filters = select.filters;
+    this.candidates = earlier?.candidates ?? 0;
+    this.parents = earlier?.parents ?? 0;
     const mentions = mentionsIn(select, job);
-    this.unseenTags = mentions.filter(({ kind }) => kind === 'tag');
+    this.unseenTags = mentions.filter(
+      ({ kind, text }) => kind === 'tag' && (earlier?.unseenTags.includes(text) ?? true),
+    );
     this.others = mentions.filter(({ kind }) => kind !== 'tag');
+  }
+
+  get seen(): Seen {
+    const { candidates, parents, unseenTags } = this;
+    return { candidates, parents, unseenTags: unseenTags.map(({ text }) => text) };
   }
 
   /** Notes a candidate that the list returned. */

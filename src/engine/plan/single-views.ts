@@ -5,9 +5,6 @@ import { completed } from '../../job/shown.ts';
 import { fieldsOfSource } from '../../job/source.ts';
 import { callOptionsOf, type Planning } from './planning.ts';
 
-/** How many single views a plan requests, unless the policy says so. */
-const MAX_SINGLE_VIEWS = 100;
-
 /**
  * The item of this list with what its single view shows besides; the item itself when there is none, or when
  * the plan has requested enough of them. `within` are the path parameters of the list. Costs one request.
@@ -18,14 +15,14 @@ export type Complete = (list: CandidateList, item: unknown, within: Params) => P
 /** Path parameters. */
 export type Params = Readonly<Record<string, string>>;
 
-/** One for each plan: its items share the number of single views. */
+/** The items of a plan share the number of single views. */
 export function createCompleter(planning: Planning): Complete {
-  let left = planning.policy.select.singleViews ?? MAX_SINGLE_VIEWS;
+  const { views } = planning;
   return async (list, item, within) => {
     const view = singleViewOf(list);
     const { id } = item as { id?: unknown };
-    if (!view || typeof id !== 'string' || left === 0) return item;
-    left -= 1;
+    if (!view || typeof id !== 'string' || views.left === 0) return item;
+    views.left -= 1;
     try {
       const input = { ...within, [view.parameter]: id } as never;
       const answer: unknown = await planning.client.call(view.operation, input, callOptionsOf(planning));

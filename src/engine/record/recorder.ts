@@ -7,23 +7,25 @@ import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../errors.ts';
 import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
+import { RunCache } from '../run-cache.ts';
 import { writeSite } from './write-site.ts';
 
 const TICK_INTERVAL_MS = 1_000;
 /** A claim expires after so long. What its holder still sends after that is not sent. */
 const CLAIM_MS = 60_000;
-const MAX_CACHED_RUNS = 100;
 
 export class Recorder {
   private readonly rounds = new Map<string, Promise<void>>();
   /** Until when nothing is sent to an account. */
   private readonly pauses = new Map<string, number>();
-  private readonly runs = new Map<string, Run>();
+  /** Of these runs, only the fields that never change are current. */
+  private readonly runs: RunCache<Run>;
   private readonly stopping = new AbortController();
   private readonly waiting = new AbortController();
   private loop: Promise<void> | undefined;
 
   constructor(private readonly deps: EngineDeps) {
+    this.runs = new RunCache(deps.records, (run) => run);
     // Every request adds a listener.
     setMaxListeners(0, this.waiting.signal);
   }
@@ -74,22 +76,10 @@ export class Recorder {
     while (!this.stopping.signal.aborted) {
       const claim = await records.outbox.claim(account, clock.now(), CLAIM_MS);
       if (!claim) return;
-      const until = await writeSite(this.deps, claim, (id) => this.runOf(id), this.waiting.signal);
+      const until = await writeSite(this.deps, claim, (id) => this.runs.get(id), this.waiting.signal);
       if (until === undefined) continue;
       this.pauses.set(account, until);
       return;
     }
-  }
-
-  /** A run, of which only the fields that never change are current. */
-  private async runOf(id: string): Promise<Run | undefined> {
-    const cached = this.runs.get(id);
-    if (cached) return cached;
-    const run = await this.deps.records.runs.get(id);
-    if (!run) return undefined;
-    const [oldest] = this.runs.keys();
-    if (oldest !== undefined && this.runs.size >= MAX_CACHED_RUNS) this.runs.delete(oldest);
-    this.runs.set(id, run);
-    return run;
   }
 }

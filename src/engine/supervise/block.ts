@@ -5,13 +5,14 @@
 import { AccountRefusedError } from '../../client/errors.ts';
 import { CaretakerError } from '../../errors.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
+import { noticeFor } from '../notices.ts';
 
 /** How often a blocked account is probed. */
 export const PROBE_INTERVAL_MS = 60_000;
 /** The first probe comes sooner: perhaps only one process has a wrong token. */
 export const FIRST_PROBE_DELAY_MS = 5_000;
 
-/** Marks the account and moves its runs to `blocked`. Notifies once per run. */
+/** Marks the account and moves its runs to `blocked`, each with its notice. */
 export async function blockAccount(
   deps: EngineDeps,
   account: string,
@@ -22,9 +23,10 @@ export async function blockAccount(
   await records.accounts.block(account, { since: at, why: refusal.message });
   for (const run of await records.runs.active(account)) {
     if (run.status === 'queued' || run.status === 'blocked') continue;
-    if (!(await records.runs.move(run, 'blocked', { at, detail: refusal.message }))) continue;
+    const detail = refusal.message;
+    const notice = noticeFor(policyOf(run), { type: 'run', run: run.id, at, status: 'blocked', detail });
+    if (!(await records.runs.move(run, 'blocked', { at, detail, notice }))) continue;
     log.warn({ run: run.id, account }, refusal.message);
-    deps.onRunEnded?.({ ...run, status: 'blocked', detail: refusal.message }, policyOf(run));
   }
 }
 
@@ -63,5 +65,5 @@ export async function admitAccount(deps: EngineDeps, account: string): Promise<v
     log.info({ run: run.id, account }, 'the account accepts requests again, the run continues');
   }
   // Last: if this process dies before, the mark remains, and the next supervisor continues the runs.
-  await records.accounts.unblock(account);
+  await records.accounts.unblock(account, clock.now());
 }

@@ -35,7 +35,7 @@ export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> 
   if (!run.planComplete) {
     // The new fence keeps a planner from adding targets. An unfinished plan has no targets that need an
     // outcome.
-    const planFence = await records.targets.beginPlan(run.id);
+    const planFence = await records.plans.begin(run.id);
     const status = run.ending === 'cancelled' ? 'cancelled' : 'stopped';
     if (planFence > 0) {
       await concludeRun(deps, run, status, { planFence });

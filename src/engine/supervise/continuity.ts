@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { type Clock, isoMinute } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Records } from '../../records/records.ts';
+import type { Held, Run } from '../../run/run.ts';
 import { holdRuns } from './hold.ts';
 
 export interface Continuity {
@@ -71,14 +72,12 @@ export async function openContinuity({
       log.error(
         'Redis was emptied, or is another server than before: runs, pauses and the records of scheduled times are gone. Runs that had not ended are lost; policies run at their next scheduled times.',
       );
-    } else if (seen.is === 'older') {
-      const held = { at: now, since: seen.at };
-      const runs = await holdRuns({ records, log }, held);
-      await records.outbox.postpone(now);
-      if (await generation.continueFromOlder(seen, now)) {
-        const reason = `Redis was restored to its state of ${isoMinute(seen.at)}`;
-        await records.freeze.note({ at: seen.at - MARGIN_MS, until: now, by: 'caretaker', reason });
-      }
+    }
+    // That may have happened after the records were prepared.
+    if (seen.is !== 'current') await prepare();
+    if (seen.is === 'older') {
+      const runs = await holdWork({ records, log }, { at: now, since: seen.at });
+      if (await generation.continueFromOlder(seen, now)) await skipTimes(records, seen.at, now);
       log.error(
         { held: runs.length },
         `Redis was restored to its state of ${isoMinute(seen.at)}: it is not known what was done after that. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and runs that were due meanwhile are skipped ("caretaker backfill" runs them).`,
@@ -122,6 +121,33 @@ export async function openContinuity({
       remember();
     },
   };
+}
+
+/** Holds what an older state shows as in progress: nothing of it is sent until a person decides. Returns the runs. */
+async function holdWork(deps: { records: Records; log: Log }, held: Held): Promise<Run[]> {
+  const runs = await holdRuns(deps, held);
+  await deps.records.outbox.postpone(held.at);
+  return runs;
+}
+
+/** The times that were due between the older state and now are skipped: they may have had their run. */
+async function skipTimes(records: Records, since: number, now: number): Promise<void> {
+  const reason = `Redis was restored to its state of ${isoMinute(since)}`;
+  await records.freeze.note({ at: since - MARGIN_MS, until: now, by: 'caretaker', reason });
+}
+
+/**
+ * Does with records that were restored from a backup what a process does when it notices that Redis has an older
+ * state: it is not known what was done after `since`. Returns the runs that are held.
+ */
+export async function acceptRestored(
+  { records, log }: { records: Records; log: Log },
+  { since, now }: { since: number; now: number },
+): Promise<Run[]> {
+  const runs = await holdWork({ records, log }, { at: now, since });
+  await skipTimes(records, since, now);
+  await records.generation.begin(now);
+  return runs;
 }
 
 const Remembered = z.record(z.string(), z.object({ number: z.number(), at: z.number() }));

@@ -2,6 +2,7 @@
 import type { Run, Target } from '../../run/run.ts';
 import { cancelled } from '../act/decide.ts';
 import type { EngineDeps } from '../deps.ts';
+import { endRejected } from '../rollout/rejected.ts';
 
 const PAGE = 200;
 
@@ -31,15 +32,18 @@ export async function expedite(deps: EngineDeps, run: Run): Promise<void> {
   }
 }
 
-/** Ends every target that has not started, with the outcome that `conclude` gives it. */
+/** Ends every target that has not started, with the outcome that `conclude` gives it; rejected ones as rejected. */
 export async function endPending(
   deps: EngineDeps,
   run: Run,
   conclude: (target: Target) => Target,
 ): Promise<void> {
+  if (run.rollout) await endRejected(deps, run);
   for (;;) {
     const page = await deps.records.targets.pending(run.id, PAGE);
-    const moved = await Promise.all(page.map((target) => transition(deps, run, conclude(target))));
+    // First those that are next; then those of batches that have not begun.
+    const unstarted = page.length > 0 ? page : await deps.records.batches.later(run.id, PAGE);
+    const moved = await Promise.all(unstarted.map((target) => transition(deps, run, conclude(target))));
     // Nothing moved: no target is left, or another process is ending the same targets.
     if (!moved.some(Boolean)) return;
   }

@@ -1,5 +1,6 @@
 /** What a supervisor does for one run, once a second: it continues the run or ends it. */
 import { jobOf } from '../../policy/job-of.ts';
+import { isFinal } from '../../run/moves.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
 import { timedOut, unknownAfterRollback } from '../act/decide.ts';
 import { checkDeadline } from '../deadline.ts';
@@ -8,6 +9,10 @@ import { namingStep } from '../explain-end.ts';
 import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
+import { advance } from '../rollout/advance.ts';
+import { maintainApproval } from '../rollout/approval.ts';
+import type { Gates } from '../rollout/gates.ts';
+import { endRejected } from '../rollout/rejected.ts';
 import { carryOutEnding } from './cancel.ts';
 import { endOpen } from './end-open.ts';
 import { endPending } from './end-unstarted.ts';
@@ -19,6 +24,7 @@ import { heldSince } from './hold.ts';
  */
 export interface AccountState {
   follower: Follower;
+  gates: Gates;
   /** Set after the first round. In the first round, the active runs were started by another process. */
   maintained?: true;
   probedAt: number | undefined;
@@ -57,9 +63,12 @@ export async function maintainRun(
 ): Promise<void> {
   const now = deps.clock.now();
   await checkDeadline(deps, run, active, accountState.predictedAt);
+  if (run.rollout) await endRejected(deps, run);
   if (run.ending) await carryOutEnding(deps, run);
   if (run.ending && !run.planComplete) return;
-  if (run.deadline !== undefined && now > run.deadline) return endAfterDeadline(deps, run, accountState);
+  if (run.status === 'awaiting-approval') return maintainApproval(deps, run);
+  if (run.deadline !== undefined && now > run.deadline)
+    return endAfterDeadline(deps, run.id, now, accountState);
   if (run.held && !run.ending) return maintainHeld(deps, run, run.held);
   if (run.status === 'queued' || run.status === 'planning') return replan(deps, run, active, accountState);
   accountState.replans.delete(run.id);
@@ -71,6 +80,7 @@ export async function maintainRun(
   await stopIfTooManyFailed(deps, run.id);
   await recoverLost(deps, run);
   await finishIfDone(deps, run.id);
+  if (run.rollout) await advance(deps, run.id, accountState.gates);
 }
 
 /**
@@ -113,9 +123,20 @@ async function replan(
   await deps.queues.put([{ kind: 'plan', run: run.id }]);
 }
 
-/** The time limit of the run passed: every target gets its outcome now. */
-async function endAfterDeadline(deps: EngineDeps, run: Run, accountState: AccountState): Promise<void> {
+/**
+ * The time limit of the run passed: every target gets its outcome now. The run is read again after the time `now`, since
+ * another process may have moved the limit: a run that waits for a person at a closed gate gets a later one.
+ */
+async function endAfterDeadline(
+  deps: EngineDeps,
+  id: string,
+  now: number,
+  accountState: AccountState,
+): Promise<void> {
   const { records, clock } = deps;
+  const run = await records.runs.get(id);
+  if (!run || isFinal(run.status) || run.status === 'awaiting-approval') return;
+  if (run.deadline === undefined || now <= run.deadline) return;
   const detail = TIME_LIMIT_PASSED;
   if (!run.planComplete) {
     const last = run.detail === undefined ? '' : ` It could not be planned: ${run.detail}`;

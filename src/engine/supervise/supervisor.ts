@@ -13,6 +13,7 @@ import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { dispatch } from '../finish-run.ts';
 import { Follower } from '../follow/follow.ts';
+import { Gates } from '../rollout/gates.ts';
 import { FIRST_PROBE_DELAY_MS, PROBE_INTERVAL_MS, probeAccount } from './block.ts';
 import { supervisorLease } from './lease.ts';
 import { type AccountState, maintainRun } from './maintain-run.ts';
@@ -55,6 +56,7 @@ export class Supervisor {
     this.stopping.abort();
     await this.loop;
     await Promise.all(this.rounds.values());
+    await Promise.all([...this.accounts.values()].map(({ gates }) => gates.idle()));
     const { records, owner, log } = this.deps;
     for (const account of this.accounts.keys()) {
       await records.locks.release(supervisorLease(account), owner).catch((error: unknown) => {
@@ -131,6 +133,7 @@ export class Supervisor {
 
   private openAccount(account: string): AccountState {
     const state: AccountState = {
+      gates: new Gates(this.deps, this.stopping.signal),
       follower: new Follower(this.deps, account, this.stopping.signal),
       probedAt: undefined,
       predictedAt: new Map(),

@@ -4,10 +4,14 @@
  * The note decides: removing it cancels the change, and another date in it moves the change. A Caretaker that
  * has lost its records still finds the note.
  */
+import { createHash } from 'node:crypto';
 import { isoMinute, isoTime } from '../../clock.ts';
 import type { Api, JobApi } from '../api.ts';
 import { problemWith } from '../problem.ts';
 import { shown } from '../shown.ts';
+
+/** The operations with which changes are announced, for `changes` of a job. */
+export const announcingChanges = ['createSiteNote', 'updateSiteNote', 'deleteSiteNote'] as const;
 
 /** What identifies an announcement. */
 export interface AnnouncementId {
@@ -22,6 +26,7 @@ export interface Announcement {
   noteId: string;
   /** The earliest time of the change, in milliseconds since 1970; NaN when it cannot be parsed. */
   from: number;
+  content: string;
 }
 
 /** A time in the format of an announcement's last line, to the second. */
@@ -30,7 +35,9 @@ export const formatTimestamp = (ms: number): string => `${isoTime(ms).slice(0, 1
 /** A time in the format of texts for people. */
 export const formatUtc = (ms: number): string => isoMinute(ms).replace('Z', ' UTC');
 
-/** A note can have 2500 characters, and this leaves room for its last line. */
+/** The most characters of a note. */
+const MAX_NOTE = 2500;
+/** This leaves room for the last line of the note. */
 const MAX_TEXT = 2000;
 
 const lastLineStart = ({ marker, about }: AnnouncementId): string => `[${marker}: ${about} from `;
@@ -38,21 +45,25 @@ const lastLineStart = ({ marker, about }: AnnouncementId): string => `[${marker}
 const closedLine = ({ marker, about }: AnnouncementId): string => `[${marker}: ${about}, closed]`;
 
 /**
- * The announcement on the site, if there is one; of several, the one with the latest time. Costs one request
- * per 100 notes with the marker, and one for each of them whose content the list does not show.
+ * The announcement on the site, if there is one; of several, the one with the latest time. `besides`: a note that is
+ * left out. Costs one request per 100 notes with the marker, and one for each of them whose content the list does not
+ * show. A list may be late: `readAnnouncement` shows whether the note is still there.
  *
  * @throws {NotShownError} when the service does not show the content of one of these notes.
  */
 export async function findAnnouncement(
   { all, api }: Pick<JobApi, 'all' | 'api'>,
   id: AnnouncementId,
+  besides?: string,
 ): Promise<Announcement | undefined> {
   const query = { site_id: id.siteId, filters: { content: { contains: id.marker } } };
   let found: Announcement | undefined;
-  for await (const { id: noteId, content } of all('listSiteNotes', query)) {
-    const from = announcedTime(content ?? (await contentOf(api, id, noteId)), id);
+  for await (const { id: noteId, content: listed } of all('listSiteNotes', query)) {
+    if (noteId === besides) continue;
+    const content = listed ?? (await contentOf(api, id, noteId));
+    const from = announcedTime(content, id);
     if (from === undefined) continue;
-    if (!found || Number.isNaN(found.from) || from > found.from) found = { noteId, from };
+    if (!found || Number.isNaN(found.from) || from > found.from) found = { noteId, from, content };
   }
   return found;
 }
@@ -71,7 +82,7 @@ export async function readAnnouncement(
 ): Promise<Announcement | 'removed' | 'closed'> {
   const content = await contentOf(api, id, noteId);
   const from = announcedTime(content, id);
-  if (from !== undefined) return { noteId, from };
+  if (from !== undefined) return { noteId, from, content };
   return content.includes(closedLine(id)) ? 'closed' : 'removed';
 }
 
@@ -94,6 +105,14 @@ function announcedTime(content: string, id: AnnouncementId): number | undefined 
   return Date.parse(rest.slice(0, Math.max(0, rest.indexOf(']'))).trim());
 }
 
+/** The content of the note that announces a change. */
+export const announcementContent = (id: AnnouncementId, text: string, from: number): string =>
+  `${text.slice(0, MAX_TEXT)}\n${lastLineStart(id)}${formatTimestamp(from)}]`;
+
+/** Identifies the content of a note. The service may change its line ends and the white space around it. */
+export const hashOfNote = (content: string): string =>
+  createHash('sha256').update(content.replaceAll('\r\n', '\n').trim()).digest('hex').slice(0, 16);
+
 /**
  * Writes the announcement, into the note of the `old` one if there is one, and gives the id of the note. One
  * effect, `createSiteNote` or `updateSiteNote`. Its intent records the time in the format of
@@ -102,13 +121,11 @@ function announcedTime(content: string, id: AnnouncementId): number | undefined 
 export async function announce(
   api: Api,
   id: AnnouncementId,
-  text: string,
+  content: string,
   from: number,
-  old?: Announcement,
+  old?: Pick<Announcement, 'noteId'>,
 ): Promise<string> {
-  const body = {
-    note: { content: `${text.slice(0, MAX_TEXT)}\n${lastLineStart(id)}${formatTimestamp(from)}]` },
-  };
+  const body = { note: { content } };
   const intended = formatTimestamp(from);
   if (!old) return (await api.createSiteNote({ site_id: id.siteId, body }, intended)).note.id;
   await api.updateSiteNote({ site_id: id.siteId, note_id: old.noteId, body }, intended);
@@ -134,4 +151,36 @@ export async function closeAnnouncement(
     if (!gone && !rejected) throw error;
     return rejected?.message;
   }
+}
+
+/**
+ * Takes back an announcement that Caretaker wrote and nobody has changed since: removes its note. One effect,
+ * `deleteSiteNote`, whose intent records the note.
+ */
+export async function removeAnnouncement(
+  api: Api,
+  { siteId }: AnnouncementId,
+  noteId: string,
+): Promise<void> {
+  await api.deleteSiteNote({ site_id: siteId, note_id: noteId }, noteId);
+}
+
+/**
+ * Takes back an announcement that somebody has edited: what people wrote stays, and `text` and the mark of a closed
+ * announcement replace its last line. One effect, `updateSiteNote`, whose intent records the note.
+ */
+export async function retractAnnouncement(
+  api: Api,
+  id: AnnouncementId,
+  { noteId, content }: Announcement,
+  text: string,
+): Promise<void> {
+  const at = content.indexOf(lastLineStart(id));
+  const [before, rest] = [content.slice(0, at), content.slice(at)];
+  const end = rest.indexOf(']');
+  const after = end === -1 ? '' : rest.slice(end + 1);
+  const full = `${before}${text}\n${closedLine(id)}${after}`;
+  const short = `${before}${closedLine(id)}${after}`;
+  const body = { note: { content: full.length <= MAX_NOTE ? full : short.slice(0, MAX_NOTE) } };
+  await api.updateSiteNote({ site_id: id.siteId, note_id: noteId, body }, noteId);
 }

@@ -5,18 +5,24 @@
  * The announcement is a note on the site of the target. Our records remember which note that was: so a removed
  * note is known from one that was never written. When the records are lost, the note still counts. A target
  * without a site has no note, and its announcement is in our records only.
+ *
+ * An announcement is open from before its note is written until it is closed, because the change was made, or
+ * withdrawn, because the policy no longer selects the target (`withdraw.ts`).
  */
 import { z } from 'zod';
+import type { OperationId } from '../../contract/operations.ts';
 import type { Answer, End } from '../answer.ts';
-import type { Acting, Holder, Intent } from '../job.ts';
+import type { Acting, Intent } from '../job.ts';
 import {
   type Announcement,
   type AnnouncementId,
   announce,
+  announcementContent,
   closeAnnouncement,
   findAnnouncement,
   formatTimestamp,
   formatUtc,
+  hashOfNote,
   readAnnouncement,
 } from './announcement.ts';
 
@@ -34,6 +40,8 @@ export interface GracedChange {
   /** See `AnnouncementId`. */
   marker: string;
   about: string;
+  /** The operation that makes the change. */
+  operation: OperationId;
   graceMs: number;
   /** See `Announcements`: an announcement from before that time no longer counts, and is written again. */
   missedAt?: number | undefined;
@@ -45,7 +53,10 @@ export interface GracedChange {
   summary(from: string): string;
 }
 
-export type Graced = Pick<Acting<unknown>, 'api' | 'all' | 'once' | 'now'>;
+export type Graced = Pick<
+  Acting<unknown>,
+  'api' | 'all' | 'once' | 'announcements' | 'now' | 'target' | 'step'
+>;
 
 /** What our records remember of an announcement. */
 const Memory = z.object({
@@ -55,6 +66,12 @@ const Memory = z.object({
   /** The note and its site; a target without a site has neither. */
   noteId: z.exactOptional(z.string()),
   siteId: z.exactOptional(z.string()),
+  /** The hash of the note as it was written; none for a note that was found. */
+  hash: z.exactOptional(z.string()),
+  /** When and by whom the change was cancelled by a command. */
+  cancelled: z.exactOptional(
+    z.object({ at: z.number(), by: z.string(), reason: z.exactOptional(z.string()) }),
+  ),
 });
 export type Memory = z.output<typeof Memory>;
 
@@ -68,6 +85,20 @@ export function parseMemory(result: string | undefined): Memory | undefined {
   return Memory.parse(JSON.parse(result));
 }
 
+/** An announcement that is neither closed nor withdrawn, as our records keep it for its policy. */
+export const OpenAnnouncement = z.object({
+  /** The step of the policy that announced it. */
+  step: z.number(),
+  target: z.string(),
+  label: z.string(),
+  marker: z.string(),
+  about: z.string(),
+  /** Missing in what an earlier release announced. */
+  operation: z.exactOptional(z.string()),
+  siteId: z.exactOptional(z.string()),
+});
+export type OpenAnnouncement = z.output<typeof OpenAnnouncement>;
+
 /** The grace period is over, and the announcement is still there: the change may be made. */
 export interface Due {
   is: 'due';
@@ -76,9 +107,9 @@ export interface Due {
 }
 
 /**
- * Announces the change, or decides what follows from its announcement. Costs one request per 100 notes with
- * the marker; one more when our records know a note that is not among them, and one to announce. Nothing for a
- * target without a site. One effect at most.
+ * Announces the change, or decides what follows from its announcement. Costs no request for a change that was
+ * cancelled by a command, and one while our records know the note and it is there. Else one per 100 notes with the marker, one more for a note that is found, and one to
+ * announce. Nothing for a target without a site. One effect at most.
  *
  * @throws {GoneError} when the site is gone. {NotShownError} when a note does not show its content.
  */
@@ -86,25 +117,34 @@ export async function awaitGrace(acting: Graced, change: GracedChange): Promise<
   const { once, now } = acting;
   const holder = await once.holder(announcementKey(change));
   const memory = parseMemory(holder?.result);
+  // The plan has a withdrawal for the note, if it is still there.
+  if (memory && isCancelled(memory, now)) return keptEnd(memory);
   const found = await look(acting, change, memory);
-  if (found === 'removed' && memory && now <= memory.from + COUNTS_FOR_MS) return keptEnd(memory.from);
+  if (found === 'removed' && memory && now <= memory.from + COUNTS_FOR_MS) return keptEnd(memory);
   const old = found === 'removed' ? undefined : found;
-  // A date that cannot be parsed is NaN: both comparisons are false, and the announcement is written again.
-  const counts = old !== undefined && !((change.missedAt ?? 0) > (memory?.at ?? now));
-  const isAnnounced = counts && now < old.from;
-  const isDue = counts && !isAnnounced && now <= old.from + COUNTS_FOR_MS;
-  if (old && !memory && (isAnnounced || isDue)) await remember(acting, change, { ...old }, holder);
-  if (isAnnounced) return announcedEnd(old.from, change);
-  if (isDue) return { is: 'due', ...(old.noteId === undefined ? {} : { noteId: old.noteId }) };
+
+  // Whoever holds the key without a result has begun to announce the change again, or has ended its announcement.
+  const isOutdated = (holder && !memory) || (change.missedAt ?? 0) > (memory?.at ?? now);
+  // A date that cannot be parsed is NaN: the comparison is false, and the announcement is written again.
+  if (old && !isOutdated && now <= old.from + COUNTS_FOR_MS) {
+    if (!memory) await remember(acting, change, { ...old });
+    return now < old.from ? announcedEnd(old.from, change) : dueBy(old);
+  }
 
   const isHeld = holder && !holder.isOurs && holder.endedAt === undefined;
   if (isHeld) return { is: 'waiting', reason: 'conflict', detail: `The run ${holder.run} announces it.` };
   await once.claim(announcementKey(change), holder);
+  await keepOpen(acting, change);
   const from = now + change.graceMs;
   const id = idOf(change);
-  const written = old?.noteId === undefined ? undefined : { noteId: old.noteId, from: old.from };
-  const noteId = id && (await announce(acting.api, id, textOf(change, from), from, written));
-  await remember(acting, change, { from, ...(noteId === undefined ? {} : { noteId }) });
+  if (!id) {
+    await remember(acting, change, { from });
+    return announcedEnd(from, change);
+  }
+  const content = announcementContent(id, textOf(change, from), from);
+  const written = old?.noteId === undefined ? undefined : { noteId: old.noteId };
+  const noteId = await announce(acting.api, id, content, from, written);
+  await remember(acting, change, { from, noteId, hash: hashOfNote(content) });
   return announcedEnd(from, change);
 }
 
@@ -120,7 +160,12 @@ export async function reconcileAnnouncement(
   const id = idOf(change);
   const found = id && (await findAnnouncement(acting, id));
   if (!found || formatTimestamp(found.from) !== note) return undefined;
-  await remember(acting, change, found);
+  const { noteId, from } = found;
+  await remember(acting, change, {
+    noteId,
+    from,
+    hash: hashOfNote(announcementContent(id, textOf(change, from), from)),
+  });
   return announcedEnd(found.from, change);
 }
 
@@ -130,7 +175,7 @@ export async function reconcileAnnouncement(
  * without a note.
  */
 export async function closeChange(
-  acting: Pick<Graced, 'api' | 'once'>,
+  acting: Pick<Graced, 'api' | 'once' | 'announcements'>,
   change: Pick<GracedChange, 'siteId' | 'marker' | 'about'>,
   noteId: string | undefined,
   text: string,
@@ -144,7 +189,7 @@ export async function closeChange(
 
 /** Whether the lost `updateSiteNote` of `closeChange` had its effect. Our records forget it then. One request. */
 export async function isClosed(
-  acting: Pick<Graced, 'api' | 'once'>,
+  acting: Pick<Graced, 'api' | 'once' | 'announcements'>,
   change: Pick<GracedChange, 'siteId' | 'marker' | 'about'>,
   noteId: string,
 ): Promise<boolean> {
@@ -154,21 +199,43 @@ export async function isClosed(
   return true;
 }
 
+const dueBy = ({ noteId }: { noteId?: string }): Due => ({
+  is: 'due',
+  ...(noteId === undefined ? {} : { noteId }),
+});
+
 /** The announcement: in the account or, for a target without a site, in our records. */
 async function look(
   acting: Graced,
   change: GracedChange,
   memory: Memory | undefined,
-): Promise<(Omit<Announcement, 'noteId'> & { noteId?: string }) | 'removed' | undefined> {
+): Promise<{ from: number; noteId?: string } | 'removed' | undefined> {
   const id = idOf(change);
   if (!id) return memory && { from: memory.from };
-  const listed = await findAnnouncement(acting, id);
-  if (listed || memory?.noteId === undefined) return listed;
-  const read = await readAnnouncement(acting.api, id, memory.noteId);
-  return read === 'closed' ? undefined : read;
+  const found = await lookFor(acting, id, memory?.noteId);
+  return found === 'closed' ? undefined : found;
 }
 
-const idOf = ({
+/**
+ * The announcement of a change: in the note that our records know, or in another. When none of them has it, what
+ * became of the one that they know. Costs one request while that one has it; else one per 100 notes with the marker,
+ * and one for a note that is found.
+ *
+ * @throws {GoneError} when the site is gone. {NotShownError} when a note does not show its content.
+ */
+export async function lookFor(
+  acting: Pick<Graced, 'api' | 'all'>,
+  id: AnnouncementId,
+  noteId: string | undefined,
+): Promise<Announcement | 'removed' | 'closed' | undefined> {
+  const known = noteId === undefined ? undefined : await readAnnouncement(acting.api, id, noteId);
+  if (typeof known === 'object') return known;
+  const listed = await findAnnouncement(acting, id, noteId);
+  const other = listed && (await readAnnouncement(acting.api, id, listed.noteId));
+  return typeof other === 'object' ? other : known;
+}
+
+export const idOf = ({
   siteId,
   marker,
   about,
@@ -177,27 +244,40 @@ const idOf = ({
 
 /** Remembers an announcement, unless another run does so at this time. */
 async function remember(
-  { once, now }: Pick<Graced, 'once' | 'now'>,
+  acting: Graced,
   change: GracedChange,
-  { from, noteId }: Pick<Memory, 'from' | 'noteId'>,
-  instead?: Holder,
+  { from, noteId, hash }: Pick<Memory, 'from' | 'noteId' | 'hash'>,
 ): Promise<void> {
+  const { once, now } = acting;
   const key = announcementKey(change);
-  const isFree = instead && !instead.isOurs && instead.endedAt !== undefined;
-  await once.claim(key, isFree ? instead : undefined);
+  await keepOpen(acting, change);
+  await once.claim(key);
   const { siteId } = change;
   const note = noteId === undefined || siteId === undefined ? {} : { noteId, siteId };
-  await once.note(key, JSON.stringify({ from, at: now, ...note } satisfies Memory));
+  const written = hash === undefined ? {} : { hash };
+  await once.note(key, JSON.stringify({ from, at: now, ...note, ...written } satisfies Memory));
 }
 
-/** A key that is taken over has no result, whoever held it. */
-async function forget(
-  { once }: Pick<Graced, 'once'>,
+/** Keeps the announcement among the open ones of its policy. */
+async function keepOpen(
+  { announcements, target, step }: Pick<Graced, 'announcements' | 'target' | 'step'>,
+  change: GracedChange,
+): Promise<void> {
+  const { marker, about, operation, siteId } = change;
+  const open = { step, target: target.id, label: target.label, marker, about, operation };
+  const facts: OpenAnnouncement = siteId === undefined ? open : { ...open, siteId };
+  await announcements.add(announcementKey(change), JSON.stringify(facts));
+}
+
+/** A key that is taken over has no result, whoever held it. Only then is the announcement no longer open. */
+export async function forget(
+  { once, announcements }: Pick<Graced, 'once' | 'announcements'>,
   change: Pick<GracedChange, 'marker' | 'about'>,
 ): Promise<void> {
   const key = announcementKey(change);
   const holder = await once.holder(key);
   if (holder) await once.claim(key, holder);
+  await announcements.remove(key);
 }
 
 function textOf({ headline, advice = [] }: GracedChange, from: number): string {
@@ -217,8 +297,12 @@ function announcedEnd(from: number, { summary }: GracedChange): End {
   return { is: 'done', reason: 'announced', detail, findings };
 }
 
-const keptEnd = (from: number): End => ({
+/** Whether a command has cancelled the change, and that still counts. */
+export const isCancelled = ({ cancelled, from }: Memory, now: number): boolean =>
+  cancelled !== undefined && now <= from + COUNTS_FOR_MS;
+
+const keptEnd = ({ from, cancelled }: Memory): End => ({
   is: 'skipped',
   reason: 'announcement-removed',
-  detail: `Its announcement for ${formatUtc(from)} was removed, so it is kept until ${formatUtc(from + COUNTS_FOR_MS)}.`,
+  detail: `Its announcement for ${formatUtc(from)} was ${cancelled ? `cancelled by ${cancelled.by}` : 'removed'}, so it is kept until ${formatUtc(from + COUNTS_FOR_MS)}.`,
 });

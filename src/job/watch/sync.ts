@@ -82,7 +82,7 @@ const showsLastSync = (sync: Sync): boolean =>
   sync.last_sync_at === null || timeOf(sync.last_sync_at) !== undefined;
 
 /** Whether a sync of the site has ended since. False when the site does not show the end of its last sync. */
-function hasEnded({ last_sync_at }: Sync, since: TimeBounds): boolean {
+export function hasEnded({ last_sync_at }: Sync, since: TimeBounds): boolean {
   const ended = timeOf(last_sync_at);
   return ended !== undefined && orderOf(ended, since) !== 'before';
 }

@@ -2,14 +2,24 @@
 import { GoneError } from '../../client/errors.ts';
 import { ContractError, type Drift, readAnswer } from '../../contract/answers.ts';
 import { pathParameters } from '../../contract/operation.ts';
-import { type ListId, operationOf } from '../../contract/operations.ts';
+import { type ListId, type OperationId, operationOf } from '../../contract/operations.ts';
 import { listOfView } from '../inventory/inventory.ts';
 import { describeRead, NotHeldError, type Params, type Reads } from '../reads.ts';
-import { healthyDetails, healthyItems, idPrefixes, timesAt } from './healthy-items.ts';
+import {
+  type AccountView,
+  accountViews,
+  healthyDetails,
+  healthyItems,
+  healthyViews,
+  idPrefixes,
+  timesAt,
+} from './healthy-items.ts';
 
 export type PartialItem = Readonly<Record<string, unknown>>;
 /** The items of each list; of a list of a site, by the site's id. */
-export type Given = { readonly [List in ListId]?: readonly PartialItem[] | PartialItems };
+export type Given = { readonly [List in ListId]?: readonly PartialItem[] | PartialItems } & {
+  readonly [View in AccountView]?: PartialItem;
+};
 type PartialItems = Readonly<Record<string, readonly PartialItem[]>>;
 
 /** The one parameter of a list of items of something else: `site_id` of `listSiteNotes`. */
@@ -31,6 +41,7 @@ export function givenReads(given: Given, at: number): Reads {
   return {
     items: async (list, params) => itemsOf(list, params),
     async view(operation, params) {
+      if (isAccountView(operation)) return accountAnswer(operation, given[operation]);
       const list = listOfView(operation);
       if (!list) throw new NotHeldError(`A test cannot give ${describeRead(operation, params)}.`);
       const found = itemsOf(list, params).find(
@@ -41,6 +52,18 @@ export function givenReads(given: Given, at: number): Reads {
       return readAnswer(operation, { [key]: merged(healthyDetails[list] ?? {}, found) }).value;
     },
   };
+}
+
+const isAccountView = (operation: OperationId): operation is AccountView =>
+  accountViews.some((one) => one === operation);
+
+function accountAnswer(view: AccountView, given: PartialItem | undefined): unknown {
+  if (!given)
+    throw new NotHeldError(
+      `The test gives no ${view}, which the policy reads. Add it under "given"; {} is an account that changed nothing.`,
+    );
+  const [key = ''] = pathKeys(view);
+  return readAnswer(view, { [key]: merged(healthyViews[view], given) }).value;
 }
 
 /** The keys of an operation's answer: `site`. */

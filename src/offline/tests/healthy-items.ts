@@ -4,7 +4,7 @@
  *
  * `test/offline/healthy-items.test.ts` compares them with the contract: each shows every field of its list.
  */
-import type { Item, ListId } from '../../contract/operations.ts';
+import type { Item, ListId, OperationId } from '../../contract/operations.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -290,6 +290,21 @@ const content = {
 };
 const email = { sender_email: null, subject: 'Report', body: '', attach_pdf: true };
 const scanned = { total: 1_000, scanned: 1_000 };
+
+/** What the account has only one of: nothing of it was changed. */
+export const healthyViews = {
+  showPluginBranding: { type: 'default', name: null, description: null, author: null },
+  showWpLogin: {
+    type: 'default',
+    logo_file: null,
+    label: null,
+    error_message: null,
+    tooltip: null,
+    sender_email: null,
+  },
+} as const satisfies Partial<Record<OperationId, object>>;
+export type AccountView = keyof typeof healthyViews;
+export const accountViews = Object.keys(healthyViews) as AccountView[];
 
 /** What the single view of an item shows besides. */
 export const healthyDetails: Partial<Record<ListId, object>> = {

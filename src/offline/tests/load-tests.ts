@@ -9,7 +9,7 @@ import { type Diagnostic, inOrder } from '../../yaml/diagnostic.ts';
 import { readStrictly } from '../../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../../yaml/yaml-file.ts';
 import { InventoryError, readInventory } from '../inventory/file.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import { type Inventory, listIds } from '../inventory/inventory.ts';
 import { faultOf, type Given, type PartialItem } from './given-reads.ts';
 import { PolicyTest, TestFileOutline } from './test-file.ts';
 
@@ -152,7 +152,8 @@ function inventoryOf(
 
 /** Items that lack a field without which the service's answer could not be used. */
 function incompleteItems(yaml: YamlFile, path: Path, { given = {} }: PolicyTest): Diagnostic[] {
-  return Object.entries(given as Given).flatMap(([list, items]) => {
+  const lists = Object.entries(given as Given).filter(([id]) => listIds.some((list) => list === id));
+  return lists.flatMap(([list, items]) => {
     const lists = Array.isArray(items)
       ? [{ at: [list], items: items as PartialItem[] }]
       : Object.entries(items as Record<string, PartialItem[]>).map(([id, own]) => ({

@@ -3,16 +3,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../../clock.ts';
 import { firstAt } from '../../dates.ts';
-import type { ChangeRequest } from '../../engine/plan/first-requests.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Registry } from '../../job/registry.ts';
 import type { Policy } from '../../policy/policy.ts';
+import type { PlannedRequest } from '../../records/planned-store.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
 import { readsOf } from '../inventory/inventory.ts';
 import { planOffline } from '../offline-plan.ts';
 import { givenReads } from './given-reads.ts';
 import type { LoadedTest } from './load-tests.ts';
+import { type Recording, recordingsOf } from './recordings.ts';
 import type { PolicyTest } from './test-file.ts';
 
 /** Where a plan is not what a test expects: the lines that are missing, and those that are there instead. */
@@ -59,6 +60,10 @@ export async function runTest({ test, policy, inventory }: LoadedTest, deps: Tes
       const requests = preview.targets.flatMap((target) => ('requests' in target ? target.requests : []));
       differences.push(...requestDifferences(expect.requests, requests));
     }
+    if (expect.recordings)
+      differences.push(
+        recordingDifference(expect.recordings, await recordingsOf(policy, preview, reads, now)),
+      );
     return { differences: differences.filter(isOne) };
   } catch (error) {
     if (error instanceof CaretakerError)
@@ -170,7 +175,10 @@ const containing = (at: string, wanted: readonly string[], found: readonly strin
   unexpected: found.filter((one) => !wanted.some((part) => one.includes(part))),
 });
 
-function requestDifferences(wanted: NonNullable<Expected['requests']>, found: ChangeRequest[]): Difference[] {
+function requestDifferences(
+  wanted: NonNullable<Expected['requests']>,
+  found: PlannedRequest[],
+): Difference[] {
   const left = [...found];
   const missing = wanted.filter((one) => {
     const match = left.findIndex(
@@ -183,6 +191,26 @@ function requestDifferences(wanted: NonNullable<Expected['requests']>, found: Ch
     return match < 0;
   });
   return [{ at: 'requests', missing: missing.map(shown), unexpected: left.map(shown) }];
+}
+
+/** Each site has a recording with the fields that are expected, and no other site has one. */
+function recordingDifference(
+  wanted: NonNullable<Expected['recordings']>,
+  found: readonly Recording[],
+): Difference {
+  const isMet = (one: (typeof wanted)[number]) => (recording: Recording) =>
+    recording.site === one.site &&
+    (one.note === undefined || recording.note === one.note) &&
+    Object.entries(one.custom_work ?? {}).every(
+      ([key, text]) => recording.custom_work?.[key as keyof Recording['custom_work']] === text,
+    );
+  return {
+    at: 'recordings',
+    missing: wanted.filter((one) => !found.some(isMet(one))).map((one) => JSON.stringify(one)),
+    unexpected: found
+      .filter((one) => !wanted.some((each) => isMet(each)(one)))
+      .map((one) => JSON.stringify(one)),
+  };
 }
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

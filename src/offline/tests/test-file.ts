@@ -4,6 +4,7 @@ import { pathParameters } from '../../contract/operation.ts';
 import { type ListId, type OperationId, operationOf, operations } from '../../contract/operations.ts';
 import { published, schemaUnder } from '../../contract/schema.ts';
 import { listIds, listOfView } from '../inventory/inventory.ts';
+import { type AccountView, accountViews } from './healthy-items.ts';
 
 const at = z.iso.datetime({
   offset: true,
@@ -63,8 +64,18 @@ const givenSchema = (list: ListId): z.ZodType => {
     : z.record(z.string(), items).describe(`The items that ${list} shows, by ${parent}.`);
 };
 
+/** What the account has only one of. */
+const viewSchema = (view: AccountView): z.ZodType => {
+  const { answer } = operationOf(view);
+  const [shown] = answer ? Object.values((published(answer) as z.ZodObject).shape) : [];
+  return partial(shown ?? z.looseObject({})).describe(`What ${view} shows.`);
+};
+
 const Given = z
-  .strictObject(Object.fromEntries(givable.map((list) => [list, z.optional(givenSchema(list))])))
+  .strictObject({
+    ...Object.fromEntries(givable.map((list) => [list, z.optional(givenSchema(list))])),
+    ...Object.fromEntries(accountViews.map((view) => [view, z.optional(viewSchema(view))])),
+  })
   .describe('The lists of the account. Items may be partial: the rest is that of a healthy item.');
 
 const changes = (Object.keys(operations) as OperationId[]).filter(
@@ -77,6 +88,20 @@ const Request = z.strictObject({
     .describe('The operation, by its name in the service.'),
   params: z.optional(z.record(z.string(), z.string())).describe('Its path parameters. Default any.'),
   body: z.optional(z.record(z.string(), z.unknown())).describe('The whole body. Default any.'),
+});
+
+const Recording = z.strictObject({
+  site: z.string().describe('The id of the site.'),
+  custom_work: z
+    .optional(
+      z.strictObject({
+        title: z.optional(z.string()).describe('Its title. Default any.'),
+        description: z.optional(z.string()).describe('Its description, without the reference. Default any.'),
+        performed_on: z.optional(z.iso.date()).describe('Its day. Default any.'),
+      }),
+    )
+    .describe('The custom work entry. Default any.'),
+  note: z.optional(z.string()).describe("The run's line in the living note. Default any."),
 });
 
 const why = z.record(z.string(), z.string());
@@ -96,7 +121,10 @@ const Expect = z.strictObject({
   ended: z.optional(why).describe('The same for any outcome that planning finds, such as already-done.'),
   requests: z
     .optional(z.array(Request))
-    .describe('The first change that each target requests, in any order; with `steps`, that of each step.'),
+    .describe('The changes that the targets request, in any order; with `steps`, those of all steps.'),
+  recordings: z
+    .optional(z.array(Recording))
+    .describe('What is written to each site (`record:`), if every target ends as done.'),
   cost: z
     .optional(
       z.strictObject({

@@ -5,9 +5,9 @@
  * of three jobs have their former names, which these jobs no longer know.
  */
 import { z } from 'zod';
-import { runScript } from '../../redis/script.ts';
 import { parseRecord } from '../parse-record.ts';
 import type { Migration, MigrationContext } from './migration.ts';
+import { replaceField } from './replace-field.ts';
 
 const PREFIX = '{caretaker}';
 /** Runs that are looked at together. */
@@ -21,12 +21,6 @@ const names: Record<string, string> = {
 const jobs = ['site-sync', 'report-dispatch', 'update-check'];
 
 const StoredPolicy = z.looseObject({ job: z.string(), options: z.record(z.string(), z.unknown()) });
-
-/** KEYS: run. ARGV: its policy. The hash of a run that is gone would come back without an index. */
-const WRITE = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'policyJson', ARGV[1])
-return 1`;
 
 export const optionNames: Migration = {
   summary: 'the options of jobs have their new names in the runs that were started with the former ones',
@@ -43,10 +37,12 @@ export const optionNames: Migration = {
 async function rename({ store }: MigrationContext, run: string): Promise<void> {
   const [job, json] = await store.hmget(run, 'job', 'policyJson');
   if (!job || !json || !jobs.includes(job)) return;
-  const policy = parseRecord(StoredPolicy, json, run);
-  const options = Object.fromEntries(
-    Object.entries(policy.options).map(([name, value]) => [names[name] ?? name, value]),
-  );
-  if (options['mode'] === 'laggards') options['mode'] = 'stale';
-  await runScript(store, WRITE, [run], [JSON.stringify({ ...policy, options })]);
+  await replaceField(store, { hash: run, field: 'policyJson', read: json }, (text) => {
+    const policy = parseRecord(StoredPolicy, text, run);
+    const options = Object.fromEntries(
+      Object.entries(policy.options).map(([name, value]) => [names[name] ?? name, value]),
+    );
+    if (options['mode'] === 'laggards') options['mode'] = 'stale';
+    return JSON.stringify({ ...policy, options });
+  });
 }

@@ -11,6 +11,7 @@ import { toJson } from '../../redis/store.ts';
 import { parseRecord } from '../parse-record.ts';
 import { keysLike } from './keys-like.ts';
 import type { Migration, MigrationContext } from './migration.ts';
+import { replaceField } from './replace-field.ts';
 
 const PREFIX = '{caretaker}';
 /** Runs, targets or records that are read together. */
@@ -38,12 +39,6 @@ function migrateTarget(json: string, key: string): string {
   if (findings.success) migrated['findings'] = findings.data.map((one) => renamed(one, { says: 'message' }));
   return toJson(migrated);
 }
-
-/** KEYS: hash. ARGV: field, value. Writes a field that exists: the hash may have been removed meanwhile. */
-const REPLACE = `
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return 1`;
 
 /** KEYS: sorted set. ARGV: former member, member. The member keeps its score, and so its place. */
 const REPLACE_MEMBER = `
@@ -97,8 +92,8 @@ async function migrateRun({ store }: MigrationContext, run: string): Promise<voi
     const writes: Promise<unknown>[] = [];
     for (let at = 0; at + 1 < page.length; at += 2) {
       const [id = '', json = ''] = [page[at], page[at + 1]];
-      const migrated = migrateTarget(json, targets);
-      if (migrated !== json) writes.push(runScript(store, REPLACE, [targets], [id, migrated]));
+      const place = { hash: targets, field: id, read: json };
+      writes.push(replaceField(store, place, (value) => migrateTarget(value, targets)));
     }
     await Promise.all(writes);
     cursor = next;
@@ -126,6 +121,7 @@ async function migrateEntry(store: Store, key: string): Promise<void> {
   if ((await store.type(key)) !== 'hash') return;
   const json = await store.hget(key, 'data');
   if (!json) return;
-  const entry = renamed(parseRecord(Fields, json, key), { step: 'fence' });
-  await runScript(store, REPLACE, [key], ['data', JSON.stringify(entry)]);
+  await replaceField(store, { hash: key, field: 'data', read: json }, (value) =>
+    JSON.stringify(renamed(parseRecord(Fields, value, key), { step: 'fence' })),
+  );
 }

@@ -32,6 +32,16 @@ export class NewerRecordsError extends RecordsVersionError {
   }
 }
 
+/** A restore of the records is in progress, or was interrupted. */
+export class IncompleteRestoreError extends RecordsVersionError {
+  readonly code = 'INCOMPLETE_RESTORE';
+  constructor() {
+    super(
+      'The records are being restored from a backup, or that was interrupted: wait for "caretaker restore" to end, or run it again with --replace.',
+    );
+  }
+}
+
 /** The records cannot be migrated while processes of an older release use them. */
 export class OlderProcessesError extends RecordsVersionError {
   readonly code = 'OLDER_PROCESSES';
@@ -51,6 +61,8 @@ export interface MigrationOptions {
   log: Log;
   /** Default: all there are. A test brings its own. */
   migrations?: readonly Migration[];
+  /** Set by the restore itself, which migrates what it has restored. */
+  whileRestoring?: true;
 }
 
 /** Two processes never migrate at the same time unless one of them stood still for so long. */
@@ -70,10 +82,11 @@ const LEASES = ['supervisor', 'steward'] as const;
  * @throws {NewerRecordsError} {OlderProcessesError}
  */
 export async function prepareRecords(options: MigrationOptions): Promise<void> {
-  const { store, owner, migrations = allMigrations } = options;
+  const { store, owner, migrations = allMigrations, whileRestoring = false } = options;
   const locks = new LockStore(store);
   const isReady = async () => {
-    const { version, migrated } = await readSchema(store);
+    const { version, migrated, restoring } = await readSchema(store);
+    if (restoring && !whileRestoring) throw new IncompleteRestoreError();
     if (version > migrations.length) throw new NewerRecordsError(version, migrations.length);
     return migrated === migrations.length;
   };
@@ -113,7 +126,8 @@ async function migrate({
   for (const [done, { summary, run }] of migrations.entries()) {
     if (done < migrated) continue;
     await run({ store, now: clock.now(), log });
-    await store.hset(keys.schema, 'migrated', done + 1);
+    // With the version, so that both are there if Redis was emptied meanwhile.
+    await store.hset(keys.schema, 'version', newest, 'migrated', done + 1);
     if (hasRuns) log.info(`the records were migrated to version ${done + 1}: ${summary}`);
   }
 }
@@ -122,10 +136,23 @@ async function migrate({
  * The version for which the records are, or are being, migrated, and the one they have reached. 0: they have
  * none.
  */
-async function readSchema(store: Store): Promise<{ version: number; migrated: number }> {
-  const [version, migrated] = await store.hmget(keys.schema, 'version', 'migrated');
-  return { version: Number(version ?? 0), migrated: Number(migrated ?? 0) };
+async function readSchema(store: Store): Promise<{ version: number; migrated: number; restoring: boolean }> {
+  const [version, migrated, restoring] = await store.hmget(keys.schema, 'version', 'migrated', 'restoring');
+  return { version: Number(version ?? 0), migrated: Number(migrated ?? 0), restoring: restoring === '1' };
 }
+
+/** No release has records of this version: no process writes an intent, or starts, while it is there. */
+const NO_VERSION = 1_000_000;
+
+/** From here until `endRestore`, no process works with the records. */
+export const beginRestore = (store: Store): Promise<unknown> =>
+  store.hset(keys.schema, 'restoring', '1', 'version', NO_VERSION);
+
+/** The records that were restored have this version, and are to be migrated from there. */
+export const noteRestored = (store: Store, version: number): Promise<unknown> =>
+  store.hset(keys.schema, 'version', version, 'migrated', version);
+
+export const endRestore = (store: Store): Promise<unknown> => store.hdel(keys.schema, 'restoring');
 
 /** @throws {OlderProcessesError} naming daemons, and commands that work on runs. */
 async function refuseOlderProcesses(store: Store, now: number, newest: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { Follower } from '../../../src/engine/follow/follow.ts';
+import { Gates } from '../../../src/engine/rollout/gates.ts';
 import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
@@ -118,7 +119,7 @@ describe('a step that takes long', () => {
     expect(still).toMatchObject({ state: 'acting', fence: acting?.fence });
     expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
     expect(syncs()).toHaveLength(1);
-    expect(world.log.lines.filter((line) => line.includes('worker that went away'))).toEqual([]);
+    expect(world.log.lines.filter((line) => line.includes('worker that stopped responding'))).toEqual([]);
   });
 });
 
@@ -220,6 +221,7 @@ describe('a process that lacks what a run needs', () => {
     const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
 
     await maintainRun(ignorant, waited, [waited], {
+      gates: new Gates(ignorant, new AbortController().signal),
       follower: new Follower(ignorant, 'default', new AbortController().signal),
       probedAt: undefined,
       predictedAt: new Map(),

@@ -39,7 +39,7 @@ describe('a plan that two processes work on', () => {
     });
     const overtaken = plan(slow, run);
     await gate.reached;
-    const step = await other.records.targets.beginPlan(run.id);
+    const step = await other.records.plans.begin(run.id);
 
     gate.open();
     await overtaken;
@@ -64,8 +64,8 @@ describe('a plan that two processes work on', () => {
     // Each killed planner has left its number, and each one that lost Redis has counted an attempt.
     await records.runs.move(run, 'planning', { at: world.clock.now() });
     for (const _killed of [1, 2]) {
-      await records.targets.beginPlan(run.id);
-      await records.targets.countPlanFailure(run.id);
+      await records.plans.begin(run.id);
+      await records.plans.countFailure(run.id);
     }
     let cut = false;
     around(queues, 'put', (call, entries) => {
@@ -97,7 +97,7 @@ describe('a plan that two processes work on', () => {
       throw new TypeError('x is not a function');
     });
     // A plan has three attempts; the last one is overtaken.
-    for (let tries = 0; tries < 2; tries += 1) await other.records.targets.countPlanFailure(run.id);
+    for (let tries = 0; tries < 2; tries += 1) await other.records.plans.countFailure(run.id);
     const overtaken = plan(broken, run);
     await gate.reached;
     await plan(other, run);
@@ -140,7 +140,7 @@ describe('a process that dies', () => {
     const dying = await world.another({ work: false });
     const run = await world.fire(aPolicy());
     const death = aGate();
-    around(dying.records.targets, 'beginPlan', async (call) => {
+    around(dying.records.plans, 'begin', async (call) => {
       await death.pass();
       return call();
     });

@@ -2,41 +2,14 @@
  * What is written to a site, interrupted at each of its steps by a worker in its own process that dies there
  * (SIGKILL). Another worker takes over, and everything is written once.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
-import { siteSync } from '../../../jobs/site-sync/job.ts';
-import type { World } from '../../support/caretaker.ts';
-import { until } from '../../support/caretaker.ts';
+import { afterEach, expect, test } from 'vitest';
+import { dieAt, endDying, steps } from '../../support/dying.ts';
 import { entriesOn, linesOn, openWorld, recorded, recording, runAndRecord } from './recording.ts';
 
-const policy = recording({ job: 'site-sync', options: siteSync.options.parse({ mode: 'all' }) });
-const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'after-result'] as const;
+const policy = recording();
 type Operation = 'createSiteCustomWorks' | 'createSiteNote' | 'updateSiteNote';
 
-/** Lets a worker work until it dies at a step of the operation. */
-async function dieAt(world: World, step: (typeof steps)[number], operation: Operation): Promise<void> {
-  const { caretaker, clock, sandbox } = world;
-  const before = sandbox.journal.effectsOf(operation).length;
-  if (step === 'after-send') sandbox.failNext({ operation }, 'slow');
-  const facts = {
-    settings: caretaker.settings,
-    clock: { from: clock.from, began: clock.began, speed: clock.speed },
-    cut: { step, operation },
-  };
-  const file = fileURLToPath(new URL('../../support/dying.mjs', import.meta.url));
-  const child = spawn(process.execPath, [file, JSON.stringify(facts)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  if (step === 'after-send') {
-    await until(world, () => sandbox.journal.effectsOf(operation).length > before);
-    child.kill('SIGKILL');
-  }
-  const [, signal] = await ended;
-  expect(signal, `the worker that was to die ${step}`).toBe('SIGKILL');
-}
+afterEach(endDying);
 
 test.each<Operation>(['createSiteCustomWorks', 'createSiteNote', 'updateSiteNote'])(
   '%s, killed at each step, is made once for each site',

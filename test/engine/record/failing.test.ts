@@ -1,13 +1,14 @@
 /** Answers that are lost, lists that lag, records that are lost, sites and services that refuse. */
 import { describe, expect, test } from 'vitest';
-import { siteSync } from '../../../jobs/site-sync/job.ts';
 import type { Run } from '../../../src/run/run.ts';
 import type { FaultKind } from '../../../src/sandbox/faults.ts';
+import { around } from '../../support/between.ts';
 import { until, type World } from '../../support/caretaker.ts';
 import {
   DAY_MS,
   emptyRedis,
   entriesOn,
+  HOUR_MS,
   linesOn,
   notesOn,
   openWorld,
@@ -18,13 +19,24 @@ import {
   SITE,
 } from './recording.ts';
 
-const policy = recording({ job: 'site-sync', options: siteSync.options.parse({ mode: 'all' }) });
-const HOUR_MS = 3_600_000;
+const policy = recording();
 
 /** The run after everything was tried again for more than a day. */
 async function afterRetries(world: World, run: Run): Promise<Run> {
   const { outbox } = world.caretaker.records;
+  const { client } = world.caretaker.link('default');
+  let underWay = 0;
+  around(client, 'call', async (send) => {
+    underWay += 1;
+    try {
+      return await send();
+    } finally {
+      underWay -= 1;
+    }
+  });
   for (let hours = 0; (await outbox.accounts()).length > 0 && hours < 100; hours += 1) {
+    // A request in the middle of a leap would look as if the process had been suspended.
+    while (underWay > 0) await world.clock.sleep(500);
     world.clock.leap(HOUR_MS);
     await world.clock.sleep(20_000);
   }
@@ -136,18 +148,21 @@ test('a site that answers with errors is given up after a day, and the others ar
   const run = await world.fire(policy);
   await world.ended(run);
   const { records } = world.caretaker;
-  await until(world, async () => (await records.outbox.state('default')).waiting === 1);
-  const { wanted = 0, recorded: written } = (await records.runs.get(run.id))?.recordings ?? {};
-  expect(wanted).toBeGreaterThan(2);
-  expect(written).toBe(wanted - 1);
+  // The site that fails is still due when its note is written: only its entry is missing.
+  const allButOne = async () => {
+    const { wanted, recorded: written } = (await records.runs.get(run.id))?.recordings ?? {};
+    const { waiting } = await records.outbox.state('default');
+    return wanted !== undefined && wanted > 2 && written === wanted - 1 && waiting === 1;
+  };
+  await until(world, allButOne);
 
   const end = await afterRetries(world, run);
   expect(end.status).toBe('succeeded');
-  expect(end.recordings).toMatchObject({ recorded: wanted - 1, failed: 1 });
+  expect(end.recordings).toMatchObject({ recorded: (end.recordings?.wanted ?? 0) - 1, failed: 1 });
   expect(end.recordings?.first).toMatchObject([
     { site: SITE, kind: 'work', state: 'failed', why: expect.stringContaining('HTTP 500') },
   ]);
-}, 60_000);
+});
 
 test('an outage of a day loses nothing', async () => {
   const world = await openWorld();

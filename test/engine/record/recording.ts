@@ -1,13 +1,15 @@
 /** What tests of `record:` have in common. */
 import { Redis } from 'ioredis';
 import { expect, onTestFinished } from 'vitest';
+import { siteSync } from '../../../jobs/site-sync/job.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
 
 export const person = { requestClass: 'person' } as const;
-export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The site of most tests. */
 export const SITE = 'site-0001';
@@ -22,7 +24,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 export const recording = (changes: Partial<Policy> = {}): Policy =>
   aPolicy({
     job: 'site-sync',
-    options: { mode: 'all' },
+    options: siteSync.options.parse({ mode: 'all' }),
     record: { customWork: { title: 'Monthly maintenance' }, note: 'living' },
     ...changes,
   });

@@ -1,11 +1,15 @@
-/** How a starting process detects that Redis was restored to an older state since a process last stopped. */
+/** How a process detects that Redis was restored to an older state, or emptied, also before it was started. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openContinuity } from '../../../src/engine/supervise/continuity.ts';
+import { keys } from '../../../src/records/keys.ts';
+import { prepareRecords } from '../../../src/records/migrations/migrate.ts';
+import { RECORDS_VERSION } from '../../../src/records/migrations/migrations.ts';
 import { openRecords } from '../../../src/records/records.ts';
+import { around } from '../../support/between.ts';
 import { aRun } from '../../support/builders.ts';
 import { NOON } from '../../support/held-clock.ts';
 import { keptLog } from '../../support/quiet.ts';
@@ -120,7 +124,7 @@ test('a process that remembers more than Redis has stores no intent until Redis 
     async () => {
       await begin(records);
       await records.generation.raise(NOON);
-      await records.targets.add(run.id, await records.targets.beginPlan(run.id), [target]);
+      await records.plans.add(run.id, await records.plans.begin(run.id), [target]);
       await records.runs.move(run, 'running', { at: NOON, planComplete: true });
       const [released] = await records.targets.dispatch(run.id, NOON, 1);
       if (!released) throw new Error('Nobody else can have it.');
@@ -144,5 +148,39 @@ test('a process that remembers more than Redis has stores no intent until Redis 
   );
 
   expect(again).toBe('fenced');
+  store.disconnect();
+});
+
+test('an emptied Redis has its version again when that is noticed, also when it is emptied during the check', async () => {
+  const store = new Redis(redis.options);
+  const records = openRecords(store);
+  const log = keptLog();
+  const prepare = () => prepareRecords({ store, owner: 'web-1.7.9f2c01ab-v4', clock, log });
+  const continuity = await openContinuity({ records, prepare, dataDir, clock, log });
+  // Between its two commands: one looks for the version, the other raises the number.
+  around(records.generation, 'raise', async (raise) => {
+    await store.flushall();
+    return raise();
+  });
+
+  await continuity.check();
+
+  expect(log.lines).toEqual([expect.stringContaining('error Redis was emptied')]);
+  expect(await store.hget(keys.schema, 'version')).toBe(String(RECORDS_VERSION));
+  await continuity.close();
+  store.disconnect();
+});
+
+test('an answer from before Redis was emptied does not make the new records seem to be older', async () => {
+  const store = new Redis(redis.options);
+  const { generation } = openRecords(store);
+  for (let count = 0; count < 5; count += 1) await generation.raise(NOON);
+  const before = generation.remembered;
+  await store.flushall();
+  expect(await generation.raise(NOON)).toMatchObject({ is: 'emptied', number: 1 });
+
+  generation.observe({ ...before, number: before.number + 1 });
+
+  expect(await generation.raise(NOON)).toMatchObject({ is: 'current', number: 2 });
   store.disconnect();
 });

@@ -132,7 +132,7 @@ describe('mistakes are found when the policy is loaded', () => {
     [
       { from: 'account' },
       { operation: 'resetPluginBranding' },
-      'resetPluginBranding is destructive: a second request does not restore what it removes. if this is intended, add confirm: resetPluginBranding',
+      'resetPluginBranding is destructive: The settings of the branding are lost. if this is intended, add confirm: resetPluginBranding',
     ],
     [
       { from: 'account' },

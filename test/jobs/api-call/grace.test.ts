@@ -1,5 +1,5 @@
 /** api-call with `grace`: a destructive call is announced, and made by a later run. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { RejectedError } from '../../../src/client/errors.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';
@@ -9,19 +9,14 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import { folderWith } from '../../settings/folder.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const DAY = 86_400_000;
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 async function withCopy(): Promise<string> {
-  world = await startWorld({ sites: 3 });
-  stop = world.stop;
+  world = await worldOfTest({ sites: 3 });
   world.sandbox.staging.clear();
   return world.sandbox.staging.make('site-0001', 15);
 }
@@ -158,8 +153,7 @@ describe('an announced call', () => {
   );
 
   test('that the policy declares differently is announced again', async () => {
-    world = await startWorld({ sites: 1 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 1 });
     const [first, second] = (await call('listTags', {})).tags;
     const untag = (tag_id = '') =>
       deletion(
@@ -174,13 +168,16 @@ describe('an announced call', () => {
     await runOf(untag(first?.id));
     world.clock.leap(3 * DAY);
 
-    expect((await runOf(untag(second?.id)))['site-0001']).toMatchObject({ reason: 'announced' });
-    expect(effects()).toEqual(['createSiteNote', 'createSiteNote']);
+    const targets = await runOf(untag(second?.id));
+
+    expect(targets['site-0001']).toMatchObject({ reason: 'announced' });
+    expect(Object.values(targets).map(({ reason }) => reason)).toContain('announcement-withdrawn');
+    expect(effects().toSorted()).toEqual(['createSiteNote', 'createSiteNote', 'deleteSiteNote']);
+    expect(await notes()).toHaveLength(1);
   });
 
   test('is announced again when it applies again after it was made', async () => {
-    world = await startWorld({ sites: 1 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 1 });
     const policy = deletion(
       { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' },
       { select: { from: 'listSites', filters: {} } },
@@ -191,22 +188,6 @@ describe('an announced call', () => {
 
     expect((await runOf(policy))['site-0001']).toMatchObject({ reason: 'announced' });
     expect(world.sandbox.journal.countOf('disableSiteActivityLogs')).toBe(1);
-  });
-
-  test('is announced anew when a run in between did not select its target', async () => {
-    const copy = await withCopy();
-    const none = deletion({}, { select: { ...deletion().select, where: 'staging.id == "another"' } });
-    await runOf(deletion());
-    world.clock.leap(DAY);
-    expect(await runOf(none)).toEqual({});
-    world.clock.leap(3 * DAY);
-
-    const again = await runOf(deletion());
-    const after = await runOf(deletion());
-
-    expect([again, after].map((targets) => targets[copy]?.reason)).toEqual(['announced', 'announced']);
-    expect(again[copy]?.detail).toMatch(/on or after 2026-11-28 /);
-    expect(effects()).toEqual(['createSiteNote', 'updateSiteNote']);
   });
 
   test('keeps its announcement when the service refuses the call, and is made by a later run', async () => {
@@ -227,8 +208,7 @@ describe('an announced call', () => {
   });
 
   test('that starts a task is followed to its end, and then its announcement is closed', async () => {
-    world = await startWorld({ sites: 10 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 10 });
     const filters = { backups: { eq: true }, connection_status: { eq: 'connected' }, locked: { eq: false } };
     const { sites } = await call('listSites', { filters } as Input<'listSites'>);
     const [site = '', other] = sites.map(({ id }) => id);
@@ -276,8 +256,7 @@ describe('an announced call', () => {
 
 describe('a target that belongs to no site', () => {
   test('is announced in the findings only, and the call is made after the grace period', async () => {
-    world = await startWorld({ sites: 1 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 1 });
     const tag = await call('createTag', { body: { tag: { name: 'old' } } });
     const policy = deletion(
       { operation: 'deleteTag', confirm: 'deleteTag' },
@@ -300,8 +279,7 @@ describe('a target that belongs to no site', () => {
   });
 
   test('is announced again when its announcement is more than 90 days past its date', async () => {
-    world = await startWorld({ sites: 1 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 1 });
     const { tag } = await call('createTag', { body: { tag: { name: 'old' } } });
     const policy = deletion(
       { operation: 'deleteTag', confirm: 'deleteTag' },
@@ -355,8 +333,7 @@ describe('the plan of an announced call', () => {
   });
 
   test('shows those of the items of each site too', async () => {
-    world = await startWorld({ sites: 1 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 1 });
     await call('createSiteNote', { site_id: 'site-0001', body: { note: { content: 'old' } } });
     const policy = deletion(
       { operation: 'deleteSiteNote', confirm: 'deleteSiteNote' },

@@ -89,7 +89,7 @@ describe('when its policy is loaded, a call is checked against the contract and'
       'listStagingSites',
       '{ operation: deleteStagingSite }',
       [
-        '0:13 deleteStagingSite is destructive: a second request does not restore what it removes. if this is intended, add confirm: deleteStagingSite',
+        '0:13 deleteStagingSite is destructive: The copy and everything that was changed in it are lost. if this is intended, add confirm: deleteStagingSite',
       ],
     ],
     [

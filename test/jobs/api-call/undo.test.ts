@@ -7,6 +7,7 @@ import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Target } from '../../../src/run/run.ts';
 import { folderWith } from '../../settings/folder.ts';
+import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 
@@ -42,6 +43,8 @@ const client = () => world.caretaker.link('default').client;
 const person = { requestClass: 'person' } as const;
 const isOn = async (site_id: string) =>
   (await client().call('showSite', { site_id }, person)).site.activity_logs?.enabled;
+/** The time that the sandbox takes for a change. */
+const CHANGE_MS = 10_000;
 /** Somebody else sets it, as soon as the service has finished the change before. */
 async function set(site_id: string, on: boolean): Promise<void> {
   const operation = on ? 'enableSiteActivityLogs' : 'disableSiteActivityLogs';
@@ -104,27 +107,41 @@ test('what somebody has changed since is left alone', async () => {
   expect(end).toMatchObject({ reason: 'already-done', detail: 'Somebody has reversed it already.' });
 });
 
-test('a change whose answer was lost is made again and then counts as changed', async () => {
+test('a change whose answer was lost counts as changed when the service shows it, and is not sent again', async () => {
   await start(1);
   await set('site-0001', true);
+  // Until then the service refuses another change of the site, and the lost answer would be the refusal.
+  await world.clock.sleep(CHANGE_MS);
   world.sandbox.failNext({ operation: 'disableSiteActivityLogs' }, 'reset-after');
   world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
 
   expect((await runOf(quiet())).get('site-0001')).toMatchObject({ reason: 'done' });
+  await world.clock.sleep(CHANGE_MS);
   expect((await runOf(back)).get('site-0001')).toMatchObject({ reason: 'done' });
   expect(await isOn('site-0001')).toBe(true);
+  const { journal } = world.sandbox;
+  expect(journal.countOf('disableSiteActivityLogs')).toBe(1);
+  // One more was sent by somebody else, before.
+  expect(journal.countOf('enableSiteActivityLogs')).toBe(2);
 });
 
 test('a change that the service never confirmed is not reversed', async () => {
   await start(1);
   await set('site-0001', true);
   world.sandbox.failNext({ operation: 'disableSiteActivityLogs', times: 20 }, 'reset-after');
+  // Nor does it show the state after the request.
+  let show = () => {};
+  around(client(), 'call', async (send, asked) => {
+    if (asked === 'disableSiteActivityLogs') show = world.sandbox.hide('showSite', 'activity_logs');
+    return send();
+  });
   const retry = { attempts: 1, backoff: 'fixed', delayMs: 5_000, maxDelayMs: 5_000 } as const;
   const lost = (await runOf(quiet({ retry }))).get('site-0001');
+  show();
 
   const end = (await runOf(back)).get('site-0001');
 
-  expect(lost?.outcome).toBe('failed');
+  expect(lost).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
   expect(end).toMatchObject({
     reason: 'not-eligible',
     detail: expect.stringMatching(

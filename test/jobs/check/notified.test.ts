@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { check } from '../../../jobs/check/job.ts';
 import type { Select } from '../../../src/policy/policy.ts';
 import { startReceiver } from '../../notify/receiver.ts';
+import { letterOf } from '../../notify/world.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 
@@ -13,10 +14,10 @@ afterEach(async () => {
 });
 
 test('a paused site is reported when it is first seen and when it is resumed', async () => {
-  world = await startWorld({ sites: 4 });
+  world = await startWorld({ sites: 4, notify: true });
   const ops = await startReceiver();
   const { retention, calendars } = world.caretaker.settings;
-  const notifications = { ops: { name: 'ops', webhook: { url: ops.url } } };
+  const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
   world.caretaker.take({ notifications, calendars, retention });
   const [site = '', other = ''] = world.sandbox.siteIds();
   const select: Select = { from: 'listSites', filters: {}, where: 'site.sync.paused' };
@@ -33,9 +34,10 @@ test('a paused site is reported when it is first seen and when it is resumed', a
     const before = ops.received.length;
     await now.ended(await now.fire(policy, only));
     await ops.untilReceived(before + sent);
-    return ops.received
-      .slice(before)
-      .map(({ headers, body }) => [headers['x-caretaker-event'], JSON.parse(body).text.split('\n').length]);
+    return ops.received.slice(before).map((_, index) => {
+      const { type, data } = letterOf(ops, before + index);
+      return [type, data.text.split('\n').length];
+    });
   };
 
   expect(await checked(0)).toEqual([]);

@@ -62,6 +62,17 @@ describe('a site whose sync', () => {
     expect(synced).toHaveLength(2);
   });
 
+  test('had ended before the plan, which a list that lags behind did not show, is synced', async () => {
+    world = await startWorld({ sites: 1, listLagMs: 120_000 });
+    world.sandbox.site('site-0001').syncTakes(130_000);
+    world.sandbox.site('site-0001').startSync();
+    // It has ended, and the list still shows it as running.
+    await world.clock.sleep(131_000);
+    const run = await world.ended(await world.fire(aPolicy()));
+    expect(await world.reasons(run)).toEqual({ 'site-0001': 'done' });
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(1);
+  });
+
   test('was started by somebody else between the plan and our request is adopted', async () => {
     const { reason, synced } = await syncThree((now, first) =>
       beforeSync(now, first, () => {

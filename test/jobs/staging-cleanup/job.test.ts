@@ -1,26 +1,21 @@
 /** staging-cleanup: which copies are stale, how they are announced, deleted or extended, and which are kept. */
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const DAY = 86_400_000;
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 /** Three sites with copies, each given by the number of its site and its age in days. Oldest first. */
 async function withCopies(...copies: [site: number, daysAgo: number][]): Promise<string[]> {
-  world = await startWorld({ sites: 3 });
-  stop = world.stop;
+  world = await worldOfTest({ sites: 3 });
   const { staging, siteIds } = world.sandbox;
   staging.clear();
   return copies.map(([site, daysAgo]) => staging.make(siteIds()[site] ?? '', daysAgo));
@@ -151,7 +146,7 @@ describe('a stale copy', () => {
     await clean();
     // As after a loss of the records: the run that finds the note remembers it.
     const client = new Redis(world.redis.options);
-    expect(await client.del(await client.keys('*announcement*'))).toBe(1);
+    expect(await client.del(await client.keys('*announcement*'))).toBe(2);
     client.disconnect();
     await clean();
     await removeNote();
@@ -161,8 +156,7 @@ describe('a stale copy', () => {
   });
 
   test('is announced once while the list of notes does not show the note yet', async () => {
-    world = await startWorld({ sites: 3, listLagMs: 600_000 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 3, listLagMs: 600_000 });
     world.sandbox.staging.clear();
     const stale = world.sandbox.staging.make('site-0001', 15);
     world.clock.leap(DAY);
@@ -202,15 +196,18 @@ describe('a stale copy', () => {
     );
   });
 
-  test('that is no longer stale is kept, even if its deletion was announced', async () => {
-    await withCopies([0, 15]);
+  test('that is no longer stale is kept, and the announcement of its deletion is withdrawn', async () => {
+    const [copy = ''] = await withCopies([0, 15]);
     await clean();
     world.clock.leap(4 * DAY);
     const { tags } = await call('listTags', {});
     const [tag] = tags;
     await call('assignTag', { tag_id: tag?.id ?? '', body: { site_ids: ['site-0001'] } });
 
-    expect(await clean({ unless_tagged: [{ name: tag?.name?.toUpperCase() }] })).toEqual({});
+    expect(reasonsOf(await clean({ unless_tagged: [{ name: tag?.name?.toUpperCase() }] }))).toEqual({
+      [`announcement of ${copy}`]: 'announcement-withdrawn',
+    });
+    expect(await notesOf(0)).toEqual([]);
     expect(await clean({ unless_tagged: [tag?.id] })).toEqual({});
   });
 
@@ -601,6 +598,7 @@ describe('the plan', () => {
       latest: new Set<string>(),
       busy: new Map(),
       tags: { missing: [], names: new Map([['7', 'gold']]) },
+      announced: { known: new Map(), open: [], idFor: () => undefined, missedAt: () => undefined },
     };
     const facts = {
       options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options }),

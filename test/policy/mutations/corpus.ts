@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { everyLine, policyWith } from '../p.ts';
+import { callTexts } from './calls.ts';
 
 /** Policies that share what they have. */
 const sharing = `
@@ -25,7 +26,7 @@ policies:
     with: { severity: error, message: "{{site.title}}" }
 `;
 
-/** The texts of all policy files: of the docs, of `config/`, and one with every key. */
+/** The texts of all policy files: of the docs, of `config/`, one with every key, and one for each call. */
 export function policyTexts(): string[] {
   const pages = [
     'README.md',
@@ -42,7 +43,8 @@ export function policyTexts(): string[] {
   const shipped = ['config/policies', 'config/examples'].flatMap((folder) => inFolder(folder, '.yaml'));
   // `depth` is an option of the small job in `tiny-job.ts`.
   const everyKey = policyWith(everyLine.replace(', depth: quick', ''));
-  return [...shown, ...shipped.map((file) => readFileSync(file, 'utf8')), everyKey, sharing];
+  const files = shipped.map((file) => readFileSync(file, 'utf8'));
+  return [...shown, ...files, everyKey, sharing, ...callTexts()];
 }
 
 const inFolder = (folder: string, ending: string): string[] =>

@@ -72,6 +72,14 @@ test('an interrupted migration continues with the step that was interrupted', as
   expect(await schema()).toEqual({ version: '3', migrated: '3' });
 });
 
+test('records that are emptied during a migration have their version after it', async () => {
+  const emptied = { summary: '', run: async () => void (await redis.flushall()) };
+
+  await prepare([...steps('a'), emptied, ...steps('c')]);
+
+  expect(await schema()).toEqual({ version: '3', migrated: '3' });
+});
+
 test('when several processes start at once, one migrates and the others wait for it', async () => {
   const others = [1, 2, 3].map(() => new Redis(server.options));
   await Promise.all(others.map((store, index) => prepare(steps('a', 'b'), `here.${index}.aaaa-v2`, store)));

@@ -1,11 +1,14 @@
-/** The single steps: each can be interrupted, and executed twice at the same time. */
+/** The single steps: each can be interrupted, executed twice at the same time, and beside processes that work. */
 import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../../src/records/keys.ts';
 import { ownKeys } from '../../../src/records/migrations/0001-own-keys.ts';
 import { totals } from '../../../src/records/migrations/0002-totals.ts';
 import { standardNames } from '../../../src/records/migrations/0004-standard-names.ts';
+import { findingIndexes } from '../../../src/records/migrations/0005-finding-indexes.ts';
 import { openRecords } from '../../../src/records/records.ts';
+import { around } from '../../support/between.ts';
 import { aRun, aTarget } from '../../support/builders.ts';
+import { findIn } from '../../support/findings.ts';
 import { loadRecords, recordsOf } from '../../support/old-records.ts';
 import { keptLog } from '../../support/quiet.ts';
 import { redisOfFile } from '../../support/redis-of-file.ts';
@@ -41,7 +44,7 @@ test('runs that ended before totals existed are added once, each in its hour', a
     const run = aRun({ id: `old.${index}`, policy: 'sync' });
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
     await records.runs.move(run, 'planning', { at: NOON });
-    await records.targets.add(run.id, await records.targets.beginPlan(run.id), [
+    await records.plans.add(run.id, await records.plans.begin(run.id), [
       aTarget('a', { state: 'ended', outcome: 'failed', reason: 'timeout' }),
     ]);
     await records.runs.move(run, 'running', { at: NOON, planComplete: true });
@@ -97,4 +100,52 @@ test('no stored field keeps its old name, even if the step was interrupted', asy
   expect(scores).toEqual(times.filter((_, at) => at % 2 === 1));
   const entry = '{caretaker}:queue:actions:act.first-notes.20261121T192215Z-bce8.site-0007.1';
   expect(JSON.parse((await redis.hget(entry, 'data')) ?? '')).toMatchObject({ kind: 'act', fence: 1 });
+});
+
+test('what a process writes to a target while it is migrated stays, whatever version it was read in', async () => {
+  const run = aRun({ id: 'now.1' });
+  await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
+  await records.runs.move(run, 'planning', { at: NOON });
+  // Redis writes a slash in its own way, so that the text of a current target also changes.
+  const target = aTarget('a', { label: 'https://a.example' });
+  await records.plans.add(run.id, await records.plans.begin(run.id), [target]);
+  await records.runs.move(run, 'running', { at: NOON, planComplete: true });
+  const [dispatched] = await records.targets.dispatch(run.id, NOON, 1);
+  if (!dispatched) throw new Error('There is one target, and it is free.');
+  await redis.hset(keys.targets(run.id), 'old', '{"id":"old","step":1}');
+  const store = redis.duplicate();
+  around(store, 'hscan', async (read) => {
+    const page = await read();
+    await records.targets.claim(run, dispatched, NOON);
+    await redis.hset(keys.targets(run.id), 'old', '{"id":"old","step":2}');
+    return page;
+  });
+
+  await standardNames.run({ ...context, store });
+
+  expect(await records.targets.get(run.id, 'a')).toMatchObject({ claimed: true, fence: 2 });
+  expect(await redis.hget(keys.targets(run.id), 'old')).toBe('{"id":"old","fence":2}');
+  store.disconnect();
+});
+
+test('findings of older records can be listed, even if the step was interrupted', async () => {
+  const found = [{ target: 'a' }, { target: 'b', severity: 'warning' }] as const;
+  await findIn(records, { account: 'of: ours', policy: 'checks', at: NOON, found });
+  const read = async () => ({
+    groups: await records.openFindings.groups(await records.openFindings.policies(), 0),
+    ofSite: await records.openFindings.ofSite({ account: 'of: ours', policy: 'checks' }, 'a'),
+  });
+  const before = await read();
+  const indexes = ['finding-policies', 'findings-since', 'findings-of-sites'];
+  for (const name of indexes) await redis.del(...(await redis.keys(`{caretaker}:${name}*`)));
+  expect((await read()).groups).toEqual([]);
+
+  await Promise.all([findingIndexes.run(context), findingIndexes.run(context)]);
+  await findingIndexes.run(context);
+
+  expect(before.groups).toHaveLength(2);
+  expect(before.ofSite).toHaveLength(1);
+  expect(await read()).toEqual(before);
+  for (const key of await redis.keys('{caretaker}:finding*'))
+    if (!key.includes('-at:')) expect(await redis.pttl(key), key).toBeGreaterThan(0);
 });

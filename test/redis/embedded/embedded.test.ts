@@ -235,4 +235,4 @@ test('a server whose users were all killed stops by itself, and its data is kept
   expect(await connect(again).get('kept')).toBe('yes');
   await again.close();
   expect(existsSync(dirname(socketPath))).toBe(false);
-}, 90_000);
+});

@@ -1,0 +1,40 @@
+/** Notices about policy files that break and are fixed, once for all processes that read them. */
+import type { PolicyWatcher } from '../policy/policy-watcher.ts';
+import type { Records } from '../records/records.ts';
+import { placeOf, shortFile } from '../yaml/diagnostic.ts';
+
+/**
+ * A file counts as fixed when no process has seen an error in it for so long: processes read a changed file some seconds
+ * apart, and other machines may get it later.
+ */
+export const FIXED_AFTER_MS = 30_000;
+const PREFIX = 'policy-file ';
+
+/** Costs one request to Redis, and one for each file that is broken or was. */
+export async function noteBrokenFiles(
+  { alerts }: Pick<Records, 'alerts'>,
+  { findings }: Pick<PolicyWatcher, 'findings'>,
+  at: number,
+): Promise<void> {
+  const broken = new Map<string, string>();
+  for (const finding of findings().toReversed())
+    broken.set(shortFile(finding.file), `${placeOf(finding)}: ${finding.message}`);
+  for (const [file, error] of broken)
+    await alerts.raise(PREFIX + file, {
+      type: 'system',
+      event: 'policy-file-broken',
+      at,
+      detail: `The policy file ${file} has errors: ${error} Its policies stay active as they were before.`,
+    });
+  for (const alert of await alerts.names(PREFIX)) {
+    const file = alert.slice(PREFIX.length);
+    if (broken.has(file)) continue;
+    const detail = `The policy file ${file} has no errors any more.`;
+    await alerts.clear(alert, at - FIXED_AFTER_MS, {
+      type: 'system',
+      event: 'policy-file-fixed',
+      at,
+      detail,
+    });
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What was spent of a budget, by class and policy, in buckets of minutes and hours. The script that grants a request
+ * counts it (`scripts.ts`), so that it costs no command of its own.
+ *
+ * A request counts in the bucket in which its window began. So a bucket of a minute never has more than the limit,
+ * although windows do not begin with the minutes of the clock.
+ */
+import type { Cluster, Redis } from 'ioredis';
+import { type RequestClass, requestClasses } from './request-class.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The sizes of buckets: how long each is kept after it began to count. */
+export const bucketSizes = [
+  { name: 'minute', ms: MINUTE_MS, keptMs: 2 * HOUR_MS + 10 * MINUTE_MS },
+  { name: 'hour', ms: HOUR_MS, keptMs: 8 * DAY_MS + 2 * HOUR_MS },
+] as const;
+
+/** The spans that can be read, each with its buckets. */
+export const historySpans = {
+  hour: { ms: HOUR_MS, size: bucketSizes[0] },
+  day: { ms: DAY_MS, size: bucketSizes[1] },
+  week: { ms: 7 * DAY_MS, size: bucketSizes[1] },
+} as const;
+export type HistorySpan = keyof typeof historySpans;
+
+/** A bucket has at most so many pairs of class and policy; those of further policies are counted as of none. */
+export const MAX_FIELDS = 200;
+
+export interface Spending {
+  class: RequestClass;
+  /** The policy whose runs needed them; missing for what several policies share, and for people. */
+  policy?: string;
+  requests: number;
+}
+
+export interface BudgetBucket {
+  /** When it begins. */
+  at: number;
+  ms: number;
+  spent: Spending[];
+  /** What other clients spent in the windows that ended, at least; missing when no window of it was seen to its end. */
+  others?: number;
+  /** The limit of a window, as it was last seen in it. */
+  limit?: number;
+}
+
+/** Reads the buckets of a span, oldest first, the one in progress included. One round trip. */
+export async function readHistory(
+  redis: Redis | Cluster,
+  prefix: string,
+  span: HistorySpan,
+  now: number,
+): Promise<BudgetBucket[]> {
+  const { ms, size } = historySpans[span];
+  const last = Math.floor(now / size.ms) * size.ms;
+  const times = Array.from({ length: ms / size.ms }, (_, index) => last - ms + (index + 1) * size.ms);
+  const reads = redis.pipeline();
+  for (const at of times) reads.hgetall(`${prefix}${size.name}:${at}`);
+  const answers = (await reads.exec()) ?? [];
+  return times.map((at, index) => {
+    const [error, fields] = answers[index] ?? [];
+    if (error) throw error;
+    return bucketOf(at, size.ms, (fields ?? {}) as Record<string, string>);
+  });
+}
+
+function bucketOf(at: number, ms: number, fields: Record<string, string>): BudgetBucket {
+  const spent = Object.entries(fields).flatMap(([field, count]): Spending[] => {
+    const [requestClass, policy] = field.split(' ');
+    const known = requestClasses.find((one) => one === requestClass);
+    if (known === undefined || policy === undefined) return [];
+    return [{ class: known, ...(policy === '' ? {} : { policy }), requests: Number(count) }];
+  });
+  const { others, limit } = fields;
+  return {
+    at,
+    ms,
+    spent,
+    ...(others === undefined ? {} : { others: Number(others) }),
+    ...(limit === undefined ? {} : { limit: Number(limit) }),
+  };
+}

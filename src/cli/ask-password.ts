@@ -1,0 +1,61 @@
+/** Asks for a password at a terminal, without showing it. */
+import { MIN_PASSWORD } from '../access/password-hash.ts';
+import { InterruptedError, UsageError } from './exit.ts';
+
+/**
+ * Asks twice at the terminal, or reads the first line of standard input.
+ *
+ * @throws {InterruptedError} at Ctrl-C.
+ * @throws {UsageError} when the password is too short, or the two differ, or there is no terminal to ask at.
+ */
+export async function newPassword(fromStdin: boolean): Promise<string> {
+  const password = fromStdin ? await firstLine() : await ask('Password: ');
+  if ([...password].length < MIN_PASSWORD)
+    throw new UsageError(`The password must have at least ${MIN_PASSWORD} characters.`);
+  if (fromStdin) return password;
+  const again = await ask('The same again: ');
+  if (again !== password) throw new UsageError('The two passwords differ.');
+  return password;
+}
+
+async function firstLine(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}
+
+const [CTRL_C, CTRL_U, DELETE] = ['\u0003', '\u0015', '\u007f'];
+
+/** What is typed after one more key: Ctrl-U clears it, and other control characters do nothing. */
+function edited(typed: string[], char: string): string[] {
+  if (char === CTRL_U) return [];
+  if (char === DELETE || char === '\b') return typed.slice(0, -1);
+  return char >= ' ' ? [...typed, char] : typed;
+}
+
+/** Reads a line in raw mode, in which the terminal shows nothing of it. */
+function ask(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY) throw new UsageError('There is no terminal to ask at: send the password with --stdin.');
+  // Before the question: whoever types at once would see the password, and Ctrl-C would end the process without a word.
+  stdin.setRawMode(true);
+  stderr.write(question);
+  stdin.setEncoding('utf8').resume();
+  return new Promise((resolve, reject) => {
+    let typed: string[] = [];
+    const end = (settle: () => void) => {
+      stdin.off('data', take).pause();
+      stdin.setRawMode(false);
+      stderr.write('\n');
+      settle();
+    };
+    const take = (chunk: string) => {
+      for (const char of chunk) {
+        if (char === '\r' || char === '\n') return end(() => resolve(typed.join('')));
+        if (char === CTRL_C) return end(() => reject(new InterruptedError('No hash was made.')));
+        typed = edited(typed, char);
+      }
+    };
+    stdin.on('data', take);
+  });
+}

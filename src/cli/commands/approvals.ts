@@ -1,0 +1,96 @@
+/** Lists the runs that wait for an approval, and approves or rejects them. */
+import { isoMinute } from '../../clock.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import {
+  approveRun as approve,
+  listApprovals as list,
+  openTargets,
+  rejectRun as reject,
+  toApprovalAnswer,
+} from '../../control/commands/approve-run.ts';
+import { isFinal } from '../../run/moves.ts';
+import { lastApproval } from '../../run/rollout.ts';
+import type { Run } from '../../run/run.ts';
+import { countOf } from '../../text.ts';
+import { type Acted, actOnRun } from '../act-on-run.ts';
+import { type GlobalOptions, type ReasonOption, settingsOf, withRecords } from '../context.ts';
+import { exit } from '../exit.ts';
+import { localActor } from '../local-actor.ts';
+import { type OutputOption, show } from '../output/show.ts';
+import { type Terminal, table } from '../output/terminal.ts';
+import { printIdle } from './rollout.ts';
+
+export async function listApprovals(
+  terminal: Terminal,
+  options: GlobalOptions & OutputOption,
+): Promise<number> {
+  return withRecords(options, settingsOf(options), async (opened) => {
+    const waiting = await carryOut(list, opened, {}, localActor());
+    return showApprovals(terminal, waiting.map(toApprovalAnswer), options);
+  });
+}
+
+/** Shows the runs that wait. */
+export async function showApprovals(
+  terminal: Terminal,
+  waiting: readonly ReturnType<typeof toApprovalAnswer>[],
+  options: OutputOption,
+): Promise<number> {
+  const text = () => {
+    if (waiting.length === 0) {
+      terminal.message('No run waits for an approval.');
+      return;
+    }
+    const cells = waiting.map(({ run, targets, requests, expires, why }) => [
+      run,
+      String(targets),
+      String(requests ?? ''),
+      isoMinute(Date.parse(expires)),
+      why,
+    ]);
+    terminal.data(table(['run', 'targets', 'requests', 'expires', 'why'], cells, terminal.paint));
+    terminal.message('Look at one: caretaker runs show <run>. Decide: caretaker approve|reject <run>.');
+  };
+  await show(terminal, options, { value: waiting, text });
+  return exit.ok;
+}
+
+export interface DecisionOptions extends GlobalOptions, ReasonOption {
+  batch?: number;
+  target?: string[];
+  plan?: string;
+}
+
+/** What is sent with a decision. */
+export const decisionOf = ({ batch, target, plan, reason }: DecisionOptions) => ({
+  reason,
+  plan,
+  ...(batch === undefined ? {} : { batch }),
+  ...(target ? { targets: target } : {}),
+});
+
+export const approveRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
+  actOnRun({ command: approve, input: decisionOf(options) }, word, options, (acted) =>
+    printApproved(acted, terminal, options),
+  );
+
+export const rejectRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
+  actOnRun({ command: reject, input: decisionOf(options) }, word, options, ({ run }) =>
+    printRejected(run, terminal),
+  );
+
+export function printApproved(acted: Acted, terminal: Terminal, { target }: DecisionOptions): void {
+  const { run } = acted;
+  const others = target ? ' The other targets are not done (not-approved).' : '';
+  terminal.message(`${run.id} is approved: ${countOf(openTargets(run), 'target')} to do.${others}`);
+  if (!isFinal(run.status)) printIdle(acted, terminal);
+}
+
+export function printRejected(run: Run, terminal: Terminal): void {
+  const isOver = isFinal(run.status) || lastApproval(run)?.decided !== undefined;
+  terminal.message(
+    isOver
+      ? `${run.id} is rejected: nothing of it is done.`
+      : `Rejected. ${run.id} waits on with ${countOf(openTargets(run), 'target')}.`,
+  );
+}

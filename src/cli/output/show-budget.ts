@@ -1,0 +1,100 @@
+/** The budgets of accounts for people and programs, the same with and without a server. */
+import { requestClasses } from '../../budget/request-class.ts';
+import type { BudgetReport } from '../../control/budget-report.ts';
+import { countOf } from '../../text.ts';
+import { type OutputOption, show } from './show.ts';
+import { clockTime } from './show-run.ts';
+import { type Terminal, table } from './terminal.ts';
+
+export async function showBudgets(
+  accounts: readonly BudgetReport[],
+  terminal: Terminal,
+  options: OutputOption,
+): Promise<void> {
+  const text = () => {
+    for (const one of accounts) print(one, terminal);
+  };
+  await show(terminal, options, { value: { accounts }, rows: accounts, text });
+}
+
+function print(
+  {
+    account,
+    limit,
+    reserved,
+    window,
+    unasked,
+    other_clients_per_minute: othersPerMinute,
+    last_hour: lastHour,
+    next_24_hours: next,
+  }: BudgetReport,
+  { data, paint, ...terminal }: Terminal,
+): void {
+  data(
+    `${paint('bold', account)}: ${limit} requests per minute, ${reserved} of them reserved for other clients`,
+  );
+  if (unasked !== null) data(`  The remaining requests are unknown: ${unasked}`);
+  if (window) {
+    const ends = clockTime(Date.parse(window.resets_at) - Date.now());
+    data(`  Current window: ${window.left} requests left, ends in ${ends}`);
+    data(`  Used by Caretaker: ${classesOf(window.by_class) || 'none'}`);
+    for (const [process, count] of Object.entries(window.by_process))
+      data(`    ${count} by ${processName(process)}`);
+  }
+  const others = othersPerMinute === null ? 'unknown' : `${countOf(othersPerMinute, 'request')}/min`;
+  data(`  Used by other clients: ${others}`);
+  printLastHour(lastHour, data);
+  if (next.policies.length === 0) {
+    data('  No runs are scheduled in the next 24 hours.');
+    return;
+  }
+  const percent = Math.round((next.requests / next.capacity) * 100);
+  const share = percent === 0 && next.requests > 0 ? 'less than 1' : percent;
+  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of those available`);
+  const rows = next.policies.map(
+    ({ policy, firings, requests_a_run: requests, known_from: from, takes_seconds: takes }) => [
+      policy,
+      String(firings),
+      requests === null ? '?' : String(requests),
+      from,
+      takes === null ? 'never ends' : clockTime(takes * 1000),
+    ],
+  );
+  data(
+    table(['policy', 'runs', 'requests per run', 'based on', 'duration'], rows, paint, {
+      columns: terminal.dataColumns,
+      shrink: [
+        { column: 3, min: 0 },
+        { column: 1, min: 0 },
+        { column: 4, min: 0 },
+      ],
+    }),
+  );
+  for (const { policy, warning } of next.policies)
+    if (warning !== null)
+      data(`${paint('yellow', 'warning')}: The budget is too small for ${policy}. ${warning}`);
+}
+
+const classesOf = (counts: Readonly<Record<string, number>>): string =>
+  requestClasses
+    .filter((name) => (counts[name] ?? 0) > 0)
+    .map((name) => `${name} ${counts[name]}`)
+    .join(', ');
+
+/** So many policies are printed; JSON has all. */
+const MAX_POLICIES = 10;
+
+function printLastHour(
+  { requests, by_class, by_policy, other_clients, known_minutes }: BudgetReport['last_hour'],
+  data: Terminal['data'],
+): void {
+  data(`  Last hour: ${countOf(requests, 'request')}${requests === 0 ? '' : `: ${classesOf(by_class)}`}`);
+  for (const { policy, requests: count } of by_policy.slice(0, MAX_POLICIES))
+    data(`    ${count} by ${policy ?? 'no single policy'}`);
+  if (by_policy.length > MAX_POLICIES) data(`    ${by_policy.length - MAX_POLICIES} more policies`);
+  if (other_clients !== null)
+    data(`    at least ${other_clients} by other clients, known for ${known_minutes} of 60 minutes`);
+}
+
+/** Formats `host.123.ab` as `host (pid 123)`. */
+const processName = (name: string): string => name.replace(/^(.+)\.(\d+)\.[^.]+$/, '$1 (pid $2)');

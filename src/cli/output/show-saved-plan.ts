@@ -1,0 +1,73 @@
+/** A saved plan, as people read it before they apply it. */
+import { isoMinute } from '../../clock.ts';
+import { policyIn, type SavedPlan } from '../../engine/plan/saved-plan.ts';
+import { formatBatchRule } from '../../run/rollout.ts';
+import { countOf, visibleLine } from '../../text.ts';
+import { formatRequests } from './format-requests.ts';
+import { foldSame } from './group-rows.ts';
+import { type Terminal, table } from './terminal.ts';
+
+/** The maximum number of targets that are shown without `--all`. */
+export const MAX_ROWS = 20;
+
+/** The summary, what is done to each target (to at most `rows` of them), and what is not part of it. */
+export function printSavedPlan(plan: SavedPlan, terminal: Terminal, { rows: maxRows = MAX_ROWS } = {}): void {
+  const { policy, targets, settled, excluded, recording, warnings, totals, account } = plan;
+  const { data, paint } = terminal;
+  data(
+    `${paint('bold', policy.name)} (${policy.job}), planned ${timeOf(plan.planned_at)} for ${account.name} (${account.base_url})`,
+  );
+  data(`${countOf(totals.targets, 'target')}, ${countOf(totals.requests, 'request')} that change something:`);
+  data(`  ${operationCounts(plan)}`);
+  const given = targets.map((target) => [target.id, target.label, formatRequests(target)]);
+  const { rows, folded } =
+    maxRows === Number.POSITIVE_INFINITY ? { rows: given, folded: false } : foldSame(given);
+  const shown = rows.slice(0, maxRows);
+  if (shown.length > 0)
+    data(
+      `\n${table(['target', 'label', 'does'], shown, paint, {
+        columns: terminal.dataColumns,
+        shrink: [
+          { column: 1, min: 16 },
+          { column: 2, min: 24 },
+          { column: 1, min: 6 },
+          { column: 2, min: 8 },
+        ],
+      })}`,
+    );
+  if (maxRows > 0 && rows.length > shown.length)
+    data(`… and ${rows.length - shown.length} more (--all lists them)`);
+  else if (maxRows > 0 && folded) data('(--all lists each target)');
+  if (settled.length > 0 || excluded.length > 0) {
+    const others = excluded.reduce((sum, { count }) => sum + count, 0);
+    const parts = [
+      ...(settled.length > 0 ? [`${settled.length} with an outcome already`] : []),
+      ...(others > 0 ? [`${others} excluded`] : []),
+    ];
+    data(`\nNot part of it: ${parts.join(', ')}.`);
+  }
+  const { rollout } = policyIn(plan, 'The plan');
+  if (rollout) {
+    const batches = [...rollout.batches.map(formatBatchRule), 'the rest'];
+    data(`\nIts run works in batches: ${visibleLine(batches.join(', '))}.`);
+  }
+  if (recording)
+    data(
+      `Afterwards, what was done is recorded on at most ${countOf(recording.sites, 'site')}. Those requests are not in the plan.`,
+    );
+  for (const one of warnings) data(`${paint('yellow', 'warning')}: ${one}`);
+  data(
+    `\nCosts about ${countOf(plan.cost.acting + plan.cost.following, 'request')}. Can be applied until ${timeOf(plan.expires_at)}. Hash ${plan.hash.slice(0, 12)}.`,
+  );
+}
+
+const timeOf = (text: string): string => isoMinute(Date.parse(text));
+
+/** `syncSite 12, updateSite 3` */
+function operationCounts({ targets }: SavedPlan): string {
+  const counts = new Map<string, number>();
+  for (const { operation } of targets.flatMap(({ requests }) => requests))
+    counts.set(operation, (counts.get(operation) ?? 0) + 1);
+  const texts = [...counts].map(([operation, count]) => `${operation} ${count}`);
+  return texts.length === 0 ? 'none' : visibleLine(texts.join(', '));
+}

@@ -1,0 +1,20 @@
+import { parseDuration } from '../yaml/duration.ts';
+import { UsageError } from './exit.ts';
+import { dayNote, parseEndTime } from './parse-end-time.ts';
+
+/**
+ * `--since`: a time, or a duration before now. Undefined when it is not given.
+ *
+ * @throws {UsageError}
+ */
+export function sinceOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const ago = parseDuration(text.replace(/\s*ago$/, ''));
+  if (ago) return now - ago;
+  const since = parseEndTime(text);
+  if (since === undefined)
+    throw new UsageError(
+      `--since must be a duration or a time, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
+    );
+  return since;
+}

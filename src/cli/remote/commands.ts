@@ -1,0 +1,110 @@
+/** Which commands speak to a server (`--server`), and why others cannot. */
+import type { Terminal } from '../output/terminal.ts';
+import type { Server } from './server.ts';
+
+type RemoteCommand = (
+  terminal: Terminal,
+  server: Server,
+  args: string[],
+  // biome-ignore lint/suspicious/noExplicitAny: commander has checked the options of each command.
+  options: any,
+) => Promise<number>;
+
+const runs = () => import('./runs.ts');
+const policies = () => import('./policies.ts');
+const rollout = () => import('./rollout.ts');
+const announcements = () => import('./announcements.ts');
+const schedule = () => import('./schedule.ts');
+
+/** By the words of the command line. */
+export const remoteCommands: Readonly<Record<string, () => Promise<RemoteCommand>>> = {
+  plan: async () => (await import('./plan.ts')).plan,
+  apply: async () => (await import('./apply.ts')).apply,
+  run: async () => (await runs()).run,
+  runs: async () => (await runs()).listRuns,
+  'runs show': async () => (await runs()).showRun,
+  'runs export': async () => (await runs()).exportRun,
+  'runs watch': async () => (await runs()).watchRun,
+  'runs cancel': async () => (await runs()).cancelRun,
+  'runs retry': async () => (await runs()).retryRun,
+  'runs continue': async () => (await runs()).continueRun,
+  'runs release': async () => (await runs()).releaseRun,
+  'runs skip-pause': async () => (await rollout()).skipPause,
+  'runs resume': async () => (await rollout()).resumeRun,
+  approvals: async () => (await rollout()).listApprovals,
+  approve: async () => (await rollout()).approveRun,
+  reject: async () => (await rollout()).rejectRun,
+  announcements: async () => (await announcements()).listAnnouncements,
+  'announcements cancel': async () => (await announcements()).cancelAnnouncements,
+  policies: async () => (await policies()).listPolicies,
+  'policies show': async () => (await policies()).showPolicy,
+  'policies pause': async () => (await policies()).pausePolicies,
+  'policies resume': async () => (await policies()).resumePolicies,
+  next: async () => (await schedule()).next,
+  why: async () => (await schedule()).why,
+  backfill: async () => (await schedule()).backfill,
+  freeze: async () => (await policies()).freeze,
+  freezes: async () => (await policies()).freezes,
+  unfreeze: async () => (await policies()).unfreeze,
+  'queues resume': async () => (await policies()).resumeQueues,
+  findings: async () => (await import('./findings.ts')).findings,
+  'findings acknowledge': async () => (await import('./findings.ts')).acknowledge,
+  'findings unacknowledge': async () => (await import('./findings.ts')).unacknowledge,
+  budget: async () => (await import('./budget.ts')).budget,
+  audit: async () => (await import('./audit.ts')).audit,
+};
+
+/** Why a command cannot work with a server, and what to do instead. */
+interface Refusal {
+  why: string;
+  instead: string;
+}
+
+const withoutServer = 'Omit --server.';
+const files: Refusal = { why: 'it works on files of this machine', instead: withoutServer };
+const user: Refusal = { why: 'it makes lines for the configuration', instead: withoutServer };
+
+/**
+ * They need no server: they use neither Redis nor what it has, or start it. CARETAKER_SERVER does not concern them; only
+ * `--server` is refused.
+ */
+export const localCommands: Readonly<Record<string, Refusal>> = {
+  init: files,
+  validate: { why: 'it checks the files of this machine', instead: withoutServer },
+  test: files,
+  schema: { why: 'it prints the schemas of this version', instead: withoutServer },
+  explain: { why: 'it explains the words of this version', instead: withoutServer },
+  completion: { why: 'it prints a script for the shell of this machine', instead: withoutServer },
+  sandbox: { why: 'it starts a simulated service on this machine', instead: withoutServer },
+  demo: { why: 'it runs everything on this machine', instead: withoutServer },
+  daemon: { why: 'it is what a server runs', instead: 'Start it on the machine of the server.' },
+  doctor: {
+    why: 'it checks the configuration and the connections of this machine',
+    instead: 'Run it on the machine of the server.',
+  },
+  api: { why: 'it calls the service with the token of an account', instead: withoutServer },
+  'inventory save': { why: 'it reads the service with the token of an account', instead: withoutServer },
+  'policies diff': {
+    why: 'it compares the files of this machine',
+    instead: 'Omit --server, and compare with a folder or a git revision.',
+  },
+  'user add': user,
+  'user passwd': user,
+  'user token': user,
+  'notify test': { why: 'it sends a message from this machine', instead: withoutServer },
+};
+
+/** They read Redis itself, and are refused with CARETAKER_SERVER too. */
+export const redisCommands: Readonly<Record<string, Refusal>> = {
+  backup: { why: 'it reads Redis itself', instead: withoutServer },
+  restore: { why: 'it writes to Redis itself', instead: withoutServer },
+  'notify list': {
+    why: 'it reads Redis itself',
+    instead: 'GET /api/v1/notifications of the server lists them.',
+  },
+  'notify resend': {
+    why: 'it works in Redis itself',
+    instead: 'POST /api/v1/notifications/{delivery}/resend of the server does it.',
+  },
+  queues: { why: 'it reads Redis itself', instead: 'The page /queues of the server shows the queues.' },
+};

@@ -1,0 +1,3 @@
+/** The address of `--server` or CARETAKER_SERVER; undefined when the command works on this machine. */
+export const serverAddress = ({ server }: { server?: string }, env = process.env): string | undefined =>
+  server ?? (env['CARETAKER_SERVER'] || undefined);

@@ -1,0 +1,88 @@
+/** Every command. The HTTP API, its document, the tables of roles and their tests are made from this list. */
+import type { AnyCommand, BaseDeps } from './command.ts';
+import { acknowledgeFindings, unacknowledgeFindings } from './commands/acknowledge-findings.ts';
+import { type AnnouncementDeps, cancelAnnouncement, listAnnouncements } from './commands/announcements.ts';
+import { type ApplyDeps, applyPlan, type CheckPlanDeps, checkPlan } from './commands/apply-plan.ts';
+import { type ApproveDeps, approveRun, listApprovals, rejectRun } from './commands/approve-run.ts';
+import { backfillPolicy, previewBackfill } from './commands/backfill.ts';
+import { type RolloutDeps, resumeRollout, skipPause } from './commands/change-rollout.ts';
+import {
+  type ChangeRunDeps,
+  cancelRun,
+  continueRun,
+  forceEndRun,
+  releaseRun,
+  retryRun,
+} from './commands/change-run.ts';
+import { explainPolicy } from './commands/explain-policy.ts';
+import { findProcess } from './commands/find-process.ts';
+import { beginFreeze, endFreeze } from './commands/freeze.ts';
+import { listAudit } from './commands/list-audit.ts';
+import { type BudgetDeps, listBudgets } from './commands/list-budgets.ts';
+import { listFindingsCommand } from './commands/list-findings.ts';
+import { listFreezes } from './commands/list-freezes.ts';
+import { listSchedule } from './commands/list-schedule.ts';
+import { listDeliveries, resendDelivery } from './commands/notifications.ts';
+import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
+import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
+import { type QueueDeps, resumeQueues } from './commands/resume-queues.ts';
+import { type FireDeps, runPolicy } from './commands/run-policy.ts';
+import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
+import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
+import type { NameDeps } from './freeze-names.ts';
+
+/** What all commands need together. */
+export type ControlDeps = BaseDeps &
+  PlanPolicyDeps &
+  FireDeps &
+  ApplyDeps &
+  PauseDeps &
+  ChangeRunDeps &
+  QueueDeps &
+  ApproveDeps &
+  AnnouncementDeps &
+  NameDeps &
+  RolloutDeps &
+  ShowPolicyDeps &
+  SavePlanDeps &
+  BudgetDeps &
+  CheckPlanDeps;
+
+export const commands: readonly AnyCommand[] = [
+  runPolicy,
+  backfillPolicy,
+  applyPlan,
+  pausePolicy,
+  resumePolicy,
+  cancelRun,
+  forceEndRun,
+  retryRun,
+  continueRun,
+  releaseRun,
+  approveRun,
+  rejectRun,
+  skipPause,
+  resumeRollout,
+  beginFreeze,
+  endFreeze,
+  resumeQueues,
+  planPolicy,
+  savePlan,
+  checkPlan,
+  previewBackfill,
+  showPolicy,
+  explainPolicy,
+  listSchedule,
+  listAudit,
+  listFindingsCommand,
+  acknowledgeFindings,
+  unacknowledgeFindings,
+  listFreezes,
+  listBudgets,
+  listApprovals,
+  listAnnouncements,
+  cancelAnnouncement,
+  listDeliveries,
+  resendDelivery,
+  findProcess,
+];

@@ -1,0 +1,108 @@
+/** What can be done with a run: cancel, force-end, retry, continue and release it. */
+import { z } from 'zod';
+import type { Engine } from '../../engine/engine.ts';
+import { NoRunError } from '../../engine/run-commands.ts';
+import type { Run } from '../../run/run.ts';
+import { OneRun, oneRun } from '../answers.ts';
+import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
+import { detach, ignoreFreeze, reason, runId } from '../fields.ts';
+import { needWorker, startedBy } from '../policies.ts';
+
+export interface ChangeRunDeps {
+  engine: Pick<Engine, 'cancel' | 'forceEnd' | 'retry' | 'nudge' | 'release'>;
+}
+
+/** @throws {NoRunError} */
+export async function runOf({ records }: Pick<BaseDeps, 'records'>, id: string): Promise<Run> {
+  const run = await records.runs.get(id);
+  if (!run) throw new NoRunError(id);
+  return run;
+}
+
+export const subjectOfRun = async (
+  { run: id }: { run: string },
+  deps: Pick<BaseDeps, 'records'>,
+): Promise<ActSubject> => {
+  const { policy, account } = await runOf(deps, id);
+  return { policy, account, run: id };
+};
+
+const input = z.strictObject({ run: runId, reason });
+const answer = { answer: OneRun, toAnswer: oneRun };
+
+export const cancelRun = defineCommand<ChangeRunDeps>()({
+  name: 'runs.cancel',
+  summary: 'Cancels a run: no more targets are started, and work in progress is followed to its end.',
+  role: 'operator',
+  path: '/runs/{run}/cancel',
+  input: input.extend({
+    leave_tasks: z
+      .boolean()
+      .optional()
+      .describe('Follow running tasks of the service to their end instead of cancelling them.'),
+  }),
+  subject: subjectOfRun,
+  async carryOut({ run, leave_tasks }, deps) {
+    await deps.engine.cancel(run, { tasks: !leave_tasks });
+    return runOf(deps, run);
+  },
+  ...answer,
+});
+
+export const forceEndRun = defineCommand<ChangeRunDeps>()({
+  name: 'runs.force-end',
+  summary: 'Ends a run at once, without waiting for work in progress.',
+  role: 'operator',
+  path: '/runs/{run}/force-end',
+  input,
+  subject: subjectOfRun,
+  carryOut: ({ run }, { engine }) => engine.forceEnd(run),
+  ...answer,
+});
+
+export const retryRun = defineCommand<ChangeRunDeps>()({
+  name: 'runs.retry',
+  summary: 'Starts a new run, with the policy as it was then, over the targets that failed in a run.',
+  role: 'operator',
+  path: '/runs/{run}/retry',
+  input: input.extend({ ignore_freeze: ignoreFreeze, detach }),
+  subject: subjectOfRun,
+  async carryOut({ run, ignore_freeze, detach }, deps, { id, by }) {
+    if (detach) await needWorker(deps);
+    return deps.engine.retry(run, {
+      act: id,
+      startedBy: startedBy(by),
+      ...(ignore_freeze && { ignoreFreeze: true }),
+    });
+  },
+  outcome: (run: Run) => ({ detail: `the new run is ${run.id}` }),
+  ...answer,
+});
+
+export const continueRun = defineCommand<ChangeRunDeps>()({
+  name: 'runs.continue',
+  summary: 'Tries a blocked run, or one that is not planned yet, at once instead of at the next attempt.',
+  role: 'operator',
+  path: '/runs/{run}/continue',
+  input,
+  subject: subjectOfRun,
+  async carryOut({ run }, deps) {
+    await deps.engine.nudge(run);
+    return runOf(deps, run);
+  },
+  ...answer,
+});
+
+export const releaseRun = defineCommand<ChangeRunDeps>()({
+  name: 'runs.release',
+  summary: 'Continues a run that is held because Redis was restored to an older state.',
+  role: 'operator',
+  path: '/runs/{run}/release',
+  input,
+  subject: subjectOfRun,
+  async carryOut({ run }, deps) {
+    await deps.engine.release(run);
+    return runOf(deps, run);
+  },
+  ...answer,
+});

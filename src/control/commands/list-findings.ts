@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { isPermitted } from '../../access/principal.ts';
+import { findingStates, severities } from '../../records/finding-words.ts';
+import { redact, scrubOnce } from '../../secrets.ts';
+import { defineCommand } from '../command.ts';
+import { FindingReport, toFindingReport } from '../finding-report.ts';
+import { type FindingPage, listFindings } from '../findings.ts';
+
+const text = z.string().min(1).max(200).optional();
+
+export const listFindingsCommand = defineCommand()({
+  name: 'findings.list',
+  summary: 'Lists the findings of all policies: the gravest first, then by policy, in each the newest first.',
+  role: 'viewer',
+  reads: true,
+  path: '/findings',
+  input: z.strictObject({
+    severity: z.enum(severities).optional(),
+    state: z.enum(findingStates).optional().describe('Default: all that are not resolved.'),
+    policy: text,
+    account: text,
+    search: text.describe('A part of the target, its label, the subject or the message, in any case.'),
+    after: z.string().min(1).max(2_000).optional().describe('The `next` of the previous page.'),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+  }),
+  // The answer has the findings of what the grants cover.
+  subject: () => undefined,
+  carryOut: async ({ limit, after, ...filter }, { records, clock }, { by: { principal } }) =>
+    redact(
+      await listFindings(records, filter, {
+        ...{ limit, after, now: clock.now() },
+        sees: (of) => isPermitted(principal, 'viewer', of),
+      }),
+      scrubOnce,
+    ) as FindingPage,
+  answer: z.object({
+    findings: z.array(FindingReport),
+    next: z
+      .string()
+      .nullable()
+      .describe('Null at the end. With `search`, a page may be short and still have a next one.'),
+  }),
+  toAnswer: ({ findings, next }) => ({ findings: findings.map(toFindingReport), next: next ?? null }),
+});

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { isPermitted } from '../../access/principal.ts';
+import { isoTime } from '../../clock.ts';
+import { deliveryStates } from '../../records/delivery-states.ts';
+import type { Delivery } from '../../records/delivery-store.ts';
+import { defineCommand } from '../command.ts';
+import { NotFoundError } from '../errors.ts';
+import { reason } from '../fields.ts';
+
+const time = z.string();
+
+/** A delivery, for people and programs. */
+export const DeliveryReport = z.object({
+  id: z.string(),
+  to: z.string(),
+  event: z.string(),
+  at: time,
+  state: z.enum(deliveryStates),
+  policy: z.string().nullable(),
+  account: z.string().nullable(),
+  run: z.string().nullable(),
+  text: z.string(),
+  attempts: z.array(
+    z.object({
+      at: time,
+      result: z.enum(['delivered', 'failed', 'rejected']).nullable(),
+      ms: z.number().nullable(),
+      why: z.string().nullable(),
+    }),
+  ),
+  next_attempt_at: time.nullable(),
+});
+export type DeliveryReport = z.output<typeof DeliveryReport>;
+
+export const toDeliveryReport = (delivery: Delivery): DeliveryReport => ({
+  id: delivery.id,
+  to: delivery.to,
+  event: delivery.event,
+  at: isoTime(delivery.at),
+  state: delivery.state,
+  policy: delivery.policy ?? null,
+  account: delivery.account ?? null,
+  run: delivery.run ?? null,
+  text: delivery.message.text,
+  attempts: delivery.attempts.map(({ at, is, ms, why }) => ({
+    at: isoTime(at),
+    result: is ?? null,
+    ms: ms ?? null,
+    why: why ?? null,
+  })),
+  next_attempt_at: delivery.due === undefined ? null : isoTime(delivery.due),
+});
+
+export const listDeliveries = defineCommand()({
+  name: 'notifications.list',
+  summary: 'Lists notifications, newest first: to whom, whether they arrived, and each attempt.',
+  role: 'viewer',
+  reads: true,
+  path: '/notifications',
+  input: z.strictObject({
+    state: z.enum(deliveryStates).optional().describe('`dead`: given up.'),
+    to: z.string().min(1).max(200).optional().describe('A name under `notifications`.'),
+    policy: z.string().min(1).max(200).optional().describe('The policy that it is about.'),
+    before: z
+      .string()
+      .regex(/^\d+ [\w-]+$/)
+      .optional()
+      .describe('`next` of the answer before: the page after it.'),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+  }),
+  // Whoever is a viewer of something; the answer has the deliveries that its grants cover.
+  subject: () => undefined,
+  carryOut: (query, { records }, { by }) =>
+    records.deliveries.page({
+      ...query,
+      permits: ({ policy, account }) => isPermitted(by.principal, 'viewer', { policy, account }),
+    }),
+  answer: z.object({ deliveries: z.array(DeliveryReport), next: z.string().nullable() }),
+  toAnswer: ({ deliveries, next }) => ({
+    deliveries: deliveries.map(toDeliveryReport),
+    next: next ?? null,
+  }),
+});
+
+/** What sending a delivery again concerns. */
+export const subjectOfDelivery = ({ id, policy, account, run, to, event }: Delivery) => ({
+  policy,
+  account,
+  ...(run && { run }),
+  detail: `${id}: ${event} to ${to}`,
+});
+
+export const resendDelivery = defineCommand()({
+  name: 'notifications.resend',
+  summary: 'Sends a notification again, with the same id, and with all attempts before it.',
+  role: 'operator',
+  path: '/notifications/{delivery}/resend',
+  input: z.strictObject({ delivery: z.string().min(1).describe('The id of a delivery.'), reason }),
+  async subject({ delivery: id }, { records }) {
+    const delivery = await records.deliveries.get(id);
+    if (!delivery)
+      throw new NotFoundError(
+        `There is no notification "${id}". "caretaker notify list" shows those of the last 30 days.`,
+      );
+    return subjectOfDelivery(delivery);
+  },
+  async carryOut({ delivery }, { records }, { at }) {
+    await records.deliveries.sendAgain(delivery, at);
+    return { delivery };
+  },
+  answer: z.object({ delivery: z.string() }),
+  toAnswer: ({ delivery }) => ({ delivery }),
+});

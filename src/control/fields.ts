@@ -1,0 +1,36 @@
+/** Fields that several commands take. */
+import { z } from 'zod';
+import { parseDuration } from '../yaml/duration.ts';
+import { InvalidRequestError } from './errors.ts';
+
+export const reason = z
+  .string()
+  .trim()
+  .max(200)
+  .optional()
+  .describe('Why, for people who read the audit log.');
+export const policyName = z.string().min(1).describe('The name of a policy.');
+export const runId = z.string().min(1).describe('The complete id of a run.');
+export const ignoreFreeze = z.boolean().optional().describe('Start the run even during a freeze.');
+export const detach = z
+  .boolean()
+  .optional()
+  .describe('Leave the work to a daemon; the request is refused when none is running.');
+/** When something ends. */
+export const until = z
+  .string()
+  .refine(
+    (text) => parseDuration(text) !== undefined || z.iso.datetime({ offset: true }).safeParse(text).success,
+    {
+      error: 'must be a time such as 2026-12-01T08:00:00Z, or a duration from now such as 3d',
+    },
+  )
+  .describe('When it ends: a time such as 2026-12-01T08:00:00Z, or a duration from now such as 3d.');
+
+/** @throws {InvalidRequestError} when the end is not in the future. */
+export function endOf(text: string, now: number): number {
+  const ms = parseDuration(text);
+  const end = ms === undefined ? Date.parse(text) : now + ms;
+  if (end > now) return end;
+  throw new InvalidRequestError(`The end (until) must be in the future; ${text} is not.`);
+}

@@ -1,0 +1,47 @@
+/** A finding as programs see it: the HTTP API, `--json` and CSV. */
+import { z } from 'zod';
+import { isoTime } from '../clock.ts';
+import { findingStates, severities } from '../records/finding-words.ts';
+import type { ListedFinding } from './findings.ts';
+
+export const FindingReport = z
+  .object({
+    account: z.string(),
+    policy: z.string(),
+    target: z.string(),
+    label: z.string(),
+    about: z
+      .string()
+      .describe('What it is about: the site, a plugin. One target has one finding of a policy about it.'),
+    severity: z.enum(severities),
+    message: z.string(),
+    state: z.enum(findingStates),
+    since: z.iso.datetime().describe('When the first run began that saw it.'),
+    last_run: z.string().describe('The last run that saw it.'),
+    resolved_at: z.iso.datetime().nullable().describe('When the run began that found it resolved.'),
+    acknowledged_by: z.string().nullable(),
+    acknowledged_until: z.iso
+      .datetime()
+      .nullable()
+      .describe('Null for an acknowledged finding: until it is resolved.'),
+    acknowledged_reason: z.string().nullable(),
+  })
+  .meta({ id: 'ListedFinding' });
+export type FindingReport = z.output<typeof FindingReport>;
+
+export const findingColumns = Object.keys(FindingReport.shape);
+
+export const toFindingReport = (finding: ListedFinding): FindingReport => {
+  const { account, policy, target, label, about, severity, message, state, since, last, resolvedAt } =
+    finding;
+  const { by, until, reason } = finding.acknowledged ?? {};
+  return {
+    ...{ account, policy, target, label, about, severity, message, state },
+    since: isoTime(since),
+    last_run: last,
+    resolved_at: resolvedAt === undefined ? null : isoTime(resolvedAt),
+    acknowledged_by: by ?? null,
+    acknowledged_until: until === undefined ? null : isoTime(until),
+    acknowledged_reason: reason ?? null,
+  };
+};

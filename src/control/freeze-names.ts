@@ -1,0 +1,76 @@
+/** Checks that what a freeze names exists: a misspelt name would freeze nothing, and nobody would notice. */
+import type { Client } from '../client/client.ts';
+import { allItems } from '../client/pages.ts';
+import { CaretakerError } from '../errors.ts';
+import type { Registry } from '../job/registry.ts';
+import type { FreezeScope } from '../records/freeze-scope.ts';
+import { suggestionFor } from '../suggest.ts';
+import { InvalidRequestError } from './errors.ts';
+
+/** What knows the names: the settings, the kinds of jobs, and the accounts themselves. */
+export interface NameDeps {
+  settings: { accounts: Readonly<Record<string, unknown>> };
+  registry: Pick<Registry, 'names'>;
+  link(account: string): { client: Client };
+}
+
+/**
+ * Looks up the names of a scope. A client or a tag costs a request per 100 of them in each account. Gives a sentence when an
+ * account could not be asked, so that its names are not checked.
+ *
+ * @throws {InvalidRequestError} for a name that does not exist.
+ */
+export async function needNames(
+  { account, job, client, tag }: FreezeScope,
+  { settings, registry, link }: NameDeps,
+): Promise<string | undefined> {
+  const accounts = Object.keys(settings.accounts);
+  needOneOf('account', account, accounts);
+  needOneOf('job', job, registry.names());
+  if (client === undefined && tag === undefined) return undefined;
+  const clients: string[] = [];
+  const tags: string[] = [];
+  for (const name of account === undefined ? accounts : [account]) {
+    try {
+      const api = link(name).client;
+      if (client !== undefined) clients.push(...(await namesOfClients(api)));
+      if (tag !== undefined) tags.push(...(await namesOfTags(api)));
+    } catch (error) {
+      if (!(error instanceof CaretakerError)) throw error;
+      return `The account ${name} could not be asked whether it has them, so a misspelt name is not noticed: ${error.message}`;
+    }
+  }
+  // As the planner compares them: upper and lower case are the same.
+  needOneOf('client', client, clients, lowerCase);
+  needOneOf('tag', tag, tags, lowerCase);
+  return undefined;
+}
+
+const lowerCase = (text: string): string => text.toLowerCase();
+
+function needOneOf(
+  what: string,
+  name: string | undefined,
+  names: readonly string[],
+  compared: (text: string) => string = (text) => text,
+): void {
+  if (name === undefined || names.some((one) => compared(one) === compared(name))) return;
+  const hint = suggestionFor(name, names);
+  throw new InvalidRequestError(`There is no ${what} "${name}"${hint === undefined ? '.' : `: ${hint}`}`);
+}
+
+const asPerson = { requestClass: 'person' } as const;
+
+async function namesOfClients(api: Client): Promise<string[]> {
+  const names: (string | undefined)[] = [];
+  for await (const one of allItems('listClients', (page) => api.call('listClients', page, asPerson)))
+    names.push(one.id, one.company_name, `${one.first_name} ${one.last_name}`);
+  return names.flatMap((name) => name || []);
+}
+
+async function namesOfTags(api: Client): Promise<string[]> {
+  const names: (string | undefined)[] = [];
+  for await (const one of allItems('listTags', (page) => api.call('listTags', page, asPerson)))
+    names.push(one.id, one.name);
+  return names.flatMap((name) => name || []);
+}

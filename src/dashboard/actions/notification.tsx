@@ -1,0 +1,36 @@
+/** Sends a notification again, as `notify resend` does. */
+import { carryOut } from '../../control/carry-out.ts';
+import { resendDelivery } from '../../control/commands/notifications.ts';
+import { actorOf } from '../auth/actor.ts';
+import { NO_DELIVERY } from '../auth/guard.tsx';
+import { notificationPath } from '../components/paths.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+import { redirectWith } from '../http/toast.ts';
+import { sendProblem } from '../pages/problem.tsx';
+import { showConfirmation } from './confirm.tsx';
+
+const idIn = (c: Exchange): string => c.req.param('delivery') ?? '';
+
+export async function askToResend(c: Exchange, context: DashboardContext): Promise<Response> {
+  const delivery = await context.control.records.deliveries.get(idIn(c));
+  if (!delivery) return sendProblem(c, context, 404, NO_DELIVERY);
+  const { to, state, id } = delivery;
+  return showConfirmation(c, context, {
+    title: `Send it to ${to} again?`,
+    text:
+      state === 'delivered'
+        ? 'The receiver has accepted it. It gets the same message once more, with the same id, so that it can recognize the repetition.'
+        : 'The receiver gets the same message with the same id. The attempts begin again and last for a day.',
+    button: 'Resend the notification',
+    back: notificationPath(id),
+  });
+}
+
+export async function resend(c: Exchange, context: DashboardContext): Promise<Response> {
+  const delivery = idIn(c);
+  await carryOut(resendDelivery, context.control, { delivery }, actorOf(c));
+  context.log.info({ delivery }, 'sent again from the dashboard');
+  return redirectWith(c, context, notificationPath(delivery), {
+    text: 'The notification is sent again by the next worker.',
+  });
+}

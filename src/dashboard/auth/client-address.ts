@@ -1,0 +1,66 @@
+/** Where a request comes from. Headers of proxies count only when the settings name the proxy. */
+import { BlockList, isIP } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+
+/** Each list is compiled once. */
+const compiled = new WeakMap<readonly string[], BlockList>();
+
+/**
+ * The address of the caller. A trusted proxy has appended it to `X-Forwarded-For`: the list is read from the
+ * right, over further trusted proxies, since the caller itself may have sent the beginning.
+ */
+export function findAddress(c: Exchange, { access }: Pick<DashboardContext, 'access'>): string {
+  const trusted = trustedIn(access().trustedProxies);
+  let address = connectedTo(c);
+  const hops = (c.req.header('x-forwarded-for') ?? '').split(',').map((hop) => plain(hop.trim()));
+  for (const hop of hops.toReversed()) {
+    if (!isTrusted(address, trusted) || isIP(hop) === 0) return address;
+    address = hop;
+  }
+  return address;
+}
+
+/** The address of the caller, as `identify` found it. */
+export const addressOf = (c: Exchange): string => c.get('address') ?? '';
+
+/** Whether the caller uses https. The dashboard serves plain HTTP; that a proxy adds TLS, it says itself. */
+export function cameByHttps(c: Exchange, { access }: Pick<DashboardContext, 'access'>): boolean {
+  // The browser's own header, which no other one can send for it.
+  if (c.req.header('origin')?.startsWith('https:')) return true;
+  const isProxy = isTrusted(connectedTo(c), trustedIn(access().trustedProxies));
+  // Each proxy appends its own; the last one is of the proxy that is connected.
+  return isProxy && c.req.header('x-forwarded-proto')?.split(',').at(-1)?.trim() === 'https';
+}
+
+/** The address at which the caller sees the dashboard. */
+export const originOf = (c: Exchange, context: DashboardContext): string =>
+  context.publicUrl ?? `${cameByHttps(c, context) ? 'https' : 'http'}://${c.req.header('host') ?? ''}`;
+
+const connectedTo = (c: Exchange): string => plain(getConnInfo(c).remote.address ?? '');
+
+/** An IPv4 address may be written as IPv6, and an address with a port. */
+const plain = (address: string): string =>
+  address
+    .replace(/^::ffff:(?=\d+\.)/i, '')
+    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+
+const isTrusted = (address: string, trusted: BlockList): boolean => {
+  const version = isIP(address);
+  return version !== 0 && trusted.check(address, version === 4 ? 'ipv4' : 'ipv6');
+};
+
+function trustedIn(proxies: readonly string[]): BlockList {
+  const known = compiled.get(proxies);
+  if (known) return known;
+  const list = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  compiled.set(proxies, list);
+  return list;
+}

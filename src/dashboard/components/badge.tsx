@@ -1,0 +1,56 @@
+/** A status, an outcome or a severity: an icon and a word, in the colour of its tone. */
+import { Icon } from './icon.tsx';
+import type { IconName } from './icon-shapes.ts';
+
+/** The tones of words are in `client/styles/parts.css`, by the class `is-<word>`. */
+const icons: Readonly<Record<string, IconName>> = {
+  succeeded: 'circle-check',
+  done: 'circle-check',
+  healthy: 'circle-check',
+  connected: 'circle-check',
+  disconnected: 'circle-x',
+  active: 'circle-check',
+  partial: 'triangle-alert',
+  failed: 'circle-x',
+  refused: 'ban',
+  error: 'circle-x',
+  warning: 'triangle-alert',
+  info: 'info',
+  new: 'circle-dot',
+  acknowledged: 'circle-minus',
+  resolved: 'circle-check',
+  stopped: 'octagon-x',
+  blocked: 'circle-pause',
+  paused: 'circle-pause',
+  disabled: 'circle-minus',
+  missed: 'triangle-alert',
+  'caught-up': 'rotate-ccw',
+  manual: 'play',
+  skipped: 'circle-minus',
+  cancelled: 'ban',
+  queued: 'clock',
+  planned: 'clock',
+  'not decided': 'triangle-alert',
+  pending: 'clock',
+  delivered: 'circle-check',
+  rejected: 'ban',
+  dead: 'circle-x',
+  open: 'clock',
+  waiting: 'clock',
+  requested: 'clock',
+  'awaiting-approval': 'badge-check',
+  planning: 'loader',
+  running: 'circle-dot',
+  acting: 'circle-dot',
+  following: 'circle-dot',
+  unhealthy: 'triangle-alert',
+  unknown: 'circle-question-mark',
+};
+
+/** `filled` has a background, for where the word stands alone. */
+export const Badge = ({ word, filled = false }: { word: string; filled?: boolean }) => (
+  <span class={`badge is-${word}${filled ? ' filled' : ''}`}>
+    <Icon name={icons[word] ?? 'circle-minus'} />
+    {word}
+  </span>
+);

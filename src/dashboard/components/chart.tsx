@@ -1,0 +1,271 @@
+/**
+ * Charts over time, drawn on the server. Screen readers get the same numbers as a table. Texts are HTML, since the
+ * drawing is stretched to the width of the page.
+ */
+import type { Child } from 'hono/jsx';
+import { Sentence } from './time.tsx';
+
+const HEIGHT = 100;
+
+/** Tones of things that have no status, such as policies: in this order. */
+export const seriesTones = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5', 'series-6'] as const;
+
+/** One of the things that a stacked bar counts. Its class `is-<word>` gives the colour. */
+export interface Series {
+  /** The class without `is-`. */
+  tone: string;
+  word: string;
+}
+
+export interface Column {
+  /** What the bar is about, for the table and on hover. A time such as `2026-11-23 02:00Z` is shown in the reader's zone. */
+  label: string;
+  /** One count for each series. */
+  counts: readonly number[];
+}
+
+interface BarsProps {
+  /** What the chart shows; the caption of its table. */
+  name: string;
+  series: readonly Series[];
+  columns: readonly Column[];
+  /** Three or so texts below the bars, from the left to the right. */
+  axis: readonly Child[];
+  /** What is counted: `targets`. */
+  unit: string;
+  /** How a value is written, when it is no count: then `unit` may be empty. */
+  format?: (value: number) => string;
+  /** The line that the bars should stay below. */
+  limit?: Limit;
+}
+
+interface Limit {
+  value: number;
+  /** `limit`, for the label. */
+  word: string;
+}
+
+const asCount = (value: number): string => value.toLocaleString('en-US');
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+
+/** Bars of the same width, stacked by series. */
+export function BarChart({ name, series, columns, axis, unit, format = asCount, limit }: BarsProps) {
+  const most = Math.max(1, limit?.value ?? 0, ...columns.map(({ counts }) => sum(counts)));
+  return (
+    <figure class="chart">
+      <Legend series={series} />
+      <div class="plot">
+        <svg viewBox={`0 0 ${columns.length * 10} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          {columns.map(({ label, counts }, index) => (
+            <g>
+              <title>{`${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`}</title>
+              <Stack counts={counts} series={series} x={index * 10 + 1} most={most} />
+              <rect class="hit" x={index * 10} y="0" width="10" height={HEIGHT} />
+            </g>
+          ))}
+          {limit && <LimitLine limit={limit} most={most} width={columns.length * 10} />}
+        </svg>
+        <span class="top-label" aria-hidden="true">
+          {limit ? limitLabel(limit) : format(most)} {unit}
+        </span>
+      </div>
+      <div class="axis" aria-hidden="true">
+        {axis.map((text) => (
+          <span>{text}</span>
+        ))}
+      </div>
+      <Figures name={name} heads={['Time', ...series.map(({ word }) => word)]}>
+        {columns
+          .filter(({ counts }) => sum(counts) > 0)
+          .map(({ label, counts }) => (
+            <tr>
+              <th scope="row">
+                <Sentence text={label} />
+              </th>
+              {counts.map((count) => (
+                <td>{format(count)}</td>
+              ))}
+            </tr>
+          ))}
+      </Figures>
+    </figure>
+  );
+}
+
+/** Areas over time, stacked by series, with what a bar chart has. */
+export function StackedAreaChart({ name, series, columns, axis, unit, format = asCount, limit }: BarsProps) {
+  const most = Math.max(1, limit?.value ?? 0, ...columns.map(({ counts }) => sum(counts)));
+  const yOf = (value: number): number => Math.round((1 - value / most) * HEIGHT * 10) / 10;
+  const width = Math.max(1, columns.length - 1);
+  /** The upper edge of the areas up to a series. */
+  const edge = (at: number): string[] =>
+    columns.map(({ counts }, x) => `${x},${yOf(sum(counts.slice(0, at)))}`);
+  return (
+    <figure class="chart">
+      <Legend series={series} />
+      <div class="plot">
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          {series.map(({ tone }, at) =>
+            columns.some(({ counts }) => (counts[at] ?? 0) > 0) ? (
+              <polygon
+                class={`part is-${tone}`}
+                points={[...edge(at + 1), ...edge(at).reverse()].join(' ')}
+              />
+            ) : null,
+          )}
+          {limit && <LimitLine limit={limit} most={most} width={width} />}
+          {columns.map(({ label, counts }, at) => (
+            <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
+              <title>{`${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`}</title>
+            </rect>
+          ))}
+        </svg>
+        <span class="top-label" aria-hidden="true">
+          {limit ? limitLabel(limit) : format(most)} {unit}
+        </span>
+      </div>
+      <div class="axis" aria-hidden="true">
+        {axis.map((text) => (
+          <span>{text}</span>
+        ))}
+      </div>
+      <Figures name={name} heads={['Time', ...series.map(({ word }) => word)]}>
+        {columns
+          .filter(({ counts }) => sum(counts) > 0)
+          .map(({ label, counts }) => (
+            <tr>
+              <th scope="row">
+                <Sentence text={label} />
+              </th>
+              {counts.map((count) => (
+                <td>{format(count)}</td>
+              ))}
+            </tr>
+          ))}
+      </Figures>
+    </figure>
+  );
+}
+
+const LimitLine = ({ limit, most, width }: { limit: Limit; most: number; width: number }) => {
+  const y = Math.round((1 - limit.value / most) * HEIGHT * 10) / 10;
+  return <line class="limit" x1="0" x2={width} y1={y} y2={y} />;
+};
+
+const limitLabel = ({ value, word }: Limit): string => `${word}: ${value.toLocaleString('en-US')}`;
+
+const Stack = ({
+  counts,
+  series,
+  x,
+  most,
+}: {
+  counts: readonly number[];
+  series: readonly Series[];
+  x: number;
+  most: number;
+}) => {
+  let y = HEIGHT;
+  return (
+    <>
+      {counts.map((count, at) => {
+        if (count === 0) return null;
+        // One of thousands can still be seen.
+        const height = Math.max(1.5, (count / most) * HEIGHT);
+        y -= height;
+        return <rect class={`is-${series[at]?.tone}`} x={x} y={Math.max(0, y)} width="8" height={height} />;
+      })}
+    </>
+  );
+};
+
+const describe = (
+  series: readonly Series[],
+  counts: readonly number[],
+  format: (value: number) => string,
+): string =>
+  counts
+    .map((count, at) => ({ count, word: series[at]?.word }))
+    .filter(({ count }) => count > 0)
+    .map(({ count, word }) => `${format(count)} ${word}`)
+    .join(', ');
+
+export const Legend = ({ series }: { series: readonly Series[] }) => (
+  <ul class="legend" aria-hidden="true">
+    {series.map(({ tone, word }) => (
+      <li>
+        <svg viewBox="0 0 10 10" aria-hidden="true">
+          <rect class={`is-${tone}`} width="10" height="10" rx="2" />
+        </svg>
+        {word}
+      </li>
+    ))}
+  </ul>
+);
+
+const Figures = ({ name, heads, children }: { name: string; heads: readonly string[]; children: Child }) => (
+  <div class="unseen">
+    <table>
+      <caption>{name}</caption>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th scope="col">{head}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);
+
+interface AreaProps {
+  name: string;
+  points: readonly { label: string; value: number }[];
+  /** The line that the values should stay below. */
+  limit?: Limit;
+  axis: readonly Child[];
+  unit: string;
+}
+
+/** A filled line with its limit. */
+export function AreaChart({ name, points, limit, axis, unit }: AreaProps) {
+  const most = Math.max(1, limit?.value ?? 0, ...points.map(({ value }) => value));
+  const width = Math.max(1, points.length - 1);
+  const yOf = (value: number): number => Math.round((1 - value / most) * HEIGHT * 10) / 10;
+  const line = points.map(({ value }, at) => `${at},${yOf(value)}`).join(' ');
+  return (
+    <figure class="chart">
+      <div class="plot">
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <polygon class="area" points={`0,${HEIGHT} ${line} ${width},${HEIGHT}`} />
+          {limit && <LimitLine limit={limit} most={most} width={width} />}
+          {points.map(({ label, value }, at) => (
+            <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
+              <title>{`${label}: ${value.toLocaleString('en-US')} ${unit}`}</title>
+            </rect>
+          ))}
+        </svg>
+        <span class="top-label" aria-hidden="true">
+          {limit ? limitLabel(limit) : most.toLocaleString('en-US')} {unit}
+        </span>
+      </div>
+      <div class="axis" aria-hidden="true">
+        {axis.map((text) => (
+          <span>{text}</span>
+        ))}
+      </div>
+      <Figures name={name} heads={['Time', unit]}>
+        {points.map(({ label, value }) => (
+          <tr>
+            <th scope="row">
+              <Sentence text={label} />
+            </th>
+            <td>{value}</td>
+          </tr>
+        ))}
+      </Figures>
+    </figure>
+  );
+}

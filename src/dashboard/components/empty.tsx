@@ -1,0 +1,22 @@
+import type { Child } from 'hono/jsx';
+import { Icon } from './icon.tsx';
+import type { IconName } from './icon-shapes.ts';
+
+/** In place of a list: what would be here, and how to get it. */
+export const Empty = ({
+  icon = 'inbox',
+  title,
+  children,
+}: {
+  icon?: IconName;
+  title: string;
+  children?: Child;
+}) => (
+  <div class="empty">
+    <Icon name={icon} />
+    <div>
+      <p>{title}</p>
+      {children && <p>{children}</p>}
+    </div>
+  </div>
+);

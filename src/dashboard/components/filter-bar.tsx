@@ -1,0 +1,109 @@
+/** The filters of a list. The address holds them, so that a view can be kept, sent and gone back to. */
+import type { Child } from 'hono/jsx';
+import { Icon } from './icon.tsx';
+
+export interface Filter {
+  /** The parameter of the address. */
+  name: string;
+  label: string;
+  value: string | undefined;
+  /** The values to choose from; a field for any text without them. */
+  options?: readonly string[];
+  /** Values that a field for text suggests. */
+  suggestions?: readonly string[];
+  placeholder?: string;
+}
+
+interface FilterBarProps {
+  path: string;
+  filters: readonly Filter[];
+  /** Other parameters that are kept, such as the sorting. */
+  keep?: Readonly<Record<string, string | undefined>>;
+  /** What stands at the right: the number of what was found, a link to a file. */
+  children?: Child;
+}
+
+/** Fields, a button, and a chip for each filter that is set: it leads to the list without that filter. */
+export const FilterBar = ({ path, filters, keep = {}, children }: FilterBarProps) => {
+  const all = { ...keep, ...Object.fromEntries(filters.map(({ name, value }) => [name, value])) };
+  const set = filters.filter(({ value }) => value);
+  return (
+    <>
+      <form class="filters" method="get" action={path}>
+        {filters.map((filter) => (
+          <Field filter={filter} />
+        ))}
+        {Object.entries(keep).map(
+          ([name, value]) => value && <input type="hidden" name={name} value={value} />,
+        )}
+        <button type="submit">Filter</button>
+        {children && <span class="count">{children}</span>}
+      </form>
+      {set.length > 0 && (
+        <nav class="filters" aria-label="Active filters">
+          {set.map(({ name, label, value }) => (
+            <a
+              class="chip set"
+              href={pathWith(path, { ...all, [name]: undefined })}
+              title={`${label}: ${value}`}
+            >
+              <span class="of">
+                {label}: {value}
+              </span>
+              <Icon name="x" />
+              <span class="unseen">remove this filter</span>
+            </a>
+          ))}
+          {set.length > 1 && (
+            <a class="chip" href={pathWith(path, keep)}>
+              Clear all
+            </a>
+          )}
+        </nav>
+      )}
+    </>
+  );
+};
+
+const Field = ({
+  filter: { name, label, value = '', options, suggestions, placeholder = 'any' },
+}: {
+  filter: Filter;
+}) => (
+  <label for={`filter-${name}`}>
+    {label}
+    {options ? (
+      <select id={`filter-${name}`} name={name}>
+        <option value="">{placeholder}</option>
+        {options.map((one) => (
+          <option value={one} selected={one === value}>
+            {one}
+          </option>
+        ))}
+      </select>
+    ) : (
+      <input
+        id={`filter-${name}`}
+        name={name}
+        value={value}
+        placeholder={placeholder}
+        maxlength={200}
+        autocomplete="off"
+        {...(suggestions ? { list: `${name}-list` } : {})}
+      />
+    )}
+    {suggestions && (
+      <datalist id={`${name}-list`}>
+        {suggestions.map((one) => (
+          <option value={one} />
+        ))}
+      </datalist>
+    )}
+  </label>
+);
+
+/** An address with those parameters that have a value. */
+export function pathWith(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const set = Object.entries(parameters).filter((one): one is [string, string] => Boolean(one[1]));
+  return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`;
+}

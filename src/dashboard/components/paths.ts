@@ -1,0 +1,25 @@
+/** The addresses of pages. */
+import type { ListedFinding } from '../../control/findings.ts';
+
+export const runPath = (id: string, more = ''): string => `/runs/${encodeURIComponent(id)}${more}`;
+export const policyPath = (name: string, more = ''): string => `/policies/${encodeURIComponent(name)}${more}`;
+/** The question about acknowledging a finding, or ending that. */
+export const acknowledgePath = (
+  {
+    account,
+    policy,
+    site,
+    target,
+    about,
+  }: Pick<ListedFinding, 'account' | 'policy' | 'site' | 'target' | 'about'>,
+  what: 'acknowledge' | 'unacknowledge',
+): string => {
+  const of = new URLSearchParams({ policy, account, site: site ?? target, about });
+  return `/findings/${what}?${of}`;
+};
+export const announcementPath = (id: string, more = ''): string =>
+  `/announcements/${encodeURIComponent(id)}${more}`;
+export const notificationPath = (id: string, more = ''): string =>
+  `/notifications/${encodeURIComponent(id)}${more}`;
+export const targetPath = (account: string, target: string): string =>
+  `/targets/${encodeURIComponent(account)}/${encodeURIComponent(target)}`;

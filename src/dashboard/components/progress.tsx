@@ -1,0 +1,59 @@
+import { endedCount } from '../../run/moves.ts';
+import type { Counts, Run } from '../../run/run.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const number = (count: number): string => count.toLocaleString('en-US');
+
+const shown = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
+
+/** `3 succeeded, 1 failed`, without zeros. */
+export function countsLine(counts: Counts): string {
+  const parts = shown
+    .filter((outcome) => counts[outcome] > 0)
+    .map((outcome) => `${number(counts[outcome])} ${outcome}`);
+  return parts.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
+}
+
+/** The outcomes of a run as one bar. Its widths are SVG attributes, since inline styles are not allowed. */
+export function Bar({ counts }: { counts: Counts }) {
+  const width = Math.max(1, counts.planned);
+  let x = 0;
+  return (
+    <svg
+      class="bar"
+      viewBox={`0 0 ${width} 1`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={barLabel(counts)}
+    >
+      {shown.map((outcome) => {
+        const from = x;
+        x += counts[outcome];
+        return <rect class={`is-${outcome}`} x={from} y="0" width={counts[outcome]} height="1" />;
+      })}
+    </svg>
+  );
+}
+
+const barLabel = (counts: Counts): string =>
+  `${number(endedCount(counts))} of ${number(counts.planned)} targets have ended: ${countsLine(counts)}`;
+
+/** The progress of an active run in words. */
+export const progressOf = ({ counts, planComplete }: Run): string =>
+  planComplete
+    ? `${number(endedCount(counts))} of ${number(counts.planned)}: ${countsLine(counts)}`
+    : `${number(counts.planned)} targets so far`;
+
+/**
+ * When an active run ends if it goes on as it did so far; undefined until some of its targets have ended. An
+ * estimate is rounded, so that it does not change each time that a page is made.
+ */
+export function etaOf({ counts, planComplete, startedAt }: Run, now: number): number | undefined {
+  const ended = endedCount(counts);
+  if (!planComplete || startedAt === undefined || ended === 0 || ended >= counts.planned) return undefined;
+  const left = ((now - startedAt) / ended) * (counts.planned - ended);
+  const step = left < HOUR_MS ? MINUTE_MS : left < 24 * HOUR_MS ? 10 * MINUTE_MS : HOUR_MS;
+  return Math.ceil((now + left) / step) * step;
+}

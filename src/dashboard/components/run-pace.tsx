@@ -1,0 +1,81 @@
+/** The progress of a run: its rate, its expected end, and its targets over time. */
+import { isoTime } from '../../clock.ts';
+import { isFinal } from '../../run/moves.ts';
+import { outcomes, type Run } from '../../run/run.ts';
+import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';
+import { BarChart } from './chart.tsx';
+import { number } from './progress.tsx';
+import { span, Time } from './time.tsx';
+
+/** `12 a minute over the last 10 min, ends in about 3 min`, or why that is not known. */
+export const PaceLine = ({ run, pace, now }: { run: Run; pace: Pace; now: number }) => {
+  const { perMinute, overMs, endsAt, unknown } = pace;
+  if (isFinal(run.status)) {
+    return perMinute === undefined ? null : <p class="dim">{rateText(perMinute)} on average.</p>;
+  }
+  return (
+    <p>
+      {perMinute !== undefined && overMs !== undefined && (
+        <>
+          {rateText(perMinute)} over the last {span(overMs)}.{' '}
+        </>
+      )}
+      {endsAt === undefined ? (
+        <span class="dim">{unknown}</span>
+      ) : (
+        <>
+          At this rate it ends <Time at={endsAt} now={now} show="relative" />.
+        </>
+      )}
+    </p>
+  );
+};
+
+const rateText = (perMinute: number): string => {
+  const figure = perMinute >= 10 ? number(Math.round(perMinute)) : perMinute.toFixed(1);
+  return `${figure} ${figure === '1.0' ? 'target' : 'targets'} a minute`;
+};
+
+const BARS = 48;
+/** Fewer targets than that are seen at once in the list. */
+const MIN_TARGETS = 5;
+const series = outcomes.map((outcome) => ({ tone: outcome, word: outcome }));
+
+/** How many targets ended when, by outcome. */
+export const EndsChart = ({
+  run,
+  ends,
+  now,
+}: {
+  run: Run;
+  ends: readonly End[] | undefined;
+  now: number;
+}) => {
+  if (run.counts.planned < MIN_TARGETS || run.startedAt === undefined) return null;
+  if (ends === undefined) {
+    return <p class="dim">Targets over time are shown for runs of at most {number(MAX_ENDS)} targets.</p>;
+  }
+  // What ended while the run was planned ended at one moment.
+  if (ends.filter(({ worked }) => worked).length < MIN_TARGETS) return null;
+  const from = run.startedAt;
+  const to = Math.max(run.finishedAt ?? now, from + 1);
+  const width = (to - from) / BARS;
+  const columns = Array.from({ length: BARS }, (_, at) => ({
+    label: `${isoTime(from + at * width).slice(11, 19)} UTC`,
+    counts: outcomes.map(() => 0),
+  }));
+  for (const { at, outcome } of ends) {
+    const counts = columns[Math.min(BARS - 1, Math.max(0, Math.floor((at - from) / width)))]?.counts;
+    const index = outcomes.indexOf(outcome);
+    if (counts) counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return (
+    <BarChart
+      name="Targets that ended, over time"
+      series={series}
+      columns={columns}
+      axis={[from, (from + to) / 2, to].map((at) => <Time at={at} now={now} show="exact" />)}
+      unit="targets"
+    />
+  );
+};

@@ -1,0 +1,84 @@
+/** A list of runs. */
+import type { Run } from '../../run/run.ts';
+import { Badge } from './badge.tsx';
+import { policyPath, runPath } from './paths.ts';
+import { countsLine, number } from './progress.tsx';
+import { Table } from './table.tsx';
+import { Sentence, Time, Took } from './time.tsx';
+
+/** How long a run took, or has taken so far. */
+export const RunTook = ({ run, now }: { run: Run; now: number }) => (
+  <Took from={run.startedAt} to={run.finishedAt} now={now} />
+);
+
+/** The sentence to read first: why a run has its status, where its counts do not show it. */
+export function whyOf({ status, detail, counts, planComplete }: Run): string | undefined {
+  if (detail !== undefined) return detail;
+  if (status === 'queued') return 'It waits for its turn, or for a worker to plan it.';
+  if (status === 'planning') return 'Its targets are being listed; nothing has been sent yet.';
+  if (status === 'partial') return `${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
+  if (status === 'failed' && counts.failed > 0) {
+    return `Nothing succeeded: ${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
+  }
+  if (status === 'succeeded' && planComplete && counts.planned === 0) {
+    return 'Its plan was empty: no target was selected.';
+  }
+  return undefined;
+}
+
+/** `whyOf` as a paragraph. */
+export const WhyLine = ({ run }: { run: Run }) => {
+  const why = whyOf(run);
+  return why === undefined ? null : (
+    <p>
+      <Sentence text={why} />
+    </p>
+  );
+};
+
+/** One row of a list of runs: time, policy, outcome and why. */
+export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPolicy: boolean }) => (
+  <tr data-key={run.id}>
+    <td data-label="Run">
+      <a href={runPath(run.id)} class="plain">
+        <Badge word={run.status} /> <Time at={run.startedAt ?? run.createdAt} now={now} />
+      </a>
+    </td>
+    {withPolicy && (
+      <td data-label="Policy">
+        <a href={policyPath(run.policy)}>{run.policy}</a>
+      </td>
+    )}
+    <td data-label="Outcome">
+      <WhyLine run={run} />
+      <p class="dim">{countsLine(run.counts)}</p>
+    </td>
+    <td data-label="Trigger">{run.trigger}</td>
+    <td data-label="Took">
+      <RunTook run={run} now={now} />
+    </td>
+  </tr>
+);
+
+/** A table of runs. */
+export const RunTable = ({
+  name,
+  runs,
+  now,
+  withPolicy = true,
+}: {
+  name: string;
+  runs: readonly Run[];
+  now: number;
+  withPolicy?: boolean;
+}) => (
+  <Table
+    name={name}
+    heads={['Run', ...(withPolicy ? ['Policy'] : []), 'Outcome', 'Trigger', 'Took']}
+    widths={['w-run', ...(withPolicy ? ['w-name'] : []), '', 'w-word', 'w-word']}
+  >
+    {runs.map((run) => (
+      <RunRow run={run} now={now} withPolicy={withPolicy} />
+    ))}
+  </Table>
+);

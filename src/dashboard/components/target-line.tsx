@@ -1,0 +1,81 @@
+/** Targets of a run, one line each; a line opens to its steps, findings and task. */
+import { useContext } from 'hono/jsx';
+import type { Run, Target } from '../../run/run.ts';
+import { Badge } from './badge.tsx';
+import { ReasonsContext, Why } from './contexts.tsx';
+import { Findings } from './findings.tsx';
+import { targetPath } from './paths.ts';
+import { Steps } from './steps.tsx';
+import { type Column, Cut, DataTable } from './table.tsx';
+import { Sentence, Took } from './time.tsx';
+
+const columns: readonly Column[] = [
+  { head: 'Target', width: 'w-target' },
+  { head: 'State', width: 'w-badge' },
+  { head: 'Why' },
+  { head: 'Attempts', width: 'w-word', end: true },
+  { head: 'Took', width: 'w-word', end: true },
+];
+
+export const TargetList = ({
+  run,
+  targets,
+  stepNames,
+  now,
+}: {
+  run: Run;
+  targets: readonly Target[];
+  /** The steps of the policy, to show what became of each. */
+  stepNames: readonly string[];
+  now: number;
+}) => (
+  <DataTable name="Targets" columns={columns}>
+    {targets.map((target) => (
+      <tr data-key={target.id}>
+        <td data-label="Target">
+          <Cut whole={`${target.label} (${target.id})`}>
+            <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>
+              {target.label}
+            </a>{' '}
+            <span class="dim">{target.id}</span>
+          </Cut>
+        </td>
+        <td data-label="State">
+          <Badge word={target.outcome ?? target.state} />
+        </td>
+        <td data-label="Why">
+          <WhyCell target={target} stepNames={stepNames} />
+        </td>
+        <td data-label="Attempts" class="end">
+          {/* Those that failed, and the one that has its outcome or is under way. */}
+          {target.startedAt === undefined ? <span class="dim">–</span> : target.attempts + 1}
+        </td>
+        <td data-label="Took" class="end">
+          <Took from={target.startedAt} to={target.finishedAt} now={now} />
+        </td>
+      </tr>
+    ))}
+  </DataTable>
+);
+
+/** What the line says, and what is behind it. */
+const WhyCell = ({ target, stepNames }: { target: Target; stepNames: readonly string[] }) => {
+  const { reason, detail, taskId, findings = [] } = target;
+  const sentence = useContext(ReasonsContext).get(reason ?? '')?.text;
+  const line = (
+    <>
+      {reason && <Why reason={reason} />} {detail && <Sentence text={detail} />}
+    </>
+  );
+  if (!reason && !detail && stepNames.length === 0) return null;
+  const hasMore = stepNames.length > 0 || taskId !== undefined || findings.length > 0 || detail !== undefined;
+  if (!hasMore) return <Cut whole={[reason, sentence].filter(Boolean).join(': ')}>{line}</Cut>;
+  return (
+    <details class="more">
+      <summary>{reason || detail ? line : <span class="dim">Steps</span>}</summary>
+      <Steps names={stepNames} target={target} />
+      <Findings target={target} />
+      {taskId && <p class="dim id">task {taskId}</p>}
+    </details>
+  );
+};

@@ -1,0 +1,101 @@
+/** Times and durations. The server writes UTC; `client/live.ts` shows the reader's time zone. */
+import { isoTime } from '../../clock.ts';
+import { lastingTime, relativeTime } from '../client/relative-time.ts';
+
+/**
+ * A time. `relative`: how long ago or ahead, the exact time on hover. `both`: the exact time, and how long ago or
+ * ahead. `exact`: only the exact time.
+ */
+export const Time = ({
+  at,
+  now,
+  show = 'both',
+}: {
+  at: number | undefined;
+  now: number;
+  show?: 'relative' | 'both' | 'exact';
+}) => {
+  if (at === undefined) return <span class="dim">–</span>;
+  const iso = isoTime(at);
+  if (show === 'relative') {
+    return (
+      <time class="ago" datetime={iso} data-of={iso} title={utcMinute(at)}>
+        {relativeTime(at - now)}
+      </time>
+    );
+  }
+  const exact = <time datetime={iso}>{utcMinute(at)}</time>;
+  if (show === 'exact') return exact;
+  return (
+    <span class="with-age">
+      {exact}{' '}
+      <span class="ago dim" data-of={iso}>
+        {relativeTime(at - now)}
+      </span>
+    </span>
+  );
+};
+
+/** A time in UTC, as other rooms write it into sentences. */
+const WRITTEN_TIME = /(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+
+/** How long something took; while it goes on, how long it has lasted, in whole minutes that the browser keeps current. */
+export const Took = ({
+  from,
+  to,
+  now,
+}: {
+  from: number | undefined;
+  to: number | undefined;
+  now: number;
+}) => {
+  if (from === undefined) return <span class="dim">–</span>;
+  if (to !== undefined) return <>{span(to - from)}</>;
+  return (
+    <span class="lasts" data-of={isoTime(from)}>
+      {lastingTime(now - from)}
+    </span>
+  );
+};
+
+/** A recorded sentence. Its times are marked, so that `client/live.ts` shows them in the reader's time zone. */
+export const Sentence = ({ text }: { text: string }) => (
+  <>
+    {text.split(WRITTEN_TIME).map((part) => {
+      const at = WRITTEN_TIME.test(part) ? Date.parse(part.replace(' ', 'T')) : Number.NaN;
+      return Number.isNaN(at) ? part : <time datetime={isoTime(at)}>{utcMinute(at)}</time>;
+    })}
+  </>
+);
+
+const utcMinute = (at: number): string => `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
+
+/** A time in a given time zone, with its name: `Sun 22 Nov, 02:04 Europe/Berlin`. */
+export function timeIn(at: number, timeZone: string): string {
+  const form = {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  } as const;
+  return `${new Date(at).toLocaleString('en-GB', { ...form, timeZone })} ${timeZone}`;
+}
+
+/** A duration in its two largest units: `1 h 4 min`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = units.findIndex(([count]) => count > 0);
+  if (first < 0) return '0\u00a0s';
+  return units
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count}\u00a0${unit}`)
+    .join(' ');
+}

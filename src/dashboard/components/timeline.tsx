@@ -1,0 +1,35 @@
+/** What happened, newest first, one entry a time. The first one is open. */
+import type { Child } from 'hono/jsx';
+import { Icon } from './icon.tsx';
+import type { IconName } from './icon-shapes.ts';
+import { Time } from './time.tsx';
+
+export interface Entry {
+  key: string;
+  at: number;
+  icon: IconName;
+  /** The class without `is-` that gives the colour. */
+  tone?: string;
+  title: Child;
+  /** What is shown when the entry is opened. */
+  details?: Child;
+}
+
+export const Timeline = ({ entries, now }: { entries: readonly Entry[]; now: number }) => (
+  <ol class="timeline">
+    {entries.map(({ key, at, icon, tone, title, details }, index) => (
+      <li data-key={key} data-row class={tone ? `is-${tone}` : ''}>
+        <Icon name={icon} />
+        <p>
+          {title} <span class="dim">·</span> <Time at={at} now={now} show="relative" />
+        </p>
+        {details && (
+          <details open={index === 0}>
+            <summary>Details</summary>
+            {details}
+          </details>
+        )}
+      </li>
+    ))}
+  </ol>
+);

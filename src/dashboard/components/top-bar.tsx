@@ -1,0 +1,93 @@
+/** The top bar: search, the status with its notices, and the menu of the user. */
+import type { Principal } from '../../access/principal.ts';
+import type { Theme } from '../http/theme.ts';
+import { themes } from '../http/theme.ts';
+import type { Alert } from '../queries/system-status.ts';
+import { Icon } from './icon.tsx';
+import type { IconName } from './icon-shapes.ts';
+import { Notices, StatusPill } from './notices.tsx';
+
+interface TopBarProps {
+  principal: Principal;
+  theme: Theme;
+  /** Undefined on a page that was made without asking for the status. */
+  alerts: readonly Alert[] | undefined;
+  now: number;
+  /** What was searched for, on the page of the results. */
+  search?: string | undefined;
+}
+
+export const TopBar = ({ principal, theme, alerts, now, search = '' }: TopBarProps) => (
+  <>
+    <header class="top">
+      <button type="button" class="bare" id="open-sidebar" popovertarget="sidebar" aria-label="Menu">
+        <Icon name="menu" />
+      </button>
+      <search class="find">
+        <form method="get" action="/search">
+          <input
+            type="search"
+            name="q"
+            id="find"
+            value={search}
+            placeholder="Search"
+            aria-label="Search policies, runs and sites"
+            aria-keyshortcuts="/ Control+K"
+            autocomplete="off"
+            maxlength={200}
+          />
+          <Icon name="search" />
+          <span class="key" aria-hidden="true">
+            /
+          </span>
+        </form>
+      </search>
+      {alerts && <StatusPill alerts={alerts} />}
+      <button
+        type="button"
+        class="bare"
+        popovertarget="user-menu"
+        aria-label={`Signed in as ${principal.name}: menu`}
+      >
+        <Icon name="circle-user" />
+        <span class="who" aria-hidden="true">
+          {principal.name}
+        </span>
+      </button>
+    </header>
+    {alerts && <Notices alerts={alerts} now={now} principal={principal} />}
+    <UserMenu principal={principal} theme={theme} />
+  </>
+);
+
+const icons: Record<Theme, IconName> = { light: 'sun', dark: 'moon', system: 'monitor' };
+
+const UserMenu = ({ principal, theme }: { principal: Principal; theme: Theme }) => (
+  <div class="panel menu" id="user-menu" popover="auto">
+    <p>
+      Signed in as <b>{principal.name}</b>
+    </p>
+    <p class="dim small">{[...new Set(principal.grants.map(({ role }) => role))].join(', ')}</p>
+    {/* The script sets the cookie; without it the page has the theme of the system. */}
+    <fieldset class="theme" id="theme">
+      <legend>Theme</legend>
+      {themes.map((one) => (
+        <label>
+          <input type="radio" class="unseen" name="theme" value={one} checked={one === theme} />
+          <Icon name={icons[one]} /> {one}
+        </label>
+      ))}
+    </fieldset>
+    <p class="dim small" id="zone">
+      Times are in UTC.
+    </p>
+    <button type="button" class="quiet" data-opens="help">
+      <Icon name="keyboard" /> Keyboard shortcuts <kbd>?</kbd>
+    </button>
+    <form method="post" action="/sign-out">
+      <button type="submit" class="quiet">
+        <Icon name="log-out" /> Sign out
+      </button>
+    </form>
+  </div>
+);

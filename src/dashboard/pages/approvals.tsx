@@ -1,0 +1,135 @@
+/** What somebody can agree to or stop: runs that wait for an approval, and changes that are announced. */
+import { carryOut } from '../../control/carry-out.ts';
+import { listAnnouncements, toAnnouncementReport } from '../../control/commands/announcements.ts';
+import { listApprovals, openTargets, type WaitingRun } from '../../control/commands/approve-run.ts';
+import { actorOf } from '../auth/actor.ts';
+import { Action } from '../components/action.tsx';
+import { Announcements } from '../components/announcements.tsx';
+import { Empty } from '../components/empty.tsx';
+import { showPage } from '../components/layout.tsx';
+import { policyPath, runPath } from '../components/paths.ts';
+import { number } from '../components/progress.tsx';
+import { Sentence, Time } from '../components/time.tsx';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+
+export async function showApprovals(c: Exchange, context: DashboardContext): Promise<Response> {
+  const waiting = await carryOut(listApprovals, context.control, {}, actorOf(c));
+  const limit = MAX_ANNOUNCEMENTS;
+  const announced = await carryOut(listAnnouncements, context.control, { limit }, actorOf(c));
+  const now = context.clock.now();
+  return showPage(
+    c,
+    context,
+    { title: 'Approvals', here: '/approvals', live: '*' },
+    <section>
+      <div class="page-head">
+        <h1>Approvals</h1>
+      </div>
+      <div class="stack" id="approvals" data-live>
+        {waiting.length === 0 ? (
+          <Empty title="No run waits for an approval." icon="badge-check">
+            Runs of policies with <code>approval:</code> wait here until somebody approves or rejects them.
+          </Empty>
+        ) : (
+          waiting.map((one) => <Waiting one={one} now={now} />)
+        )}
+      </div>
+      <section id="announced" data-live>
+        {announced.total > 0 && (
+          <>
+            <h2>Announced changes</h2>
+            <p class="dim">
+              Policies with <code>grace:</code> make these changes on their next run after the date. A later
+              date in the note on the site counts instead.
+            </p>
+            <Announcements
+              announcements={announced.announcements.map(toAnnouncementReport)}
+              total={announced.total}
+              now={now}
+            />
+          </>
+        )}
+      </section>
+    </section>,
+  );
+}
+
+const MAX_ANNOUNCEMENTS = 50;
+
+/** What is asked: how much, why, what cannot be undone, until when. */
+const Waiting = ({ one: { run, approval, whyNot }, now }: { one: WaitingRun; now: number }) => {
+  const batches = run.rollout?.batches.length ?? 1;
+  return (
+    <article class="card" data-key={run.id} data-row>
+      <div class="page-head">
+        <div>
+          <h2>
+            <a href={runPath(run.id)}>{run.policy}</a>
+          </h2>
+          <p class="dim small id">{run.id}</p>
+        </div>
+        {whyNot === undefined ? (
+          <span class="actions">
+            <Action to={runPath(run.id, '/approve')} of={run.id} icon="badge-check">
+              Approve
+            </Action>
+            <Action to={runPath(run.id, '/reject')} of={run.id} icon="ban">
+              Reject
+            </Action>
+          </span>
+        ) : (
+          <span class="dim">{whyNot}</span>
+        )}
+      </div>
+      <p>
+        <Sentence text={approval.why} />
+      </p>
+      {approval.destructive && (
+        <p class="note is-failed">Destructive: {approval.destructive.join(', ')}. This cannot be undone.</p>
+      )}
+      <dl>
+        <div>
+          <dt>Targets</dt>
+          <dd>
+            <a href={runPath(run.id)}>{number(openTargets(run))}</a>
+          </dd>
+        </div>
+        <div>
+          <dt>Requests, estimated</dt>
+          <dd>{approval.requests === undefined ? '–' : number(approval.requests)}</dd>
+        </div>
+        {batches > 1 && (
+          <div>
+            <dt>Batches</dt>
+            <dd>
+              {approval.from === approval.to ? approval.from : `${approval.from} to ${approval.to}`} of{' '}
+              {batches}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Account</dt>
+          <dd>{run.account}</dd>
+        </div>
+        <div>
+          <dt>Policy</dt>
+          <dd>
+            <a href={policyPath(run.policy)}>{run.job}</a>, {run.trigger}
+          </dd>
+        </div>
+        <div>
+          <dt>Waits since</dt>
+          <dd>
+            <Time at={approval.since} now={now} />
+          </dd>
+        </div>
+        <div>
+          <dt>Expires</dt>
+          <dd>
+            <Time at={approval.expires} now={now} />
+          </dd>
+        </div>
+      </dl>
+    </article>
+  );
+};

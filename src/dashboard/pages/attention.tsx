@@ -1,0 +1,318 @@
+/** The overview's list of what needs somebody. */
+import { useContext } from 'hono/jsx';
+import { countOf } from '../../text.ts';
+import { Action } from '../components/action.tsx';
+import { Badge } from '../components/badge.tsx';
+import { ReasonsContext, useMay } from '../components/contexts.tsx';
+import { Icon } from '../components/icon.tsx';
+import { policyPath, runPath } from '../components/paths.ts';
+import { number } from '../components/progress.tsx';
+import { whyOf } from '../components/run-table.tsx';
+import { Cut, DataTable } from '../components/table.tsx';
+import { Sentence, Time } from '../components/time.tsx';
+import type { FailedItem, Item } from '../queries/attention.ts';
+import { FindingsRow, findingsPath } from './attention-findings.tsx';
+
+/** So many are in the table; the others can be opened. */
+const MAX_SHOWN = 12;
+const MAX_FOLDED = 200;
+
+export const Attention = ({ items, now }: { items: readonly Item[]; now: number }) => (
+  <section id="attention" data-live>
+    <h2>Needs attention</h2>
+    {items.length === 0 ? (
+      <p class="calm">
+        <Icon name="circle-check" /> All is well: nothing failed in the last 24 hours, no error or warning is
+        open, and nothing waits for a person.
+      </p>
+    ) : (
+      <DataTable
+        name="What needs attention"
+        columns={[
+          { head: 'What', width: 'w-what' },
+          { head: 'Policy', width: 'w-name' },
+          { head: 'Why' },
+          { head: 'Since', width: 'w-since', end: true },
+          { head: 'In a row', width: 'w-short', end: true, wideOnly: true },
+          { head: 'Action', width: 'w-word', end: true },
+        ]}
+      >
+        {items.slice(0, MAX_SHOWN).map((item) => (
+          <ItemRow item={item} now={now} />
+        ))}
+      </DataTable>
+    )}
+    {items.length > MAX_SHOWN && (
+      <details>
+        <summary>{number(items.length - MAX_SHOWN)} more</summary>
+        <ul>
+          {items.slice(MAX_SHOWN, MAX_SHOWN + MAX_FOLDED).map((item) => (
+            <li>
+              <ItemLine item={item} />
+            </li>
+          ))}
+          {items.length > MAX_SHOWN + MAX_FOLDED && (
+            <li>and {number(items.length - MAX_SHOWN - MAX_FOLDED)} more</li>
+          )}
+        </ul>
+      </details>
+    )}
+  </section>
+);
+
+const ItemRow = ({ item, now }: { item: Item; now: number }) => {
+  switch (item.is) {
+    case 'failed':
+      return <FailedRow item={item} now={now} />;
+    case 'approval':
+      return <ApprovalRow item={item} now={now} />;
+    case 'broken-file':
+      return <BrokenFileRow item={item} now={now} />;
+    case 'findings':
+      return <FindingsRow item={item} now={now} />;
+    case 'paused':
+      return <PausedRow item={item} now={now} />;
+  }
+};
+
+/** The run with only the targets that failed for this reason. */
+const targetsPath = ({ latest, targets }: FailedItem): string =>
+  runPath(latest, targets ? `?outcome=failed&search=${targets.reason}` : '');
+
+const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
+  const { policy, targets, status = 'failed', latest, details } = item;
+  const reasons = useContext(ReasonsContext);
+  const why = targets
+    ? (reasons.get(targets.reason)?.text ?? targets.reason)
+    : (details?.run && whyOf(details.run)) || `Its latest run is ${status}.`;
+  const run = details?.run;
+  const mayRetry = useMay()('operator', { policy, account: run?.account });
+  const helps = targets !== undefined && reasons.get(targets.reason)?.retryable === true;
+  const canRetry = run !== undefined && run.finishedAt !== undefined && run.counts.failed > 0;
+  return (
+    <tr data-key={`failed ${policy} ${targets?.reason ?? status}`}>
+      <td data-label="What">
+        {targets ? (
+          <a class="badge is-failed" href={targetsPath(item)}>
+            <Icon name="circle-x" />
+            {number(targets.count)} failed
+            <span class="unseen"> {targets.count === 1 ? 'target' : 'targets'}</span>
+          </a>
+        ) : (
+          <Badge word={status} />
+        )}
+      </td>
+      <td data-label="Policy">
+        <Cut whole={policy}>
+          <a href={policyPath(policy)}>{policy}</a>
+        </Cut>
+      </td>
+      <td data-label="Why">
+        <Cut whole={targets ? `${targets.reason}: ${why}` : why}>
+          {targets && (
+            <>
+              <code>{targets.reason}</code>{' '}
+            </>
+          )}
+          <span class="dim">
+            {details?.recovered && 'A later run succeeded. '}
+            <Sentence text={why} />
+          </span>
+        </Cut>
+      </td>
+      <td data-label="Since" class="end">
+        <Time at={details?.since} now={now} show="relative" />
+      </td>
+      <td data-label="In a row" class="end wide-only">
+        {details && details.streak > 0 ? `${number(details.streak)}${details.isOpen ? '+' : ''}` : '–'}
+      </td>
+      <td data-label="Action" class="end">
+        {mayRetry && canRetry && helps && !details?.recovered ? (
+          <Action to={runPath(latest, '/retry')} of={`${policy}: ${targets?.reason}`}>
+            Retry
+          </Action>
+        ) : (
+          <a class="action" href={targetsPath(item)}>
+            Look
+            <span class="unseen">
+              {' '}
+              at {policy}: {targets?.reason ?? status}
+            </span>
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+};
+
+const ApprovalRow = ({
+  item: { run, since },
+  now,
+}: {
+  item: Extract<Item, { is: 'approval' }>;
+  now: number;
+}) => {
+  const approval = run.approvals?.at(-1);
+  const why = approval?.why ?? 'It waits for an approval.';
+  return (
+    <tr data-key={`approval ${run.id}`}>
+      <td data-label="What">
+        <span class="badge is-awaiting-approval">
+          <Icon name="badge-check" /> approval
+        </span>
+      </td>
+      <td data-label="Policy">
+        <Cut whole={run.policy}>
+          <a href={policyPath(run.policy)}>{run.policy}</a>
+        </Cut>
+      </td>
+      <td data-label="Why">
+        <Cut whole={why}>
+          <span class="dim">
+            <Sentence text={why} />
+          </span>
+        </Cut>
+      </td>
+      <td data-label="Since" class="end">
+        <Time at={since} now={now} show="relative" />
+      </td>
+      <td data-label="In a row" class="end wide-only">
+        –
+      </td>
+      <td data-label="Action" class="end">
+        <a class="action" href={runPath(run.id)}>
+          Decide<span class="unseen"> about {run.policy}</span>
+        </a>
+      </td>
+    </tr>
+  );
+};
+
+const BrokenFileRow = ({
+  item: { file },
+  now,
+}: {
+  item: Extract<Item, { is: 'broken-file' }>;
+  now: number;
+}) => {
+  const [first] = file.errors;
+  const count = file.errors.length === 1 ? '1 error' : `${file.errors.length} errors`;
+  const why = first ? `${first.place}: ${first.message}` : 'It cannot be read.';
+  return (
+    <tr data-key={`file ${file.file}`}>
+      <td data-label="What">
+        <span class="badge is-error">
+          <Icon name="circle-x" /> {count}
+        </span>
+      </td>
+      <td data-label="Policy">
+        <Cut whole={file.file}>{file.file.split('/').at(-1)}</Cut>
+      </td>
+      <td data-label="Why">
+        <Cut whole={why}>
+          <span class="dim">{why}</span>
+        </Cut>
+      </td>
+      <td data-label="Since" class="end">
+        <Time at={file.since} now={now} show="relative" />
+      </td>
+      <td data-label="In a row" class="end wide-only">
+        –
+      </td>
+      <td data-label="Action" class="end">
+        <button type="button" class="action" popovertarget="notices">
+          Look<span class="unseen"> at {file.file}</span>
+        </button>
+      </td>
+    </tr>
+  );
+};
+
+const PausedRow = ({
+  item: { policy, pause },
+  now,
+}: {
+  item: Extract<Item, { is: 'paused' }>;
+  now: number;
+}) => {
+  const { name, account } = policy;
+  const may = useMay();
+  const why = `paused by ${pause.by}${pause.reason ? `: ${pause.reason}` : ''}`;
+  return (
+    <tr data-key={`paused ${name}`}>
+      <td data-label="What">
+        <Badge word="paused" />
+      </td>
+      <td data-label="Policy">
+        <Cut whole={name}>
+          <a href={policyPath(name)}>{name}</a>
+        </Cut>
+      </td>
+      <td data-label="Why">
+        <Cut whole={why}>
+          <span class="dim">
+            {why}
+            {pause.until !== undefined && (
+              <>
+                , until <Time at={pause.until} now={now} show="exact" />
+              </>
+            )}
+          </span>
+        </Cut>
+      </td>
+      <td data-label="Since" class="end">
+        <Time at={pause.at} now={now} show="relative" />
+      </td>
+      <td data-label="In a row" class="end wide-only">
+        –
+      </td>
+      <td data-label="Action" class="end">
+        {may('operator', { policy: name, account }) ? (
+          <Action to={policyPath(name, '/resume')} of={name}>
+            Resume
+          </Action>
+        ) : (
+          <a class="action" href={policyPath(name)}>
+            Look<span class="unseen"> at {name}</span>
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+};
+
+/** An item in one line, where there are too many for the table. */
+const ItemLine = ({ item }: { item: Item }) => {
+  switch (item.is) {
+    case 'failed':
+      return (
+        <>
+          <a href={policyPath(item.policy)}>{item.policy}</a>:{' '}
+          <a href={targetsPath(item)}>
+            {item.targets ? `${number(item.targets.count)} failed, ${item.targets.reason}` : item.status}
+          </a>
+        </>
+      );
+    case 'approval':
+      return (
+        <>
+          <a href={runPath(item.run.id)}>{item.run.policy}</a>: approval
+        </>
+      );
+    case 'broken-file':
+      return <>{item.file.file}: errors</>;
+    case 'findings':
+      return (
+        <>
+          <a href={policyPath(item.group.policy)}>{item.group.policy}</a>:{' '}
+          <a href={findingsPath(item.group)}>{countOf(item.group.open, item.group.severity)}</a>
+        </>
+      );
+    case 'paused':
+      return (
+        <>
+          <a href={policyPath(item.policy.name)}>{item.policy.name}</a>: paused by {item.pause.by}
+        </>
+      );
+  }
+};

@@ -1,0 +1,291 @@
+/** Who uses the requests of each account: over time, what is left now, and what the next 24 hours need. */
+import { type HistorySpan, historySpans } from '../../budget/history.ts';
+import type { Forecast, PolicyForecast } from '../../control/forecast.ts';
+import { BudgetChart, NO_POLICY } from '../components/budget-chart.tsx';
+import { Empty } from '../components/empty.tsx';
+import { FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { Icon } from '../components/icon.tsx';
+import { showPage } from '../components/layout.tsx';
+import { policyPath } from '../components/paths.ts';
+import { number } from '../components/progress.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
+import { Cut, DataTable } from '../components/table.tsx';
+import { span as duration, Time } from '../components/time.tsx';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+import { type AccountBudget, readBudgets, readForecast, type Spender } from '../queries/budget.ts';
+
+const PATH = '/budget';
+/** So many accounts are shown with a chart; more can be chosen. */
+const MAX_ACCOUNTS = 6;
+const MAX_ROWS = 20;
+const spans = Object.keys(historySpans) as HistorySpan[];
+const words: Record<HistorySpan, string> = { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days' };
+
+type By = 'class' | 'policy';
+
+export async function showBudget(c: Exchange, context: DashboardContext): Promise<Response> {
+  const now = context.clock.now();
+  const span = spans.find((one) => one === c.req.query('span')) ?? 'hour';
+  const by: By = c.req.query('by') === 'policy' ? 'policy' : 'class';
+  const account = c.req.query('account')?.slice(0, 200) || undefined;
+  const names = (await context.accounts()).map((one) => one.account);
+  const budgets = await readBudgets(context, span, account);
+  const shown = [...budgets].sort((a, b) => b.total - a.total).slice(0, MAX_ACCOUNTS);
+  const policies = context.policies();
+  const forecasts = await Promise.all(
+    shown.map((one) => readForecast(context, one.account, policies, one.usage)),
+  );
+  const pathOf = (changes: { span?: string; by?: string }) =>
+    pathWith(PATH, { span, by, account, ...changes });
+  return showPage(
+    c,
+    context,
+    { title: 'Budget', here: PATH, live: '*' },
+    <section class="budget">
+      <div class="page-head">
+        <h1>Budget</h1>
+        <nav class="actions" aria-label="What is shown by">
+          {(['class', 'policy'] as const).map((one) => (
+            <a
+              class={one === by ? 'chip set' : 'chip'}
+              href={pathOf({ by: one })}
+              {...(one === by ? { 'aria-current': 'true' } : {})}
+            >
+              By {one}
+            </a>
+          ))}
+        </nav>
+      </div>
+      {names.length > 1 && (
+        <FilterBar
+          path={PATH}
+          filters={[{ name: 'account', label: 'Account', value: account, options: names }]}
+          keep={{ span, by }}
+        />
+      )}
+      <nav class="tabs" aria-label="Time">
+        {spans.map((one) => (
+          <a href={pathOf({ span: one })} {...(one === span ? { 'aria-current': 'page' } : {})}>
+            {words[one]}
+          </a>
+        ))}
+      </nav>
+      <div id="budgets" data-live>
+        {shown.length === 0 && (
+          <Empty title="No account is in the settings." icon="gauge">
+            An account under <code>accounts</code> in <code>caretaker.yaml</code> has a budget of requests.
+          </Empty>
+        )}
+        {shown.map((one, index) => (
+          <Account budget={one} next={forecasts[index]} span={span} by={by} now={now} />
+        ))}
+        {budgets.length > shown.length && (
+          <p class="dim">{number(budgets.length - shown.length)} more accounts can be chosen above.</p>
+        )}
+      </div>
+    </section>,
+  );
+}
+
+interface AccountProps {
+  budget: AccountBudget;
+  next: Forecast | undefined;
+  span: HistorySpan;
+  by: By;
+  now: number;
+}
+
+const Account = ({ budget, next, span, by, now }: AccountProps) => {
+  const { account, total } = budget;
+  const tooSmall = next?.policies.filter(({ warning }) => warning !== undefined) ?? [];
+  return (
+    <section class="account" data-key={account} aria-label={account}>
+      <h2>{account}</h2>
+      {tooSmall.map(({ policy, warning }) => (
+        <p class="note is-warn">
+          <Icon name="triangle-alert" /> The budget is too small for <a href={policyPath(policy)}>{policy}</a>
+          . {warning}
+        </p>
+      ))}
+      <Now budget={budget} span={span} now={now} />
+      <div class="columns wide-first">
+        <div class="card">
+          <BudgetChart budget={budget} by={by} now={now} />
+          {total === 0 && <p class="dim small">No request was counted in this time.</p>}
+        </div>
+        <Spenders budget={budget} by={by} />
+      </div>
+      {next && <Next next={next} />}
+    </section>
+  );
+};
+
+const Now = ({
+  budget: { usage, total, others, buckets },
+  span,
+  now,
+}: Pick<AccountProps, 'budget' | 'span' | 'now'>) => {
+  const { limit, reserved, window, othersPerMinute } = usage;
+  return (
+    <Stats>
+      <Stat
+        name="Left now"
+        hint={
+          window ? (
+            <>
+              of {number(limit)}, until <Time at={window.resetsAt} now={now} show="exact" />
+            </>
+          ) : (
+            `of ${number(limit)}: no request was sent in this minute`
+          )
+        }
+      >
+        {window ? number(window.remaining) : number(limit)}
+      </Stat>
+      <Stat name="Reserved" hint="a minute, for other clients">
+        {number(reserved)}
+      </Stat>
+      <Stat name={`Used by Caretaker, ${words[span].toLowerCase()}`}>{number(total)}</Stat>
+      <Stat
+        name={`Used by others, ${words[span].toLowerCase()}`}
+        hint={
+          others.known === 0
+            ? 'no answer of the service has shown it'
+            : others.known < buckets.length
+              ? `at least; known for ${others.known} of ${buckets.length} ${span === 'hour' ? 'minutes' : 'hours'}`
+              : 'at least'
+        }
+      >
+        {others.known === 0 ? 'not known' : number(others.total)}
+      </Stat>
+      <Stat name="Others, at present" hint="a minute">
+        {othersPerMinute === undefined ? 'not known' : number(othersPerMinute)}
+      </Stat>
+    </Stats>
+  );
+};
+
+const Spenders = ({ budget, by }: { budget: AccountBudget; by: By }) => {
+  const rows: readonly Spender[] = by === 'class' ? budget.classes : budget.policies;
+  if (rows.length === 0) return null;
+  return (
+    <div>
+      <DataTable
+        name={`Requests by ${by}`}
+        columns={[
+          { head: by === 'class' ? 'Class' : 'Policy' },
+          { head: 'Requests', width: 'w-spent', end: true },
+          { head: 'Part', width: 'w-part', end: true },
+        ]}
+      >
+        {[...rows]
+          .sort((a, b) => b.total - a.total)
+          .slice(0, MAX_ROWS)
+          .map(({ name, total }) => (
+            <tr data-key={name ?? NO_POLICY}>
+              <td data-label={by === 'class' ? 'Class' : 'Policy'}>
+                <Cut whole={name ?? NO_POLICY}>
+                  {name === undefined ? (
+                    <span class="dim">{NO_POLICY}</span>
+                  ) : by === 'policy' ? (
+                    <a href={policyPath(name)}>{name}</a>
+                  ) : (
+                    name
+                  )}
+                </Cut>
+              </td>
+              <td data-label="Requests" class="end">
+                {number(total)}
+              </td>
+              <td data-label="Part" class="end">
+                {Math.round((total / Math.max(1, budget.total)) * 100)}%
+              </td>
+            </tr>
+          ))}
+      </DataTable>
+      {rows.length > MAX_ROWS && <p class="dim">{number(rows.length - MAX_ROWS)} more</p>}
+    </div>
+  );
+};
+
+/** The forecast; those that do not fit first. */
+const Next = ({ next: { requests, capacity, policies } }: { next: Forecast }) => {
+  if (policies.length === 0) return <p class="dim">No runs are scheduled in the next 24 hours.</p>;
+  const unknown = policies.filter((one) => one.requests === undefined).length;
+  const sorted = [...policies].sort((a, b) => costOf(b) - costOf(a));
+  return (
+    <>
+      <h3>Next 24 hours</h3>
+      <p>
+        About {number(Math.round(requests))} requests, {percentOf(requests, capacity)} of the{' '}
+        {number(capacity)} that can be spent.
+        {unknown > 0 && ` Of ${unknown} ${unknown === 1 ? 'policy' : 'policies'} it is not known.`}{' '}
+        <a href="/schedule">Schedule</a>
+      </p>
+      <DataTable
+        name="Forecast by policy"
+        columns={[
+          { head: 'Policy' },
+          { head: 'Runs', width: 'w-short', end: true },
+          { head: 'Requests a run', width: 'w-badge', end: true },
+          { head: 'Duration', width: 'w-word', end: true },
+          { head: 'Fits', width: 'w-badge' },
+        ]}
+      >
+        {sorted.slice(0, MAX_ROWS).map((one) => (
+          <ForecastLine one={one} />
+        ))}
+      </DataTable>
+      {sorted.length > MAX_ROWS && <p class="dim">{number(sorted.length - MAX_ROWS)} more</p>}
+    </>
+  );
+};
+
+/** Those that do not fit come first. */
+const costOf = ({ requests = 0, firings, warning }: PolicyForecast): number =>
+  (warning === undefined ? 0 : 1e12) + requests * firings;
+
+const percentOf = (part: number, whole: number): string => {
+  const percent = Math.round((part / Math.max(1, whole)) * 100);
+  return percent === 0 && part > 0 ? 'less than 1%' : `${percent}%`;
+};
+
+const ForecastLine = ({ one: { policy, firings, requests, takesMs, warning } }: { one: PolicyForecast }) => (
+  <tr data-key={policy} data-row>
+    <td data-label="Policy">
+      <Cut whole={policy}>
+        <a class="strong" href={policyPath(policy)}>
+          {policy}
+        </a>
+      </Cut>
+    </td>
+    <td data-label="Runs" class="end">
+      {number(firings)}
+    </td>
+    <td data-label="Requests" class="end">
+      {requests === undefined ? <span class="dim">not known</span> : number(Math.round(requests))}
+    </td>
+    <td data-label="Duration" class="end">
+      {requests === undefined ? (
+        <span class="dim">not known</span>
+      ) : Number.isFinite(takesMs) ? (
+        duration(takesMs)
+      ) : (
+        'does not end'
+      )}
+    </td>
+    <td data-label="Fits">
+      {warning === undefined ? (
+        requests === undefined ? (
+          <span class="dim">not known</span>
+        ) : (
+          'yes'
+        )
+      ) : (
+        <Cut whole={warning}>
+          <span class="tone is-warn">does not fit</span>
+        </Cut>
+      )}
+    </td>
+  </tr>
+);

@@ -1,0 +1,256 @@
+import type { Child } from 'hono/jsx';
+import type { Policy } from '../../policy/policy.ts';
+import { MAX_LISTED, type StoredPreview } from '../../records/preview-store.ts';
+import { countOf } from '../../text.ts';
+import { Badge } from '../components/badge.tsx';
+import { useMay } from '../components/contexts.tsx';
+import { Empty } from '../components/empty.tsx';
+import { policyPath, targetPath } from '../components/paths.ts';
+import { number } from '../components/progress.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
+import { Cut, DataTable } from '../components/table.tsx';
+import { span, Time } from '../components/time.tsx';
+import { policyTab } from './policy.tsx';
+
+/** The last plan that somebody made, and the button that makes one. Opening it requests nothing of the service. */
+export const showPlan = policyTab('Plan', async (_, { reader, clock }, policy) => {
+  const [plan, runs] = await Promise.all([
+    reader.preview(policy.name),
+    reader.runs({ policy: policy.name, limit: 5 }),
+  ]);
+  const usual = runs.find((run) => run.plan)?.plan?.requests;
+  return (
+    <section id="plan" class="tab" data-live>
+      <MakePlan policy={policy} usual={usual} isAgain={plan !== undefined} />
+      {plan ? (
+        <Plan plan={plan} policy={policy} now={clock.now()} />
+      ) : (
+        <Empty title="No plan was made in the last 24 hours." icon="search-check">
+          A plan shows what a run would do now: its targets, what it would exclude and why, and its price in
+          requests. It changes nothing.
+        </Empty>
+      )}
+    </section>
+  );
+});
+
+const MakePlan = ({
+  policy: { name, account },
+  usual,
+  isAgain,
+}: {
+  policy: Policy;
+  usual: number | undefined;
+  isAgain: boolean;
+}) => {
+  const price =
+    usual === undefined
+      ? 'one request for 100 candidates, and what the job prepares'
+      : `about ${number(usual)} ${usual === 1 ? 'request' : 'requests'}, as the plan of its latest run`;
+  return useMay()('operator', { policy: name, account }) ? (
+    <form class="between" method="post" action={policyPath(name, '/plan')}>
+      <span class="dim">Planning lists the candidates now. It changes nothing, and costs {price}.</span>
+      <button type="submit">{isAgain ? 'Plan again' : 'Plan'}</button>
+    </form>
+  ) : (
+    <p class="dim">Planning spends requests of the account, so it needs the role operator.</p>
+  );
+};
+
+const Plan = ({ plan, policy, now }: { plan: StoredPreview; policy: Policy; now: number }) => {
+  const { counts, cost, stoppedBy, warnings } = plan;
+  const acting = cost.acting + cost.following;
+  return (
+    <>
+      {plan.hash !== policy.hash && (
+        <p class="note is-warn">The policy has changed since this plan was made: plan again.</p>
+      )}
+      {stoppedBy !== undefined && (
+        <p class="note is-bad">A run would stop before it sends anything: {stoppedBy}</p>
+      )}
+      {warnings.map((warning) => (
+        <p class="note is-warn">{warning}</p>
+      ))}
+      <p>
+        Planned by {plan.by}, <Time at={plan.at} now={now} />, from <code>{plan.list}</code>.
+      </p>
+      <Stats>
+        <Stat
+          name="Targets"
+          hint={counts.settled === 0 ? undefined : `and ${number(counts.settled)} without a request`}
+        >
+          {number(counts.targets)}
+        </Stat>
+        <Stat name="Excluded">{number(counts.excluded)}</Stat>
+        <Stat
+          name="Requests of a run"
+          hint={`${number(Math.round(cost.planning))} to plan, ${number(Math.round(acting))} to act and follow; ${basisOf(plan)}`}
+        >
+          {number(Math.round(cost.planning + acting))}
+        </Stat>
+        <Stat name="Expected duration" hint={`at least ${span(cost.atLeastMs)} with the whole budget`}>
+          {span(cost.takesMs)}
+        </Stat>
+      </Stats>
+      <Conditions plan={plan} />
+      <Targets plan={plan} policy={policy} />
+      <Settled plan={plan} policy={policy} />
+      <Excluded plan={plan} />
+    </>
+  );
+};
+
+const basisOf = ({ cost: { pastRuns, runsBeside } }: StoredPreview): string =>
+  [
+    pastRuns === 0 ? 'estimated without past runs' : `by ${countOf(pastRuns, 'past run')}`,
+    ...(runsBeside === 0 ? [] : [`beside ${countOf(runsBeside, 'active run')}`]),
+  ].join(', ');
+
+/** Approval, batches, and what else a run would wait for or write. */
+const Conditions = ({ plan: { approval, batches, spreadMs, recording } }: { plan: StoredPreview }) => {
+  const facts: { name: string; is: Child }[] = [
+    {
+      name: 'Approval',
+      is: approval
+        ? `${approval.why} Decided by ${approval.by.join(', ')}, within ${span(approval.expiresMs)}${approval.separate ? ', not by who started the run' : ''}${approval.eachBatch ? ', for each batch' : ''}.`
+        : 'not needed',
+    },
+    ...(batches.length > 0
+      ? [
+          {
+            name: 'Batches',
+            is: (
+              <ol>
+                {batches.map(({ takes, targets }) => (
+                  <li>
+                    {countOf(targets, 'target')} <span class="dim">({takes})</span>
+                  </li>
+                ))}
+              </ol>
+            ),
+          },
+        ]
+      : []),
+    ...(spreadMs === undefined ? [] : [{ name: 'Starts targets over', is: span(spreadMs) }]),
+    ...(recording
+      ? [
+          {
+            name: 'Written to sites',
+            is: `${countOf(recording.sites, 'site')}, ${countOf(Math.round(recording.requests), 'request')}`,
+          },
+        ]
+      : []),
+  ];
+  return (
+    <dl>
+      {facts.map(({ name, is }) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{is}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+const More = ({ listed, of }: { listed: number; of: number }) =>
+  of > listed ? (
+    <p class="dim">
+      The first {number(listed)} of {number(of)}. <code>caretaker plan --all</code> prints all of them.
+    </p>
+  ) : null;
+
+const Targets = ({ plan: { targets, counts }, policy }: { plan: StoredPreview; policy: Policy }) => (
+  <section aria-label="Targets">
+    <h2>Targets</h2>
+    {targets.length === 0 ? (
+      <p class="dim">A run would have no target.</p>
+    ) : (
+      <DataTable
+        name="Targets of the plan"
+        columns={[{ head: 'Target', width: 'w-target' }, { head: 'What is sent' }]}
+      >
+        {targets.map(({ id, label, does }) => (
+          <tr data-key={id}>
+            <td data-label="Target">
+              <Cut whole={`${label}, ${id}`}>
+                <a href={targetPath(policy.account, id)}>{label}</a>
+              </Cut>
+            </td>
+            <td data-label="What is sent">
+              <Cut whole={does} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    )}
+    <More listed={targets.length} of={counts.targets} />
+  </section>
+);
+
+const Settled = ({ plan: { settled, counts }, policy }: { plan: StoredPreview; policy: Policy }) =>
+  settled.length === 0 ? null : (
+    <section aria-label="Recorded without a request">
+      <h2>Recorded without a request</h2>
+      <DataTable
+        name="Recorded without a request"
+        columns={[
+          { head: 'Target', width: 'w-target' },
+          { head: 'Outcome', width: 'w-badge' },
+          { head: 'Why' },
+        ]}
+      >
+        {settled.map(({ id, label, outcome, why }) => (
+          <tr data-key={`settled ${id}`}>
+            <td data-label="Target">
+              <Cut whole={`${label}, ${id}`}>
+                <a href={targetPath(policy.account, id)}>{label}</a>
+              </Cut>
+            </td>
+            <td data-label="Outcome">
+              <Badge word={outcome} />
+            </td>
+            <td data-label="Why">
+              <Cut whole={why} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      <More listed={settled.length} of={counts.settled} />
+    </section>
+  );
+
+/** By reason first: that is what most exclusions differ in. */
+const Excluded = ({ plan: { excluded, reasons, counts } }: { plan: StoredPreview }) =>
+  excluded.length === 0 ? null : (
+    <section aria-label="Excluded">
+      <h2>Excluded</h2>
+      <ul>
+        {reasons.slice(0, 20).map(({ why, count }) => (
+          <li>
+            {number(count)}: {why}
+          </li>
+        ))}
+        {reasons.length > 20 && (
+          <li class="dim">
+            {reasons.length >= MAX_LISTED
+              ? 'and other reasons'
+              : `and ${number(reasons.length - 20)} other reasons`}
+          </li>
+        )}
+      </ul>
+      <details>
+        <summary>
+          Each of them <b>({number(counts.excluded)})</b>
+        </summary>
+        <ul>
+          {excluded.map(({ id, label, why }) => (
+            <li>
+              {label} <span class="dim id">{id}</span>: {why}
+            </li>
+          ))}
+        </ul>
+        <More listed={excluded.length} of={counts.excluded} />
+      </details>
+    </section>
+  );

@@ -1,0 +1,183 @@
+/** What runs when, and whether it collides: a week, and a day of it on a time axis. */
+import { daysAfter } from '../../dates.ts';
+import { effectOf, formatFrozen } from '../../records/freeze-store.ts';
+import type { Collision } from '../../schedule/load.ts';
+import { Empty } from '../components/empty.tsx';
+import { FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { Icon } from '../components/icon.tsx';
+import { showPage } from '../components/layout.tsx';
+import { number } from '../components/progress.tsx';
+import { DayLanes } from '../components/schedule-day.tsx';
+import { DayList } from '../components/schedule-list.tsx';
+import { LoadCharts } from '../components/schedule-load.tsx';
+import { Time } from '../components/time.tsx';
+import { WeekCalendar } from '../components/week.tsx';
+import { dayName, timeOnDay, zoneOf } from '../components/zoned.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+import { calendarOf, readWeek, type Week } from '../queries/schedule.ts';
+import { shownOn } from '../queries/schedule-entries.ts';
+
+const PATH = '/schedule';
+/** So many sentences about collisions, and names in one. */
+const MAX_COLLISIONS = 3;
+const MAX_NAMES = 6;
+
+interface Query {
+  day: string | undefined;
+  search: string;
+  account: string | undefined;
+  zone: string | undefined;
+}
+
+export async function showSchedule(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { reader, clock } = context;
+  const now = clock.now();
+  const query = queryOf(c);
+  const calendar = calendarOf(query.day, zoneOf(query.zone), now);
+  const policies = context.policies();
+  const accounts = await context.accounts();
+  const names = accounts.map(({ account }) => account);
+  const matching = policies.filter(
+    ({ name, job, account }) =>
+      `${name}\n${job}`.toLowerCase().includes(query.search.toLowerCase()) &&
+      (query.account === undefined || account === query.account),
+  );
+  const week = await readWeek(reader, {
+    policies: matching,
+    accounts: accounts.filter(({ account }) => query.account === undefined || account === query.account),
+    calendar,
+    now,
+  });
+  const pathOf = (day: string | undefined) =>
+    pathWith(PATH, { day, q: query.search, account: query.account, zone: query.zone });
+  const chosen = calendar.days.find(({ day }) => day === calendar.day) ?? { from: now, to: now };
+  const shown = shownOn(week.lanes, chosen);
+  const filters = [
+    { name: 'q', label: 'Text', value: query.search, placeholder: 'name, job' },
+    ...(names.length > 1
+      ? [{ name: 'account', label: 'Account', value: query.account, options: names }]
+      : []),
+  ];
+  return showPage(
+    c,
+    context,
+    { title: 'Schedule', here: PATH, live: '*' },
+    <section class="schedule" data-zone={calendar.zone}>
+      <div class="page-head">
+        <h1>Schedule</h1>
+        <nav class="actions" aria-label="Weeks">
+          <a class="action" href={pathOf(daysAfter(calendar.day, -7))}>
+            <Icon name="chevron-left" />
+            Week before
+          </a>
+          <a class="action" href={pathOf(undefined)}>
+            Today
+          </a>
+          <a class="action" href={pathOf(daysAfter(calendar.day, 7))}>
+            Week after
+            <Icon name="chevron-right" />
+          </a>
+        </nav>
+      </div>
+      <FilterBar path={PATH} filters={filters} keep={{ day: query.day, zone: query.zone }}>
+        Times are in {calendar.zone}
+      </FilterBar>
+      <div id="collisions" data-live>
+        <Notes week={week} now={now} />
+      </div>
+      {policies.length > 0 && week.lanes.length === 0 && (
+        <Empty title="Nothing is on the schedule of this week." icon="calendar-days">
+          {query.search || query.account ? (
+            <a href={pathWith(PATH, { day: query.day, zone: query.zone })}>Show all policies</a>
+          ) : (
+            <>
+              A policy with <code>schedule.cron</code> is shown here. <a href="/policies">Policies</a> can be
+              run at any time.
+            </>
+          )}
+        </Empty>
+      )}
+      {policies.length === 0 && (
+        <Empty title="No policy is active." icon="calendar-days">
+          Write one with a <code>schedule</code> into the policies folder, and its times are shown here.
+        </Empty>
+      )}
+      <section id="week" data-live aria-label="Week">
+        <WeekCalendar
+          calendar={calendar}
+          days={calendar.days.map((day) => shownOn(week.lanes, day))}
+          pathOf={pathOf}
+        />
+      </section>
+      <section id="day" data-live>
+        <h2>{dayName(calendar.day)}</h2>
+        <DayLanes shown={shown} freezes={week.freezes} span={chosen} zone={calendar.zone} now={now} />
+        <LoadCharts week={week} zone={calendar.zone} />
+        <DayList shown={shown} zone={calendar.zone} />
+      </section>
+    </section>,
+  );
+}
+
+function queryOf(c: Exchange): Query {
+  const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;
+  return { day: text('day'), search: text('q') ?? '', account: text('account'), zone: text('zone') };
+}
+
+/** What has to be known before looking at times: collisions, freezes, and what is not known. */
+const Notes = ({ week, now }: { week: Week; now: number }) => {
+  const { collisions, freezes, unknown, cut, calendar } = week;
+  const isOver = (calendar.days.at(-1)?.to ?? 0) <= now;
+  return (
+    <>
+      {freezes.map((freeze) => (
+        <p class="note is-busy">
+          <Icon name="snowflake" /> Frozen by {freeze.by} until{' '}
+          <Time at={freeze.until} now={now} show="exact" />: {formatFrozen(freeze)}, {effectOf(freeze)}
+          {freeze.reason && ` (${freeze.reason})`}.
+        </p>
+      ))}
+      {collisions.slice(0, MAX_COLLISIONS).map((one) => (
+        <p class="note is-warn">
+          <Icon name="triangle-alert" /> {collisionInWords(one, calendar.zone)}
+        </p>
+      ))}
+      {collisions.length > MAX_COLLISIONS && (
+        <details>
+          <summary>{collisions.length - MAX_COLLISIONS} more collisions</summary>
+          <ul>
+            {collisions.slice(MAX_COLLISIONS).map((one) => (
+              <li>{collisionInWords(one, calendar.zone)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <p class="dim small">
+        {isOver
+          ? 'This week is over: it shows what became of each scheduled time.'
+          : collisions.length === 0 && 'No collisions are predicted in this week. '}
+        {!isOver &&
+          unknown.length > 0 &&
+          `How long runs of ${namesOf(unknown)} take is not known, because none has ended: their load counts as 0.`}
+        {cut.length > 0 && ` Not all times of ${namesOf(cut)} are shown.`}
+      </p>
+    </>
+  );
+};
+
+/** `a and b overlap on the account default, Tue 24 Nov 02:00 to 02:12: together ...`. */
+export function collisionInWords(
+  { policies, account, from, to, perMinute, available, times }: Collision,
+  zone: string,
+): string {
+  const again = times > 1 ? `, and ${times - 1} more ${times === 2 ? 'time' : 'times'} this week` : '';
+  const until = timeOnDay(zone, to).slice(-5);
+  return `${namesOf(policies)} run at the same time on the account ${account}, ${timeOnDay(zone, from)} to ${until}${again}: together they need about ${number(perMinute)} requests a minute, and ${number(available)} can be spent. They will take longer.`;
+}
+
+const namesOf = (names: readonly string[]): string => {
+  const shown = names.slice(0, MAX_NAMES);
+  const more = names.length - shown.length;
+  const all = more > 0 ? [...shown, `${more} more`] : shown;
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+};

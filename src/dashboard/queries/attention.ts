@@ -1,0 +1,151 @@
+/**
+ * What somebody should look at: one item for each policy and reason. It is put together from the totals of the
+ * last day, the active runs, the states of the policies and the broken files; only the runs of the items that are
+ * shown are read.
+ */
+
+import { type CountedGroup, unacknowledged } from '../../control/findings.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
+import { isFinal } from '../../run/moves.ts';
+import type { Reason } from '../../run/reasons.ts';
+import { lastApproval } from '../../run/rollout.ts';
+import type { Run, RunStatus } from '../../run/run.ts';
+import type { BrokenFile } from '../options.ts';
+import type { Day } from './last-day.ts';
+import type { Reader } from './reader.ts';
+
+/** So many items are shown with their details. */
+const MAX_DETAILED = 10;
+/** So many runs of a policy are read, to count those in a row. */
+const MAX_STREAK = 6;
+
+/** What failed, for one policy and one reason. */
+export interface FailedItem {
+  is: 'failed';
+  policy: string;
+  /** How many targets failed for this reason; missing: the run failed as a whole. */
+  targets?: { count: number; reason: Reason };
+  /** How the runs ended that have no failed targets. */
+  status?: RunStatus;
+  /** The id of the latest run. */
+  latest: string;
+  /** Missing where nothing more was read: only the first items have it. */
+  details?: {
+    /** The latest run, if it is still stored. */
+    run: Run | undefined;
+    /** Since when every run of the policy failed, at least in part. */
+    since: number | undefined;
+    /** How many runs in a row. */
+    streak: number;
+    /** There may be more in a row than were read. */
+    isOpen: boolean;
+    /** A later run of the policy succeeded as a whole. */
+    recovered: boolean;
+  };
+}
+
+export type Item =
+  | FailedItem
+  | { is: 'approval'; run: Run; since: number | undefined }
+  | { is: 'broken-file'; file: BrokenFile }
+  | { is: 'findings'; group: CountedGroup }
+  | { is: 'paused'; policy: Policy; pause: Pause };
+
+interface Sources {
+  day: Day;
+  policies: readonly Policy[];
+  states: ReadonlyMap<string, PolicyState>;
+  brokenFiles: readonly BrokenFile[];
+  now: number;
+}
+
+/** What only a person can decide or repair first, then what failed, most targets first, then open findings. */
+export async function readAttention(reader: Reader, sources: Sources): Promise<Item[]> {
+  const { day, policies, states, brokenFiles, now } = sources;
+  const [failed, findings] = await Promise.all([
+    withDetails(reader, failedItems(day), states),
+    seriousFindings(reader, policies),
+  ]);
+  const approvals = day.active
+    .filter(({ status }) => status === 'awaiting-approval')
+    .map((run): Item => ({ is: 'approval', run, since: lastApproval(run)?.since }));
+  const paused = policies.flatMap((policy): Item[] => {
+    const pause = pauseAt(states.get(policy.name), now);
+    return pause ? [{ is: 'paused', policy, pause }] : [];
+  });
+  return [
+    ...approvals,
+    ...brokenFiles.map((file): Item => ({ is: 'broken-file', file })),
+    ...failed.filter(({ details }) => !details?.recovered),
+    ...findings,
+    ...paused,
+    ...failed.filter(({ details }) => details?.recovered),
+  ];
+}
+
+/** The errors and warnings of active policies, one item for each policy and severity. */
+async function seriousFindings(reader: Reader, policies: readonly Policy[]): Promise<Item[]> {
+  const active = new Set(policies.map(({ account, name }) => `${account}\n${name}`));
+  return (await reader.findings.groups({}))
+    .filter(({ severity, account, policy }) => severity !== 'info' && active.has(`${account}\n${policy}`))
+    .filter((group) => unacknowledged(group) > 0)
+    .map((group): Item => ({ is: 'findings', group }));
+}
+
+/** The statuses of whole runs that somebody should look at. */
+const bad: readonly RunStatus[] = ['failed', 'stopped', 'blocked'];
+
+function failedItems({ failed, unsuccessful }: Day): FailedItem[] {
+  const byTarget = failed.flatMap(({ reason, policies }) =>
+    policies.map(
+      ({ policy, count, latest }): FailedItem => ({
+        is: 'failed',
+        policy,
+        targets: { count, reason },
+        latest,
+      }),
+    ),
+  );
+  const named = new Set(byTarget.map(({ policy }) => policy));
+  const byRun = unsuccessful
+    // A run whose targets failed is there already.
+    .filter(({ status, policy }) => bad.includes(status) && !(status === 'failed' && named.has(policy)))
+    .map(({ policy, status, latest }): FailedItem => ({ is: 'failed', policy, status, latest }));
+  return [...byRun, ...byTarget.sort((a, b) => (b.targets?.count ?? 0) - (a.targets?.count ?? 0))];
+}
+
+async function withDetails(
+  reader: Reader,
+  items: readonly FailedItem[],
+  states: ReadonlyMap<string, PolicyState>,
+): Promise<FailedItem[]> {
+  const first = items.slice(0, MAX_DETAILED);
+  const names = [...new Set(first.map(({ policy }) => policy))];
+  const lists = await Promise.all(names.map((policy) => reader.runs({ policy, limit: MAX_STREAK })));
+  const runsOf = new Map(names.map((name, index) => [name, lists[index] ?? []]));
+  const detailed = first.map((item): FailedItem => {
+    const runs = runsOf.get(item.policy) ?? [];
+    return { ...item, details: detailsOf(item, runs, states.get(item.policy)?.failures ?? 0) };
+  });
+  return [...detailed, ...items.slice(MAX_DETAILED)];
+}
+
+function detailsOf(
+  { latest }: FailedItem,
+  runs: readonly Run[],
+  failures: number,
+): NonNullable<FailedItem['details']> {
+  const ended = runs.filter(({ status }) => isFinal(status) && status !== 'skipped');
+  const firstGood = ended.findIndex(({ status }) => status === 'succeeded');
+  const inARow = firstGood < 0 ? ended : ended.slice(0, firstGood);
+  const at = runs.findIndex(({ id }) => id === latest);
+  const newer = at < 0 ? [] : runs.slice(0, at);
+  return {
+    run: runs[at],
+    since: inARow.at(-1)?.createdAt,
+    streak: Math.max(inARow.length, failures),
+    isOpen: firstGood < 0 && runs.length === MAX_STREAK && failures <= inARow.length,
+    recovered: newer.some(({ status }) => status === 'succeeded'),
+  };
+}

@@ -1,0 +1,103 @@
+/** Who used the requests of an account, what is left, and what the next 24 hours need. */
+import { type BudgetBucket, type HistorySpan, historySpans } from '../../budget/history.ts';
+import { type RequestClass, requestClasses } from '../../budget/request-class.ts';
+import type { BudgetUsage } from '../../budget/usage.ts';
+import { type Forecast, forecast } from '../../control/forecast.ts';
+import { fromPastRuns } from '../../control/run-cost.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { DashboardContext } from '../http/context.ts';
+
+/** Something that spent requests, with its requests in each bucket. */
+export interface Spender {
+  /** The class, or the policy; undefined for requests of no single policy. */
+  name: string | undefined;
+  counts: number[];
+  total: number;
+}
+
+export interface AccountBudget {
+  account: string;
+  usage: BudgetUsage;
+  buckets: BudgetBucket[];
+  /** The largest first. */
+  classes: (Spender & { name: RequestClass })[];
+  policies: Spender[];
+  total: number;
+  /** What other clients spent, as far as it is known, and in how many buckets it is. */
+  others: { total: number; known: number };
+  /** The requests that one bucket can have. */
+  limit: number;
+}
+
+type Context = Pick<DashboardContext, 'accounts' | 'budgetOf'>;
+
+/** The budgets of the accounts that are seen. Reads 24 to 168 buckets of each in one round trip. */
+export async function readBudgets(
+  context: Context,
+  span: HistorySpan,
+  account?: string,
+): Promise<AccountBudget[]> {
+  const views = (await context.accounts()).filter((one) => account === undefined || one.account === account);
+  const found = await Promise.all(
+    views.map(async (view): Promise<AccountBudget | undefined> => {
+      const budget = context.budgetOf(view.account);
+      if (!budget) return undefined;
+      const [usage, buckets] = await Promise.all([budget.usage(), budget.history(span)]);
+      return { account: view.account, usage, ...spentIn(buckets), limit: limitOf(usage, span) };
+    }),
+  );
+  return found.flatMap((one) => one ?? []);
+}
+
+const MINUTE_MS = 60_000;
+
+const limitOf = ({ limit }: BudgetUsage, span: HistorySpan): number =>
+  (limit * historySpans[span].size.ms) / MINUTE_MS;
+
+export function spentIn(
+  buckets: BudgetBucket[],
+): Pick<AccountBudget, 'buckets' | 'classes' | 'policies' | 'total' | 'others'> {
+  const classes = requestClasses
+    .map((name) => ({ name, ...countsOf(buckets, (one) => one.class === name) }))
+    .filter(({ total }) => total > 0);
+  const names = [...new Set(buckets.flatMap(({ spent }) => spent.map(({ policy }) => policy)))];
+  const policies = names
+    .map((name) => ({ name, ...countsOf(buckets, (one) => one.policy === name) }))
+    .sort((a, b) => b.total - a.total);
+  const known = buckets.filter(({ others }) => others !== undefined);
+  return {
+    buckets,
+    classes,
+    policies,
+    total: sum(classes.map(({ total }) => total)),
+    others: { total: sum(known.map(({ others = 0 }) => others)), known: known.length },
+  };
+}
+
+function countsOf(
+  buckets: readonly BudgetBucket[],
+  isOf: (one: BudgetBucket['spent'][number]) => boolean,
+): { counts: number[]; total: number } {
+  const counts = buckets.map(({ spent }) => sum(spent.filter(isOf).map(({ requests }) => requests)));
+  return { counts, total: sum(counts) };
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+
+/** What the schedules of the next 24 hours need. From past runs alone: a page sends no request. */
+export const readForecast = (
+  { reader, clock }: Pick<DashboardContext, 'reader' | 'clock'>,
+  account: string,
+  policies: readonly Policy[],
+  usage: BudgetUsage,
+): Promise<Forecast> =>
+  forecast(
+    {
+      clock,
+      states: (all) => reader.policyStates(all),
+      costOf: async (policy) => fromPastRuns(await reader.usualCost(policy)),
+    },
+    account,
+    policies,
+    usage,
+  );

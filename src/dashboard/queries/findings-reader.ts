@@ -1,0 +1,87 @@
+/** What pages read of findings: those of policies that the reader may see. */
+import type { Clock } from '../../clock.ts';
+import {
+  allFindings,
+  type CountedGroup,
+  countAcknowledged,
+  type FindingFilter,
+  type FindingPage,
+  findingGroups,
+  findingsOfSite,
+  type ListedFinding,
+  listFindings,
+  NEW_MS,
+  RESOLVED_SHOWN_MS,
+  type Sees,
+} from '../../control/findings.ts';
+import type { Severity } from '../../records/finding-words.ts';
+import type { FindingPolicy, FindingTrend } from '../../records/open-findings-store.ts';
+import type { Records } from '../../records/records.ts';
+import { redact, scrubOnce } from '../../secrets.ts';
+
+export interface FindingsReader {
+  /** The groups with open findings, the gravest first, then by policy. */
+  groups(filter: Pick<FindingFilter, 'severity' | 'policy' | 'account'>): Promise<CountedGroup[]>;
+  /** How many errors of these policies are new and not acknowledged. Costs two short commands a policy with findings. */
+  countNewErrors(policies: readonly FindingPolicyName[]): Promise<number>;
+  list(filter: FindingFilter, page: { limit: number; after?: string | undefined }): Promise<FindingPage>;
+  /** Every finding that matches: for a file. */
+  all(filter: FindingFilter): AsyncGenerator<ListedFinding>;
+  ofSite(account: string, site: string): Promise<ListedFinding[]>;
+  /** Of a policy: how many were open on each of the last 30 days, and how many were resolved in seven days. */
+  history(of: FindingPolicy): Promise<FindingHistory>;
+  /** The same reader for somebody who sees only these policies. */
+  within(sees: Sees): FindingsReader;
+}
+
+/** A policy by its name, with its account. */
+export interface FindingPolicyName {
+  name: string;
+  account: string;
+}
+
+export interface FindingHistory {
+  trend: Record<Severity, FindingTrend>;
+  /** At most 200 of a policy are kept. */
+  resolved: Record<Severity, number>;
+}
+
+export function openFindingsReader(records: Records, clock: Clock, sees: Sees = () => true): FindingsReader {
+  return {
+    groups: (filter) => findingGroups(records, filter, clock.now(), sees),
+    async countNewErrors(policies) {
+      const active = new Set(policies.map(({ account, name }) => `${account}\n${name}`));
+      const counted = (await records.openFindings.policies()).filter(
+        (of) => sees(of) && active.has(`${of.account}\n${of.policy}`),
+      );
+      const now = clock.now();
+      const known = await Promise.all(
+        counted.map((of) => countAcknowledged(records, { ...of, severity: 'error' }, now)),
+      );
+      const all = await records.openFindings.countNew(counted, 'error', now - NEW_MS);
+      return all - known.reduce((sum, { newAcknowledged }) => sum + newAcknowledged, 0);
+    },
+    list: async (filter, page) =>
+      clean(await listFindings(records, filter, { ...page, now: clock.now(), sees })),
+    async *all(filter) {
+      for await (const one of allFindings(records, filter, { now: clock.now(), sees })) yield clean(one);
+    },
+    ofSite: async (account, site) =>
+      clean(await findingsOfSite(records, account, site, { now: clock.now(), sees })),
+    async history(of) {
+      const now = clock.now();
+      const [trend, found] = await Promise.all([
+        records.openFindings.trend(of, now),
+        records.openFindings.resolved(of, now - RESOLVED_SHOWN_MS),
+      ]);
+      const count = (severity: Severity) => found.filter((one) => one.severity === severity).length;
+      return {
+        trend,
+        resolved: { error: count('error'), warning: count('warning'), info: count('info') },
+      };
+    },
+    within: (other) => openFindingsReader(records, clock, (of) => sees(of) && other(of)),
+  };
+}
+
+const clean = <T>(value: T): T => redact(value, scrubOnce) as T;

@@ -1,0 +1,65 @@
+/** The filters of the list of runs, as its address holds them. */
+import { isoTime } from '../../clock.ts';
+import { type RunStatus, runStatuses, type Trigger, triggers } from '../../run/run.ts';
+import { parseDuration } from '../../yaml/duration.ts';
+import type { RunFilter } from './run-list.ts';
+
+/** Parameters of the address, in the order of the fields. */
+export const runParameters = ['status', 'policy', 'trigger', 'account', 'reason', 'from', 'to'] as const;
+type Parameter = (typeof runParameters)[number];
+
+export const statusChoices = ['active', ...runStatuses] as const;
+
+export interface RunQuery {
+  /** What was given, for fields and links. */
+  given: Readonly<Partial<Record<Parameter, string>>>;
+  filter: RunFilter;
+  /** What cannot be understood, a sentence each. */
+  faults: readonly string[];
+}
+
+const DAY_MS = 86_400_000;
+
+export function readRunQuery(query: (name: string) => string | undefined, now: number): RunQuery {
+  const given: Partial<Record<Parameter, string>> = {};
+  for (const name of runParameters) {
+    const value = query(name)?.trim().slice(0, 200);
+    if (value) given[name] = value;
+  }
+  const faults: string[] = [];
+  const oneOf = <T extends string>(name: Parameter, choices: readonly T[]): T | undefined => {
+    const value = given[name];
+    const found = choices.find((one) => one === value);
+    if (value !== undefined && found === undefined) faults.push(`There is no ${name} “${value}”.`);
+    return found;
+  };
+  const time = (name: 'from' | 'to'): number | undefined => {
+    const value = given[name];
+    if (value === undefined) return undefined;
+    const at = timeOf(value, now, name);
+    if (at === undefined)
+      faults.push(`“${value}” is neither a time nor a duration: write ${isoTime(now).slice(0, 10)} or 7d.`);
+    return at;
+  };
+  const filter: RunFilter = {
+    status: oneOf<RunStatus | 'active'>('status', statusChoices),
+    policy: given.policy,
+    trigger: oneOf<Trigger>('trigger', triggers),
+    account: given.account,
+    reason: given.reason,
+    since: time('from'),
+    until: time('to'),
+  };
+  return { given, filter, faults };
+}
+
+/** A time or a duration back from now. A date is a day in UTC; as the end it is included. */
+function timeOf(text: string, now: number, name: 'from' | 'to'): number | undefined {
+  const ago = parseDuration(text.replace(/\s*ago$/, ''));
+  if (ago !== undefined) return now - ago;
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
+  if (!isDate && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) return undefined;
+  return isDate && name === 'to' ? at + DAY_MS : at;
+}

@@ -1,0 +1,176 @@
+/** One time on the schedule: what became of it, or what is predicted. */
+import { momentOf } from '../../engine/deadline.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { ScheduledTime } from '../../records/ledger-store.ts';
+import type { PolicyState } from '../../records/policy-store.ts';
+import type { Run, RunStatus } from '../../run/run.ts';
+import type { PredictedRun } from '../../schedule/predicted-runs.ts';
+import { formatSkipCause } from '../../schedule/skip-cause.ts';
+import { upcomingFirings } from '../../schedule/upcoming.ts';
+import type { Reader } from './reader.ts';
+
+/** So many times of a policy in a week: one of every five minutes has 2,016. */
+export const MAX_OF_POLICY = 2_016;
+/** So many runs of the chosen day are read for their duration. */
+const MAX_RUNS = 200;
+/** So many times of a policy on one day are shown one by one; more are shown together, with their count. */
+export const MAX_SINGLE = 6;
+/** A time that passed no longer ago is about to be decided. */
+const DECIDED_WITHIN_MS = 60_000;
+
+export type EntryState =
+  /** It will run, or will be skipped. */
+  | 'planned'
+  | 'will be skipped'
+  /** What became of it. */
+  | 'ran'
+  | 'skipped'
+  | 'missed'
+  | 'merged'
+  /** It has passed, and no process has decided about it. */
+  | 'not decided';
+
+export interface Entry {
+  policy: Policy;
+  scheduledFor: number;
+  /** When it starts or started. */
+  at: number;
+  state: EntryState;
+  /** Why it is skipped, and what else is to be known. */
+  note?: string;
+  /** How long the run takes or took; undefined when that is not known. */
+  ms?: number;
+  /** The requests that it needs or needed. */
+  requests?: number;
+  run?: string;
+  status?: RunStatus;
+  /** It does not start before `at`, but nobody knows when. */
+  isEarliest?: true;
+  /** When it has to be done. */
+  dueBy?: number;
+  /** The deadline was missed, or will be by what is predicted. */
+  isLate?: boolean;
+}
+
+/** A predicted run. */
+export function toEntry({
+  policy,
+  scheduledFor,
+  at,
+  cost,
+  after,
+  isEarliest,
+  skipCause,
+  movedFrom,
+}: PredictedRun): Entry {
+  const dueBy =
+    policy.deadline && momentOf(policy.deadline, policy.schedule?.timezone ?? 'UTC', scheduledFor);
+  const note = skipCause
+    ? formatSkipCause(skipCause)
+    : after !== undefined
+      ? `after ${after}`
+      : movedFrom && 'moved from a day of blackout';
+  return {
+    policy,
+    scheduledFor,
+    at,
+    state: skipCause ? 'will be skipped' : 'planned',
+    ...(cost && !skipCause ? { ms: cost.ms, requests: cost.requests } : {}),
+    ...(note === undefined ? {} : { note }),
+    ...(isEarliest ? { isEarliest } : {}),
+    ...(dueBy === undefined || skipCause
+      ? {}
+      : { dueBy, isLate: cost !== undefined && at + cost.ms > dueBy }),
+  };
+}
+
+/** What became of the times of each policy. The runs of the chosen day are read; those that are over show their end. */
+export async function pastEntries(
+  reader: Reader,
+  policies: readonly Policy[],
+  { from, to, chosen, now }: { from: number; to: number; chosen: { from: number; to: number }; now: number },
+): Promise<Map<string, Entry[]>> {
+  if (to <= from) return new Map();
+  const ledgers = await Promise.all(
+    policies.map(({ name }) => reader.ledgerBetween(name, from, to, MAX_OF_POLICY)),
+  );
+  const isOnDay = ({ scheduledFor }: ScheduledTime) =>
+    scheduledFor >= chosen.from && scheduledFor < chosen.to;
+  const ids = ledgers.flatMap((records) => {
+    const onDay = records.filter(isOnDay);
+    return onDay.length > MAX_SINGLE
+      ? []
+      : onDay.flatMap(({ is, run }) => (is === 'ran' && run ? [run] : []));
+  });
+  const runs = new Map((await reader.runsOf(ids.slice(0, MAX_RUNS))).map((run) => [run.id, run]));
+  return new Map(
+    policies.map((policy, index) => [
+      policy.name,
+      (ledgers[index] ?? []).map((record) => decided(policy, record, runs.get(record.run ?? ''), now)),
+    ]),
+  );
+}
+
+function decided(policy: Policy, record: ScheduledTime, run: Run | undefined, now: number): Entry {
+  const { scheduledFor, is, why, note, run: id } = record;
+  const shown = why === undefined ? note : formatSkipCause({ why, ...(note === undefined ? {} : { note }) });
+  const started = run?.startedAt ?? run?.createdAt;
+  return {
+    policy,
+    scheduledFor,
+    at: is === 'ran' ? (started ?? scheduledFor) : scheduledFor,
+    state: is,
+    ...(shown === undefined ? {} : { note: shown }),
+    ...(id === undefined ? {} : { run: id }),
+    ...(run && started !== undefined
+      ? { status: run.status, ms: (run.finishedAt ?? now) - started, requests: run.requests }
+      : {}),
+    ...(run?.dueBy === undefined ? {} : { dueBy: run.dueBy, isLate: (run.finishedAt ?? now) > run.dueBy }),
+  };
+}
+
+/** The times that have passed and have no record: no process was there to decide about them. */
+export function undecidedEntries(
+  policy: Policy,
+  state: PolicyState | undefined,
+  { from, now }: { from: number; now: number },
+): Entry[] {
+  if (state?.cursor === undefined || policy.schedule?.disabled) return [];
+  const span = {
+    from: Math.max(from - 1, state.cursor),
+    until: now - DECIDED_WITHIN_MS,
+    limit: MAX_OF_POLICY,
+  };
+  return upcomingFirings(policy, state, span).map(
+    ({ scheduledFor, at }): Entry => ({ policy, scheduledFor, at, state: 'not decided' }),
+  );
+}
+
+/** The entries of a policy on a day: one by one, or together when there are many. */
+export type Shown =
+  | { is: 'single'; entry: Entry }
+  | { is: 'many'; policy: Policy; entries: readonly Entry[]; from: number; to: number };
+
+/** In the order of time. */
+export function shownOn(
+  lanes: readonly { policy: Policy; entries: readonly Entry[] }[],
+  { from, to }: { from: number; to: number },
+): Shown[] {
+  const all = lanes.flatMap(({ policy, entries }): Shown[] => {
+    const onDay = entries.filter(({ at }) => at >= from && at < to);
+    const [first, last] = [onDay[0], onDay.at(-1)];
+    if (!first || !last) return [];
+    if (onDay.length <= MAX_SINGLE) return onDay.map((entry): Shown => ({ is: 'single', entry }));
+    return [{ is: 'many', policy, entries: onDay, from: first.at, to: last.at }];
+  });
+  return all.sort((a, b) => startOf(a) - startOf(b));
+}
+
+export const startOf = (one: Shown): number => (one.is === 'single' ? one.entry.at : one.from);
+
+/** How many of the entries have each state, in this order: `286 planned, 1 missed`. */
+export function statesInWords(entries: readonly Entry[]): string {
+  const counts = new Map<EntryState, number>();
+  for (const { state } of entries) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+}

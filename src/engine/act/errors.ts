@@ -1,0 +1,49 @@
+/** Why a step sends nothing (more), and which errors prove that a request had no effect. */
+import { BudgetSpentError } from '../../budget/budget.ts';
+import {
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RejectedError,
+  UnavailableError,
+} from '../../client/errors.ts';
+import { InvalidInputError } from '../../client/invalid-input.ts';
+import { CaretakerError } from '../../errors.ts';
+
+/**
+ * The target was released to another worker meanwhile: this one may send and write nothing for it any more.
+ */
+export class FencedError extends CaretakerError {
+  readonly code = 'FENCED';
+  constructor() {
+    super('The target was released to another worker meanwhile.');
+  }
+}
+
+/** The run was cancelled during the step, which must start nothing new. */
+export class RunCancelledError extends CaretakerError {
+  readonly code = 'RUN_CANCELLED';
+  constructor() {
+    super('The run was cancelled.');
+  }
+}
+
+/** The job asks for a change that is not, or no longer, part of the plan of its target: nothing is sent. */
+export class NotPlannedError extends CaretakerError {
+  readonly code = 'NOT_PLANNED';
+}
+
+/**
+ * The errors that prove that the effect of a call did not happen. After any other error it may have happened.
+ */
+const errorsProvingAbsence = [
+  RejectedError,
+  ConflictError,
+  GoneError,
+  AccountRefusedError,
+  BudgetSpentError,
+  InvalidInputError,
+];
+export const provesAbsence = (error: unknown): boolean =>
+  errorsProvingAbsence.some((refusal) => error instanceof refusal) ||
+  (error instanceof UnavailableError && !error.sent);

@@ -1,0 +1,94 @@
+/** One attempt at a delivery, and what follows from it. */
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { DeliveryState } from '../records/delivery-states.ts';
+import type { Delivery } from '../records/delivery-store.ts';
+import type { Records } from '../records/records.ts';
+import type { Settings } from '../settings/settings.ts';
+import { formatDuration } from '../yaml/duration.ts';
+import type { Sent } from './channel.ts';
+import { send } from './channels.ts';
+
+export interface AttemptDeps {
+  records: Pick<Records, 'deliveries'>;
+  settings: Pick<Settings, 'notifications'>;
+  clock: Clock;
+  log: Log;
+  dispatcher: Dispatcher;
+}
+
+/** A process that has not recorded a result for so long is considered dead. Longer than an attempt takes. */
+export const CLAIM_MS = 60_000;
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+/** The pauses between attempts: about a day in all. */
+export const RETRY_PAUSES_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  8 * HOUR,
+];
+/** A receiver that asks for a longer pause gets this one. */
+const MAX_PAUSE_MS = 24 * HOUR;
+
+/** What follows from an attempt: `tries` counts it. */
+export function stateAfter(
+  tries: number,
+  sent: Sent,
+  now: number,
+): { state: DeliveryState; due?: number | undefined } {
+  if (sent.is === 'delivered') return { state: 'delivered' };
+  const pause = RETRY_PAUSES_MS[tries - 1];
+  if (sent.is === 'rejected' || pause === undefined) return { state: 'dead' };
+  return { state: 'pending', due: now + Math.min(Math.max(pause, sent.retryAfterMs ?? 0), MAX_PAUSE_MS) };
+}
+
+/**
+ * Attempts a delivery once, if it is due and no other process attempts it. Takes at most half a minute.
+ *
+ * A process that dies after the receiver has got the message, or loses its answer, cannot know that: then it is sent
+ * again, with the same id.
+ */
+export async function attempt(deps: AttemptDeps, id: string): Promise<void> {
+  const { records, settings, clock, log, dispatcher } = deps;
+  const at = clock.now();
+  const delivery = await records.deliveries.claim(id, at, CLAIM_MS);
+  if (!delivery) return;
+  const receiver = settings.notifications[delivery.to];
+  const sent: Sent = receiver
+    ? await send(delivery, receiver, { now: at, dispatcher })
+    : { is: 'failed', why: 'there is no such name under notifications in the configuration' };
+  const now = clock.now();
+  const next = stateAfter(delivery.tries, sent, now);
+  const { is } = sent;
+  const why = sent.is === 'delivered' ? {} : { why: sent.why };
+  if (!(await records.deliveries.end(delivery, { ...next, attempt: { at, is, ms: now - at, ...why } })))
+    return;
+  const { event, to, run, policy } = delivery;
+  const facts = { delivery: id, event, to, ...(run && { run }), ...(policy && { policy }) };
+  if (sent.is === 'delivered') log.debug(facts, 'a notification was delivered');
+  else if (next.due === undefined)
+    log.error(
+      facts,
+      `"${to}" was not notified ${formatSubject(delivery)}: ${sent.why}. It is not tried again by itself; caretaker notify resend ${id} sends it again.`,
+    );
+  else
+    log.warn(
+      facts,
+      `"${to}" was not notified ${formatSubject(delivery)} yet: ${sent.why}. The next attempt is in ${formatDuration(next.due - now)}.`,
+    );
+}
+
+/** What it is about, for a log: `of run.failed (nightly.1)`. */
+const formatSubject = ({ event, run, policy }: Delivery): string => {
+  const about = run ?? policy;
+  return `of ${event}${about === undefined ? '' : ` (${about})`}`;
+};

@@ -1,0 +1,62 @@
+/** What follows from a notice that is about no run: messages to the receivers that have its word under `events`. */
+import type { Following, SystemNotice } from '../records/notice-store.ts';
+import type { KnownProblems, Problem } from '../records/problem-store.ts';
+import { redact } from '../secrets.ts';
+import { repeatMsOf } from './hold.ts';
+import { afterOccurrence } from './problem.ts';
+import type { FollowingDeps } from './wanted.ts';
+
+export interface SystemResult {
+  to: string[];
+  event: string;
+  message: { text: string };
+  about?: string;
+  changes: Following['changes'];
+}
+
+/** Who is notified of it, and what they then know. */
+export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice): Promise<SystemResult> {
+  const { records, receivers } = deps;
+  const { event, at, account, policy, detail } = notice;
+  const asked = Object.keys(receivers).filter((name) =>
+    receivers[name]?.events?.some((word) => word === event),
+  );
+  const base = {
+    event: `system.${event}`,
+    message: redact({ text: detail, ...(account && { account }), ...(policy && { policy }) }) as {
+      text: string;
+    },
+  };
+  if (event === 'account-blocked' && account !== undefined) {
+    const known = await records.problems.ofAccount(account);
+    return { ...base, ...newTo(known, 'blocked', asked, deps, at), about: `account ${account}` };
+  }
+  if (event === 'account-back' && account !== undefined) {
+    const known = await records.problems.ofAccount(account);
+    const told = [...known.all('blocked').keys()];
+    const changes = told.map((to) => known.change('blocked', to, undefined));
+    return { ...base, to: [...new Set([...told, ...asked])], changes, about: `account ${account}` };
+  }
+  if (event === 'missed-time' && policy !== undefined) {
+    const known = await records.problems.ofPolicy(policy);
+    return { ...base, ...newTo(known, 'missed', asked, deps, at) };
+  }
+  return { ...base, to: asked, changes: [] };
+}
+
+/** Of these receivers those that are notified, once in `repeat_interval`; and the changes for all of them. */
+export function newTo(
+  known: KnownProblems,
+  kind: Parameters<KnownProblems['of']>[0],
+  receivers: readonly string[],
+  deps: Pick<FollowingDeps, 'receivers'>,
+  at: number,
+): { to: string[]; changes: Following['changes'] } {
+  const each = receivers.map((to) => {
+    const before: Problem | undefined = known.of(kind, to);
+    const occurrence = { at, facts: [kind], isWanted: true, repeatMs: repeatMsOf(deps.receivers[to]) };
+    const { problem, notifies } = afterOccurrence(before, occurrence);
+    return { to: notifies ? [to] : [], change: known.change(kind, to, problem) };
+  });
+  return { to: each.flatMap(({ to }) => to), changes: each.map(({ change }) => change) };
+}

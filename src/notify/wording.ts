@@ -1,0 +1,76 @@
+/** What channels for people make of a delivery: its title, how grave it is, and texts that fit. */
+import type { NewDelivery } from '../records/delivery-store.ts';
+import { type Severity, severities } from '../settings/notify-words.ts';
+import { visible } from '../text.ts';
+
+const graver: Record<string, Severity> = {
+  'run.failed': 'error',
+  'run.stopped': 'error',
+  'run.blocked': 'error',
+  'run.deadline': 'error',
+  'run.gate-closed': 'error',
+  'run.approval-expired': 'error',
+  'policy.paused': 'error',
+  'system.account-blocked': 'error',
+  'system.nobody-running': 'error',
+  'system.policy-file-broken': 'error',
+  'system.missed-time': 'warning',
+  'system.queue-paused': 'warning',
+  'run.partial': 'warning',
+  'run.cancelled': 'warning',
+  'run.approval-wanted': 'warning',
+  'policy.findings': 'warning',
+};
+
+/** A summary is as grave as the gravest message in it. */
+export function severityOf({ event, message }: Pick<NewDelivery, 'event' | 'message'>): Severity {
+  const types = event === 'summary' ? typesIn(message) : [event];
+  const found = types.map((type) => severities.indexOf(graver[type] ?? 'info'));
+  return severities[Math.max(0, ...found)] ?? 'info';
+}
+
+const typesIn = ({ messages }: NewDelivery['message']): string[] =>
+  Array.isArray(messages) ? messages.map(({ type }) => String(type)) : [];
+
+/** What happened to what, in a few words: "nightly-sync failed". */
+export const subjectOf = ({ event, policy }: Pick<NewDelivery, 'event' | 'policy'>): string =>
+  [policy, events[event] ?? event].filter((part) => part !== undefined).join(' ');
+
+const events: Record<string, string> = {
+  'run.succeeded': 'succeeded',
+  'run.partial': 'ended with failures',
+  'run.failed': 'failed',
+  'run.cancelled': 'was cancelled',
+  'run.stopped': 'was stopped',
+  'run.skipped': 'was skipped',
+  'run.blocked': 'is blocked',
+  'run.recovered': 'recovered',
+  'run.deadline': 'misses its deadline',
+  'run.approval-wanted': 'waits for an approval',
+  'run.approval-expired': 'was not approved',
+  'run.gate-closed': 'does not go on',
+  'policy.paused': 'was paused',
+  'policy.findings': 'has new findings',
+  'policy.recovered': 'has resolved findings',
+  'system.account-blocked': 'account blocked',
+  'system.account-back': 'account back',
+  'system.policy-file-broken': 'policy file broken',
+  'system.policy-file-fixed': 'policy file fixed',
+  'system.missed-time': 'missed a scheduled time',
+  'system.nobody-running': 'no daemon was running',
+  'system.queue-paused': 'queue paused',
+};
+
+/** The text of a message, without invisible characters but line breaks. */
+export const textOf = ({ message }: Pick<NewDelivery, 'message'>): string => visible(message.text, '\n');
+
+/** The first line of the text, cut to `max` characters. */
+export const titleOf = (delivery: Pick<NewDelivery, 'message'>, max = 120): string =>
+  cut(textOf(delivery).split('\n', 1)[0] ?? '', max);
+
+/** At most `max` characters, with an ellipsis for what is missing. Never half of a character. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const kept = text.slice(0, max - 1);
+  return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
+}

@@ -1,0 +1,44 @@
+/** What an entry holds, what it is called, and what its handler reports of it. */
+import { z } from 'zod';
+import { redact, scrub } from '../secrets.ts';
+
+/**
+ * Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. Or attempt a delivery, which
+ * is due since then.
+ */
+export const Entry = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('plan'), run: z.string() }),
+  z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), fence: z.number() }),
+  z.object({ kind: z.literal('deliver'), delivery: z.string(), since: z.number() }),
+]);
+export type Entry = z.output<typeof Entry>;
+
+/** What became of an entry, for people who look at the queue. Nothing depends on it. */
+export interface Report {
+  result: Readonly<Record<string, string | number | undefined>>;
+  /** A sentence each. */
+  log: readonly string[];
+}
+
+/** The report without secrets. */
+export const storableReport = ({ result, log }: Report): Report => ({
+  result: redact(result) as Report['result'],
+  log: log.map((line) => scrub(line)),
+});
+
+/** What people see in a list: the policy, which run ids begin with, and the target. */
+export function nameOf(entry: Entry): string {
+  if (entry.kind === 'deliver') return scrub(`delivery ${entry.delivery}`);
+  const policy = entry.run.split('.', 1)[0] ?? entry.run;
+  return scrub(entry.kind === 'plan' ? `${policy}: plan` : `${policy}: ${entry.target}`);
+}
+
+/**
+ * Equal entries have equal keys. Not their ids: an entry that was kept after its end would prevent the same work
+ * from being added again.
+ */
+export function keyOf(entry: Entry): string {
+  if (entry.kind === 'plan') return `plan.${entry.run}`;
+  if (entry.kind === 'deliver') return `deliver.${entry.delivery}.${entry.since}`;
+  return `act.${entry.run}.${entry.fence}.${entry.target}`;
+}

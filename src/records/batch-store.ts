@@ -1,0 +1,155 @@
+/**
+ * The batches of runs (`rollout`) and their approvals: which targets belong to batches that have not begun, the steps
+ * from one batch to the next, and what the gates saw.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Store } from '../redis/store.ts';
+import { type Approval, type Rollout, Seen } from '../run/rollout.ts';
+import { type Run, Target } from '../run/run.ts';
+import { scrub } from '../secrets.ts';
+import { keys, keysOfRun } from './keys.ts';
+import { movedEvent } from './moved-event.ts';
+import { type Notice, noticeText } from './notice-store.ts';
+import { parseRecord } from './parse-record.ts';
+import { PER_BATCH, placeTargets, stepRun } from './step-script.ts';
+
+/**
+ * The next `rollout` and `approvals` of a run, and the number of steps that they were made from: they are written only
+ * while it is the same, and the run is neither held nor ending.
+ */
+export interface RunStep {
+  from: number;
+  rollout?: Rollout;
+  approvals?: Approval[];
+  /** Targets of batches that have not begun, which are rejected with it; `detail` says by whom. */
+  rejects?: { ids: readonly string[]; detail: string };
+}
+
+/** As arguments of a script. */
+export const rejectedBy = ({ rejects }: Partial<RunStep> = {}): { rejects: string; why: string } => ({
+  rejects: rejects ? JSON.stringify(rejects.ids) : '',
+  why: scrub(rejects?.detail ?? ''),
+});
+
+/** As fields of the hash of the run. */
+export const stepFields = ({ rollout, approvals }: RunStep): (string | number)[] => [
+  ...(rollout ? ['rollout', JSON.stringify(rollout)] : []),
+  ...(approvals ? ['approvals', JSON.stringify(approvals)] : []),
+];
+
+/** What a step changes besides `rollout` and `approvals`. */
+export interface StepChange {
+  at: number;
+  begins?: number;
+  deadline?: number;
+  ending?: Run['ending'];
+  detail?: string;
+  seen?: { batch: number; targets: readonly Seen[] };
+  notice?: Notice | undefined;
+}
+
+const PAGE = 200;
+
+export class BatchStore {
+  constructor(private readonly store: Store) {}
+
+  /**
+   * Puts a page of targets into their batches, in the order of the plan: none of them is dispatched before its batch
+   * begins. With the last page, nothing of the plan is pending any more. False when another attempt at planning has
+   * begun.
+   */
+  async place(
+    run: string,
+    planFence: number,
+    placed: readonly { id: string; batch: number; position: number }[],
+    { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
+  ): Promise<boolean> {
+    const done = await placeTargets(this.store, {
+      keys: keysOfRun(run),
+      args: { plan_fence: planFence, is_first: isFirst ? 1 : 0, is_last: isLast ? 1 : 0 },
+      argList: placed.flatMap(({ id, batch, position }) => [id, batch, position]),
+    });
+    return done === 1;
+  }
+
+  /** The ids of the targets of batches that have not begun, or of one of them, in the order of the plan. */
+  laterIds(run: string, batch?: number): Promise<string[]> {
+    const [from, to] =
+      batch === undefined ? ['-inf', '+inf'] : [`${batch * PER_BATCH}`, `(${(batch + 1) * PER_BATCH}`];
+    return this.store.zrange(keys.later(run), from, to, 'BYSCORE');
+  }
+
+  /** Pages of targets that were rejected and have no outcome yet: by their ids, the detail of it. */
+  async *rejected(run: string): AsyncGenerator<Map<string, string>> {
+    let cursor = '0';
+    do {
+      const [next, page] = await this.store.hscan(keys.rejected(run), cursor, 'COUNT', PAGE);
+      const found = new Map<string, string>();
+      for (let at = 0; at + 1 < page.length; at += 2) found.set(page[at] ?? '', page[at + 1] ?? '');
+      if (found.size > 0) yield found;
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  /** Targets of batches that have not begun, next ones first, at most `limit`. */
+  async later(run: string, limit: number): Promise<Target[]> {
+    const ids = await this.store.zrange(keys.later(run), '-inf', '+inf', 'BYSCORE', 'LIMIT', 0, limit);
+    if (ids.length === 0) return [];
+    const key = keys.targets(run);
+    const found = await this.store.hmget(key, ...ids);
+    return found.flatMap((json) => (json ? [parseRecord(Target, json, key)] : []));
+  }
+
+  /** How many targets of a batch have not begun and were not rejected. */
+  countOf(run: string, batch: number): Promise<number> {
+    return this.store.zcount(keys.later(run), batch * PER_BATCH, `(${(batch + 1) * PER_BATCH}`);
+  }
+
+  /** How many targets belong to batches that have not begun. */
+  countLater(run: string): Promise<number> {
+    return this.store.zcard(keys.later(run));
+  }
+
+  /**
+   * Makes a step of a run that keeps its status: its batches and approvals change, and with `begins` the targets of
+   * that batch (from 1) may be dispatched. `ending` is as in `end`; `seen`: what the gate after a batch (from 1) saw;
+   * `detail` says why the run waits until its next step. False when another process was first, or the run is held or ending: then nothing has
+   * changed.
+   */
+  async step(
+    run: Run,
+    step: RunStep,
+    { at, begins, deadline, ending, detail, seen, notice }: StepChange,
+  ): Promise<boolean> {
+    const fields = [...stepFields(step)];
+    if (deadline !== undefined) fields.push('deadline', deadline);
+    if (ending !== undefined) fields.push('ending', ending);
+    const made = await stepRun(this.store, {
+      keys: { ...keysOfRun(run.id), events: keys.events, notices: keys.notices },
+      args: {
+        status: run.status,
+        step: step.from,
+        begins: begins ?? '',
+        name: randomUUID(),
+        event: movedEvent(run, run.status, at),
+        ...rejectedBy(step),
+        gate: seen?.batch ?? '',
+        seen: JSON.stringify(seen?.targets ?? []),
+        detail: scrub(detail ?? ''),
+        notice: noticeText(notice),
+      },
+      argList: fields,
+    });
+    return made === 1;
+  }
+
+  /** What the gates saw, by the batch before each, from 1. */
+  async gates(id: string): Promise<Map<number, Seen[]>> {
+    const key = keys.gates(id);
+    const found = Object.entries(await this.store.hgetall(key));
+    return new Map(
+      found.map(([batch, json]) => [Number(batch), parseRecord(z.array(Seen), json, key)] as const),
+    );
+  }
+}

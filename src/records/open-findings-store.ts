@@ -1,0 +1,172 @@
+/** Reads findings by their indexes (`finding-indexes.ts`): counts, pages, and those of a site. */
+import { isoTime } from '../clock.ts';
+import type { Store } from '../redis/store.ts';
+import { indexKeysOf, KnownFinding, ResolvedFinding, TREND_DAYS } from './finding-indexes.ts';
+import { type Severity, severities } from './finding-words.ts';
+import { keys } from './keys.ts';
+import { parseRecord } from './parse-record.ts';
+
+/** A policy in an account. */
+export interface FindingPolicy {
+  account: string;
+  policy: string;
+}
+
+/** The open findings of a policy with one severity. */
+export interface FindingGroup extends FindingPolicy {
+  severity: Severity;
+  open: number;
+  /** Those of them that were seen first after the given time. */
+  new: number;
+  /** When the oldest of them was seen first; missing without any. */
+  since?: number;
+}
+
+/** How many were open after the last run of each of the last 30 days; undefined before the first known day. */
+export type FindingTrend = readonly (number | undefined)[];
+
+const DAY_MS = 86_400_000;
+const dayOf = (at: number): string => isoTime(at).slice(0, 10);
+/** Findings of a site in one policy that are read. */
+const MAX_OF_SITE = 100;
+
+export class OpenFindingsStore {
+  constructor(private readonly store: Store) {}
+
+  /** The policies that have, or lately had, findings. There are as many as policies have run in 400 days. */
+  async policies(): Promise<FindingPolicy[]> {
+    return (await this.store.zrange(keys.findingPolicies, '0', '-1')).map((member) => {
+      const [account = '', policy = ''] = member.split('\n');
+      return { account, policy };
+    });
+  }
+
+  /** The groups of these policies that have open findings. Costs nine short commands a policy, in one round trip. */
+  async groups(policies: readonly FindingPolicy[], newSince: number): Promise<FindingGroup[]> {
+    const wanted = policies.flatMap((one) => severities.map((severity) => ({ ...one, severity })));
+    const groups = await Promise.all(
+      wanted.map(async (one): Promise<FindingGroup> => {
+        const key = keys.findingsSince(one.account, one.policy, one.severity);
+        const [open, fresh, oldest] = await Promise.all([
+          this.store.zcard(key),
+          this.store.zcount(key, `(${newSince}`, '+inf'),
+          this.store.zrange(key, '0', '0', 'WITHSCORES'),
+        ]);
+        return { ...one, open, new: fresh, ...(oldest[1] === undefined ? {} : { since: Number(oldest[1]) }) };
+      }),
+    );
+    return groups.filter(({ open }) => open > 0);
+  }
+
+  /** How many findings of this severity were seen first after the time, over all these policies. */
+  async countNew(policies: readonly FindingPolicy[], severity: Severity, newSince: number): Promise<number> {
+    const counts = await Promise.all(policies.map((of) => this.countNewer({ ...of, severity }, newSince)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The open findings of a group from a rank on, the newest first. Fewer only at the end, or when some are just resolved. */
+  async page(
+    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
+    from: number,
+    count: number,
+  ): Promise<KnownFinding[]> {
+    const fields = await this.store.zrevrange(
+      keys.findingsSince(account, policy, severity),
+      from,
+      from + count - 1,
+    );
+    return this.many({ account, policy }, fields);
+  }
+
+  /** How many open findings of the group are newer than the time: the rank of the first that is not. */
+  countNewer(
+    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
+    time: number,
+  ): Promise<number> {
+    return this.store.zcount(keys.findingsSince(account, policy, severity), `(${time}`, '+inf');
+  }
+
+  /** The rank of a finding in its group, the newest first; undefined when it is not open any more. */
+  async rank(
+    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
+    field: string,
+  ): Promise<number | undefined> {
+    const key = keys.findingsSince(account, policy, severity);
+    return (await this.store.zrevrank(key, field)) ?? undefined;
+  }
+
+  /** How many findings of these policies are open on each of the sites of an account. */
+  async countOfSites(policies: readonly FindingPolicy[], sites: readonly string[]): Promise<number[]> {
+    return Promise.all(
+      sites.map(async (site) => {
+        const counts = await Promise.all(
+          policies.map(({ account, policy }) =>
+            this.store.zlexcount(keys.findingsOfSites(account, policy), `[${site}\n`, `(${site}\u000b`),
+          ),
+        );
+        return counts.reduce((sum, count) => sum + count, 0);
+      }),
+    );
+  }
+
+  /** When each of these findings was seen first, as far as it is open with this severity. */
+  async sinceOf(
+    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
+    fields: readonly string[],
+  ): Promise<(number | undefined)[]> {
+    if (fields.length === 0) return [];
+    const scores = await this.store.zmscore(keys.findingsSince(account, policy, severity), ...fields);
+    return scores.map((score) => (score === null ? undefined : Number(score)));
+  }
+
+  /** These findings of a policy, as far as they are open. */
+  some(of: FindingPolicy, fields: readonly string[]): Promise<KnownFinding[]> {
+    return this.many(of, fields);
+  }
+
+  /** The open findings of a policy on a site, at most 100. */
+  async ofSite(of: FindingPolicy, site: string): Promise<KnownFinding[]> {
+    const { of_sites } = indexKeysOf(of.account, of.policy);
+    const members = await this.store.zrangebylex(
+      of_sites,
+      `[${site}\n`,
+      `(${site}\u000b`,
+      'LIMIT',
+      0,
+      MAX_OF_SITE,
+    );
+    return this.many(
+      of,
+      members.map((member) => member.slice(site.length + 1)),
+    );
+  }
+
+  /** The findings of a policy that were resolved after the time, the latest first: at most 200, of 30 days. */
+  async resolved({ account, policy }: FindingPolicy, after: number): Promise<ResolvedFinding[]> {
+    const key = keys.findingsResolved(account, policy);
+    const found = await this.store.zrange(key, '+inf', `(${after}`, 'BYSCORE', 'REV');
+    return found.map((json) => parseRecord(ResolvedFinding, json, key));
+  }
+
+  /** The trend of a severity over the last 30 days. A day without a run has the number of the day before. */
+  async trend({ account, policy }: FindingPolicy, now: number): Promise<Record<Severity, FindingTrend>> {
+    const noted = await this.store.hgetall(keys.findingsDays(account, policy));
+    const trends: Record<Severity, (number | undefined)[]> = { error: [], warning: [], info: [] };
+    const from = dayOf(now - (TREND_DAYS - 1) * DAY_MS);
+    const before = Object.keys(noted).filter((day) => day < from);
+    let counts = noted[before.sort().at(-1) ?? '']?.split(' ');
+    for (let at = now - (TREND_DAYS - 1) * DAY_MS; at <= now; at += DAY_MS) {
+      counts = noted[dayOf(at)]?.split(' ') ?? counts;
+      for (const [index, severity] of severities.entries())
+        trends[severity].push(counts && Number(counts[index] ?? 0));
+    }
+    return trends;
+  }
+
+  private async many({ account, policy }: FindingPolicy, fields: readonly string[]): Promise<KnownFinding[]> {
+    if (fields.length === 0) return [];
+    const key = keys.findings(account, policy);
+    const found = await this.store.hmget(key, ...fields);
+    return found.flatMap((json) => (json === null ? [] : [parseRecord(KnownFinding, json, key)]));
+  }
+}

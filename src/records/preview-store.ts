@@ -1,0 +1,89 @@
+/**
+ * The last plan of each policy that somebody made to look at it. It decides nothing: a run makes a plan of its own. Of the lists
+ * only the first items are kept, so a plan of any fleet has some 100 KB at most; it is removed after a day.
+ */
+import { z } from 'zod';
+import { type Store, toJson } from '../redis/store.ts';
+import { scrub } from '../secrets.ts';
+import { keys } from './keys.ts';
+import { parseRecord } from './parse-record.ts';
+
+const KEPT_MS = 86_400_000;
+/** So many items of each list are kept. */
+export const MAX_LISTED = 100;
+const MAX_TEXT = 300;
+
+const { exactOptional: optional } = z;
+const text = z.string();
+const number = z.number();
+const named = { id: text, label: text };
+
+const StoredPreview = z.object({
+  at: number,
+  /** Who made it. */
+  by: text,
+  /** The version of the policy that was planned. */
+  hash: text,
+  /** The list that the candidates come from. */
+  list: text,
+  /** How many there are of each, whatever is listed. */
+  counts: z.object({ targets: number, settled: number, excluded: number }),
+  /** `does`: the operations that are sent, or why they are not known. */
+  targets: z.array(z.object({ ...named, does: text })),
+  /** Recorded with their outcome, without a request. */
+  settled: z.array(z.object({ ...named, outcome: text, why: text })),
+  excluded: z.array(z.object({ ...named, why: text })),
+  /** The most frequent reasons of all that is excluded. */
+  reasons: z.array(z.object({ why: text, count: number })),
+  batches: z.array(z.object({ takes: text, targets: number })),
+  approval: optional(
+    z.object({
+      why: text,
+      by: z.array(text),
+      expiresMs: number,
+      separate: z.boolean(),
+      eachBatch: z.boolean(),
+    }),
+  ),
+  warnings: z.array(text),
+  stoppedBy: optional(text),
+  spreadMs: optional(number),
+  /** The sites that are written to (`record:`), with the requests for it. */
+  recording: optional(z.object({ sites: number, requests: number })),
+  cost: z.object({
+    planning: number,
+    acting: number,
+    following: number,
+    pastRuns: number,
+    atLeastMs: number,
+    takesMs: number,
+    runsBeside: number,
+  }),
+});
+export type StoredPreview = z.output<typeof StoredPreview>;
+
+export class PreviewStore {
+  constructor(private readonly store: Store) {}
+
+  /** Keeps the plan in place of the last one, without secrets, its lists and texts cut. */
+  async keep(policy: string, preview: StoredPreview): Promise<void> {
+    await this.store.set(keys.preview(policy), toJson(bounded(preview)), 'PX', KEPT_MS);
+  }
+
+  async last(policy: string): Promise<StoredPreview | undefined> {
+    const json = await this.store.get(keys.preview(policy));
+    return json === null ? undefined : parseRecord(StoredPreview, json, keys.preview(policy));
+  }
+}
+
+/** The same, with at most so many items in each list and so many characters in each text. */
+function bounded<T>(value: T): T;
+function bounded(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const clean = scrub(value);
+    return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT - 1)}…` : clean;
+  }
+  if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map((one) => bounded(one));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, bounded(inner)]));
+}

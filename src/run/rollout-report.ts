@@ -1,0 +1,211 @@
+/** The public form of batches and approvals: see `report.ts`. */
+import { isoMinute, isoTime } from '../clock.ts';
+import { countOf } from '../text.ts';
+import { isFinal } from './moves.ts';
+import {
+  type Approval,
+  type Batch,
+  type By,
+  begunBatches,
+  formatBatch,
+  type Gate,
+  lastApproval,
+  type Rollout,
+} from './rollout.ts';
+import type { Run } from './run.ts';
+
+type ByReport = { by: string; at: string; reason: string | null };
+
+export interface RolloutReport {
+  is: Rollout['is'];
+  /** The end of the pause, or of the wait for a person. */
+  until: string | null;
+  batches: {
+    takes: string;
+    targets: number;
+    begun_at: string | null;
+    ended_at: string | null;
+    /** What the gate after it saw. */
+    gate: {
+      at: string;
+      is: 'open' | 'closed';
+      done: number;
+      failed: number;
+      unhealthy: number | null;
+      why: string;
+    } | null;
+    pause_skipped: ByReport | null;
+    resumed: ByReport | null;
+  }[];
+}
+
+export interface ApprovalReport {
+  plan: string;
+  since: string;
+  expires: string;
+  why: string;
+  destructive: readonly string[];
+  requests: number | null;
+  batches: { from: number; to: number };
+  rejected: (ByReport & { targets: number })[];
+  decided: (ByReport & { is: 'approved' | 'rejected' | 'expired'; up_to_batch: number | null }) | null;
+}
+
+const timeOf = (at: number | undefined): string | null => (at === undefined ? null : isoTime(at));
+const byReport = ({ by, at, reason }: By): ByReport => ({ by, at: isoTime(at), reason: reason ?? null });
+
+export const rolloutReport = ({ is, until, batches }: Rollout): RolloutReport => ({
+  is,
+  until: timeOf(until),
+  batches: batches.map(({ takes, targets, begunAt, endedAt, gate, pauseSkipped, resumed }) => ({
+    takes,
+    targets,
+    begun_at: timeOf(begunAt),
+    ended_at: timeOf(endedAt),
+    gate: gate ? { ...gate, at: isoTime(gate.at), unhealthy: gate.unhealthy ?? null } : null,
+    pause_skipped: pauseSkipped ? byReport(pauseSkipped) : null,
+    resumed: resumed ? byReport(resumed) : null,
+  })),
+});
+
+export const approvalReport = (approval: Approval): ApprovalReport => ({
+  plan: approval.hash,
+  since: isoTime(approval.since),
+  expires: isoTime(approval.expires),
+  why: approval.why,
+  destructive: approval.destructive ?? [],
+  requests: approval.requests ?? null,
+  batches: { from: approval.from, to: approval.to },
+  rejected: (approval.rejected ?? []).map((one) => ({ ...byReport(one), targets: one.targets })),
+  decided: approval.decided
+    ? { ...byReport(approval.decided), is: approval.decided.is, up_to_batch: approval.decided.upTo ?? null }
+    : null,
+});
+
+const atIn = (text: string): number => Date.parse(text);
+const byIn = ({ by, at, reason }: ByReport): By => ({
+  by,
+  at: atIn(at),
+  ...(reason === null ? {} : { reason }),
+});
+
+/** The rollout in its public form, read back. */
+export const rolloutIn = ({ is, until, batches }: RolloutReport): Rollout => ({
+  is,
+  ...(until === null ? {} : { until: atIn(until) }),
+  batches: batches.map(({ takes, targets, begun_at, ended_at, gate, pause_skipped, resumed }) => ({
+    takes,
+    targets,
+    ...(begun_at === null ? {} : { begunAt: atIn(begun_at) }),
+    ...(ended_at === null ? {} : { endedAt: atIn(ended_at) }),
+    ...(gate ? { gate: gateIn(gate) } : {}),
+    ...(pause_skipped ? { pauseSkipped: byIn(pause_skipped) } : {}),
+    ...(resumed ? { resumed: byIn(resumed) } : {}),
+  })),
+});
+
+const gateIn = ({ at, unhealthy, ...gate }: NonNullable<RolloutReport['batches'][number]['gate']>): Gate => ({
+  ...gate,
+  at: atIn(at),
+  ...(unhealthy === null ? {} : { unhealthy }),
+});
+
+/** An approval in its public form, read back. */
+export const approvalIn = (report: ApprovalReport): Approval => ({
+  hash: report.plan,
+  since: atIn(report.since),
+  expires: atIn(report.expires),
+  why: report.why,
+  from: report.batches.from,
+  to: report.batches.to,
+  ...(report.destructive.length > 0 ? { destructive: [...report.destructive] } : {}),
+  ...(report.requests === null ? {} : { requests: report.requests }),
+  ...(report.rejected.length > 0
+    ? { rejected: report.rejected.map((one) => ({ ...byIn(one), targets: one.targets })) }
+    : {}),
+  ...(report.decided
+    ? {
+        decided: {
+          ...byIn(report.decided),
+          is: report.decided.is,
+          ...(report.decided.up_to_batch === null ? {} : { upTo: report.decided.up_to_batch }),
+        },
+      }
+    : {}),
+});
+
+/** What a run waits for because of its batches or approvals; undefined when for nothing. */
+export function formatStanding(run: Run): string | undefined {
+  const { rollout, status } = run;
+  const approval = lastApproval(run);
+  if (status === 'awaiting-approval' && approval) {
+    const destructive = approval.destructive ? ` Destructive: ${approval.destructive.join(', ')}.` : '';
+    return `It waits for an approval until ${isoMinute(approval.expires)}. ${approval.why}${destructive}`;
+  }
+  if (status !== 'running' || !rollout) return undefined;
+  const until = isoMinute(rollout.until ?? 0);
+  const last = formatBatch(rollout, Math.max(0, begunBatches(rollout) - 1));
+  if (rollout.is === 'pausing') return `It pauses after ${last} until ${until}.`;
+  if (rollout.is === 'asking') return `The gate after ${last} is being asked.`;
+  if (rollout.is === 'closed')
+    return `The gate after ${last} is closed; the run waits for a person until ${until}.`;
+  return undefined;
+}
+
+/** What people decided about a run that waited for an approval, one sentence each. */
+export const formatDecisions = ({ approvals = [] }: Pick<Run, 'approvals'>): string[] =>
+  approvals.flatMap(({ decided, rejected = [] }) => [
+    ...rejected.map(
+      ({ by, targets, reason }) => `${by} rejected ${countOf(targets, 'target')}${because(reason)}`,
+    ),
+    ...(decided
+      ? [
+          `${decided.is === 'expired' ? 'Nobody decided in time' : `${decided.by} ${decided.is} it`}${because(decided.reason)}`,
+        ]
+      : []),
+  ]);
+
+/** The batches of a run; none for one that only waited for an approval. */
+export const batchesOfRun = ({ rollout }: Pick<Run, 'rollout'>): readonly Batch[] =>
+  !rollout || (rollout.batches.length === 1 && rollout.batches[0]?.takes === 'all targets')
+    ? []
+    : rollout.batches;
+
+/** One line for each batch, and one for what each gate and person decided. */
+export function formatRollout(run: Run): string[] {
+  const { rollout } = run;
+  const standing = formatStanding(run);
+  const batches = batchesOfRun(run).flatMap((batch, i) =>
+    rollout ? batchLines(run, rollout, batch, i) : [],
+  );
+  return [...(standing === undefined ? [] : [standing]), ...formatDecisions(run), ...batches];
+}
+
+const because = (reason: string | undefined): string => (reason === undefined ? '.' : `: ${reason}`);
+
+/** How far a batch is. The last one has no gate, so its end is that of the run. */
+export function stateOfBatch(
+  { status }: Pick<Run, 'status'>,
+  { begunAt, endedAt }: Batch,
+): 'pending' | 'running' | 'ended' {
+  if (begunAt === undefined) return 'pending';
+  return endedAt !== undefined || isFinal(status) ? 'ended' : 'running';
+}
+
+/** What became of the pause and the gate after a batch, one sentence each. */
+export const formatAfterBatch = ({ gate, pauseSkipped, resumed }: Batch): string[] => [
+  ...(pauseSkipped ? [`${pauseSkipped.by} skipped the pause${because(pauseSkipped.reason)}`] : []),
+  ...(gate ? [`Gate ${gate.is}: ${gate.why}`] : []),
+  ...(resumed ? [`${resumed.by} resumed it${because(resumed.reason)}`] : []),
+];
+
+const batchWords = { pending: 'has not begun', running: 'has begun', ended: 'ended' } as const;
+
+function batchLines(run: Run, rollout: Rollout, batch: Batch, index: number): string[] {
+  const name = formatBatch(rollout, index);
+  const is = batchWords[stateOfBatch(run, batch)];
+  return [
+    `${name[0]?.toUpperCase()}${name.slice(1)}: ${countOf(batch.targets, 'target')}, ${is}.`,
+    ...formatAfterBatch(batch).map((line) => `  ${line}`),
+  ];
+}

@@ -1,0 +1,232 @@
+/** Backups of the records: taken while runs work, restored into another or an emptied Redis. */
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { apiCall } from '../../jobs/api-call/job.ts';
+import { restoreBackup, takeBackup } from '../../src/app/backup.ts';
+import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { keys } from '../../src/records/keys.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+const SITES = 12;
+const by = { who: { kind: 'local', name: 'ops' }, from: 'cli@here' } as const;
+const DAY_MS = 86_400_000;
+let world: World;
+let folder: string;
+let file: string;
+let fresh: TestRedis | undefined;
+let reopened: Caretaker | undefined;
+let working: { stop(): Promise<void> } | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-backup-'));
+  file = join(folder, 'records.gz');
+});
+afterEach(async () => {
+  await working?.stop();
+  await reopened?.close();
+  working = reopened = undefined;
+  await world.stop();
+  await fresh?.stop();
+  fresh = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Changes every site, one at a time. */
+const changing = (name: string, options: object) =>
+  aPolicy({
+    name,
+    job: 'api-call',
+    select: { from: 'listSites', filters: {} },
+    options: apiCall.options.parse(options),
+    limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 },
+  });
+const notes = changing('notes', {
+  operation: 'createSiteNote',
+  body: { note: { content: 'Leader.' } },
+});
+const deletions = changing('deletions', { operation: 'deleteSite' });
+
+/** The settings of another machine: a new Redis and an empty data folder. */
+async function elsewhere() {
+  fresh = await startTestRedis();
+  return {
+    redis: { kind: 'url', url: fresh.socketPath } as const,
+    dataDir: join(folder, 'data'),
+    audit: { keptMs: 400 * DAY_MS },
+  };
+}
+
+/** A run that went on to its end after a backup in its middle, and the records of that backup in a new Redis. */
+async function restoreMiddle(policy: Policy, operation: 'createSiteNote' | 'deleteSite') {
+  world = await startWorld({ sites: SITES });
+  const { caretaker } = world;
+  const effects = () => world.sandbox.journal.effectsOf(operation);
+  const run = await world.fire(policy);
+  await until(world, () => effects().length >= 3);
+  await takeBackup(file, caretaker, by);
+  expect((await caretaker.records.runs.get(run.id))?.status).toBe('running');
+  expect(await world.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: SITES } });
+  const settings = await elsewhere();
+
+  const restored = await restoreBackup(file, settings, {
+    ...{ replace: false, by, log: keptLog(), clock: world.clock },
+  });
+
+  expect(restored).toMatchObject({ runs: 1, held: [run.id] });
+  reopened = await openCaretaker({
+    ...{ settings: { ...caretaker.settings, ...settings }, log: keptLog(), clock: world.clock },
+  });
+  const { records, engine } = reopened;
+  working = engine.work(50);
+  expect(await records.runs.get(run.id)).toMatchObject({ status: 'running', held: expect.anything() });
+  // Half a minute of the world's time, in which a worker would have continued the run.
+  await systemClock.sleep(500);
+  expect(effects()).toHaveLength(SITES);
+  return {
+    ...{ id: run.id, records, engine, effects },
+    async ended() {
+      await until(world, async () => (await records.runs.get(run.id))?.finishedAt !== undefined);
+      return records.runs.get(run.id);
+    },
+  };
+}
+
+test('a run that was backed up in its middle is held after the restore, and nothing of it is sent again', async () => {
+  const { id, records, engine, effects, ended } = await restoreMiddle(notes, 'createSiteNote');
+
+  await engine.cancel(id);
+
+  expect(await ended()).toMatchObject({ status: 'cancelled', counts: { planned: SITES, cancelled: 0 } });
+  const reasons = new Set<string | undefined>();
+  for await (const { reason } of records.targets.all(id)) reasons.add(reason);
+  expect(reasons).toEqual(new Set(['done', 'unknown-effect']));
+  expect(effects()).toHaveLength(SITES);
+  const acts: string[] = [];
+  for await (const { line } of records.audit.newestFirst({})) acts.push(`${line.what}: ${line.detail}`);
+  expect(acts).toContainEqual(
+    expect.stringMatching(/^records\.restore: taken at 20.*Z, 1 runs, 1 of them held$/),
+  );
+});
+
+test('a held run that is released goes on from the backup, and what is done already is found', async () => {
+  const { id, engine, effects, ended } = await restoreMiddle(deletions, 'deleteSite');
+
+  await engine.release(id);
+
+  expect(await ended()).toMatchObject({ counts: { planned: SITES, failed: 0 } });
+  expect(new Set(effects()).size).toBe(SITES);
+  expect(effects()).toHaveLength(SITES);
+});
+
+test('everything that is kept is the same after a restore, with expiry and indexes', async () => {
+  world = await startWorld({ sites: 3 });
+  const { caretaker } = world;
+  const done = await world.ended(await world.fire(notes));
+  await caretaker.records.policies.pause('other', { at: 1, by: 'ops' });
+  const report = async (from: Caretaker['records']) => ({
+    runs: await from.runs.list({ policy: 'notes', status: 'succeeded', limit: 10 }),
+    targets: await from.targets.slice(done.id, 0, 10),
+    active: await from.runs.activeAccounts(),
+    pause: (await from.policies.state('other')).pause,
+    ofTarget: await from.targets.runsOf('default', (await from.targets.slice(done.id, 0, 1))[0]?.id ?? ''),
+  });
+  const before = await report(caretaker.records);
+  const totals = (await caretaker.redis.store.keys(keys.totals('*')))[0] ?? '';
+  const ttl = await caretaker.redis.store.pttl(totals);
+  await takeBackup(file, caretaker, by);
+  const settings = await elsewhere();
+  await restoreBackup(file, settings, { replace: false, by, log: keptLog(), clock: world.clock });
+
+  reopened = await openCaretaker({
+    settings: { ...caretaker.settings, ...settings },
+    log: keptLog(),
+    clock: world.clock,
+  });
+
+  expect(await report(reopened.records)).toEqual({ ...before, active: [] });
+  expect(before.runs).toHaveLength(1);
+  const left = await reopened.redis.store.pttl(totals);
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(ttl);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = gunzipSync(readFileSync(file)).toString();
+  expect(text).not.toContain(world.sandbox.token);
+  expect(text).not.toContain(`${keys.lock('')}`);
+});
+
+test('a damaged file, records that are there, and running processes are refused, and nothing is changed', async () => {
+  world = await startWorld({ sites: 2 });
+  const { caretaker } = world;
+  const run = await world.ended(await world.fire(notes));
+  await takeBackup(file, caretaker, by);
+  const settings = await elsewhere();
+  const restore = (from = file, replace = false) =>
+    restoreBackup(from, settings, { replace, by, log: keptLog(), clock: world.clock });
+  await restore();
+
+  await expect(restore()).rejects.toThrow('--replace deletes them');
+  const { clock } = world;
+  const seen = { startedAt: clock.now(), seenAt: clock.now() };
+  await caretaker.records.presence.announce({
+    ...{ id: 'night-shift.7.0badc0de-v5', pid: 7, host: 'night-shift', roles: ['worker'], ...seen },
+  });
+  const own = { ...caretaker.settings };
+  await expect(
+    restoreBackup(file, own, { replace: true, by, log: keptLog(), clock: world.clock }),
+  ).rejects.toThrow(/while processes use the records: process 7 on night-shift/);
+  expect(await caretaker.records.runs.get(run.id)).toBeDefined();
+
+  const cut = join(folder, 'cut.gz');
+  writeFileSync(cut, readFileSync(file));
+  truncateSync(cut, statSync(cut).size - 40);
+  await expect(restore(cut, true)).rejects.toThrow('cannot be read as a backup');
+  const changed = join(folder, 'changed.gz');
+  writeFileSync(
+    changed,
+    gzipSync(gunzipSync(readFileSync(file)).toString().replace('"records":', '"records" :')),
+  );
+  await expect(restore(changed, true)).rejects.toThrow('its checksum does not match');
+  await expect(restore(join(folder, 'none.gz'), true)).rejects.toThrow('it does not exist');
+  writeFileSync(changed, gzipSync('{}\n'));
+  await expect(restore(changed, true)).rejects.toThrow('is not a backup of Caretaker');
+
+  expect(await restore(file, true)).toMatchObject({ runs: 1, held: [] });
+});
+
+test('a restore that was interrupted keeps every process from starting until it is repeated', async () => {
+  world = await startWorld({ sites: 1 });
+  const { caretaker } = world;
+  await world.ended(await world.fire(notes));
+  await takeBackup(file, caretaker, by);
+  const settings = await elsewhere();
+  await restoreBackup(file, settings, { replace: false, by, log: keptLog(), clock: world.clock });
+  const open = () =>
+    openCaretaker({ settings: { ...caretaker.settings, ...settings }, log: keptLog(), clock: world.clock });
+  reopened = await open();
+  await reopened.redis.store.hset(keys.schema, 'restoring', '1');
+  await reopened.close();
+  reopened = undefined;
+
+  await expect(open()).rejects.toMatchObject({ code: 'INCOMPLETE_RESTORE' });
+
+  await restoreBackup(file, settings, { replace: true, by, log: keptLog(), clock: world.clock });
+  reopened = await open();
+  expect(await reopened.records.runs.list({ limit: 5 })).toHaveLength(1);
+  expect(existsSync(`${file}.${process.pid}.part`)).toBe(false);
+});

@@ -1,0 +1,73 @@
+/** What a daemon measures reaches the one that serves the metrics, whichever process it is. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { type Exposition, readExposition } from '../dashboard/exposition.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+
+const PASSWORD = 'correct horse battery';
+let world: World;
+let folder: string;
+let daemons: Daemon[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
+});
+afterEach(async () => {
+  for (const daemon of daemons) await daemon.stop();
+  daemons = [];
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('durations that a worker measures are in the metrics of the daemon with the dashboard', async () => {
+  writeFileSync(
+    join(folder, 'hourly.yaml'),
+    'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m } }\n',
+  );
+  world = await startWorld({
+    ...{ sites: 2, work: false, policiesDir: folder, dashboard: { password: PASSWORD } },
+  });
+  const serving = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
+  const caretaker = await world.another({ work: false });
+  daemons = [serving, await startDaemon({ caretaker, roles: ['scheduler', 'worker'] })];
+  const { records } = caretaker;
+  await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
+
+  const HOUR = 3_600_000;
+  world.clock.leap((Math.floor(world.clock.now() / HOUR) + 1) * HOUR - world.clock.now());
+  await until(world, async () =>
+    (await records.runs.list({ policy: 'hourly', limit: 1 })).some(({ finishedAt }) => finishedAt),
+  );
+  await records.measurements.publish();
+
+  const headers = { authorization: `Bearer ${PASSWORD}` };
+  const scrape = async () =>
+    readExposition(await (await fetch(`${serving.dashboard?.url}/metrics`, { headers })).text());
+  let seen: Exposition = await scrape();
+  const count = (name: string, labels: Record<string, string>) =>
+    seen.value(`caretaker_${name}_seconds_count`, labels) ?? 0;
+  const durations = () => ({
+    requests: count('request_duration', { operation: 'syncSite', result: 'ok' }),
+    targets: count('target_duration', { job: 'site-sync' }),
+    plans: count('queue_wait', { queue: 'plans' }),
+    actions: count('queue_wait', { queue: 'actions' }),
+    // On a busy machine the tick may come more than 90 s of this fast clock later.
+    firings:
+      count('schedule_lateness', { trigger: 'schedule' }) +
+      count('schedule_lateness', { trigger: 'catch-up' }),
+  });
+  await until(world, async () => {
+    seen = await scrape();
+    return durations().requests >= 2 && durations().targets >= 2;
+  });
+
+  const { plans, actions, ...exactly } = durations();
+  expect(exactly).toEqual({ requests: 2, targets: 2, firings: 1 });
+  expect(plans).toBeGreaterThanOrEqual(1);
+  expect(actions).toBeGreaterThanOrEqual(2);
+  // A sync takes longer than a second of the account's time.
+  expect(seen.value('caretaker_target_duration_seconds_sum', { job: 'site-sync' })).toBeGreaterThan(2);
+});

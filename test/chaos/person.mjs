@@ -1,0 +1,31 @@
+/**
+ * `node person.mjs <JSON>`: a process that carries out one act of a person with an idempotency key, and prints its
+ * answer as JSON: `{}`, or the code and message of its error. It runs the build, and may be killed at any time; then the
+ * same act is asked for again.
+ *
+ * Facts: settings, clock { from, began, speed }, command, input, key.
+ */
+import { openCaretaker } from '../../dist/src/app/caretaker.js';
+import { systemClock } from '../../dist/src/clock.js';
+import { carryOutOnce } from '../../dist/src/control/carry-out.js';
+import { approveRun, rejectRun } from '../../dist/src/control/commands/approve-run.js';
+import { resumeRollout, skipPause } from '../../dist/src/control/commands/change-rollout.js';
+import { openLog } from '../../dist/src/log.js';
+
+const { settings, clock, command: name, input, key } = JSON.parse(process.argv[2]);
+const command = [approveRun, rejectRun, skipPause, resumeRollout].find((one) => one.name === name);
+const caretaker = await openCaretaker({
+  settings,
+  log: await openLog({ level: 'error', form: 'json' }),
+  clock: {
+    now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
+    sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
+  },
+});
+process.stdout.write('at work\n');
+const by = { principal: { kind: 'user', name: 'anna', grants: [{ role: 'admin' }] }, from: '192.0.2.1' };
+const answer = await carryOutOnce(command, caretaker, input, by, key).then(
+  () => ({}),
+  ({ code = 'INTERNAL', message }) => ({ code, message }),
+);
+process.stdout.write(`${JSON.stringify(answer)}\n`, () => process.exit(0));

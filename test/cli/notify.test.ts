@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OpenRecords } from '../../src/app/open-records.ts';
+import { type Receiver, startReceiver } from '../notify/receiver.ts';
+import { activeRun, aProcess, endRun, letterOf, telling, webhooks } from '../notify/world.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let desk: Desk;
+let known: OpenRecords;
+beforeAll(async () => {
+  desk = openDesk({});
+  known = await desk.keepRedis();
+});
+afterAll(() => desk.clear());
+
+/** Writes a configuration with one channel. */
+const configure = ({ url }: Receiver) =>
+  desk.write('config/caretaker.yaml', `notifications: { ops: { webhook: { url: "${url}" } } }\n`);
+
+test('a notification that was rejected is listed with its reason, and sent again with an act in the audit log', async () => {
+  const ops = await startReceiver(404, 204);
+  configure(ops);
+  const { notifier, queues, clock } = aProcess(known.redis.store as never, webhooks({ ops }));
+  const policy = telling({ on: ['failed'], to: 'ops' });
+  await endRun(known, await activeRun(known, policy), 'failed');
+  await notifier.deliverDue();
+
+  const listed = await desk.run(['notify', 'list', '--state', 'dead']);
+  expect(listed.stdout).toMatch(
+    /ops +run\.failed +nightly-sync\S* +dead +1 +msg_\S+ +it answered with HTTP 404/,
+  );
+  const [report] = JSON.parse((await desk.run(['notify', 'list', '--json'])).stdout);
+  expect(report).toMatchObject({
+    ...{ to: 'ops', event: 'run.failed', state: 'dead', policy: 'nightly-sync', next_attempt_at: null },
+    attempts: [{ result: 'rejected', why: 'it answered with HTTP 404' }],
+  });
+
+  const again = await desk.run(['notify', 'resend', report.id, '--reason', 'the address was fixed']);
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`${report.id} is sent again`) });
+  await clock.advance(Date.now() - clock.now());
+  await notifier.deliverDue();
+  expect(letterOf(ops, 1).headers).toMatchObject({ 'webhook-id': report.id });
+  const lines = JSON.parse((await desk.run(['audit', '--what', 'notifications.resend', '--json'])).stdout);
+  expect(lines[0]).toMatchObject({ result: 'done', policy: 'nightly-sync', why: 'the address was fixed' });
+  await queues.close();
+});
+
+test('an unknown notification cannot be sent again, in one sentence', async () => {
+  const { code, stderr } = await desk.run(['notify', 'resend', 'msg_unknown']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error: There is no notification "msg_unknown"\. "caretaker notify list" shows/m);
+});
+
+test('a test message shows whether a channel accepts it, and an unknown channel suggests a similar one', async () => {
+  const ops = await startReceiver(204, 500);
+  configure(ops);
+
+  const accepted = await desk.run(['notify', 'test', 'ops']);
+  expect(accepted).toMatchObject({ code: 0, stderr: '"ops" has accepted a test message.\n' });
+  expect(letterOf(ops)).toMatchObject({
+    type: 'test',
+    data: { text: expect.stringContaining('test message') },
+  });
+
+  const failed = await desk.run(['notify', 'test', 'ops']);
+  expect(failed.code).not.toBe(0);
+  expect(failed.stderr).toBe('"ops" was not notified: it answered with HTTP 500.\n');
+
+  const unknown = await desk.run(['notify', 'test', 'opps']);
+  expect(unknown.code).toBe(2);
+  expect(unknown.stderr).toContain(
+    'There is no "opps" under notifications in the configuration: did you mean ops?',
+  );
+});

@@ -1,0 +1,147 @@
+/** Commands that change policies, freezes, runs and announcements: with `--server` as on the machine of the server. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Ended } from '../support/cli.ts';
+import { alike, openPair, type Pair } from './server-pair.ts';
+
+// Each test starts some twenty processes.
+vi.setConfig({ testTimeout: 360_000 });
+
+let pair: Pair;
+let same: Pair['same'];
+
+beforeAll(async () => {
+  pair = await openPair(`policies:
+  - { name: one, job: site-sync, schedule: { cron: "0 2 1 1 *" } }
+  - { name: other, job: site-sync, schedule: { cron: "0 2 1 1 *" } }
+  - name: asked
+    job: site-sync
+    select: { where: 'site.id in ["site-0003", "site-0004"]' }
+    schedule: { cron: "0 6 1 1 *", overlap: allow }
+    approval: { when: always }
+  - name: removals
+    job: api-call
+    select: { from: listSites, where: 'site.id in ["site-0001", "site-0002"]' }
+    with: { operation: deleteSite, confirm: deleteSite, grace: 3d }
+`);
+  ({ same } = pair);
+});
+afterAll(() => pair.clear());
+
+/** Without times to the minute: the two commands may run in different ones. */
+const atSomeTime = ({ code, stdout, stderr }: Ended): Ended => {
+  const text = (output: string) =>
+    output.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\dZ/g, '<minute>').replaceAll(/by (admin|root)/g, 'by <who>');
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+};
+
+/** The two commands on two things, one each: what they print differs in the names alone. */
+async function sameOn(names: readonly [string, string], args: (name: string) => string[]): Promise<Ended> {
+  const local = await pair.here(args(names[0]));
+  const away = await pair.remote(args(names[1]));
+  const unnamed = (ended: Ended, name: string) =>
+    JSON.parse(JSON.stringify(atSomeTime(alike(ended))).replaceAll(name, '<name>'));
+  expect(unnamed(away, names[1])).toEqual(unnamed(local, names[0]));
+  return local;
+}
+
+test('policies are paused and resumed', async () => {
+  const both = ['one', 'other'] as const;
+  const paused = await sameOn(both, (name) => [
+    'policies',
+    'pause',
+    name,
+    '--until',
+    '2099-01-01',
+    '--reason',
+    'moving',
+  ]);
+  expect(paused).toMatchObject({ code: 0, stderr: expect.stringContaining('paused') });
+  await same(['policies']);
+  await sameOn(both, (name) => ['policies', 'pause', name]);
+  await sameOn(both, (name) => ['policies', 'resume', name]);
+  await sameOn(both, (name) => ['policies', 'resume', name]);
+  await sameOn(['on*', 'oth*'], (pattern) => ['policies', 'resume', pattern]);
+  await same(['policies', 'pause', 'one', '--until', '2020-01-01']);
+});
+
+test('freezes begin, are listed, and end', async () => {
+  await same(['freezes']);
+  const everything = ['freeze', '--until', '2099-01-01', '--reason', 'Christmas'];
+  await pair.here(everything);
+  const ends = (on: Pair['here']) => on(['unfreeze']).then(atSomeTime);
+  const ended = await ends(pair.here);
+  await pair.remote(everything);
+  expect(await ends(pair.remote)).toEqual(ended);
+  await pair.remote(everything);
+  await same(['freezes']);
+  await same(['freezes', '--json']);
+  await same(['freeze']);
+  await same(['freeze', '--for', '1h', '--job', 'site-snyc']);
+  await same(['freeze', '--for', '1h', '--tag', 'no such tag']);
+  await sameOn(['1', '2'], () => ['freeze', '--until', '2099-01-01', '--account', 'default']);
+  const listed = JSON.parse((await pair.here(['freezes', '--json'])).stdout) as { id: string | null }[];
+  const ids = listed.flatMap(({ id }) => id ?? []);
+  expect(ids).toHaveLength(2);
+  await sameOn([ids[0] ?? '', ids[1] ?? ''], (id) => ['unfreeze', id]);
+  await same(['unfreeze', '4711']);
+  await pair.here(['unfreeze']);
+  await same(['unfreeze']);
+  await same(['freezes']);
+});
+
+test('runs are cancelled, continued, released and resumed, or it is said why not', async () => {
+  const ids = [];
+  for (const on of [pair.here, pair.remote]) {
+    const { stdout } = await on(['run', 'asked', '--json']);
+    ids.push(/asked\.\d{8}T\d+Z/.exec(stdout)?.[0] ?? '');
+  }
+  const both = [ids[0] ?? '', ids[1] ?? ''] as const;
+  for (const command of ['release', 'resume', 'skip-pause'])
+    await sameOn(both, (id) => ['runs', command, id, '--reason', 'checked']);
+  expect(await sameOn(both, (id) => ['runs', 'cancel', id, '--reason', 'not today'])).toMatchObject({
+    code: 0,
+  });
+  for (const command of ['cancel', 'continue', 'release', 'resume', 'skip-pause'])
+    await sameOn(both, (id) => ['runs', command, id]);
+  await same(['runs', 'cancel', 'nothing']);
+});
+
+test('queues are resumed', async () => {
+  await same(['queues', 'resume']);
+});
+
+test('announced changes are listed and cancelled', async () => {
+  await same(['announcements']);
+  await pair.here(['run', 'removals']);
+  const listed = await same(['announcements']);
+  expect(listed.stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\dZ +removals +deleteSite /m);
+  const { stdout } = await same(['announcements', '--policy', 'removals', '--json']);
+  await same(['announcements', '--policy', 'nothing']);
+  const found = JSON.parse(stdout) as { id: string; label: string }[];
+  const by = (id: string) => found.find((one) => one.id === id);
+  const [first, second] = found.map(({ id }) => id);
+  const both = [first ?? '', second ?? ''] as const;
+  const words = (ended: Ended, id: string) => ended.stderr.replaceAll(by(id)?.label ?? '', '<label>');
+  const local = await pair.here(['announcements', 'cancel', both[0], '--reason', 'a mistake']);
+  const away = await pair.remote(['announcements', 'cancel', both[1], '--reason', 'a mistake']);
+  expect(words(away, both[1])).toBe(words(local, both[0]));
+  expect(local).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^Cancelled: removals does not make the change of .* UTC to .*\. Its note was removed\.$/m,
+    ),
+  });
+  expect(away.code).toBe(0);
+  await same(['announcements', 'cancel', '4711']);
+  const run = await pair.here(['run', 'removals', '--json']);
+  expect(run.stdout.match(/"announcement-removed"/g)?.length).toBeGreaterThanOrEqual(2);
+});
+
+test('the audit log shows what both did', async () => {
+  await same(['audit', '--limit', '500']);
+  await same(['audit', '--what', 'policies', '--json']);
+  const audit = await same(['audit', '--what', 'announcements', '-o', 'csv']);
+  expect(audit.stdout).toContain('a mistake');
+  await same(['audit', '--what', 'nothing']);
+  await same(['audit', '--since', 'yesterday-ish']);
+});

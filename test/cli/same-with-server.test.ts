@@ -1,0 +1,231 @@
+/**
+ * Each command with `--server` against the same command on the machine of the server: what is printed is the same, on
+ * both streams and in every format, and so is the exit code. A real daemon, and real commands.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Records } from '../../src/records/records.ts';
+import type { Desk, Ended, Started } from '../support/cli.ts';
+import { alike, OPERATOR, openPair, type Pair } from './server-pair.ts';
+
+// Each test starts some twenty processes.
+vi.setConfig({ testTimeout: 360_000 });
+
+let pair: Pair;
+let desk: Desk;
+let daemon: Started;
+let server: string;
+
+beforeAll(async () => {
+  pair = await openPair(`policies:
+  - name: sync
+    description: Every night
+    job: site-sync
+    select: { where: 'site.id in ["site-0001", "site-0002"]' }
+    schedule: { cron: "0 2 * * *", timezone: Europe/Berlin, jitter: 10m }
+  - { name: after-sync, job: site-sync, schedule: { after: { policy: sync } } }
+  - name: asked
+    job: site-sync
+    select: { where: 'site.id in ["site-0003", "site-0004"]' }
+    schedule: { cron: "0 6 1 1 *", overlap: allow }
+    approval: { when: always }
+  - name: rolled
+    job: site-sync
+    select: { where: 'site.id in ["site-0005", "site-0006", "site-0007"]' }
+    rollout: { batches: [1, 1], pause: 24h }
+  - name: "off"
+    job: site-sync
+    select: { where: 'site.id == "site-0008"' }
+    schedule: { cron: "0 5 * * 1", enabled: false }
+  - name: single
+    job: site-sync
+    select: { where: 'site.id == "site-0011"' }
+  - name: planned
+    job: site-sync
+    select: { where: 'site.id in ["site-0009", "site-0010"]' }
+`);
+  ({ desk, daemon, server } = pair);
+});
+afterAll(() => pair.clear());
+
+const here: Pair['here'] = (args) => pair.here(args);
+const remote: Pair['remote'] = (args, token) => pair.remote(args, token);
+const same: Pair['same'] = (args) => pair.same(args);
+const sameBut: Pair['sameBut'] = (args) => pair.sameBut(args);
+
+/** Resolves at the next event of any run, or after a second. */
+async function untilNextEvent(records: Records): Promise<void> {
+  let hear = () => {};
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const stop = await records.listen(() => hear());
+  await Promise.race([heard, systemClock.sleep(1_000)]);
+  await stop();
+}
+
+const idIn = ({ stdout }: Ended, policy: string): string =>
+  new RegExp(`${policy}\\.\\d{8}T\\d+Z`).exec(stdout)?.[0] ?? '';
+
+test('a run is started, followed, listed and shown', async () => {
+  const { away } = await sameBut(['run', 'sync']);
+  expect(away).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sync\.\S+ succeeded in /m) });
+  await sameBut(['run', 'single', '--target', 'site-0011', '--json']);
+  await same(['run', 'single', '--target', 'nothing']);
+  await same(['runs']);
+  await same(['runs', '--json']);
+  await same(['runs', '--policy', 'sync', '--status', 'failed']);
+  await same(['runs', '--status', 'finished']);
+  await same(['runs', 'show', 'last']);
+  await same(['runs', 'show', 'last', '--json']);
+  await same(['runs', 'show', 'last', '-o', 'csv']);
+  await same(['runs', 'show', 'sink']);
+  await same(['runs', 'show', 'sync.']);
+  await same(['runs', 'watch', 'last']);
+  await same(['runs', 'retry', 'last']);
+});
+
+test('a run that waits for an approval is left with the commands that decide it, and shown with it', async () => {
+  const { local, away } = await sameBut(['run', 'asked', '--json']);
+  expect(away).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^Approve it: +caretaker approve asked\./m),
+  });
+  const [first, second] = [idIn(local, 'asked'), idIn(away, 'asked')];
+  await same(['approvals']);
+  await same(['approvals', '--json']);
+  const shown = await same(['runs', 'show', first]);
+  expect(shown.stdout).toMatch(
+    /^It waits for an approval until .*Every run of the policy needs an approval\.$/m,
+  );
+  await same(['runs', 'show', first, '--json']);
+  await same(['runs']);
+
+  const part = ['--target', 'site-0003'];
+  expect(alike(await remote(['reject', first, ...part]))).toEqual(
+    alike(await here(['reject', second, ...part])),
+  );
+  expect(alike(await remote(['approve', first]))).toEqual(alike(await here(['approve', second])));
+  await same(['approve', first]);
+});
+
+test('a run with batches is shown with them, and goes on by hand', async () => {
+  const local = await here(['run', 'rolled', '--detach']);
+  const id = local.stdout.trim();
+  const away = await remote(['run', 'rolled', '--detach']);
+  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining(`its run ${id} has not ended`) });
+  // The daemon has no log line when a batch has ended.
+  const { records } = await desk.keepRedis();
+  const isPausing = async () => (await records.runs.get(id))?.rollout?.is === 'pausing';
+  while (!(await isPausing())) await untilNextEvent(records);
+  const shown = await same(['runs', 'show', id]);
+  expect(shown.stdout).toMatch(/^It pauses after batch 1 of 3 /m);
+  expect(await remote(['runs', 'skip-pause', id])).toMatchObject({
+    code: 0,
+    stderr: `The pause of ${id} has ended: its gate is asked next.\n`,
+  });
+});
+
+test('policies are listed, shown and explained', async () => {
+  await same(['policies']);
+  await same(['policies', '--graph']);
+  await same(['policies', '--graph', '--json']);
+  await same(['policies', 'show', 'sync', '--json']);
+  await same(['policies', 'show', 'sync', '--expanded']);
+  const shown = await here(['policies', 'show', 'sync']);
+  // The file is on the machine of the server, so its path is complete.
+  const away = await remote(['policies', 'show', 'sync']);
+  expect(away.stdout.replace(`${desk.folder}/`, '')).toBe(shown.stdout);
+  await same(['next']);
+  await same(['next', 'sync', '--days', '2', '--json']);
+  await same(['why', 'sync', 'tomorrow']);
+  await same(['why', 'sync', 'yesterday', '--json']);
+  await same(['why', 'sync', '2026-02-30']);
+  await same(['backfill', 'sync', '--from', '3d', '--dry-run']);
+  await same(['backfill', 'rolled', '--from', '3d']);
+});
+
+test('a policy that the server does not have is named with what is close to it', async () => {
+  for (const args of [
+    ['next', 'synk'],
+    ['why', 'synk', 'today'],
+    ['policies', 'show', 'synk'],
+    ['run', 'synk'],
+  ]) {
+    const { code, stderr } = await remote(args);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `error: There is no policy "synk" on ${server}: did you mean sync?\n`,
+    });
+  }
+});
+
+test('past scheduled times are run, one after the other', async () => {
+  // The second backfill shows what became of the first.
+  const state = (ended: Ended) => ({
+    ...alike(ended),
+    stdout: alike(ended).stdout.replaceAll(/^(.* UTC +run +).*$/gm, '$1<state>'),
+  });
+  const range = ['backfill', 'off', '--from', '7d', '--reprocess', 'all'];
+  expect(state(await remote(range))).toEqual(state(await here(range)));
+});
+
+test('a plan is saved here and applied there, once, with its checks', async () => {
+  const [local, away] = [join(desk.folder, 'here.plan'), join(desk.folder, 'away.plan')];
+  const words = ({ stdout }: Ended) => stdout.replaceAll(/took? about.*/g, '');
+  await same(['plan', 'planned']);
+  await same(['plan', 'planned', '--detailed-exitcode']);
+  await same(['plan', 'planned', '--expires', '3d']);
+  await same(['plan', 'planned', '--out', 'x.plan', '--expires', '31d']);
+  const made = await here(['plan', 'planned', '--out', local, '--detailed-exitcode']);
+  const there = await remote(['plan', 'planned', '--out', away, '--detailed-exitcode']);
+  expect(there.code).toBe(2);
+  expect({ ...there, stdout: words(there) }).toMatchObject({ code: made.code, stdout: words(made) });
+  expect(there.stderr).toMatch(
+    /^Saved as .*away\.plan: 2 requests for 2 targets\. It can be applied until /m,
+  );
+  await same(['apply', away]);
+
+  const edited = join(desk.folder, 'edited.plan');
+  desk.write('edited.plan', readFileSync(away, 'utf8').replace('site-0009', 'site-0011'));
+  await same(['apply', edited, '--yes']);
+
+  const applied = await remote(['apply', away, '--yes', '--reason', 'agreed']);
+  expect(applied.code).toBe(0);
+  expect(applied.stdout).toMatch(/^planned\.\S+-plan-\w+ succeeded in .*: 2 succeeded/m);
+  expect(alike(await here(['apply', local, '--yes'])).stdout).toBe(alike(applied).stdout);
+  const again = await same(['apply', away, '--yes']);
+  expect(again).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/applied already.*\[ALREADY_APPLIED\]$/m),
+  });
+});
+
+test('a plan of a policy that was changed since is applied only by an admin without limits', async () => {
+  const file = join(desk.folder, 'old.plan');
+  await here(['plan', 'planned', '--out', file]);
+  const policies = readFileSync(join(desk.folder, 'config/mine/all.yaml'), 'utf8');
+  desk.write('config/mine/all.yaml', policies.replace('name: planned', 'name: planned\n    priority: low'));
+  await daemon.line(/policies read again/);
+
+  const refused = await remote(['apply', file, '--yes'], OPERATOR);
+  expect(refused).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^error: The policy planned is not defined here as in this plan\..*\[SAVED_PLAN\]$/m,
+    ),
+  });
+  const applied = await remote(['apply', file, '--yes']);
+  expect(applied.stderr).toContain('The policy planned has changed since the plan was made.');
+  expect(applied.stdout).toMatch(/^planned\.\S+-plan-/m);
+});
+
+test('the targets of a run are exported', async () => {
+  await same(['runs', 'export', 'last']);
+  await same(['runs', 'export', 'last', '-o', 'jsonl']);
+  await same(['runs', 'export', 'last', '-o', 'json']);
+});

@@ -1,0 +1,100 @@
+/** bull-board: recent entries with names, results, log and links, under our content policy. */
+import { Redis } from 'ioredis';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { linkOf } from '../../src/dashboard/http/board.ts';
+import { openQueues, type Queues } from '../../src/queue/queues.ts';
+import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { startWorld, type World } from './world.ts';
+
+const run = 'nightly-sync.20260730T020000Z';
+const result = { target: 'site-1.example', account: 'default', state: 'ended', outcome: 'succeeded' };
+const log = ['Requests: syncSite.', 'Outcome: succeeded (done).'];
+
+let browser: Browser | undefined;
+let world: World;
+let redis: Redis;
+let queues: Queues;
+beforeAll(async () => {
+  if (!withoutBrowser) browser = await launch();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  world = await startWorld();
+  redis = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  queues = openQueues(redis, world.log);
+  const working = queues.work(
+    {
+      plan: async () => ({ result: { plan: 'started' }, log: ['The plan was started.'] }),
+      act: async ({ target }) =>
+        target === 'site-1' ? { result, log } : Promise.reject(new Error('No answer: token=hunter2secret')),
+    },
+    5,
+  );
+  const act = (target: string) => ({ kind: 'act', run, target, fence: 1 }) as const;
+  await queues.put([{ kind: 'plan', run }, act('site-1'), act('site-2')]);
+  const [plans, actions] = queues.boards();
+  await vi.waitFor(async () => {
+    const ended = [plans?.getCompletedCount(), actions?.getCompletedCount(), actions?.getFailedCount()];
+    expect(await Promise.all(ended)).toEqual([1, 1, 1]);
+  });
+  await working.stop();
+});
+afterEach(async () => {
+  await queues.close();
+  redis.disconnect();
+  await world.stop();
+});
+
+test('each ended entry has a name, a result, and a link to its site or its run', async () => {
+  const ask = await world.signedIn();
+  const list = async (status: string) => {
+    const answer = await ask(`/queues/api/queues?activeQueue=actions&status=${status}&page=1&jobsPerPage=10`);
+    const { queues: all } = (await answer.json()) as { queues: { name: string; jobs: object[] }[] };
+    return all.find(({ name }) => name === 'actions')?.jobs;
+  };
+
+  expect(await list('completed')).toMatchObject([
+    {
+      name: 'nightly-sync: site-1',
+      returnValue: result,
+      externalUrl: { displayText: 'Site and run', href: `/targets/default/site-1?run=${run}` },
+    },
+  ]);
+  const failed = await list('failed');
+  expect(failed).toMatchObject([
+    {
+      name: 'nightly-sync: site-2',
+      failedReason: 'No answer: token=[hidden]',
+      externalUrl: { displayText: 'Run', href: `/runs/${run}?search=site-2` },
+    },
+  ]);
+  expect(JSON.stringify(failed)).not.toContain('hunter2');
+});
+
+test('an entry of a plan leads to its run, and what is no entry of ours to all runs', () => {
+  expect(linkOf({ data: { kind: 'plan', run }, returnvalue: null }).href).toBe(`/runs/${run}`);
+  expect(linkOf({ data: 'else', returnvalue: undefined }).href).toBe('/runs');
+});
+
+test.skipIf(withoutBrowser)(
+  'bull-board works under our content policy, shows log and links, and leads back to our pages',
+  async () => {
+    if (!browser) throw new Error('The browser was started.');
+    const page = await openPage(browser, world.dashboard.url, '/queues');
+    const complaints = complaintsOf(page, world.dashboard.url);
+    await page.goto(`${world.dashboard.url}/queues/queue/actions?status=completed`);
+
+    await page.getByText('nightly-sync: site-1').first().waitFor();
+    await page.getByText('Outcome: succeeded (done).').first().waitFor();
+    expect(await page.title()).toContain('Caretaker');
+    const link = page.locator(`a[href="/targets/default/site-1?run=${run}"]`);
+    expect(await link.count()).toBe(1);
+    if (process.env['SHOT']) await page.screenshot({ path: process.env['SHOT'] });
+    expect(complaints).toEqual([]);
+
+    await page.getByRole('link', { name: 'Back to Caretaker' }).click();
+    await page.waitForURL(`${world.dashboard.url}/`);
+  },
+);

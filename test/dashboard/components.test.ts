@@ -1,0 +1,79 @@
+/** Components that no page of the tests shows in every form. */
+import { expect, test } from 'vitest';
+import { AreaChart } from '../../src/dashboard/components/chart.tsx';
+import { Yaml } from '../../src/dashboard/components/code.tsx';
+import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
+import { etaOf } from '../../src/dashboard/components/progress.tsx';
+import { Time, Took } from '../../src/dashboard/components/time.tsx';
+import { Timeline } from '../../src/dashboard/components/timeline.tsx';
+import { aRun } from './world.ts';
+
+const render = (element: unknown): string => String(element);
+const textOf = (html: string) => html.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|');
+
+test('YAML has a class for each kind of token, keeps every character, and is escaped', () => {
+  const text = 'name: "a <b>" # why\nlist:\n  - 5\n  - key: {x: 1}\n';
+  const html = render(Yaml({ text, name: 'policy.yaml', from: 7, marked: [8] }));
+
+  expect(html).toContain('<span class="key">name</span>');
+  expect(html).toContain('<span class="text">&quot;a &lt;b&gt;&quot;</span>');
+  expect(html).toContain('<span class="comment"># why</span>');
+  expect(html).toContain('<span class="value">5</span>');
+  expect(html).toContain('<span class="key">x</span>');
+  expect(html).toMatch(/class="line marked" data-n="8"/);
+  const lines = [...html.matchAll(/data-n="(\d+)">(.*?)(?=<span class="line|<\/code>)/g)];
+  expect(lines.map(([, number]) => number)).toEqual(['7', '8', '9', '10']);
+  expect(textOf(html).replaceAll('|', '')).toContain('  - key: {x: 1}');
+});
+
+test('a chart has its numbers as a table, and its limit', () => {
+  const points = [1, 5].map((value, at) => ({ label: `2026-11-23 0${at}:00Z`, value }));
+  const html = render(
+    AreaChart({ name: 'Requests', points, limit: { value: 10, word: 'limit' }, axis: [], unit: 'requests' }),
+  );
+  expect(html).toContain('points="0,100 0,90 1,50 1,100"');
+  expect(html).toMatch(/<line class="limit" x1="0" x2="1" y1="0" y2="0"/);
+  expect(textOf(html)).toContain('|2026-11-23 01:00 UTC|5|');
+});
+
+test('a filter that is set has a chip, which leads to the list without it and keeps the rest', () => {
+  const filters = [
+    { name: 'status', label: 'Status', value: 'failed', options: ['failed', 'succeeded'] },
+    { name: 'policy', label: 'Policy', value: 'a&b' },
+    { name: 'account', label: 'Account', value: undefined },
+  ];
+  const html = render(FilterBar({ path: '/runs', filters, keep: { sort: 'next' } }));
+
+  expect(html).toContain('<option value="failed" selected="">');
+  expect(html).toContain('href="/runs?sort=next&amp;policy=a%26b"');
+  expect(html).toContain('href="/runs?sort=next&amp;status=failed"');
+  expect(html).not.toContain('Account: ');
+  expect(pathWith('/runs', { status: undefined, policy: '' })).toBe('/runs');
+});
+
+test('the expected end of a run is unknown until a target has ended, and rounded up to what can be estimated', () => {
+  const counts = { planned: 10, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  const run = aRun({ planComplete: true, startedAt: 60_000, counts });
+  expect(etaOf(run, 90_000)).toBeUndefined();
+  const half = { ...run, counts: { ...counts, succeeded: 4, failed: 1 } };
+  expect(etaOf(half, 360_000)).toBe(660_000);
+  expect(etaOf(half, 361_000)).toBe(720_000);
+  expect(etaOf(half, 60_000 + 2 * 3_600_000)).toBe(4 * 3_600_000 + 600_000);
+  expect(etaOf({ ...run, counts: { ...counts, succeeded: 10 } }, 361_000)).toBeUndefined();
+});
+
+test('how long something has lasted is in whole minutes until it ends, so that an open page does not change each second', () => {
+  const lasting = (now: number) => textOf(render(Took({ from: 0, to: undefined, now })));
+  expect(lasting(59_999)).toBe('|&lt;\u00a01\u00a0min|');
+  expect(lasting(60_000)).toBe(lasting(119_999));
+  expect(lasting(3_600_000 + 240_000)).toBe('|1\u00a0h 4\u00a0min|');
+  expect(render(Took({ from: 0, to: 61_000, now: 99_000 }))).toContain('1\u00a0min 1\u00a0s');
+});
+
+test('a relative time has the exact one as its title, and entries of a timeline can be opened', () => {
+  const time = render(Time({ at: 0, now: 7_200_000, show: 'relative' }));
+  expect(time).toContain('title="1970-01-01 00:00 UTC"');
+  expect(textOf(time)).toBe('|2 h ago|');
+  const entries = [{ key: 'a', at: 0, icon: 'play' as const, title: 'Started', details: 'by anna' }];
+  expect(textOf(render(Timeline({ entries, now: 7_200_000 })))).toMatch(/Started.*2 h ago\|Details\|by anna/);
+});

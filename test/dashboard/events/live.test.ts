@@ -1,0 +1,202 @@
+/** What an open page receives: only what changed on it, and nothing that its reader may not see. */
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { noAccess } from '../../../src/access/access.ts';
+import { hashPassword } from '../../../src/access/password-hash.ts';
+import type { Grant } from '../../../src/access/principal.ts';
+import { applyDelta } from '../../../src/dashboard/client/page-text.ts';
+import type { Run } from '../../../src/run/run.ts';
+import { aTarget } from '../../support/builders.ts';
+import {
+  anAccount,
+  aPolicy,
+  aRun,
+  ended,
+  openEvents,
+  postForm,
+  remember,
+  sessionOf,
+  startWorld,
+  type World,
+} from '../world.ts';
+
+const WORD = 'correct horse battery';
+let passwordHash: string;
+beforeAll(async () => {
+  passwordHash = await hashPassword(WORD);
+});
+let world: World;
+afterEach(() => world.stop());
+
+type Ask = World['ask'];
+
+/** Requests of a user who has signed in. */
+async function askAs(name: string): Promise<Ask> {
+  const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', { name, password: WORD });
+  const cookie = sessionOf(answer);
+  return (path, init = {}) => world.ask(path, { ...init, headers: { ...init.headers, cookie } });
+}
+const users = (grants: Record<string, Grant[]>) => ({
+  ...noAccess,
+  users: Object.entries(grants).map(([name, of]) => ({ name, passwordHash, grants: of })),
+});
+
+/** A page that is open in a browser: its text after each message. */
+async function openPage(ask: Ask, path: string) {
+  const page = await (await ask(path)).text();
+  const since = /data-now="(\d+)"/.exec(page)?.[1] ?? '';
+  const events = await openEvents(ask, `/events?${new URLSearchParams({ page: path, since })}`);
+  // The first page may arrive together with the greeting.
+  let rest = await events.next();
+  expect(rest).toMatch(/^event: hello\n/);
+  while (!rest.includes('\n\n')) rest += await events.next();
+  rest = rest.slice(rest.indexOf('\n\n') + 2);
+  let parts: string[] = [];
+  const messages: string[] = [];
+  return {
+    page,
+    messages,
+    /** The text after the next message. */
+    async next(): Promise<string> {
+      while (!rest.includes('\n\n')) rest += await events.next();
+      const end = rest.indexOf('\n\n') + 2;
+      const message = rest.slice(0, end);
+      rest = rest.slice(end);
+      if (message.startsWith(':')) return this.next();
+      messages.push(message);
+      parts = applyDelta(parts, JSON.parse(/^event: page\ndata: (.*)\n\n$/.exec(message)?.[1] ?? 'null'));
+      return parts.join('');
+    },
+    /** The text once it contains this. */
+    async until(text: string): Promise<string> {
+      for (;;) {
+        const now = await this.next();
+        if (now.includes(text)) return now;
+      }
+    },
+    end: events.end,
+  };
+}
+
+const endOne = async (run: Run): Promise<void> => {
+  const [dispatched] = await world.records.targets.dispatch(run.id, Date.now(), 1);
+  const claimed = dispatched && (await world.records.targets.claim(run, dispatched, Date.now()));
+  if (!claimed) throw new Error('A target was left.');
+  const { fence, id } = claimed.target;
+  await world.records.targets.move(run, ended(id, 'succeeded', { fence }), {
+    from: ['acting'],
+    at: Date.now(),
+  });
+};
+
+const targets = (name: string) => Array.from({ length: 5 }, (_, at) => aTarget(`${name}-${at}`));
+
+test('the first message is the page as it is now, and the next ones only what changed on it', async () => {
+  world = await startWorld();
+  const runs = Array.from({ length: 20 }, (_, at) => aRun({ id: `run-${at}`, createdAt: Date.now() - at }));
+  for (const run of runs) await remember(world.records, run, targets(run.id));
+  const reader = await openPage(await world.signedIn(), '/runs');
+
+  await endOne(runs[3] ?? aRun());
+  await reader.until('1 succeeded');
+  await endOne(runs[3] ?? aRun());
+  await reader.until('2 succeeded');
+
+  const [whole = ''] = reader.messages;
+  const changed = reader.messages.at(-1) ?? '';
+  expect(whole.length).toBeGreaterThan(5_000);
+  expect(changed.length).toBeLessThan(1_500);
+  expect(changed).not.toContain('run-4');
+  await reader.end();
+});
+
+test('readers with the same permissions are sent the same, without the name of any of them', async () => {
+  const grants: Grant[] = [{ role: 'viewer' }];
+  world = await startWorld({ access: () => users({ ana: grants, ben: grants }) });
+  await remember(world.records, aRun(), targets('site'));
+  const [ana, ben] = [await openPage(await askAs('ana'), '/'), await openPage(await askAs('ben'), '/')];
+
+  await endOne(aRun());
+
+  expect(await ana.until('1 succeeded')).toBe(await ben.until('1 succeeded'));
+  expect(ana.page).toContain('Signed in as ana');
+  expect(ana.messages.join('') + ben.messages.join('')).not.toMatch(/Signed in as (?:ana|ben)/);
+  await Promise.all([ana.end(), ben.end()]);
+});
+
+test('a reader with limits receives nothing of other accounts and policies, not even that something changed', async () => {
+  const ana: Grant[] = [{ role: 'viewer', policies: ['inside'] }];
+  world = await startWorld({
+    access: () => users({ ana, ben: [{ role: 'viewer' }] }),
+    policies: () => [aPolicy('inside'), aPolicy('outside', { account: 'second' })],
+    accounts: async () => [anAccount(), anAccount({ account: 'second' })],
+  });
+  const inside = aRun({ id: 'inside.1', policy: 'inside', createdAt: Date.now() });
+  const outside = aRun({ id: 'outside.1', policy: 'outside', account: 'second', createdAt: Date.now() });
+  await remember(world.records, inside, targets('ours'));
+  await remember(world.records, outside, targets('theirs'));
+  const limited = await openPage(await askAs('ana'), '/runs');
+  const whole = await openPage(await askAs('ben'), '/runs');
+  // What was missed between the page and its stream.
+  await limited.next();
+
+  await endOne(outside);
+  expect(await whole.until('1 succeeded')).toContain('outside');
+  await endOne(outside);
+  await whole.until('2 succeeded');
+  await endOne(inside);
+  await limited.until('1 succeeded');
+
+  expect(limited.messages).toHaveLength(2);
+  expect(limited.page + limited.messages.join('')).not.toMatch(/outside|theirs|second/);
+  await Promise.all([limited.end(), whole.end()]);
+});
+
+test('the page of a run that a reader may not see is not followed either', async () => {
+  const ana: Grant[] = [{ role: 'viewer', policies: ['inside'] }];
+  world = await startWorld({ access: () => users({ ana }), policies: () => [aPolicy('inside')] });
+  const outside = aRun({ id: 'outside.1', policy: 'outside', createdAt: Date.now() });
+  const inside = aRun({ id: 'inside.1', policy: 'inside', createdAt: Date.now() });
+  for (const run of [outside, inside]) await remember(world.records, run, targets(run.policy));
+  const ask = await askAs('ana');
+  const forbidden = await openEvents(ask, `/events?page=${encodeURIComponent(`/runs/${outside.id}`)}`);
+  const heard: string[] = [];
+  const listening = (async () => {
+    for (let text = await forbidden.next(); text !== ''; text = await forbidden.next()) heard.push(text);
+  })();
+  const own = await openPage(ask, `/runs/${inside.id}`);
+
+  await endOne(outside);
+  await endOne(inside);
+  await own.until('1 succeeded');
+
+  await forbidden.end();
+  await listening;
+  expect(heard.join('')).not.toContain('event: page');
+  await own.end();
+});
+
+test('no address but that of a page can be followed', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), targets('site'));
+  const ask = await world.signedIn();
+  const own = await openPage(ask, '/runs');
+  const others = await Promise.all(
+    ['/metrics', '/api/v1/runs', '/client/style.css', '/events?page=/'].map((path) =>
+      openEvents(ask, `/events?${new URLSearchParams({ page: path })}`),
+    ),
+  );
+  const heard: string[] = [];
+  const listening = others.map(async (events) => {
+    for (let text = await events.next(); text !== ''; text = await events.next()) heard.push(text);
+  });
+
+  await endOne(aRun());
+  await own.until('1 succeeded');
+  await endOne(aRun());
+  await own.until('2 succeeded');
+
+  await Promise.all(others.map((events) => events.end()));
+  await Promise.all(listening);
+  expect(heard.join('')).not.toContain('event: page');
+  await own.end();
+});

@@ -1,0 +1,242 @@
+/** The page of findings: what is wrong in the fleet, by policy and severity, then each finding. */
+import { afterEach, expect, test } from 'vitest';
+import { noAccess } from '../../src/access/access.ts';
+import { hashPassword } from '../../src/access/password-hash.ts';
+import { findIn } from '../support/findings.ts';
+import { heldClock, NOON } from '../support/held-clock.ts';
+import { aPolicy, aRun, ended, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let world: World;
+afterEach(() => world.stop());
+
+const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+const rowsOf = (html: string, id: string) =>
+  (html.split(`id="${id}"`)[1]?.split('</table>')[0] ?? '')
+    .split('<tr ')
+    .slice(1)
+    .map((row) => textOf(row.slice(row.indexOf('>') + 1)).trim());
+
+const startAtNoon = () => startWorld({ clock: heldClock(), policies: () => [aPolicy('stale-backups')] });
+
+test('the findings are grouped by policy and severity, and each is listed with its site and message', async () => {
+  world = await startAtNoon();
+  const { records } = world;
+  const old = { target: 'a', message: 'Backup is 3 days old' };
+  const warning = { target: 'w', severity: 'warning', about: 'core', message: 'An update waits' } as const;
+  await findIn(records, { at: NOON - 3 * DAY, found: [old, { target: 'gone' }] });
+  const { id } = await findIn(records, { at: NOON - HOUR, found: [old, { target: 'b' }, warning] });
+  const ask = await world.signedIn();
+
+  const html = await (await ask('/findings')).text();
+
+  expect(rowsOf(html, 'finding-groups')).toEqual([
+    expect.stringMatching(/^error findings of stale-backups stale-backups default 2 1 1 3 d ago /),
+    expect.stringMatching(/^warning findings of stale-backups stale-backups default 1 1 – 1 h ago /),
+  ]);
+  expect(html).toContain('Open over the last 4 days: from 2 to 2, at most 2');
+  expect(rowsOf(html, 'findings')).toEqual([
+    'https://b.example error backup: The last backup is 3 days old stale-backups new 1 h ago Acknowledge https://b.example: backup',
+    'https://a.example error backup: Backup is 3 days old stale-backups open 3 d ago Acknowledge https://a.example: backup',
+    'https://w.example warning core: An update waits stale-backups new 1 h ago Acknowledge https://w.example: core',
+  ]);
+  expect(html).toContain(`href="/targets/default/a?run=${id}"`);
+});
+
+test.each([
+  ['state=new', ['b', 'w']],
+  ['state=open', ['a']],
+  ['state=resolved', ['gone']],
+  ['severity=warning', ['w']],
+  ['policy=stale-backups&severity=error', ['b', 'a']],
+  ['policy=stale', []],
+  ['account=other', []],
+  ['q=UPDATE', ['w']],
+  ['q=b.example', ['b']],
+])('with %s only these are listed', async (query, sites) => {
+  world = await startAtNoon();
+  const { records } = world;
+  const warning = { target: 'w', severity: 'warning', message: 'An update waits' } as const;
+  await findIn(records, { at: NOON - 3 * DAY, found: [{ target: 'a' }, { target: 'gone' }] });
+  await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }, warning] });
+  const ask = await world.signedIn();
+
+  const html = await (await ask(`/findings?${query}`)).text();
+
+  expect(rowsOf(html, 'findings').map((row) => row.split('.example')[0])).toEqual(
+    sites.map((site) => `https://${site}`),
+  );
+});
+
+test('every finding is on exactly one page, also while a page is left and its last finding is resolved', async () => {
+  world = await startAtNoon();
+  const found = Array.from({ length: 120 }, (_, index) => ({ target: `s-${index}` }));
+  await findIn(world.records, { at: NOON - HOUR, found });
+  await findIn(world.records, { at: NOON - HOUR, policy: 'other', found: found.slice(0, 5) });
+  const ask = await world.signedIn();
+  const seen: string[] = [];
+
+  let path: string | undefined = '/findings';
+  for (let pages = 0; path !== undefined && pages < 10; pages += 1) {
+    const html = await (await ask(path)).text();
+    seen.push(...rowsOf(html, 'findings'));
+    path = /href="([^"]+)">Next</.exec(html)?.[1]?.replaceAll('&amp;', '&');
+  }
+
+  expect(seen).toHaveLength(125);
+  expect(new Set(seen).size).toBe(125);
+});
+
+test('an address that is not the one of a page is refused', async () => {
+  world = await startAtNoon();
+  const ask = await world.signedIn();
+
+  expect((await ask('/findings?after=nonsense')).status).toBe(400);
+});
+
+test('a finding is acknowledged from its row, after a question, and counts again from there', async () => {
+  world = await startAtNoon();
+  await findIn(world.records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }] });
+  const ask = await world.signedIn();
+  const post = async (path: string, fields: Record<string, string>) =>
+    ask(path, {
+      method: 'POST',
+      headers: { origin: world.dashboard.url },
+      body: new URLSearchParams(fields),
+    });
+  const linkIn = (html: string, what: string) =>
+    new RegExp(`href="(/findings/${what}\\?[^"]*site=a[^"]*)"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ??
+    '';
+  const question = linkIn(await (await ask('/findings')).text(), 'acknowledge');
+  expect(textOf(await (await ask(question)).text())).toContain('Acknowledge this finding?');
+  const fields = Object.fromEntries(new URL(question, world.dashboard.url).searchParams);
+
+  expect((await post('/findings/acknowledge', { ...fields, reason: 'known', for: 'soon' })).status).toBe(400);
+  expect((await post('/findings/acknowledge', { ...fields, reason: 'known', for: '7d' })).status).toBe(303);
+
+  const html = await (await ask('/findings')).text();
+  expect(rowsOf(html, 'finding-groups')[0]).toMatch(/ 1 \+1 acknowledged 1 /);
+  expect(html).toContain('title="anna, until'.replace('anna', 'admin'));
+  expect(textOf(await (await ask('/')).text())).toContain('1 error');
+  const end = linkIn(html, 'unacknowledge');
+  expect(textOf(await (await ask(end)).text())).toContain('End this acknowledgement?');
+  expect((await post('/findings/unacknowledge', fields)).status).toBe(303);
+  expect(await (await ask('/findings')).text()).not.toContain('+1');
+  expect(
+    (await ask('/findings/acknowledge?policy=stale-backups&account=default&site=x&about=y')).status,
+  ).toBe(404);
+});
+
+test('without findings the page says what would be here', async () => {
+  world = await startAtNoon();
+  const ask = await world.signedIn();
+
+  expect(textOf(await (await ask('/findings')).text())).toContain('No finding is open.');
+});
+
+test('somebody with limits sees the findings of what they cover, and nothing of others', async () => {
+  world = await startWorld({
+    clock: heldClock(),
+    policies: () => [aPolicy('inside'), aPolicy('outside')],
+    access: () => ({
+      ...noAccess,
+      users: [{ name: 'ana', passwordHash, grants: [{ role: 'viewer', policies: ['inside'] }] }],
+    }),
+    password: null,
+  });
+  await findIn(world.records, { at: NOON, policy: 'inside', found: [{ target: 'in' }] });
+  await findIn(world.records, { at: NOON, policy: 'outside', found: [{ target: 'out-1' }] });
+  const signIn = { name: 'ana', password: 'words of ana' };
+  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', signIn));
+
+  for (const query of ['', '?policy=outside', '?state=resolved']) {
+    const html = await (await world.ask(`/findings${query}`, { headers: { cookie } })).text();
+    expect(html).not.toContain('out-1');
+    expect(rowsOf(html, 'finding-groups').join()).not.toContain('outside');
+    if (query === '') expect(rowsOf(html, 'findings')).toEqual([expect.stringContaining('in.example')]);
+  }
+});
+const passwordHash = await hashPassword('words of ana');
+
+const textsOf = async (paths: readonly string[]) => {
+  const ask = await world.signedIn();
+  return Promise.all(paths.map(async (path) => textOf(await (await ask(path)).text())));
+};
+
+test('new errors of active policies are counted beside the page, and the overview groups what is open', async () => {
+  world = await startAtNoon();
+  const { records } = world;
+  const warnings = ['w1', 'w2'].map((target) => ({ target, severity: 'warning' }) as const);
+  await findIn(records, { at: NOON - 3 * DAY, found: [{ target: 'a' }] });
+  await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }, ...warnings] });
+  await findIn(records, { at: NOON - HOUR, policy: 'removed', found: [{ target: 'c' }] });
+
+  const [overview = ''] = await textsOf(['/']);
+
+  expect(overview).toMatch(/Findings 1 new errors/);
+  expect(overview).toContain('2 errors stale-backups 2 open, 1 of them new in the last 24 hours 3 d ago');
+  expect(overview).toContain('2 warnings stale-backups 2 open, 2 of them new in the last 24 hours 1 h ago');
+  expect(overview).not.toMatch(/errors? removed/);
+});
+
+test('the page of a target shows its open findings of all policies, and not those of other targets', async () => {
+  world = await startAtNoon();
+  const { records } = world;
+  const run = await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'a-2' }] });
+  const plugin = { target: 'a/plugin', site: 'a', about: 'plugin', message: 'It is vulnerable' };
+  await findIn(records, { at: NOON - HOUR, policy: 'plugins', found: [plugin] });
+  for (const id of ['a', 'a/plugin']) await rememberTarget(records, `${run.id}.${id.length}`, id);
+
+  const [site = '', item = ''] = await textsOf([
+    `/targets/default/a?run=${run.id}.1`,
+    `/targets/default/a%2Fplugin?run=${run.id}.8`,
+  ]);
+
+  expect(site).toContain('Open findings error plugin: It is vulnerable plugins , since 1 h ago');
+  expect(site).toContain('backup: The last backup is 3 days old stale-backups , since 1 h ago');
+  expect(site.split('The last backup')).toHaveLength(2);
+  expect(item).toContain('plugin: It is vulnerable');
+  expect(item).not.toContain('The last backup');
+});
+
+const rememberTarget = (records: World['records'], id: string, target: string) =>
+  remember(records, aRun({ id, createdAt: NOON }), [ended(target, 'succeeded')]);
+
+test('page, HTTP API and CSV list the same findings', async () => {
+  world = await startAtNoon();
+  const { records } = world;
+  const found = Array.from({ length: 70 }, (_, index) => ({
+    target: `s-${index}`,
+    message: 'Down, "again"',
+  }));
+  await findIn(records, { at: NOON - 3 * DAY, found: [...found, { target: 'gone' }] });
+  await findIn(records, { at: NOON - HOUR, found: [...found, { target: 'new', severity: 'warning' }] });
+  const ask = await world.signedIn();
+  const json = async (query: string) => (await ask(`/api/v1/findings?${query}`)).json();
+
+  const first = (await json('limit=50')) as { findings: { target: string }[]; next: string };
+  const second = (await json(`limit=50&after=${first.next}`)) as typeof first;
+  const listed = [...first.findings, ...second.findings].map(({ target }) => target);
+  const csv = await (await ask('/findings.csv')).text();
+  const lines = csv.trim().split('\r\n');
+
+  expect(listed).toHaveLength(71);
+  expect(new Set(listed).size).toBe(71);
+  expect(second.next).toBeNull();
+  expect(lines[0]).toBe(
+    'account,policy,target,label,about,severity,message,state,since,last_run,resolved_at,acknowledged_by,acknowledged_until,acknowledged_reason',
+  );
+  expect(lines.slice(1).map((line) => line.split(',')[2])).toEqual(listed);
+  expect(csv).toContain('"Down, ""again"""');
+  expect(await json('state=resolved')).toMatchObject({
+    findings: [{ target: 'gone', state: 'resolved', resolved_at: '2026-11-21T11:00:00.000Z' }],
+    next: null,
+  });
+  const html = await (await ask('/findings')).text();
+  expect(rowsOf(html, 'findings').map((row) => /https:\/\/(\S+)\.example/.exec(row)?.[1])).toEqual(
+    listed.slice(0, 50),
+  );
+  expect(html).toContain('href="/findings.csv"');
+});

@@ -1,0 +1,97 @@
+/** One run: its pace, its end, its file; and a site whose state cannot be read. */
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { paceOf, readEnds } from '../../src/dashboard/queries/pace.ts';
+import { openReader } from '../../src/dashboard/queries/reader.ts';
+import type { Run } from '../../src/run/run.ts';
+import { aTarget } from '../support/builders.ts';
+import { aRun, ended, remember, startWorld, type World } from './world.ts';
+
+const MINUTE = 60_000;
+const NOW = Date.now();
+let world: World;
+afterEach(() => world?.stop());
+
+/** A running run, started twenty minutes ago, with 40 of 100 targets ended. */
+const aRunning = (changes: Partial<Run> = {}): Run =>
+  aRun({
+    status: 'running',
+    planComplete: true,
+    startedAt: NOW - 20 * MINUTE,
+    counts: { planned: 100, succeeded: 40, failed: 0, skipped: 0, cancelled: 0 },
+    ...changes,
+  });
+const ends = (count: number, ago: number) =>
+  Array.from({ length: count }, () => ({ at: NOW - ago, outcome: 'succeeded' as const, worked: true }));
+
+test('the pace is that of the last ten minutes, and the end follows from it', () => {
+  const pace = paceOf(aRunning(), [...ends(20, 15 * MINUTE), ...ends(20, MINUTE)], NOW);
+  expect(pace).toEqual({ perMinute: 2, overMs: 10 * MINUTE, endsAt: NOW + 30 * MINUTE });
+});
+
+test('targets that ended while the run was planned do not count for its pace', () => {
+  const skipped = ends(30, MINUTE).map((end) => ({ ...end, worked: false }));
+  expect(paceOf(aRunning(), [...skipped, ...ends(10, MINUTE)], NOW).perMinute).toBe(1);
+});
+
+test('a run that spreads its targets over a window does not end before the window', () => {
+  const spread = { from: NOW - 20 * MINUTE, ms: 120 * MINUTE, targets: 100 };
+  expect(paceOf(aRunning({ spread }), ends(40, MINUTE), NOW).endsAt).toBe(NOW + 100 * MINUTE);
+});
+
+test('when the end is not known, the reason is said', () => {
+  const unknown = (changes: Partial<Run>, some = ends(40, MINUTE)) => paceOf(aRunning(changes), some, NOW);
+
+  expect(unknown({}, [])).toEqual({ unknown: expect.stringContaining('No target has ended') });
+  expect(unknown({ status: 'blocked' })).toEqual({ unknown: expect.stringContaining('blocked') });
+  expect(unknown({ status: 'awaiting-approval' }).unknown).toContain('waits for an approval');
+  expect(unknown({ held: { at: NOW, since: NOW } }).unknown).toContain('a person releases it');
+  const { planComplete: _, ...unplanned } = aRunning();
+  expect(paceOf(unplanned, [], NOW).unknown).toContain('still being listed');
+});
+
+test('a run shows how many targets ended when, and a run with too many says so', async () => {
+  world = await startWorld();
+  const run = aRun();
+  await remember(world.records, run, [
+    ...Array.from({ length: 6 }, (_, at) => ended(`s${at}`, 'succeeded')),
+    ended('f', 'failed'),
+    aTarget('open'),
+  ]);
+  const reader = openReader(world.records, systemClock);
+  const stored = await reader.run(run.id);
+  expect(stored && (await readEnds(reader, stored))?.map(({ outcome }) => outcome)).toEqual([
+    ...Array.from({ length: 6 }, () => 'succeeded'),
+    'failed',
+  ]);
+  const many = { ...aRun(), counts: { ...aRun().counts, planned: 2_001 } };
+  expect(await readEnds(reader, many)).toBeUndefined();
+});
+
+test('the targets of a run are a file with the columns of the export', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), [
+    ended('a', 'failed', { reason: 'timeout', detail: '=cmd', label: 'a, b' }),
+    aTarget('b'),
+  ]);
+  const answer = await (await world.signedIn())(`/runs/${aRun().id}/targets.csv`);
+  const lines = (await answer.text()).trimEnd().split('\r\n');
+
+  expect(answer.headers.get('content-disposition')).toContain(`filename="${aRun().id}.csv"`);
+  expect(lines[0]).toBe('run,id,label,outcome,reason,detail,task_id,attempts,started_at,finished_at');
+  expect(lines[1]).toContain(`${aRun().id},a,"a, b",failed,timeout,'=cmd,`);
+  expect(lines).toHaveLength(3);
+});
+
+test('a site whose state cannot be read is shown with its history, and says why the state is not known', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), [
+    ended('a', 'failed', { site: 'a', reason: 'timeout', attempts: 2 }),
+  ]);
+  const answer = await (await world.signedIn())(`/targets/default/a?run=${aRun().id}`);
+  const text = (await answer.text()).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+
+  expect(text).toContain('Not known: ');
+  expect(text).toContain('no account can be asked here');
+  expect(text).toMatch(/Failed attempts 2 .*Ended/);
+});

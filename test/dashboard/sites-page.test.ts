@@ -1,0 +1,131 @@
+/** The page of sites: which ones the records know, how each did last, and what is open on it. */
+import { afterEach, expect, test } from 'vitest';
+import { noAccess } from '../../src/access/access.ts';
+import { hashPassword } from '../../src/access/password-hash.ts';
+import type { Target } from '../../src/run/run.ts';
+import { findIn } from '../support/findings.ts';
+import { heldClock, NOON } from '../support/held-clock.ts';
+import { workedOn } from '../support/worked-on.ts';
+import { anAccount, aPolicy, aRun, ended, postForm, sessionOf, startWorld, type World } from './world.ts';
+
+const HOUR = 3_600_000;
+
+let world: World;
+afterEach(() => world.stop());
+
+const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+const rowsOf = (html: string) =>
+  (html.split('id="sites"')[1]?.split('</table>')[0] ?? '')
+    .split('<tr ')
+    .slice(1)
+    .map((row) => textOf(row.slice(row.indexOf('>') + 1)).trim());
+const namesOf = (html: string) => rowsOf(html).map((row) => row.split(' ')[0]);
+
+let runs = 0;
+/** A run that worked on these targets, so long before noon. */
+async function worked(
+  targets: Target[],
+  { hours, ...changes }: { hours: number; policy?: string; account?: string },
+) {
+  runs += 1;
+  const at = NOON - hours * HOUR;
+  const finished = targets.map((target) => ({ ...target, finishedAt: at }) as Target);
+  const run = aRun({ id: `run.${runs}`, createdAt: at, ...changes });
+  await workedOn(world.records, run, finished as Parameters<typeof workedOn>[2], { at });
+}
+
+test('each site is listed with its last result, how often it failed in a row, and its open findings', async () => {
+  world = await startWorld({ clock: heldClock() });
+  const [b, a] = [{ label: 'b.example' }, { label: 'a.example', reason: 'timeout' }];
+  await worked([ended('b', 'failed', b), ended('a', 'succeeded', a)], { hours: 40 });
+  await worked([ended('a', 'failed', a)], { hours: 30 });
+  await worked([ended('a', 'failed', a)], { hours: 2, policy: 'updates' });
+  await worked([ended('b', 'succeeded', b)], { hours: 1 });
+  await findIn(world.records, { at: NOON, found: [{ target: 'b' }, { target: 'b/plugin', site: 'b' }] });
+  const ask = await world.signedIn();
+
+  const html = await (await ask('/sites')).text();
+
+  expect(rowsOf(html)).toEqual([
+    'a.example a failed updates 2 h ago 2 –',
+    'b.example b succeeded nightly-sync 1 h ago – 2',
+  ]);
+  expect(textOf(html)).toContain('2 sites');
+  expect(html).toContain('href="/targets/default/a"');
+});
+
+test.each([
+  ['result=failed', ['a.example']],
+  ['q=EXAMPLE+b', ['b.example', 'bb.example']],
+  ['dir=down', ['bb.example', 'b.example', 'a.example']],
+  ['account=second', ['bb.example']],
+  ['q=nothing', []],
+])('with %s only these are listed', async (query, names) => {
+  world = await startWorld({
+    clock: heldClock(),
+    accounts: async () => [anAccount(), anAccount({ account: 'second' })],
+  });
+  const [a, b] = [
+    ended('1', 'failed', { label: 'a.example' }),
+    ended('2', 'succeeded', { label: 'b.example' }),
+  ];
+  await worked([a, b], { hours: 1 });
+  await worked([ended('3', 'skipped', { label: 'bb.example' })], { hours: 1, account: 'second' });
+  const ask = await world.signedIn();
+
+  expect(namesOf(await (await ask(`/sites?${query}`)).text())).toEqual(names);
+});
+
+test('every site is on exactly one page, with a filter by the last result too', async () => {
+  world = await startWorld({ clock: heldClock() });
+  const all = Array.from({ length: 120 }, (_, at) => ended(`s-${at}`, at % 2 ? 'failed' : 'succeeded'));
+  await worked(all, { hours: 1 });
+  const ask = await world.signedIn();
+
+  for (const [first, count] of [
+    ['/sites', 120],
+    ['/sites?result=failed', 60],
+  ] as const) {
+    const seen: (string | undefined)[] = [];
+    let path: string | undefined = first;
+    for (let pages = 0; path !== undefined && pages < 10; pages += 1) {
+      const html: string = await (await ask(path)).text();
+      seen.push(...namesOf(html));
+      path = /href="([^"]+)">Next</.exec(html)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(seen).toHaveLength(count);
+    expect(new Set(seen).size).toBe(count);
+  }
+});
+
+test('without sites the page says when one is listed', async () => {
+  world = await startWorld({ clock: heldClock() });
+  const ask = await world.signedIn();
+
+  expect(textOf(await (await ask('/sites')).text())).toContain('No run has worked on a site yet.');
+});
+
+test('somebody with limits sees the sites of what they cover, with the results of those runs alone', async () => {
+  const passwordHash = await hashPassword('words of ana');
+  const grants = [{ role: 'viewer' as const, policies: ['inside'] }];
+  world = await startWorld({
+    clock: heldClock(),
+    policies: () => [aPolicy('inside'), aPolicy('outside')],
+    access: () => ({ ...noAccess, users: [{ name: 'ana', passwordHash, grants }] }),
+    password: null,
+  });
+  const [both, other] = [{ label: 'both.example' }, { label: 'other.example' }];
+  await worked([ended('both', 'succeeded', both)], { hours: 3, policy: 'inside' });
+  await worked([ended('both', 'failed', both), ended('other', 'failed', other)], {
+    hours: 1,
+    policy: 'outside',
+  });
+  await findIn(world.records, { at: NOON, policy: 'outside', found: [{ target: 'both' }] });
+  const signIn = { name: 'ana', password: 'words of ana' };
+  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', signIn));
+
+  const html = await (await world.ask('/sites', { headers: { cookie } })).text();
+
+  expect(rowsOf(html)).toEqual(['both.example both succeeded inside 3 h ago – –']);
+  expect(html).not.toContain('outside');
+});

@@ -1,0 +1,158 @@
+/** The alert rules, with promtool; and the Grafana dashboard, with a real Prometheus that scrapes a real daemon. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { startDaemon } from '../../src/app/daemon.ts';
+import { startWorld, until } from '../support/caretaker.ts';
+import { started } from '../support/cli.ts';
+import { hasProgram, outputOf } from './programs.ts';
+
+const deploy = resolve(import.meta.dirname, '../../deploy');
+const read = (file: string) => readFileSync(join(deploy, file), 'utf8');
+const rules: { alert: string; expr: string }[] = parse(read('prometheus/alerts.yaml')).groups.flatMap(
+  ({ rules }: { rules: object[] }) => rules,
+);
+
+interface Panel {
+  title: string;
+  type: string;
+  targets?: { expr: string }[];
+}
+const panels: Panel[] = JSON.parse(read('grafana/caretaker.json')).panels;
+const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+
+test('every alert has a test in which it fires, and one in which it stays silent', () => {
+  const { tests } = parse(read('prometheus/alerts.test.yaml'));
+  const named = tests.map(({ name }: { name: string }) => name);
+  expect(named).toEqual(rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} stays silent`]));
+  for (const { name, promql_expr_test: checks } of tests) {
+    const [alert] = name.split(' ');
+    for (const { expr, exp_samples: samples } of checks) {
+      expect(expr).toBe(`ALERTS{alertname="${alert}", alertstate="firing"}`);
+      expect({ name, fires: samples.length }).toEqual({ name, fires: name.endsWith(' fires') ? 1 : 0 });
+    }
+  }
+});
+
+describe.skipIf(!hasProgram('promtool', 'the alert rules are not tried'))('promtool', () => {
+  test('accepts the rules, and they fire and stay silent as their tests say', () => {
+    const folder = join(deploy, 'prometheus');
+    expect(outputOf('promtool', ['check', 'rules', 'alerts.yaml'], folder)).toContain(
+      `SUCCESS: ${rules.length} rules found`,
+    );
+    expect(outputOf('promtool', ['test', 'rules', 'alerts.test.yaml'], folder)).toContain('SUCCESS');
+  });
+});
+
+describe.skipIf(!hasProgram('prometheus', 'the queries of the Grafana dashboard are not tried'))(
+  'a Prometheus that scrapes a daemon',
+  () => {
+    test('has data for every panel of the dashboard, and evaluates every alert', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'caretaker-prometheus-'));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      const password = 'correct horse battery';
+      writeFileSync(
+        join(folder, 'hourly.yaml'),
+        'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m } }\n',
+      );
+      const world = await startWorld({
+        ...{ sites: 2, work: false, policiesDir: folder, dashboard: { password } },
+      });
+      onTestFinished(() => world.stop());
+      const { caretaker } = world;
+      const daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
+      onTestFinished(() => daemon.stop());
+      const prometheus = await startPrometheus(folder, daemon.dashboard?.url ?? '', password);
+
+      // Counters and histograms begin with the first scrape, so that it sees them move.
+      await prometheus.until('caretaker_up == 1');
+      const { records } = caretaker;
+      await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
+      const HOUR = 3_600_000;
+      world.clock.leap((Math.floor(world.clock.now() / HOUR) + 1) * HOUR - world.clock.now());
+      const runs = () => records.runs.list({ policy: 'hourly', limit: 1 });
+      await until(world, async () => (await runs()).some(({ finishedAt }) => finishedAt !== undefined));
+      await prometheus.until('caretaker_target_duration_seconds_count > 0');
+      await prometheus.until('sum(rate(caretaker_request_duration_seconds_count[1m])) > 0');
+
+      for (const { title, expr } of queries) {
+        const filled = expr.replaceAll('$__rate_interval', '1m').replaceAll('$account', '.*');
+        const { error, found } = await prometheus.ask(filled);
+        expect({ title, filled, error }).toEqual({ title, filled, error: undefined });
+        // Nothing failed here.
+        if (!expr.endsWith('> 0')) expect({ title, filled, found: found > 0 }).toMatchObject({ found: true });
+      }
+      for (const { alert, expr } of rules) {
+        const { error } = await prometheus.ask(expr);
+        expect({ alert, error }).toEqual({ alert, error: undefined });
+        for (const name of expr.match(/\bcaretaker_\w+/g) ?? [])
+          expect({ alert, name, found: (await prometheus.ask(name)).found > 0 }).toMatchObject({
+            found: true,
+          });
+      }
+      expect(await prometheus.firing()).toEqual([]);
+    });
+  },
+);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** With the shipped scrape job and rules; only address, interval and credentials are those of the test. */
+async function startPrometheus(folder: string, url: string, password: string) {
+  const config = parse(read('prometheus/scrape.yaml'));
+  const [job] = config.scrape_configs;
+  Object.assign(job, { scrape_interval: '1s', static_configs: [{ targets: [new URL(url).host] }] });
+  job.authorization.credentials_file = join(folder, 'token');
+  writeFileSync(join(folder, 'token'), password);
+  config.rule_files = [join(deploy, 'prometheus/alerts.yaml')];
+  writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
+  const port = await freePort();
+  const program = started(
+    spawn(
+      'prometheus',
+      [
+        `--config.file=${join(folder, 'prometheus.yaml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    ),
+  );
+  onTestFinished(async () => {
+    program.child.kill('SIGTERM');
+    await program.ended;
+  });
+  await program.line(/Server is ready/);
+  const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json();
+  const ask = async (query: string): Promise<{ error?: string; found: number }> => {
+    const { error, data } = (await get(`query?query=${encodeURIComponent(query)}`)) as {
+      error?: string;
+      data?: { result: unknown[] };
+    };
+    return { ...(error !== undefined && { error }), found: data?.result.length ?? 0 };
+  };
+  return {
+    ask,
+    async until(query: string) {
+      while ((await ask(query)).found === 0) await sleep(200);
+    },
+    async firing(): Promise<string[]> {
+      const { data } = (await get('alerts')) as {
+        data: { alerts: { state: string; labels: { alertname: string } }[] };
+      };
+      return data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/**
+ * `node notifying.mjs <JSON>`: a process that notifies, until it is killed. It runs the build. Facts: settings, clock
+ * { from, began, speed }.
+ */
+import { openCaretaker } from '../../dist/src/app/caretaker.js';
+import { systemClock } from '../../dist/src/clock.js';
+import { openLog } from '../../dist/src/log.js';
+
+const { settings, clock } = JSON.parse(process.argv[2]);
+const caretaker = await openCaretaker({
+  settings,
+  log: await openLog({ level: 'error', form: 'json' }),
+  clock: {
+    now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
+    sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
+  },
+});
+caretaker.notifier.work();

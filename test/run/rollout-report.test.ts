@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { formatRollout } from '../../src/run/rollout-report.ts';
+import type { Run } from '../../src/run/run.ts';
+
+const run: Run = {
+  id: 'nightly-sync.20260801T000000Z',
+  policy: 'nightly-sync',
+  job: 'site-sync',
+  account: 'default',
+  status: 'running',
+  trigger: 'schedule',
+  scheduledFor: 0,
+  createdAt: 0,
+  requests: 0,
+  requestsByOperation: {},
+  counts: { planned: 5, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+  policyJson: '{}',
+  policyHash: 'x',
+  rollout: {
+    is: 'running',
+    batches: [
+      { takes: '2 targets', targets: 2, begunAt: 1, endedAt: 2 },
+      { takes: '100%', targets: 3, begunAt: 3 },
+    ],
+  },
+};
+
+test('the last batch, which has no gate after it, has ended when its run has', () => {
+  expect(formatRollout(run)).toContain('Batch 2 of 2 (100%): 3 targets, has begun.');
+  expect(formatRollout({ ...run, status: 'partial' })).toContain('Batch 2 of 2 (100%): 3 targets, ended.');
+});
+
+test('a batch that never began is not called ended when its run has', () => {
+  const [first = { takes: '2 targets', targets: 2 }] = run.rollout?.batches ?? [];
+  const stopped: Run = {
+    ...run,
+    status: 'stopped',
+    rollout: { is: 'running', batches: [first, { takes: '100%', targets: 3 }] },
+  };
+  expect(formatRollout(stopped)).toContain('Batch 2 of 2 (100%): 3 targets, has not begun.');
+});

@@ -1,0 +1,117 @@
+/** The agency of the screens: its accounts, its people and its policies, opened as a daemon opens them. */
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashPassword } from '../../src/access/password-hash.ts';
+import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
+import { loadPolicies } from '../../src/policy/load-policies.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { keptLog } from '../support/quiet.ts';
+import type { TestRedis } from '../support/redis.ts';
+import type { MovingClock } from './clock.ts';
+
+/** Everybody's password. */
+export const PASSWORD = randomBytes(12).toString('base64url');
+
+const DAY = 86_400_000;
+
+export interface Agency {
+  caretaker: Caretaker;
+  clock: MovingClock;
+  /** The service, by account. */
+  services: { default: Sandbox; hotels: Sandbox };
+  policies: readonly Policy[];
+  policiesDir: string;
+  log: ReturnType<typeof keptLog>;
+  policy(name: string): Policy;
+  close(): Promise<void>;
+}
+
+export async function openAgency(
+  redis: TestRedis,
+  clock: MovingClock,
+  { sites, requestsPerMinute }: { sites: number; requestsPerMinute: number },
+): Promise<Agency> {
+  const folder = mkdtempSync(join(tmpdir(), 'caretaker-screens-'));
+  const policiesDir = join(folder, 'policies');
+  cpSync(join(import.meta.dirname, 'policies'), policiesDir, { recursive: true });
+  // The budget is what bounds the requests; the service itself refuses nothing.
+  const service = { rateLimit: 0, clock, planLacks: [] };
+  const services = {
+    default: await startSandbox({ ...service, sites, seed: 7 }),
+    hotels: await startSandbox({ ...service, sites: Math.ceil(sites / 10), seed: 11 }),
+  };
+  const settings = await settingsOf(services, redis, folder, policiesDir, requestsPerMinute);
+  const log = keptLog();
+  const caretaker = await openCaretaker({ settings, log, clock });
+  const { policies, findings } = loadPolicies({ dir: policiesDir, registry: caretaker.registry, settings });
+  if (findings.length > 0)
+    throw new Error(findings.map(({ message, file, line }) => `${file}:${line} ${message}`).join('\n'));
+  return {
+    caretaker,
+    clock,
+    services,
+    policies,
+    policiesDir,
+    log,
+    policy(name) {
+      const found = policies.find((policy) => policy.name === name);
+      if (!found) throw new Error(`The agency has no policy ${name}.`);
+      return found;
+    },
+    async close() {
+      await caretaker.close();
+      await services.default.stop();
+      await services.hotels.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function settingsOf(
+  services: Agency['services'],
+  redis: TestRedis,
+  dataDir: string,
+  policiesDir: string,
+  requestsPerMinute: number,
+): Promise<Settings> {
+  const passwordHash = await hashPassword(PASSWORD);
+  return {
+    accounts: Object.fromEntries(
+      Object.entries(services).map(([name, { url, token }]) => [
+        name,
+        {
+          name,
+          baseUrl: url,
+          token,
+          budget: { requestsPerMinute, reserve: 0.1, whenRedisIsDown: 'stop' as const },
+          unset: {},
+        },
+      ]),
+    ),
+    redis: { kind: 'url', url: redis.socketPath },
+    policiesDir,
+    dataDir,
+    daemon: { concurrency: 50 },
+    dashboard: { host: '127.0.0.1', port: 0 },
+    notifications: {},
+    calendars: {},
+    retention: { runsMs: 90 * DAY },
+    audit: { keptMs: 400 * DAY },
+    access: {
+      users: [
+        { name: 'ana', passwordHash, grants: [{ role: 'admin' }] },
+        { name: 'ben', passwordHash, grants: [{ role: 'operator' }, { role: 'approver' }] },
+        { name: 'carla', passwordHash, grants: [{ role: 'operator', accounts: ['hotels'] }] },
+        { name: 'dirk', passwordHash, grants: [{ role: 'viewer' }] },
+      ],
+      tokens: [],
+      trustedProxies: [],
+    },
+    warnings: [],
+    policyMentions: [],
+  };
+}
