@@ -4,6 +4,7 @@
 import { noAccess } from '../../src/access/access.ts';
 import { NOBODYS_HASH } from '../../src/access/password-hash.ts';
 import type { BrokenFile } from '../../src/dashboard/options.ts';
+import { isoDay } from '../../src/dates.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';
 import type { StoredPreview } from '../../src/records/preview-store.ts';
 import type { Records } from '../../src/records/records.ts';
@@ -54,6 +55,9 @@ export async function startBusyWorld(): Promise<BusyWorld> {
       owner: 'the team for hosting and maintenance of premium customers',
     }),
     aPolicy('nightly-sync', { schedule: aSchedule({ cron: ['0 2 * * *'], timezone: 'Europe/Berlin' }) }),
+    aPolicy('closed-for-years', {
+      schedule: aSchedule({ cron: ['0 2 * * *'], blackout: [{ from: '2020-01-01', to: '2099-12-31' }] }),
+    }),
     aPolicy('switched-off', { schedule: aSchedule({ disabled: true }) }),
     aPolicy('paused-by-itself', { schedule: aSchedule() }),
     aPolicy('on-demand'),
@@ -226,6 +230,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     `/runs/${finished.id}/retry`,
     // In the time zone of the browser, so that the page does not open it again in that zone.
     '/schedule?zone=Asia%2FTokyo',
+    `/schedule?zone=Asia%2FTokyo&day=${isoDay(now + 48 * HOUR)}`,
     '/schedule?zone=Asia%2FTokyo&day=2000-01-01&q=nightly',
     '/schedule?zone=Asia%2FTokyo&q=nothing',
     '/budget',

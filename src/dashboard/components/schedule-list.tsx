@@ -21,9 +21,9 @@ export const DayList = ({ shown, zone }: { shown: readonly Shown[]; zone: string
           { head: 'Time', width: 'w-badge' },
           { head: 'Policy' },
           { head: 'In the zone of the policy', width: 'w-in', wideOnly: true },
-          { head: 'State', width: 'w-badge' },
+          { head: 'State', width: 'w-planned' },
           { head: 'Duration', width: 'w-word', end: true },
-          { head: 'Requests', width: 'w-short', end: true, middleOnly: true },
+          { head: 'Requests', width: 'w-do', end: true, middleOnly: true },
           { head: 'Deadline', width: 'w-word', end: true, middleOnly: true },
         ]}
       >
