@@ -1,4 +1,4 @@
-/** What the audit log shows besides commands: sign-ins, changed files, and what the daemon does by itself. */
+/** What the audit log shows in addition to commands: sign-ins, changed files, and what the daemon does by itself. */
 import { hostname } from 'node:os';
 import { daemonPrincipal } from '../access/principal.ts';
 import type { Audit } from '../control/audit.ts';

@@ -37,7 +37,7 @@ function edited(typed: string[], char: string): string[] {
 function ask(question: string): Promise<string> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) throw new UsageError('There is no terminal to ask at: send the password with --stdin.');
-  // Before the question: whoever types at once would see the password, and Ctrl-C would end the process without a word.
+  // Before the question: otherwise a person who types at once would see the password, and Ctrl-C would end the process without a word.
   stdin.setRawMode(true);
   stderr.write(question);
   stdin.setEncoding('utf8').resume();

@@ -28,7 +28,7 @@ export interface FilterValue {
 export type Filter = FilterValue & { operators: readonly Operator[] };
 export type Filters = Readonly<Record<string, Filter>>;
 
-/** The parameters and answer of a list, besides its path. */
+/** The parameters and answer of a list, without its path. */
 export interface List<F extends Filters = Filters, S extends string = string> {
   /** The key of the items in the answer. */
   key: string;

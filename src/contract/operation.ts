@@ -14,7 +14,7 @@ export interface Operation {
   method: Method;
   /** Relative to the base URL, parameters in braces: `/sites/{site_id}/sync`. */
   path: `/${string}`;
-  /** Query parameters besides those of the list protocol. */
+  /** Query parameters other than those of the list protocol. */
   query?: z.ZodObject;
   /** The body, read strictly. `bodyRequired` shows whether it is required. */
   body?: z.ZodType;

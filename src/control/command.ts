@@ -12,7 +12,7 @@ export interface Actor {
   from: string;
 }
 
-/** What every command may use; each declares what it needs besides. */
+/** What every command may use; each declares what else it needs. */
 export interface BaseDeps {
   records: Records;
   clock: Pick<Clock, 'now'>;
@@ -78,7 +78,7 @@ export type AnyCommand = Command<any, any, any>;
 export const methodOf = ({ reads, hasBody }: Pick<AnyCommand, 'reads' | 'hasBody'>): 'GET' | 'POST' =>
   reads && !hasBody ? 'GET' : 'POST';
 
-/** Gives a command its types. `Deps` is what it needs besides `BaseDeps`. */
+/** Gives a command its types. `Deps` is what it needs in addition to `BaseDeps`. */
 export const defineCommand =
   <Deps = unknown>() =>
   <Schema extends z.ZodType, Result>(command: Command<Schema, Result, Deps>): Command<Schema, Result, Deps> =>

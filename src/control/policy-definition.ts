@@ -15,7 +15,7 @@ import { freezeAnswer } from './commands/freeze.ts';
 const NEXT_SHOWN = 3;
 const RUNS_SHOWN = 5;
 
-/** What is known of a policy besides its file; nothing is stored while there are no records. */
+/** What is known of a policy in addition to its file; nothing is stored while there are no records. */
 interface StoredPolicy {
   now: number;
   state?: PolicyState;

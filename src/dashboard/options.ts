@@ -81,7 +81,7 @@ export interface DashboardOptions {
   /** 0 stands for any free port. */
   port: number;
   /**
-   * For people and programs; whoever has it may do everything. Missing or empty, and without users: people sign
+   * For people and programs; anyone who has it may do everything. Missing or empty, and without users: people sign
    * in with one-time links.
    */
   password?: string;

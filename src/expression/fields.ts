@@ -21,7 +21,7 @@ export class ListOf {
   constructor(readonly fields: FieldTree) {}
 }
 
-/** The variables of an expression besides `now`, with their fields. The first one is the subject. */
+/** The variables of an expression other than `now`, with their fields. The first one is the subject. */
 export type Variables = Readonly<Record<string, FieldTree | ListOf>>;
 
 /** A variable as a field. */

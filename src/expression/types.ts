@@ -74,7 +74,7 @@ function kindOf(environment: Environment, name: string, field: Field): Kind {
 
 /**
  * CEL identifies an object's type by its class, so each object type gets its own class. A field is converted when
- * an expression reads it, so that whoever gives the item can see which fields decided.
+ * an expression reads it, so that the code that gives the item can see which fields decided.
  */
 function objectKind(environment: Environment, name: string, fields: FieldTree): Kind {
   const kinds = Object.entries(fields).map(

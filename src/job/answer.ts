@@ -2,7 +2,7 @@
 import type { Reason } from '../run/reasons.ts';
 import type { Finding, Watch } from '../run/run.ts';
 
-/** How a target ended. Findings are what a person should know besides the reason, one line each. */
+/** How a target ended. Findings are what a person should know in addition to the reason, one line each. */
 export type End = {
   is: 'done' | 'skipped' | 'failed';
   reason: Reason;
@@ -25,7 +25,7 @@ export type Answer<State = unknown> =
   | { is: 'waiting'; reason: Reason; detail?: string; until?: number };
 
 /**
- * What a reconcile can find besides an answer: the effect provably did not happen, or it is unknown whether
+ * What a reconcile can find other than an answer: the effect provably did not happen, or it is unknown whether
  * it did.
  */
 export type Reconciled<State = unknown> =
@@ -33,7 +33,7 @@ export type Reconciled<State = unknown> =
   | { is: 'absent' }
   | { is: 'unknown'; detail?: string };
 
-/** What a policy with several steps answers besides (`steps.ts`). */
+/** What else a policy with several steps answers (`steps.ts`). */
 export type StepAnswer<State = unknown> =
   | Exclude<Answer<State>, { is: 'following' }>
   /** `endsStep`: the end of the work is the end of a step of the policy. If it was done, the next one starts. */

@@ -160,7 +160,7 @@ export type Evaluation<State> =
   /** Not part of the plan. */
   | { is: 'excluded'; why: string };
 
-/** What targets besides the candidates are found from. */
+/** What targets other than the candidates are found from. */
 export interface EvaluatingExtra<Options, Prepared> extends Evaluating<Options, Prepared> {
   /**
    * Whether the plan has a target with this id, or may lack it because a list could not be read. Missing when the
@@ -260,7 +260,7 @@ export interface Job<
   /** One sentence for `caretaker` and the docs. */
   summary: string;
   /**
-   * The reasons that this job gives besides those of `run/reasons.ts`, in kebab-case. Two jobs may not
+   * The reasons that this job gives in addition to those of `run/reasons.ts`, in kebab-case. Two jobs may not
    * declare the same.
    */
   reasons?: Readonly<Record<string, ReasonInfo>>;
@@ -324,7 +324,7 @@ export interface Job<
    * and errors are: the rest are remarks about a single run.
    */
   comparesInfo?: true;
-  /** Targets besides the candidates; `select` does not apply to them. */
+  /** Targets other than the candidates; `select` does not apply to them. */
   extraTargets?(evaluating: EvaluatingExtra<Options, Prepared>): Iterable<ExtraTarget<State>>;
   /**
    * The ids of those among them that stand for all targets: when one of them failed, a retry covers the whole
@@ -340,7 +340,7 @@ export interface Job<
    * job that does not declare them counts as destructive.
    */
   changes?(options: Options): readonly OperationId[];
-  /** Kinds of work in the service that this job follows besides tasks and syncs. */
+  /** Kinds of work in the service that this job follows in addition to tasks and syncs. */
   watches?: readonly AnyWatchKind[];
   /** Does one step of the work on one target. */
   act(acting: Acting<Options, State>): Promise<Answer<State>>;

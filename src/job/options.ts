@@ -1,5 +1,5 @@
 /**
- * Schemas for job options besides those of zod. They have the same form as elsewhere in Caretaker's files.
+ * Schemas for job options, in addition to those of zod. They have the same form as elsewhere in Caretaker's files.
  */
 import * as written from '../yaml/duration.ts';
 import * as shares from '../yaml/percent.ts';

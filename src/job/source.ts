@@ -40,7 +40,7 @@ export interface Source {
   /** The list whose items each have such a list, and what one of them is called. */
   parent?: { list: CandidateList; subject: string };
   joins: readonly Join[];
-  /** What expressions may use besides `now`; the first is the subject. */
+  /** What expressions may use in addition to `now`; the first is the subject. */
   variables: Variables;
   /** The path parameters that name a candidate, and the expressions that give them. */
   parameters: readonly { name: string; source: string }[];

@@ -96,7 +96,7 @@ async function resultOf(
   }
 }
 
-/** One message about both, for whoever asked for one of them. */
+/** One message about both, for receivers that asked for at least one of them. */
 function aboutFindings(run: Run): Wanted[] {
   const { new: added = 0, resolved = 0 } = run.findings ?? {};
   if (added + resolved === 0) return [];

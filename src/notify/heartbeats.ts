@@ -1,6 +1,6 @@
 /**
- * Heartbeats: addresses that are requested while a worker runs and reaches Redis. Whoever watches them notices when none
- * does.
+ * Heartbeats: addresses that are requested while a worker runs and reaches Redis. A service that watches them notices when
+ * none does.
  */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';

@@ -73,7 +73,7 @@ async function factsOf({ targets }: Pick<Records, 'targets'>, { id, status }: Ru
   return [status, ...reasons.filter(({ outcome }) => outcome === 'failed').map(({ reason }) => reason)];
 }
 
-/** Whoever was notified of the failures before it gets the message about the recovery. */
+/** Receivers that were notified of the failures before it get the message about the recovery. */
 async function aboutSuccess(deps: FollowingDeps, run: Run): Promise<About> {
   const known = await deps.records.problems.ofPolicy(run.policy);
   const open = [...known.all('runs')];

@@ -11,7 +11,7 @@ type ListOf<Id extends ListId> = Operations[Id] extends { list: infer L extends 
 /** Undefined: the item does not show it. */
 type Read<Id extends ListId> = (item: Item<Id>, account: Account) => FieldValue | undefined;
 
-/** What a filter may need besides the item. */
+/** What a filter may need in addition to the item. */
 export interface Account {
   /** The ids of all sites. */
   siteIds: readonly string[];

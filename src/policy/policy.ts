@@ -137,10 +137,10 @@ export type Deadline = z.output<typeof Deadline>;
 /** Which runs need the approval of a person before they start, and who may give it. */
 const Approval = z.object({
   when: z.union([z.enum(['always', 'destructive']), z.object({ overTargets: number })]),
-  /** Names of roles or users; missing: whoever has the role approver. */
+  /** Names of roles or users; missing: everyone with the role approver. */
   by: optional(z.array(text)),
   expiresMs: number,
-  /** Not by whoever started the run. */
+  /** Not by the user who started the run. */
   separate: optional(yes),
   eachBatch: optional(yes),
 });

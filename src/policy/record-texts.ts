@@ -15,7 +15,7 @@ const MAX_TEXT = MAX_DESCRIPTION - REFERENCE_LENGTH;
 
 type Texts = NonNullable<NonNullable<Policy['record']>['customWork']>;
 
-/** What a text may use besides the site. */
+/** What a text may use in addition to the site. */
 export interface Facts {
   run: { id: string; policy: string; date: string };
   outcome: { targets: number; ended_at: string };

@@ -38,7 +38,7 @@ export const stepFields = ({ rollout, approvals }: RunStep): (string | number)[]
   ...(approvals ? ['approvals', JSON.stringify(approvals)] : []),
 ];
 
-/** What a step changes besides `rollout` and `approvals`. */
+/** What a step changes in addition to `rollout` and `approvals`. */
 export interface StepChange {
   at: number;
   begins?: number;

@@ -2,7 +2,7 @@
  * Deliveries: one message for one receiver each, with its attempts. An entry in the queue only names a delivery; the
  * record decides whether it is due, and who attempts it.
  *
- * Whoever attempts a delivery claims it first, and it is due again when the claim ends: so the delivery of a process
+ * A process that attempts a delivery claims it first, and it is due again when the claim ends: so the delivery of a process
  * that died is found again.
  */
 import { randomUUID } from 'node:crypto';

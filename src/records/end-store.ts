@@ -1,5 +1,5 @@
 /**
- * The ends of runs, by policy: whoever schedules finds here which runs the policies after it are to get.
+ * The ends of runs, by policy: the scheduler finds here which runs the policies after it are to get.
  *
  * The script that ends a run writes its end, each at a time of its own that is later than any before. So a
  * policy that follows can remember with one number which ends it has processed, and no end is lost when a

@@ -7,7 +7,7 @@
  * - the last 200 findings that were resolved, for 30 days,
  * - for each of the last 30 days with a run, how many were open after its last run: the trend.
  *
- * So each finding has two entries besides its record, and all keys expire together.
+ * So each finding has two entries in addition to its record, and all keys expire together.
  */
 import { z } from 'zod';
 import { FindingChange } from '../run/run.ts';

@@ -3,8 +3,8 @@
  * what it is about, so that a message that changes ("3 days ago") is still the same finding.
  *
  * A run is compared when it ends. What is new is noted page by page, then what is resolved is removed. Each script
- * writes the findings together with the counts of the run, and recognizes what it has done already: whoever
- * compares a run again, after a process died in between, changes nothing twice and leaves nothing out.
+ * writes the findings together with the counts of the run, and recognizes what it has done already: a process
+ * that compares a run again, after another died in between, changes nothing twice and leaves nothing out.
  *
  * The same scripts keep the indexes by which findings are listed (`finding-indexes.ts`).
  */

@@ -1,7 +1,7 @@
 /**
  * Durations that processes measure, on their way to the processes that serve metrics.
  *
- * They are published, not stored: whoever listens adds them up. A process collects its own for a second and
+ * They are published, not stored: the processes that listen add them up. A process collects its own for a second and
  * publishes them as one message. Those that cannot be published are dropped, since they are not worth memory.
  */
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
  * Notices: what happened that people may have to be notified about. The script that makes a change also adds its
- * notice, so no change is without one. Whoever works takes each notice once and makes its deliveries of it
+ * notice, so no change is without one. A worker takes each notice once and makes its deliveries of it
  * (`delivery-store.ts`).
  */
 import { z } from 'zod';

@@ -40,7 +40,7 @@ if not owner or owner == args.instead then
   owner = args.owner
 end
 if owner == args.owner then redis.call('HSET', keys.key, 'at', args.now) end
--- Whoever asks for a key keeps it: it is forgotten only when no run has asked for so long.
+-- Asking for a key keeps it: it is forgotten only when no run has asked for so long.
 redis.call('PEXPIRE', keys.key, args.ttl)
 return redis.call('HMGET', keys.key, 'owner', 'at', 'result')`,
 );
@@ -106,7 +106,7 @@ export class OnceStore {
     });
   }
 
-  /** Replaces a result, whoever holds the key. False when it is no longer the one `before`. */
+  /** Replaces a result, no matter who holds the key. False when it is no longer the one `before`. */
   async replace(account: string, key: string, before: string, after: string): Promise<boolean> {
     const replaced = await replaceResult(this.store, {
       keys: { key: keys.once(account, key) },

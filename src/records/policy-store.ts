@@ -34,7 +34,7 @@ export interface Pauses {
   pauses?: (z.output<typeof EndedPause> & { scope?: FreezeScope })[];
 }
 
-/** What is stored of a policy besides its file. It survives restarts and edits. */
+/** What is stored of a policy in addition to its file. It survives restarts and edits. */
 export interface PolicyState extends Pauses {
   /** The freezes that hold for the whole policy. */
   freezes?: Pauses;

@@ -55,7 +55,7 @@ export interface Creation {
   notice?: Notice | undefined;
 }
 
-/** What a move changes besides the status. */
+/** What a move changes in addition to the status. */
 export interface RunChange {
   at: number;
   detail?: string;

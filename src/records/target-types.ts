@@ -1,4 +1,4 @@
-/** What the store of targets takes and gives besides targets. */
+/** What the store of targets takes and gives in addition to targets. */
 import { z } from 'zod';
 import type { EndingReason, TargetIn, TargetState } from '../run/run.ts';
 
@@ -9,7 +9,7 @@ export interface Allocated {
   acting: number;
 }
 
-/** A dispatched target: whoever shows its fence may write it. */
+/** A dispatched target: a process that shows its fence may write it. */
 export interface Dispatched {
   id: string;
   fence: number;

@@ -77,7 +77,7 @@ export interface RunSummary {
   };
   /**
    * What it writes to its sites (`record:`): how many recordings there are, how many are written, were given up
-   * or are left to people, the requests that they cost besides those of the run, and the first ten that are not
+   * or are left to people, the requests that they cost in addition to those of the run, and the first ten that are not
    * written. Left out when there are none.
    */
   recordings?: {
@@ -105,7 +105,7 @@ export interface TargetReport {
   reason: Reason | null;
   detail: string | null;
   task_id: string | null;
-  /** What a person should know besides the outcome; left out when there are none. */
+  /** What a person should know in addition to the outcome; left out when there are none. */
   findings?: readonly Finding[];
   /** What became of each step of the policy; left out for a policy without `steps`. */
   steps?: readonly StepReport[];

@@ -2,8 +2,8 @@
  * The batches of a run (`rollout`) and the approvals that it waited for (`approval`): data and decisions about
  * them, without I/O. Times are milliseconds since 1970.
  *
- * Both are fields of the run, and change together with its number of steps (`step`): whoever writes shows the
- * number that it read. So of several processes that want the next change exactly one makes it.
+ * Both are fields of the run, and change together with its number of steps (`step`): a process that writes
+ * shows the number that it read. So of several processes that want the next change exactly one makes it.
  */
 import { z } from 'zod';
 import { countOf } from '../text.ts';

@@ -72,7 +72,7 @@ export const Spread = z.object({
 });
 export type Spread = z.output<typeof Spread>;
 
-/** Something a person should know about a target besides how it ended. */
+/** Something a person should know about a target in addition to how it ended. */
 export const Finding = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   /** The subject, in a word or two: a site's address, a plugin. */
@@ -194,7 +194,7 @@ export const Run = z.object({
   ignoresFreezes: optional(yes),
   policyJson: text,
   policyHash: text,
-  /** The ids that the names in the policy stand for. Whoever plans first decides them for the whole run. */
+  /** The ids that the names in the policy stand for. The process that plans first decides them for the whole run. */
   names: optional(z.array(LookedUp)),
 });
 export type Run = z.output<typeof Run>;

@@ -14,7 +14,7 @@ export interface SkipCause {
 /** Set in its file: it makes no scheduled run until the file is edited. */
 export const DISABLED: SkipCause = { why: 'disabled', note: 'schedule.enabled: false' };
 
-/** What is stored of a policy besides its file. */
+/** What is stored of a policy in addition to its file. */
 export type SkipFacts = Pick<PolicyState, 'pause' | 'pauses' | 'freezes'>;
 
 /**

@@ -176,7 +176,7 @@ async function endsOf(
 const formatNoEnd = (name: string, after: After): string =>
   `${name} is not due then: it runs ${formatAfter(after)}, of which no run ended at that time.`;
 
-/** What is read besides the ledger. */
+/** What is read in addition to the ledger. */
 interface View {
   policy: Policy;
   state: PolicyState;

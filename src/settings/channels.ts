@@ -65,7 +65,7 @@ const Ntfy = z
   .strictObject({
     topic: secret(
       z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, 'must have 1 to 64 letters, digits, - and _'),
-    ).describe('The topic. On a public server, whoever knows it can read it.'),
+    ).describe('The topic. On a public server, anyone who knows it can read it.'),
     url: httpUrl().prefault('https://ntfy.sh').describe('Address of the server. Default https://ntfy.sh.'),
     token: z.optional(secret(z.string().min(1))).describe('Access token. Default none.'),
   })

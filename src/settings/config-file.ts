@@ -190,7 +190,7 @@ export const ConfigFile = z.strictObject({
       password: z
         .optional(z.string())
         .describe(
-          `Password for signing in, at least ${MIN_PASSWORD} characters if other machines can reach the dashboard. Whoever has it may do everything. Default none: users (\`access\`), or a sign-in link on this machine.`,
+          `Password for signing in, at least ${MIN_PASSWORD} characters if other machines can reach the dashboard. Anyone who has it may do everything. Default none: users (\`access\`), or a sign-in link on this machine.`,
         ),
     })
     .superRefine(({ host, password = '' }, context) => {

@@ -42,7 +42,7 @@ export type Digest = z.output<typeof Digest>;
 
 const rules = {
   events: z.exactOptional(z.array(z.enum(systemWords)).min(1)).describe(
-    `What it is notified of besides policies: ${Object.entries(systemEvents)
+    `What it is notified of in addition to policies: ${Object.entries(systemEvents)
       .map(([word, meaning]) => `${word}: ${meaning.replace(/[`]/g, '')}`)
       .join('; ')}. Default none.`,
   ),

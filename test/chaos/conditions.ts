@@ -4,7 +4,7 @@
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
 export interface Conditions {
-  /** Faults besides the usual ones, by name. */
+  /** Faults in addition to the usual ones, by name. */
   faults?: string;
   /** Connections between daemons and the service are cut at random bytes. */
   cuts?: true;

@@ -19,7 +19,7 @@ const CHOSEN = 7;
 
 type Changes = Partial<NonNullable<Policy['rollout']> & NonNullable<Policy['approval']>>;
 
-/** What happens in a round: what its policy has besides, and what people do, in order. */
+/** What happens in a round: what its policy has in addition, and what people do, in order. */
 interface Part {
   changes?: Changes;
   /** Without an approval. */

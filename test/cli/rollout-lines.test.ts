@@ -92,7 +92,7 @@ test('a gate that cannot be asked shows why, once', () => {
   expect(nextOf(lines, asking)).toEqual([]);
 });
 
-test('whoever begins to follow a run in the middle sees its last change only', () => {
+test('a person who begins to follow a run in the middle sees its last change only', () => {
   const pausing = runOf({ is: 'pausing', until: at(35), batches: [ended, half, rest] });
   expect(nextOf(new RolloutLines(), pausing)).toEqual([
     `B${first.slice(1)} has ended. The run pauses until 2026-11-22 02:35Z.`,

@@ -53,7 +53,7 @@ test('a closed gate stops the run: exit code 1, and the sentence is printed once
   expect(stdout).toMatch(/stopped .*: 1 succeeded, 2 cancelled/);
 });
 
-test('a closed gate that waits is shown with its commands, also to whoever watches', async () => {
+test('a closed gate that waits is shown with its commands, also to people who watch the run', async () => {
   const following = desk.start(['run', 'waits']);
   const line = await following.line(/^The gate after .* is closed: .* The run waits for a person until/);
   const id = /caretaker runs resume (\S+), or/.exec(line)?.[1] ?? '';

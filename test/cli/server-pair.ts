@@ -81,7 +81,7 @@ export async function openPair(policies: string): Promise<Pair> {
   };
 }
 
-/** Two commands that start runs differ in times, durations, polls and ids of the service and whoever starts them, and in nothing else. */
+/** Two commands that start runs differ in times, durations, polls, ids of the service and who started them, and in nothing else. */
 export const alike = ({ code, stdout, stderr }: Ended) => {
   const text = (output: string) =>
     output

@@ -16,7 +16,7 @@ export interface FilterCase {
   read?: (item: Item) => unknown;
   /** A value that is not allowed. */
   wrong?: string;
-  /** Values to try besides those of the items. */
+  /** Values to try in addition to those of the items. */
   try?: readonly string[];
 }
 

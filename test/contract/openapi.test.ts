@@ -70,7 +70,7 @@ test('sorting offers both directions of every field, and the default among them'
   expect(sort?.['enum']).toHaveLength(6);
 });
 
-test('answers are shown strictly, with no field besides those of the spec', () => {
+test('answers are shown strictly, with only the fields of the spec', () => {
   expect(entryOf('showTag')?.responses['200']).toMatchObject({
     content: {
       'application/json': {

@@ -234,7 +234,7 @@ test('an announcement that a run is writing cannot be cancelled yet', async () =
   expect(await cancel()).toMatchObject({ note: 'removed' });
 });
 
-test('whoever may only read, or works on other policies, cancels nothing', async () => {
+test('a user who may only read, or who has other policies, cancels nothing', async () => {
   world = await worldOfTest({ sites: 1 });
   world.sandbox.staging.clear();
   world.sandbox.staging.make('site-0001', 15);

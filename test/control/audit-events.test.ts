@@ -1,4 +1,4 @@
-/** What the audit log shows besides commands, from a real daemon. */
+/** What the audit log shows in addition to commands, from a real daemon. */
 import {
   appendFileSync,
   mkdtempSync,

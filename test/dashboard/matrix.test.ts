@@ -135,7 +135,7 @@ async function statusOf({ row, caller, as }: Request, where: 'inside' | 'outside
   return { status: answer.status, text };
 }
 
-/** What commands need besides the names in their address, in a body or a query: without it they are refused for their form. */
+/** What commands need in addition to the names in their address, in a body or a query: without it they are refused for their form. */
 const bodies: Record<string, object> = {
   '/api/v1/policies/{policy}/backfill': { from: '2026-11-22T00:00:00Z' },
   '/api/v1/policies/{policy}/findings/acknowledge': { site: 'site-1', reason: 'known' },

@@ -164,7 +164,7 @@ ${addresses}
 
 ## Commands
 
-What the pages, the command line and the HTTP API can do. The role has to cover the policy and the account of the act. Whoever
+What the pages, the command line and the HTTP API can do. The role has to cover the policy and the account of the act. Everyone who
 can use the command line on a machine with access to Redis may do everything.
 
 ${acts}

@@ -75,7 +75,7 @@ const dueIn = (from: number): { kind: Kind; at: number }[] =>
     .sort((a, b) => a.at - b.at);
 
 const file = 'policies/reports.yaml';
-/** What happens besides runs: a time that is missed, a file that breaks and is fixed. */
+/** What happens in addition to runs: a time that is missed, a file that breaks and is fixed. */
 async function accidents(records: Records, hour: number, from: number): Promise<void> {
   if (hour === 15 * 24 + 8)
     await records.ledger.record('check-2', [{ scheduledFor: from - HOUR, is: 'missed', at: from }], {

@@ -12,7 +12,7 @@ const change = (target: string, message: string) => ({
   since: Date.parse('2026-11-18T07:00:00Z'),
 });
 
-test('whoever asked is told which findings are new and which are resolved, in one message', async () => {
+test('a receiver that asked is notified which findings are new and which are resolved, in one message', async () => {
   const ops = await startReceiver();
   const world = await aWorld(webhooks({ ops }));
   const firstNew = Array.from({ length: 10 }, (_, at) => change(`a${at}`, '3 days'));
@@ -52,7 +52,7 @@ test('nobody is told while findings stay as they are, and each only of what they
   expect(toldTo(boss)).toEqual(['policy.recovered']);
 });
 
-test('whoever has "deadline" is told that a run is predicted to miss it', async () => {
+test('a receiver with "deadline" is notified that a run is predicted to miss it', async () => {
   const [ops, boss] = [await startReceiver(), await startReceiver()];
   const world = await aWorld(webhooks({ ops, boss }));
   const policy = telling({ on: ['deadline'], to: 'ops' }, { on: ['failed'], to: 'boss' });
@@ -72,7 +72,7 @@ test('whoever has "deadline" is told that a run is predicted to miss it', async 
   });
 });
 
-test('whoever has "paused" is told that the policy was paused by itself, and how to resume it', async () => {
+test('a receiver with "paused" is notified that the policy was paused automatically, and how to resume it', async () => {
   const ops = await startReceiver();
   const world = await aWorld(webhooks({ ops }));
   const run = await activeRun(world, telling({ on: ['paused'], to: 'ops' }));

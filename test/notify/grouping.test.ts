@@ -15,7 +15,7 @@ const counts = { planned: 1, succeeded: 0, failed: 1, skipped: 0, cancelled: 0 }
 type World = Awaited<ReturnType<typeof aWorld>>;
 let runs = 0;
 
-/** A run of a policy ends now, for this reason, and whoever is due is notified. */
+/** A run of a policy ends now, for this reason, and its receivers are notified. */
 async function end(world: World, policy: Policy, status: RunStatus, reason = 'timeout', deliver = true) {
   runs += 1;
   const at = world.clock.now();
@@ -126,7 +126,7 @@ test('a run over some sites does not end a streak, and a retry of what failed do
   expect(toldTo(ops)).toEqual(['run.failed', 'run.recovered']);
 });
 
-test('whoever asked for each success gets one message about a recovery', async () => {
+test('a receiver that asked for each success gets one message about a recovery', async () => {
   const { ops, ...world } = await opsWorld();
   const policy = telling({ on: ['failed', 'succeeded', 'recovered'], to: 'ops' });
   for (const status of ['succeeded', 'failed', 'succeeded', 'succeeded'] as const)

@@ -19,7 +19,7 @@ async function ended(
 
 const toOps = telling({ on: ['failed', 'partial'], to: 'ops' });
 
-test('whoever is named for the status of a run is told what became of it', async () => {
+test('a receiver that is named for the status of a run is notified of what became of it', async () => {
   const ops = await startReceiver(204);
   const { notifier, log } = await ended({ ops }, toOps, 'partial');
 

@@ -1,4 +1,4 @@
-/** What receivers are notified of besides policies: each once, however many processes notice it. */
+/** What receivers are notified of in addition to policies: each once, however many processes notice it. */
 import { mkdtempSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FIXED_AFTER_MS, noteBrokenFiles } from '../../src/app/file-alerts.ts';

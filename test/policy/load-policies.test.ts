@@ -197,7 +197,7 @@ test.each([
   ['schedule: { cron: 5 }', '1:19 "cron" must be a cron expression or a list of them.'],
   ['schedule: { cron: [] }', '1:19 "cron" must have at least 1 entry.'],
   ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
-  // Once: what is misspelt is not missing besides.
+  // One error: a key that is misspelt is not reported as missing too.
   ['schedule: { corn: "0 2 * * *" }', '1:13 "corn" is not a known key. did you mean cron?'],
   [
     'schedule: { cron: "0 2 * * *", overlap: wait }',
@@ -530,7 +530,7 @@ test('what policies have in common can be written once', () => {
   expect(findings).toMatchObject([{ line: 4, suggestion: 'did you mean where?' }]);
 });
 
-test('a policy cannot be changed by whoever has it', () => {
+test('a policy cannot be changed by the code that uses it', () => {
   expect(() => {
     onlyPolicy('').limits.maxTargets = 1_000_000;
   }).toThrow(TypeError);

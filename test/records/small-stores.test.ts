@@ -1,4 +1,4 @@
-/** Leases, presence, accounts, policies and events: the records besides runs. */
+/** Leases, presence, accounts, policies and events: the records other than runs. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';

@@ -80,7 +80,7 @@ test('on Monday, sites that changed are left out with what differs, and the rest
   expect(run.requestsByOperation).toMatchObject({ listSites: 1 + 3, createSiteNote: 2 });
 });
 
-test('a plan makes one run, whoever applies it and however often', async () => {
+test('a plan makes one run, no matter who applies it and how often', async () => {
   await sixSites();
   const saved = await savePlanOf(world, notes());
   const another = await world.another();

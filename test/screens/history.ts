@@ -12,7 +12,7 @@ const SPEED = 120;
 /** A run that has not ended by then has a fault. */
 const MAX_RUN_MS = 120_000;
 
-/** What happens on a day, besides the schedules. */
+/** What happens on a day, in addition to the schedules. */
 export type Incident = (agency: Agency, daysLeft: number) => Promise<void>;
 
 /** Lives until `until`; `incident` is called once each day. */

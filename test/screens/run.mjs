@@ -1,5 +1,5 @@
 /**
- * `npm run screens [-- --only overview,runs --width 1440 --scheme dark --days 60 --first --serve --anew]`: an agency with 400 sites and 60
+ * `npm run screens [-- --only overview,runs --width 1440 --scheme dark --days 60 --first --serve --rebuild]`: an agency with 400 sites and 60
  * days of history, made by the engine against the sandbox, and a picture of every page of its dashboard.
  */
 import { spawnSync } from 'node:child_process';
@@ -21,7 +21,7 @@ const options = {
   days: { type: 'string', default: '60' },
   first: { type: 'boolean' },
   serve: { type: 'boolean' },
-  anew: { type: 'boolean' },
+  rebuild: { type: 'boolean' },
 };
 const { values } = parseArgs({ args: argv.slice(2), options });
 const build = await ensureBuild({ say: (line) => stderr.write(`${line}\n`) });
@@ -29,7 +29,7 @@ if (!build.ok) {
   stderr.write(`${build.why}\n${build.output}\n`);
   exit(1);
 }
-if (values.anew) rmSync(join(folder, `history-${values.days}.bin`), { force: true });
+if (values.rebuild) rmSync(join(folder, `history-${values.days}.bin`), { force: true });
 const given = {
   SCREENS_DAYS: values.days,
   SCREENS_ONLY: values.only,

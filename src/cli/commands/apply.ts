@@ -68,7 +68,7 @@ export async function isAgreed(
   terminal: Terminal,
   options: ApplyOptions,
 ): Promise<boolean> {
-  // Whoever applies a plan without being asked has seen it.
+  // A person who applies a plan with --yes has seen it.
   const rows = options.all ? Number.POSITIVE_INFINITY : options.yes ? 0 : MAX_ROWS;
   if (isForPeople(options)) printSavedPlan(saved, terminal, { rows });
   noteChangedPolicy(saved, definition, terminal);

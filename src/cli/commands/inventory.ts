@@ -15,7 +15,7 @@ import { type Terminal, table } from '../output/terminal.ts';
 export type SaveInventoryOptions = GlobalOptions & { account: string; policy?: string[] };
 
 /**
- * Saves the lists of an account, and what its policies read besides, in a file. Costs one request per 100
+ * Saves the lists of an account, and what else its policies read, in a file. Costs one request per 100
  * items of each list, and one for each item that is read alone. Changes nothing.
  */
 export async function saveInventory(

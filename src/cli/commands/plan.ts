@@ -228,7 +228,7 @@ function summaryOf({ ended, excluded, warnings, stoppedBy }: Preview): string[] 
   ] as const;
   const counts = parts.flatMap(([count, what]) => (count > 0 ? `${count} ${what}` : []));
   return [
-    ...(counts.length > 0 ? [`Besides: ${counts.join(', ')}.`] : []),
+    ...(counts.length > 0 ? [`Also: ${counts.join(', ')}.`] : []),
     ...(stoppedBy === undefined ? [] : ['A limit would stop it before anything is sent; see below.']),
   ];
 }
@@ -248,7 +248,7 @@ function filterLines({ list, filters, names }: Preview): string[] {
   return ['', `Filters sent to ${list}:`, ...lines];
 }
 
-/** What planning has cost, and what a run would cost besides. */
+/** What planning has cost, and what a run would cost in addition. */
 function costLine({ cost }: Preview): string {
   const rest = cost.acting + cost.following;
   const beside = [
@@ -336,7 +336,7 @@ function rolloutLines({ batches, approval, cost }: Preview, { paint, dataColumns
   if (approval) {
     const by = new Intl.ListFormat('en', { type: 'disjunction' }).format(approval.by);
     const first = approval.eachBatch ? 'Before each batch it' : 'It';
-    const separate = approval.separate ? ' Whoever started it may not approve it.' : '';
+    const separate = approval.separate ? ' The user who started it may not approve it.' : '';
     lines.push(
       `\n${first} would wait up to ${formatDuration(approval.expiresMs)} for an approval by ${by}. ${approval.why}${separate}`,
     );

@@ -139,8 +139,8 @@ const configExamples: Examples = {
 /** A receiver has a kind of channel beside its rules. */
 const besideRule = { webhook: { url: variable('OPS_WEBHOOK_URL') } };
 
-/** What has to be beside a key, or beside every key of a map, so that the example can be used as it is. */
-const besides: Examples = {
+/** The keys that the example of a key, or of every key of a map, needs next to it to be valid. */
+const requiredSiblings: Examples = {
   'schedule.*': { cron: '0 2 * * *' },
   'schedule.cron': {},
   'schedule.after': {},
@@ -187,11 +187,11 @@ function exampleOf({ path, schema, type, standard }: Key, examples: Examples): u
   const parts = path.split('.');
   return parts.reduceRight((inner: unknown, part, at) => {
     const around = parts.slice(0, at).join('.');
-    const beside =
-      besides[[...parts.slice(0, at), part].join('.').replace(/\[\]$/, '')] ?? besides[`${around}.*`];
+    const key = [...parts.slice(0, at), part].join('.').replace(/\[\]$/, '');
+    const siblings = requiredSiblings[key] ?? requiredSiblings[`${around}.*`];
     const [, name = part, isList] = /^(.*?)(\[\])?$/.exec(part) ?? [];
     return {
-      ...(beside as object),
+      ...(siblings as object),
       [name === '<name>' ? (exampleNames[around] ?? 'default') : name]: isList ? [inner] : inner,
     };
   }, value);

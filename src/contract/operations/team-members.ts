@@ -7,7 +7,7 @@ import { TeamMember } from '../resources/team-member.ts';
 import { idOf, nonBlank, part } from '../schema.ts';
 
 const teamMember = part({ team_member: TeamMember }, 'team_member');
-// Not specified: which fields an invitation requires besides the address.
+// Not specified: which fields an invitation requires in addition to the address.
 const fields = {
   name: z.optional(z.string()),
   role: z.optional(z.enum(roles)),

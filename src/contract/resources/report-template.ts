@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { id, idOf, part, timestamp } from '../schema.ts';
 
-// Not specified: names of sections besides cover and introduction, and their fields.
+// Not specified: names of sections other than cover and introduction, and their fields.
 const Section = part({
   visible: z.optional(z.boolean()),
   heading: z.optional(z.string()),

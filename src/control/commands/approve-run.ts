@@ -20,7 +20,7 @@ export interface ApproveDeps {
 export interface WaitingRun {
   run: Run;
   approval: Approval;
-  /** Why whoever asks may not approve it. */
+  /** Why the caller may not approve it. */
   whyNot: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export const listApprovals = defineCommand()({
         batches: z.object({ from: z.int(), to: z.int(), of: z.int() }),
         targets: z.int(),
         requests: z.int().nullable().describe('The estimated cost.'),
-        may_not: z.string().nullable().describe('Why whoever asks may not approve it.'),
+        may_not: z.string().nullable().describe('Why the caller may not approve it.'),
       }),
     ),
   }),

@@ -27,7 +27,7 @@ export const listAudit = defineCommand()({
       .describe('The `next` of the previous page.'),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
   }),
-  // Whoever is an operator of something; the answer has the lines that its grants cover.
+  // For every operator of something; the answer has the lines that the grants of the caller cover.
   subject: () => undefined,
   carryOut: ({ since, ...query }, { records }, { by }) =>
     auditLog(

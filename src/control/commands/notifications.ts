@@ -68,7 +68,7 @@ export const listDeliveries = defineCommand()({
       .describe('`next` of the answer before: the page after it.'),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
   }),
-  // Whoever is a viewer of something; the answer has the deliveries that its grants cover.
+  // For every viewer of something; the answer has the deliveries that the grants of the caller cover.
   subject: () => undefined,
   carryOut: (query, { records }, { by }) =>
     records.deliveries.page({

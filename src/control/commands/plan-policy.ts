@@ -54,7 +54,7 @@ export const planPolicy = defineCommand<PlanPolicyDeps>()({
         destructive: z.array(z.string()).describe('The destructive operations that it can call.'),
         by: z.array(z.string()).describe('The roles and names of users that may decide.'),
         expires_seconds: z.number(),
-        separate: z.boolean().describe('Whoever started the run may not approve it.'),
+        separate: z.boolean().describe('The user who started the run may not approve it.'),
         each_batch: z.boolean(),
       })
       .nullable()

@@ -32,7 +32,7 @@ export interface Rule {
   ) => ActSubject | undefined | Promise<ActSubject | undefined>;
   /** What the request does, when it acts: then the audit log has a line when it is refused. */
   command?: AnyCommand;
-  /** Whether programs may request it with a token or the password, besides people who are signed in. */
+  /** Whether programs may request it with a token or the password, in addition to people who are signed in. */
   programs?: true;
 }
 export type SubjectOf = NonNullable<Rule['subject']>;

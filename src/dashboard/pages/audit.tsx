@@ -32,7 +32,7 @@ const Query = z.object({
 });
 type Query = z.output<typeof Query>;
 
-/** What can be chosen besides commands. */
+/** What can be chosen in addition to commands. */
 const events = [
   ...['sign-in', 'sign-out', 'policy-file.changed', 'settings.changed', 'policy.paused-automatically'],
   'policy.caught-up',

@@ -133,7 +133,7 @@ interface Group extends CountedGroup {
   history: FindingHistory | undefined;
 }
 
-/** All groups; the first ones with what is shown of each besides its numbers. */
+/** All groups; the first ones with what is shown of each in addition to its numbers. */
 async function groupsWithHistory(findings: FindingsReader, filter: FindingFilter): Promise<Group[]> {
   const groups = await findings.groups(filter);
   const history = await Promise.all(groups.slice(0, MAX_GROUPS).map((group) => findings.history(group)));

@@ -19,7 +19,7 @@ export interface HistoryPage {
   next?: number;
 }
 
-/** At most so many runs are read for one page, besides those of its scheduled times. */
+/** At most so many runs are read for one page, in addition to those of its scheduled times. */
 const MAX_RUNS = 300;
 
 /** A page of at least `limit` entries, or all that there are. Entries of one time are on the same page. */

@@ -30,7 +30,7 @@ import { openSearchReader, type SearchReader, type TargetRun } from './search-re
 import { openSitesReader, type SitesReader } from './sites-reader.ts';
 import { openTargetIndex } from './target-index.ts';
 
-/** The state of an account besides its budget. */
+/** The state of an account without its budget. */
 export interface AccountFacts {
   blocked?: Blocked;
   /** Runs that have not ended. */

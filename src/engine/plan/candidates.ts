@@ -81,7 +81,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   yield* requested?.rest(job) ?? [];
 }
 
-/** What evaluating the candidates of the list needs besides the plan. */
+/** What evaluating the candidates of the list needs in addition to the plan. */
 interface Listing {
   evaluating: Omit<Evaluating<unknown, unknown>, 'serviceNow'>;
   joined: Joined;
@@ -145,7 +145,7 @@ function* plannedParent(
   else yield planned;
 }
 
-/** What listing the candidates needs besides the plan. */
+/** What listing the candidates needs in addition to the plan. */
 export const toolsOf = (planning: Planning): ListingTools => ({
   complete: createCompleter(planning),
   serviceNow: async () =>

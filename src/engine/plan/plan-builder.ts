@@ -40,7 +40,7 @@ interface Stored {
   inBatches?: readonly number[];
 }
 
-/** The fields that the plan stores for a target besides its id and label. */
+/** The fields that the plan stores for a target in addition to its id and label. */
 const storedFields = ({ site, recordSite, jobState, steps = [], step, inBatches }: Stored) => ({
   ...(site === undefined ? {} : { site }),
   ...(recordSite === undefined ? {} : { recordSite }),

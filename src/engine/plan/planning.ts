@@ -64,7 +64,7 @@ export interface PushedFilter {
 export interface EarlierPlan extends EarlierReading {
   /** How many targets its candidates became. */
   targets: number;
-  /** The ids of its targets, ended ones too, for a job with targets besides the candidates. */
+  /** The ids of its targets, ended ones too, for a job with targets other than the candidates. */
   selected?: readonly string[];
   /** The requested ids that have their target already. */
   planned: readonly string[];

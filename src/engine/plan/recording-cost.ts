@@ -8,7 +8,7 @@ export interface PlannedRecording {
   /** The title of the custom work entries, as it is written in the policy. */
   customWork?: string;
   note?: true;
-  /** At most so many requests, besides those of the run. */
+  /** The most requests that recordings cost, in addition to those of the run. */
   requests: number;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The file of a saved plan: what a policy would do, so that exactly that can be done later.
  *
- * Its hash covers everything in it. That shows a file that was cut or edited; it is no signature, because whoever
- * edits a file can also compute its hash.
+ * Its hash covers everything in it. That shows a file that was cut or edited; it is no signature, because anyone
+ * who edits a file can also compute its hash.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -93,7 +93,7 @@ export function expiryOf(text: string): number | undefined {
   return ms !== undefined && ms > 0 && ms <= MAX_EXPIRES_MS ? ms : undefined;
 }
 
-/** The hash of everything in a plan besides the hash itself. */
+/** The hash of everything in a plan except the hash itself. */
 export const hashOfPlan = ({ hash: _itself, ...plan }: Record<string, unknown>): string =>
   createHash('sha256').update(canonicalJson(plan)).digest('hex');
 
@@ -133,8 +133,8 @@ export function checkSavedPlan(value: unknown, file: string): SavedPlan {
 }
 
 /**
- * The policy that a plan was made with. It is the one that the plan names: whoever may apply plans of one policy
- * cannot send the definition of another under its name.
+ * The policy that a plan was made with. It is the one that the plan names: a user who may apply plans of one
+ * policy cannot send the definition of another under its name.
  *
  * @throws {SavedPlanError} when this version does not know its form, or when it is not the one that is named.
  */

@@ -6,7 +6,7 @@ import { fieldsOfSource } from '../../job/source.ts';
 import { callOptionsOf, type Planning } from './planning.ts';
 
 /**
- * The item of this list with what its single view shows besides; the item itself when there is none, or when
+ * The item of this list with what only its single view shows; the item itself when there is none, or when
  * the plan has requested enough of them. `within` are the path parameters of the list. Costs one request.
  *
  * @throws the client's errors, except those that say that the item is gone or refused.

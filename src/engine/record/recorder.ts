@@ -41,7 +41,7 @@ export class Recorder {
     await Promise.all(this.rounds.values());
   }
 
-  /** Stops waiting for answers. Whoever takes the site next looks for what the request did. */
+  /** Stops waiting for answers. The process that takes the site next looks for what the request did. */
   stopWaiting(): void {
     this.waiting.abort();
   }

@@ -45,8 +45,8 @@ const lastLineStart = ({ marker, about }: AnnouncementId): string => `[${marker}
 const closedLine = ({ marker, about }: AnnouncementId): string => `[${marker}: ${about}, closed]`;
 
 /**
- * The announcement on the site, if there is one; of several, the one with the latest time. `besides`: a note that is
- * left out. Costs one request per 100 notes with the marker, and one for each of them whose content the list does not
+ * The announcement on the site, if there is one; of several, the one with the latest time. The note `except` is
+ * ignored. Costs one request per 100 notes with the marker, and one for each of them whose content the list does not
  * show. A list may be late: `readAnnouncement` shows whether the note is still there.
  *
  * @throws {NotShownError} when the service does not show the content of one of these notes.
@@ -54,12 +54,12 @@ const closedLine = ({ marker, about }: AnnouncementId): string => `[${marker}: $
 export async function findAnnouncement(
   { all, api }: Pick<JobApi, 'all' | 'api'>,
   id: AnnouncementId,
-  besides?: string,
+  except?: string,
 ): Promise<Announcement | undefined> {
   const query = { site_id: id.siteId, filters: { content: { contains: id.marker } } };
   let found: Announcement | undefined;
   for await (const { id: noteId, content: listed } of all('listSiteNotes', query)) {
-    if (noteId === besides) continue;
+    if (noteId === except) continue;
     const content = listed ?? (await contentOf(api, id, noteId));
     const from = announcedTime(content, id);
     if (from === undefined) continue;

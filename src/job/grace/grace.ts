@@ -123,7 +123,7 @@ export async function awaitGrace(acting: Graced, change: GracedChange): Promise<
   if (found === 'removed' && memory && now <= memory.from + COUNTS_FOR_MS) return keptEnd(memory);
   const old = found === 'removed' ? undefined : found;
 
-  // Whoever holds the key without a result has begun to announce the change again, or has ended its announcement.
+  // A run that holds the key without a result has begun to announce the change again, or has ended its announcement.
   const isOutdated = (holder && !memory) || (change.missedAt ?? 0) > (memory?.at ?? now);
   // A date that cannot be parsed is NaN: the comparison is false, and the announcement is written again.
   if (old && !isOutdated && now <= old.from + COUNTS_FOR_MS) {
@@ -269,7 +269,7 @@ async function keepOpen(
   await announcements.add(announcementKey(change), JSON.stringify(facts));
 }
 
-/** A key that is taken over has no result, whoever held it. Only then is the announcement no longer open. */
+/** A key that is taken over has no result, no matter who held it. Only then is the announcement no longer open. */
 export async function forget(
   { once, announcements }: Pick<Graced, 'once' | 'announcements'>,
   change: Pick<GracedChange, 'marker' | 'about'>,

@@ -4,7 +4,7 @@
  * announcement was withdrawn. When the policy selects a target again, the change is announced again, with the whole
  * grace period.
  *
- * A withdrawal is a target of its own, besides the candidates: what it works on is the announcement.
+ * A withdrawal is a target of its own, in addition to the candidates: what it works on is the announcement.
  */
 import { z } from 'zod';
 import type { Answer, End, Reconciled } from '../answer.ts';

@@ -14,7 +14,7 @@ export type FoundSync =
 type Snapshots = readonly { id: string; created_at?: string | undefined }[];
 
 /**
- * Looks for a sync of the site that began since the intent, and adopts it: a running one, whoever started it,
+ * Looks for a sync of the site that began since the intent, and adopts it: a running one, no matter who started it,
  * or an ended one that belongs to no other target. One request, and one more when the site does not show its
  * latest snapshot.
  */

@@ -36,7 +36,7 @@ export interface Saved {
 }
 
 /**
- * Reads an account. The lists come first, then what each policy reads besides: it is planned over the lists,
+ * Reads an account. The lists come first, then what else each policy reads: it is planned over the lists,
  * and what planning asks for is read.
  *
  * @throws {UnavailableError} {AccountRefusedError}

@@ -72,7 +72,7 @@ const pathKeys = (operation: Parameters<typeof operationOf>[0]): string[] => {
   return answer && 'shape' in answer ? Object.keys(answer.shape as object) : [];
 };
 
-/** A given item with everything that a healthy one shows besides. */
+/** A given item with everything else that a healthy one shows. */
 const completeItem = (list: ListId, given: PartialItem, index: number, at: number): object =>
   asAnswered(list, merged(healthyItems[list](idOf(list, given, index), timesAt(at)), given)).item;
 

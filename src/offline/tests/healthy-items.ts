@@ -306,7 +306,7 @@ export const healthyViews = {
 export type AccountView = keyof typeof healthyViews;
 export const accountViews = Object.keys(healthyViews) as AccountView[];
 
-/** What the single view of an item shows besides. */
+/** What only the single view of an item shows. */
 export const healthyDetails: Partial<Record<ListId, object>> = {
   listSites: {
     security: { scanner: { files: scanned, database: scanned } },

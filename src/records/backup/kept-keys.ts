@@ -33,7 +33,7 @@ const notKeptAlone: readonly string[] = [
 /** The ends of runs, by policy: they are read before the runs, so that each of them is of a run that had ended. */
 export const endsKeys = (store: Store): AsyncGenerator<string> => keysLike(store, `${endsPrefix}*`);
 
-/** What is kept besides the runs and their ends. */
+/** What is kept in addition to the runs and their ends. */
 export async function* otherKeys(store: Store): AsyncGenerator<string> {
   for await (const key of keysLike(store, `${PREFIX}:*`))
     if (!notKeptAlone.includes(key) && !notKept.some((prefix) => key.startsWith(prefix))) yield key;

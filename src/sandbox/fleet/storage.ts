@@ -46,9 +46,9 @@ interface Spec {
   made: number;
   used?: number;
   expires?: number;
-  /** `besides` names an earlier copy of the same site. */
+  /** `sameSiteAs` names an earlier copy of the same site. */
   name?: string;
-  besides?: string;
+  sameSiteAs?: string;
 }
 
 const copies: readonly Spec[] = [
@@ -56,8 +56,8 @@ const copies: readonly Spec[] = [
   { made: 19 },
   { made: 15, name: 'expired' },
   { made: 12.5, used: 1 },
-  { made: 6, besides: 'extended' },
-  { made: 2.5, besides: 'expired' },
+  { made: 6, sameSiteAs: 'extended' },
+  { made: 2.5, sameSiteAs: 'expired' },
   { made: 1 },
   { made: 1 / (24 * 60) },
 ];
@@ -67,10 +67,10 @@ export function generateStaging(world: World, random: Random): void {
   const rounds = Math.min(20, Math.max(1, Math.floor(world.sites.size / 60)));
   const candidates = random.shuffle([...world.sites.values()].slice(0, 2000));
   const named = new Map<string, Site>();
-  for (const { made, used = made, expires, name, besides } of copies) {
+  for (const { made, used = made, expires, name, sameSiteAs } of copies) {
     const at = world.startedAt - Math.floor(made * DAY);
     for (let round = 0; round < rounds; round += 1) {
-      const same = named.get(`${besides} ${round}`);
+      const same = named.get(`${sameSiteAs} ${round}`);
       const site = same ?? takeOldEnough(candidates, at);
       const snapshot = site && lastBefore(site, at);
       if (!snapshot) break;

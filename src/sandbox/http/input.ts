@@ -11,7 +11,7 @@ import { readListQuery } from '../list/query.ts';
 import { requireTimezone } from '../list/timestamps.ts';
 import { malformed, Refusal } from '../refusal.ts';
 
-/** The parts of a request besides its path. */
+/** The parts of a request other than its path. */
 export interface Sent {
   search: URLSearchParams;
   body: string;

@@ -121,7 +121,7 @@ describe('work in several steps', () => {
 describe('a job that surveys the account while planning', () => {
   const surveying = defineJob({
     name: 'surveying',
-    summary: 'Works on sites with clients of the first page, and on one thing besides.',
+    summary: 'Works on sites with clients of the first page, and on one other thing.',
     options: z.strictObject({}),
     candidates: 'listSites',
     related: ['listClients'],

@@ -135,7 +135,7 @@ async function tell(one: Case): Promise<void> {
   const told = (
     await Promise.all(one.people.map((list, at) => play(run, ids, list, supervisors[at] ?? world.caretaker)))
   ).flat();
-  // Whoever waits for a person now is cancelled, so that each run ends.
+  // A run that waits for a person now is cancelled, so that each run ends.
   const isStuck = ({ status, rollout }: Run) =>
     (status === 'awaiting-approval' && expiresMs > 1_000 * SECOND_MS) ||
     isFinal(status) ||

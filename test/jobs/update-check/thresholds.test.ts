@@ -77,7 +77,7 @@ describe('a site whose core has a problem', () => {
     });
   });
 
-  test('has its problem anew after a check that did not report it', async () => {
+  test('counts the time of a problem from its return, after a check that did not report it', async () => {
     await withOutdatedSites();
     await check([premium]);
     world.clock.leap(1.5 * DAY);
