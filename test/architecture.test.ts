@@ -108,6 +108,22 @@ test('every room and the jobs say in a README what they are for', () => {
   expect(missing).toEqual([]);
 });
 
+test('the README of each room has its level and the rooms that it imports', () => {
+  const wrong = Object.entries(levels).flatMap(([room, level]) => {
+    const text = readFileSync(join(root, 'src', room, 'README.md'), 'utf8');
+    const [, written, imported = ''] = /^Level (\d+)\. Imports ([^.]*)\./m.exec(text) ?? [];
+    const named = [...imported.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+    const actual = [...new Set(imports.filter(({ from }) => from === room).map(({ to }) => to))].filter(
+      (to) => to in levels && to !== room,
+    );
+    const isRight =
+      Number(written) === level &&
+      (imported.startsWith('every lower room') || named.sort().join() === actual.sort().join());
+    return isRight ? [] : { room, level, imports: actual };
+  });
+  expect(wrong).toEqual([]);
+});
+
 test('no file is larger than four hundred lines: it would be about more than one thing', () => {
   const large = [...filesIn('src'), ...filesIn('jobs')].filter(
     (file) => readFileSync(join(root, file), 'utf8').split('\n').length > 400,

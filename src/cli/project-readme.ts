@@ -5,7 +5,7 @@ Policies for [Caretaker](config/caretaker.yaml): what is done to the sites of an
 
 | file | content |
 |---|---|
-| \`config/caretaker.yaml\` | accounts, Redis, the dashboard, notification channels |
+| \`config/caretaker.yaml\` | accounts, Redis, the dashboard, receivers of notifications |
 | \`config/policies/*.yaml\` | policies: when, which targets, which job, which limits |
 | \`config/tests/*.yaml\` | tests: what a policy selects and requests, without network |
 | \`config/schemas/*.json\` | JSON Schemas, with which editors complete and check these files |

@@ -1,5 +1,5 @@
 /**
- * The findings of all policies as a list: the gravest first, then by policy, in each the newest first. The page, the
+ * The findings of all policies as a list: the most severe first, then by policy, in each the newest first. The page, the
  * command and the HTTP API list the same.
  */
 
@@ -57,7 +57,7 @@ type Records = { openFindings: OpenFindingsStore; acknowledgements: Acknowledgem
 /** Whether the reader may see what the policy does in the account. */
 export type Sees = (of: FindingPolicy) => boolean;
 
-/** The groups with open findings, the gravest first, then by policy. */
+/** The groups with open findings, the most severe first, then by policy. */
 export async function findingGroups(
   records: Records,
   filter: Pick<FindingFilter, 'severity' | 'policy' | 'account'>,

@@ -33,11 +33,11 @@ export async function followingOf(deps: FollowingDeps, notice: Notice, now: numb
   const link = publicUrl === undefined ? {} : { link: `${publicUrl}/runs/${encodeURIComponent(run.id)}` };
   const { groups, changes } = await resultOf(deps, notice, run, notify);
   const made = groups.flatMap((wanted) => {
-    const told = new Set<string>();
+    const notified = new Set<string>();
     return wanted.flatMap(({ on, event, message, about, to: only }) =>
       notify.flatMap(({ on: asked, to }) => {
-        if (!asked.includes(on) || told.has(to) || (only ?? to) !== to) return [];
-        told.add(to);
+        if (!asked.includes(on) || notified.has(to) || (only ?? to) !== to) return [];
+        notified.add(to);
         const id = idOf(notice, event, to);
         const facts = { policy, account, run: run.id, ...link, ...(about === undefined ? {} : { about }) };
         const delivery: NewDelivery = { id, to, event, at: notice.at, ...facts, message: { ...message } };

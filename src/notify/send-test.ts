@@ -1,4 +1,4 @@
-/** A test message to a channel (`caretaker notify test`). */
+/** A test message to a receiver (`caretaker notify test`). */
 import { randomUUID } from 'node:crypto';
 import type { Receiver } from '../settings/receiver.ts';
 import type { Sent } from './channel.ts';

@@ -33,9 +33,9 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
   }
   if (event === 'account-back' && account !== undefined) {
     const known = await records.problems.ofAccount(account);
-    const told = [...known.all('blocked').keys()];
-    const changes = told.map((to) => known.change('blocked', to, undefined));
-    return { ...base, to: [...new Set([...told, ...asked])], changes, about: `account ${account}` };
+    const notified = [...known.all('blocked').keys()];
+    const changes = notified.map((to) => known.change('blocked', to, undefined));
+    return { ...base, to: [...new Set([...notified, ...asked])], changes, about: `account ${account}` };
   }
   if (event === 'missed-time' && policy !== undefined) {
     const known = await records.problems.ofPolicy(policy);

@@ -1,9 +1,9 @@
-/** What channels for people make of a delivery: its title, how grave it is, and texts that fit. */
+/** What channels for people make of a delivery: its title, its severity, and texts that fit. */
 import type { NewDelivery } from '../records/delivery-store.ts';
 import { type Severity, severities } from '../settings/notify-words.ts';
 import { visible } from '../text.ts';
 
-const graver: Record<string, Severity> = {
+const severityOfType: Record<string, Severity> = {
   'run.failed': 'error',
   'run.stopped': 'error',
   'run.blocked': 'error',
@@ -22,10 +22,10 @@ const graver: Record<string, Severity> = {
   'policy.findings': 'warning',
 };
 
-/** A summary is as grave as the gravest message in it. */
+/** The severity of a summary is the highest of its messages. */
 export function severityOf({ event, message }: Pick<NewDelivery, 'event' | 'message'>): Severity {
   const types = event === 'summary' ? typesIn(message) : [event];
-  const found = types.map((type) => severities.indexOf(graver[type] ?? 'info'));
+  const found = types.map((type) => severities.indexOf(severityOfType[type] ?? 'info'));
   return severities[Math.max(0, ...found)] ?? 'info';
 }
 

@@ -252,7 +252,7 @@ const Entry = z.strictObject({
   notify: z
     .array(Notify)
     .default([])
-    .describe('Notification channels for ends of runs, an automatic pause and findings. Default none.'),
+    .describe('Who is notified of ends of runs, an automatic pause and findings. Default none.'),
   record: z
     .optional(Record)
     .describe('What is written to the sites about the work that was done. Default nothing.'),

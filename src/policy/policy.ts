@@ -200,7 +200,7 @@ export const Policy = z.object({
   timeout: z.object({ targetMs: number, runMs: number }),
   /** When its scheduled runs have to be done. */
   deadline: optional(Deadline),
-  /** What is told to whom (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
+  /** Who is notified of what (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
   notify: z.array(z.object({ on: z.array(text), to: text, streak: optional(number) })),
   record: optional(Recording),
   approval: optional(Approval),

@@ -1,6 +1,6 @@
 /** The words of findings, for the command line, which must not load what reads them. */
 
-/** The gravest first. */
+/** The most severe first. */
 export const severities = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 

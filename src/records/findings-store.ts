@@ -127,7 +127,7 @@ return 1`,
 );
 
 const gravity = Finding.shape.severity.options;
-const isGraver = (one: SeenFinding, other: SeenFinding): boolean =>
+const isMoreSevere = (one: SeenFinding, other: SeenFinding): boolean =>
   gravity.indexOf(one.severity) < gravity.indexOf(other.severity);
 
 export class FindingsStore {
@@ -135,13 +135,13 @@ export class FindingsStore {
 
   /**
    * Notes what a run found on one page of its targets. Pages are counted from 1, and each is noted once. Of
-   * findings of a target about the same thing, the gravest counts.
+   * findings of a target about the same thing, the most severe counts.
    */
   async note(run: ComparedRun, page: number, seen: readonly SeenFinding[]): Promise<void> {
     const byField = new Map<string, SeenFinding>();
     for (const one of seen) {
       const other = byField.get(fieldOf(one));
-      if (!other || isGraver(one, other)) byField.set(fieldOf(one), one);
+      if (!other || isMoreSevere(one, other)) byField.set(fieldOf(one), one);
     }
     await noteFindings(this.store, {
       ...callFor(run, page),

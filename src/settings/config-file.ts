@@ -205,7 +205,7 @@ export const ConfigFile = z.strictObject({
     .record(name, Receiver)
     .prefault({})
     .describe(
-      'Notification channels by name, for `notify` of policies. Each has exactly one kind. Default none.',
+      'Receivers of notifications by name, for `notify` of policies. Each has exactly one kind of channel. Default none.',
     ),
   calendars: z
     .record(

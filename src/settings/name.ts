@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A name of an account, a notification channel, a policy, a user or a token. */
+/** A name of an account, a receiver of notifications, a policy, a user or a token. */
 export const name = z
   .string()
   .regex(

@@ -1,4 +1,4 @@
-/** Compares the docs with the code: tables are correct, links have targets, examples work. */
+/** Compares the docs with the code: tables are correct, links have targets, named files exist, examples work. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -47,6 +47,42 @@ test('every link to a file or to a heading has a target', () => {
       .map(([link]) => `${page}: ${link}`),
   );
   expect(dead).toEqual([]);
+});
+
+/** Every file of the project, relative to its folder. */
+const files = ['src', 'jobs', 'test', 'scripts'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+);
+
+/** Where the files of a page are: a room and its tests for the README of a room, else everywhere. */
+const placesOf = (page: string): string[] => {
+  const [, room] = /^src\/(\w+)\/README\.md$/.exec(page) ?? [];
+  return room === undefined ? [''] : [`src/${room}/`, `test/${room}/`];
+};
+
+test('every source file that a page names exists', () => {
+  const named = pages
+    .filter((page) => page !== 'CHANGELOG.md')
+    .flatMap((page) =>
+      [...read(page).matchAll(/`([\w./-]+\.(?:ts|tsx|mjs|css))`/g)].map(([, path = '']) => ({ page, path })),
+    );
+  expect(named.length).toBeGreaterThan(200);
+  const missing = named.filter(({ page, path }) => {
+    if (path.startsWith('../')) return !existsSync(join(root, dirname(page), path));
+    const places = path.includes('/') ? [''] : placesOf(page);
+    return !files.some((file) => `/${file}`.endsWith(`/${path}`) && places.some((place) => file.startsWith(place)));
+  });
+  expect(missing).toEqual([]);
+});
+
+test('every page of docs can be reached from the README', () => {
+  const reached = new Set(['README.md']);
+  for (const page of reached)
+    for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:)([^)#\s]+\.md)/g)) {
+      const file = join(dirname(page), target);
+      if (existsSync(join(root, file))) reached.add(file);
+    }
+  expect(pages.filter((page) => page.startsWith('docs/') && !reached.has(page))).toEqual([]);
 });
 
 test('every policy shown in the docs can be loaded', async () => {

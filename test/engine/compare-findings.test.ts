@@ -192,12 +192,12 @@ test('remarks of severity info are not compared from run to run unless the job a
 });
 
 test('several findings with the same subject count as one, with the highest severity', async () => {
-  const lines: Finding[] = [finding('mild'), { ...finding('grave'), severity: 'error' }, finding('mild too')];
+  const lines: Finding[] = [finding('mild'), { ...finding('severe'), severity: 'error' }, finding('mild too')];
   expect(await ended([ending('a', ['x'], { findings: lines })])).toEqual({
     open: 1,
     new: 1,
     resolved: 0,
-    firstNew: ['a: grave'],
+    firstNew: ['a: severe'],
   });
 });
 

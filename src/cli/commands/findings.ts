@@ -31,7 +31,7 @@ export interface FindingsAnswer {
 /** A page of the list may be short: with a search it reads a part of the findings. */
 type ReadPage = (input: object) => Promise<FindingsAnswer>;
 
-/** Lists findings, the gravest first. */
+/** Lists findings, the most severe first. */
 export async function findings(terminal: Terminal, options: FindingsOptions): Promise<number> {
   const settings = settingsOf(options);
   const nothing: FindingsAnswer = { findings: [], next: null };

@@ -1,4 +1,4 @@
-/** Notifications: lists them, sends them again, and tests channels. */
+/** Notifications: lists them, sends them again, and tests receivers. */
 import { isoMinute } from '../../clock.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { listDeliveries, resendDelivery, toDeliveryReport } from '../../control/commands/notifications.ts';
@@ -85,8 +85,8 @@ export async function resendNotifications(
   });
 }
 
-/** Sends a test message to a channel, once. Nothing is recorded. */
-export async function testChannel(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {
+/** Sends a test message to a receiver, once. Nothing is recorded. */
+export async function testReceiver(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {
   const { notifications } = settingsOf(options);
   const receiver = notifications[name];
   if (!receiver) {

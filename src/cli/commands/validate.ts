@@ -21,7 +21,7 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
     else if (!(error instanceof NoConfigError) || files.length === 0) throw error;
     else
       terminal.message(
-        'No configuration found, so the names of accounts and notification channels are not checked.',
+        'No configuration found, so the names of accounts and receivers of notifications are not checked.',
       );
   }
   // Without a valid configuration, the policies folder is unknown. Named files can still be read.

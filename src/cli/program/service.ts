@@ -29,7 +29,7 @@ export function addAuditCommand(program: Program, actionOf: ActionOf): void {
 export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
   const findings = program
     .command('findings')
-    .description('list what is wrong in the fleet: the findings of all policies, the gravest first')
+    .description('list what is wrong in the fleet: the findings of all policies, the most severe first')
     .addOption(new Option('--severity <severity>', 'only with this severity').choices(severities))
     .addOption(
       new Option('--state <state>', 'only in this state (default: not resolved)').choices(findingStates),
@@ -70,7 +70,7 @@ export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
 export function addNotifyCommands(program: Program, actionOf: ActionOf): void {
   const notify = program
     .command('notify')
-    .description('list notifications, send them again, and test channels');
+    .description('list notifications, send them again, and test receivers');
   notify
     .command('list')
     .description('list notifications, newest first: to whom, whether they arrived, and why not')
@@ -89,8 +89,8 @@ export function addNotifyCommands(program: Program, actionOf: ActionOf): void {
   notify
     .command('test')
     .argument('<name>', 'name under notifications in the configuration')
-    .description('send a test message to a channel now, once, and show whether it arrived')
-    .action(actionOf(async () => (await import('../commands/notify.ts')).testChannel));
+    .description('send a test message to a receiver now, once, and show whether it arrived')
+    .action(actionOf(async () => (await import('../commands/notify.ts')).testReceiver));
 }
 
 /** Commands for the API, the sandbox, the request budget, the queues and the setup. */

@@ -20,7 +20,7 @@ import type { Records } from '../../records/records.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
 
 export interface FindingsReader {
-  /** The groups with open findings, the gravest first, then by policy. */
+  /** The groups with open findings, the most severe first, then by policy. */
   groups(filter: Pick<FindingFilter, 'severity' | 'policy' | 'account'>): Promise<CountedGroup[]>;
   /** How many errors of these policies are new and not acknowledged. Costs two short commands a policy with findings. */
   countNewErrors(policies: readonly FindingPolicyName[]): Promise<number>;
