@@ -31,6 +31,15 @@ export const visibleLine = (text: string): string =>
 export const visibleJson = (value: unknown, indent = 0): string =>
   visible(JSON.stringify(value, null, indent), '\n');
 
+/** The value of a text in JSON; undefined when the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The one text of a value as JSON: the keys of every object in order, and no spaces. What is equal has the same. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((one) => canonicalJson(one ?? null)).join(',')}]`;

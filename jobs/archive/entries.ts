@@ -10,6 +10,7 @@ import type { CandidateList } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { isHolder } from '../../src/schema-issue.ts';
 import { redact } from '../../src/secrets.ts';
+import { parsedJson } from '../../src/text.ts';
 import { formatCsv, parseCsv } from './csv.ts';
 
 /** What an entry belongs to: `{ site_id: 'site-0001', site: 'https://…' }`; nothing for a list of the account. */
@@ -90,21 +91,13 @@ export function jsonLinesOf(list: CandidateList): Format {
     read: (text) =>
       text.split('\n').flatMap((line, index) => {
         if (line.trim() === '') return [];
-        const content = parsed(line);
+        const content = parsedJson(line);
         if (!isHolder(content) || Array.isArray(content))
           throw new ArchiveError(`its line ${index + 1} is not a JSON object`);
         return entryOf(content as Record<string, unknown>);
       }),
     write: (entries) => entries.map(({ content }) => `${JSON.stringify(content)}\n`).join(''),
   };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The columns of a list: what it belongs to, its id and time, and its other fields in the contract's order. */

@@ -5,6 +5,7 @@
  * days. It is followed to its end, and then the reports of the site show what it made.
  */
 import type { Item } from '../../src/contract/operations.ts';
+import { hasEnded } from '../../src/contract/resources/shared.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import type { JobApi } from '../../src/job/api.ts';
 import type { Acting, Holder, Intent } from '../../src/job/job.ts';
@@ -43,7 +44,6 @@ const RUNNING_SINCE_MS = 24 * 3_600_000;
 /** For this long after a lost request, a list may not show yet the report that its task has made. */
 const LISTED_WITHIN_MS = 3 * 60_000;
 const LOOK_AGAIN_MS = 10_000;
-const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted'];
 
 /**
  * By site: the newest task that is making a report on it, for whichever requester and days. Tasks that do not
@@ -53,7 +53,7 @@ export async function reportsBeingMade(reading: JobApi, now: number): Promise<Ma
   const running = new Map<string, string>();
   for await (const task of reportTasksSince(reading, now - RUNNING_SINCE_MS)) {
     // A task with an unknown status counts as running.
-    if (ended.includes(task.status)) continue;
+    if (hasEnded(task.status)) continue;
     for (const siteId of sitesOf(task)) if (!running.has(siteId)) running.set(siteId, task.id);
   }
   return running;
@@ -176,7 +176,7 @@ async function findUnfinishedWork(
   if (found) return continueWith(acting, state, found);
   if (until) return until;
   const tasks: Task[] = [];
-  for await (const task of reportTasksSince(acting, at)) if (!ended.includes(task.status)) tasks.push(task);
+  for await (const task of reportTasksSince(acting, at)) if (!hasEnded(task.status)) tasks.push(task);
   const ours = tasks.find((task) => sitesOf(task).includes(acting.target.id));
   if (ours) return followTask(state, ours.id, acting.now, "somebody's");
   return tasks.some((task) => sitesOf(task).length === 0) ? waitForUnknownTask(acting) : undefined;
@@ -324,7 +324,7 @@ export async function adoptReport(
     const mayBeOurs = names.length === 0 || names.includes(target.id);
     if (mayBeOurs && !(await effects.belongsToOther('createReport', task.id))) tasks.push(task);
   }
-  const running = tasks.filter(({ status }) => !ended.includes(status));
+  const running = tasks.filter(({ status }) => !hasEnded(status));
   for (const task of running)
     if (sitesOf(task).includes(target.id) && (await effects.claim('createReport', task.id)))
       return followTask(state, task.id, intent.at, 'perhaps ours');

@@ -8,6 +8,7 @@
  */
 
 import type { Item } from '../../src/contract/operations.ts';
+import { hasEnded } from '../../src/contract/resources/shared.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { secondsOf } from '../../src/job/instant.ts';
@@ -128,7 +129,6 @@ export async function showCopy(api: Api, staging_site_id: string): Promise<Copy 
 }
 
 const types = ['staging', 'download_staging', 'configure_staging_site'];
-const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted'];
 
 /**
  * The tasks on copies that were started since a time and have not ended. Costs three requests, and more if
@@ -145,7 +145,7 @@ export async function stagingTasksSince({ all }: Pick<JobApi, 'all'>, since: num
 }
 
 /** A task with an unknown status counts as in progress. */
-const isInProgress = ({ status }: StagingTask): boolean => !ended.includes(status);
+const isInProgress = ({ status }: StagingTask): boolean => !hasEnded(status);
 
 /**
  * The busy copies, each with the task that is or may be working on it. `copies` are all of the account. A task

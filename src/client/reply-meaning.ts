@@ -2,13 +2,14 @@
 import { ContractError, meaningOf, problemOf } from '../contract/answers.ts';
 import { pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
+import { parsedJson } from '../text.ts';
 import { ConflictError, GoneError, RejectedError, UnavailableError, UnreadableError } from './errors.ts';
 import { isPage, type Reply } from './http.ts';
 import { hasRateHeaders } from './rate-headers.ts';
 
 /** Whether an answer is a web page from a proxy or another server. */
 export const isForeignPage = (reply: Reply, text: string): boolean =>
-  isPage(reply) && !hasRateHeaders(reply) && parsed(text) === undefined;
+  isPage(reply) && !hasRateHeaders(reply) && parsedJson(text) === undefined;
 
 /** Whether a status is about the request itself. The others may come from a proxy in front of the service. */
 export const isDefinite = (status: number): boolean => ['rejected', 'gone'].includes(meaningOf(status));
@@ -25,22 +26,13 @@ export const isWrongPath = (id: OperationId, reply: Reply): boolean => {
 
 /** The error for a reply that is not a success, given its body. */
 export function errorOf(id: OperationId, status: number, text: string): Error {
-  const said = problemOf(parsed(text) ?? text);
+  const said = problemOf(parsedJson(text) ?? text);
   const problem = { ...said, message: said.message || 'it gave no reason' };
   const meaning = meaningOf(status);
   if (meaning === 'rejected') return new RejectedError(id, status, problem);
   if (meaning === 'conflict') return new ConflictError(id, problem);
   if (meaning === 'gone') return new GoneError(id, problem);
   return new UnavailableError(id, true, `HTTP ${status}, ${problem.message.replace(/\.+$/, '')}`, { status });
-}
-
-/** Parses JSON; undefined when the text is not JSON. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -2,10 +2,11 @@
 import { type TimeBounds, timeOf } from '../clock.ts';
 import { type Drift, isForeign, meaningOf, readAnswer } from '../contract/answers.ts';
 import { type Answer, type OperationId, operationOf } from '../contract/operations.ts';
+import { parsedJson } from '../text.ts';
 import { AccountRefusedError, UnavailableError } from './errors.ts';
 import { type Connection, discard, isPage, type Reply, readText, streamPdf } from './http.ts';
 import { hasRateHeaders } from './rate-headers.ts';
-import { errorOf, isDefinite, isForeignPage, isWrongPath, parsed, unreadable } from './reply-meaning.ts';
+import { errorOf, isDefinite, isForeignPage, isWrongPath, unreadable } from './reply-meaning.ts';
 import type { TimedReply } from './request-sender.ts';
 import type { ServiceClock } from './service-clock.ts';
 
@@ -56,7 +57,7 @@ export class ReplyReader {
     const { status } = reply;
     const text = await readText(id, reply);
     if (isForeignPage(reply, text)) throw this.pageError(id, reply);
-    const body = parsed(text);
+    const body = parsedJson(text);
     if (body === undefined) {
       const is = text.trim() === '' ? 'empty' : 'not JSON';
       throw new UnavailableError(id, true, `its answer is ${is}`, { status });

@@ -129,8 +129,10 @@ export async function listFindings(
   { limit, after, now, sees }: { limit: number; after?: string | undefined; now: number; sees: Sees },
 ): Promise<FindingPage> {
   const place = after === undefined ? undefined : placeIn(after);
-  if (filter.state === 'resolved') return resolvedPage(records, filter, { limit, place, now, sees });
-  if (filter.state === 'acknowledged') return acknowledgedPage(records, filter, { limit, place, now, sees });
+  if (filter.state === 'resolved' || filter.state === 'acknowledged') {
+    const few = filter.state === 'resolved' ? resolvedOf(records, now) : acknowledgedOf(records, now);
+    return sortedPage(few, await policiesOf(records, filter, sees), filter, { limit, place });
+  }
   const groups = await findingGroups(records, filter, now, sees);
   const findings: ListedFinding[] = [];
   let looked = 0;
@@ -262,58 +264,44 @@ function placeIn(after: string): Place {
   throw new InvalidRequestError('The page (after) must be the "next" of an earlier page.');
 }
 
-/** Findings that were resolved in the last seven days, the latest first. There are at most 200 of each policy. */
-async function resolvedPage(
-  { openFindings }: Records,
-  filter: FindingFilter,
-  { limit, place, now, sees }: { limit: number; place: Place | undefined; now: number; sees: Sees },
-): Promise<FindingPage> {
-  const { severity } = filter;
-  const policies = await policiesOf({ openFindings }, filter, sees);
-  const found = await Promise.all(
-    policies.map(async (of) =>
-      (await openFindings.resolved(of, now - RESOLVED_SHOWN_MS)).map(
-        (one): ListedFinding => ({ ...one, ...of, state: 'resolved' }),
-      ),
-    ),
-  );
-  return sortedPage(
-    found.flat().filter((one) => severity === undefined || one.severity === severity),
-    filter,
-    { limit, place, at: (one) => one.resolvedAt ?? 0 },
-  );
+/** Findings of which there are few, and the time by which they are in order. */
+interface FewFindings {
+  of: (policy: FindingPolicy) => Promise<ListedFinding[]>;
+  at: (one: ListedFinding) => number;
 }
 
-/** The acknowledged findings, the latest acknowledged first. There are at most 1,000 of each policy. */
-async function acknowledgedPage(
-  { openFindings, acknowledgements }: Records,
+/** Findings that were resolved in the last seven days. There are at most 200 of each policy. */
+const resolvedOf = ({ openFindings }: Records, now: number): FewFindings => ({
+  of: async (policy) =>
+    (await openFindings.resolved(policy, now - RESOLVED_SHOWN_MS)).map((one) => ({
+      ...one,
+      ...policy,
+      state: 'resolved',
+    })),
+  at: (one) => one.resolvedAt ?? 0,
+});
+
+/** The acknowledged findings. There are at most 1,000 of each policy. */
+const acknowledgedOf = ({ openFindings, acknowledgements }: Records, now: number): FewFindings => ({
+  of: async (policy) => {
+    const known = await acknowledgements.of(policy, now);
+    const open = await openFindings.some(policy, [...known.keys()]);
+    return open.map((one) => ({ ...one, ...policy, ...standingOf(one, known, now) }));
+  },
+  at: (one) => one.acknowledged?.at ?? 0,
+});
+
+/** A page of few findings, those with the latest time first. */
+async function sortedPage(
+  { of, at }: FewFindings,
+  policies: readonly FindingPolicy[],
   filter: FindingFilter,
-  { limit, place, now, sees }: { limit: number; place: Place | undefined; now: number; sees: Sees },
+  { limit, place }: { limit: number; place: Place | undefined },
 ): Promise<FindingPage> {
   const { severity } = filter;
-  const policies = await policiesOf({ openFindings }, filter, sees);
-  const found = await Promise.all(
-    policies.map(async (of) => {
-      const known = await acknowledgements.of(of, now);
-      const open = await openFindings.some(of, [...known.keys()]);
-      return open.map((one): ListedFinding => ({ ...one, ...of, ...standingOf(one, known, now) }));
-    }),
-  );
-  return sortedPage(
-    found.flat().filter((one) => severity === undefined || one.severity === severity),
-    filter,
-    { limit, place, at: (one) => one.acknowledged?.at ?? 0 },
-  );
-}
-
-/** A page of findings of which there are few, those with the latest time first. */
-function sortedPage(
-  some: readonly ListedFinding[],
-  filter: FindingFilter,
-  { limit, place, at }: { limit: number; place: Place | undefined; at: (one: ListedFinding) => number },
-): FindingPage {
-  const all = some
-    .filter((one) => matches(one, filter))
+  const all = (await Promise.all(policies.map(of)))
+    .flat()
+    .filter((one) => (severity === undefined || one.severity === severity) && matches(one, filter))
     .sort((a, b) => at(b) - at(a) || compare(fieldOf(a), fieldOf(b)));
   const from = place?.rank ?? 0;
   const findings = all.slice(from, from + limit);

@@ -153,14 +153,13 @@ export async function resumePolicies(
       else if (words.includes(name)) terminal.message(`${name} was not paused.`);
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
-      terminal.message(
-        names.length === 1
-          ? 'The policy was not paused.'
-          : `None of these ${names.length} policies was paused.`,
-      );
+      terminal.message(formatNoneResumed(names.length));
   });
   return exit.ok;
 }
+
+export const formatNoneResumed = (count: number): string =>
+  count === 1 ? 'The policy was not paused.' : `None of these ${count} policies was paused.`;
 
 export const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
   isDisabled

@@ -1,7 +1,7 @@
 import { isoMinute } from '../../clock.ts';
 import { findActiveProcess } from '../../control/active-process.ts';
 import { isFinal } from '../../run/moves.ts';
-import { toSummary } from '../../run/report.ts';
+import { type RunSummary, toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { suggestionFor } from '../../suggest.ts';
@@ -12,7 +12,7 @@ import { formatFindings } from '../output/findings.ts';
 import { printFreezes } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
 import { showReport } from '../output/run-report.ts';
-import { isForPeople, show } from '../output/show.ts';
+import { isForPeople, type OutputOption, show } from '../output/show.ts';
 import {
   clockTime,
   countsLine,
@@ -32,7 +32,10 @@ interface ListOptions extends GlobalOptions {
   limit: number;
 }
 
-export const listColumns = [
+/** Finds the process that works on a run, if there is one. */
+type ProcessOf = Parameters<typeof withoutActiveProcess>[1];
+
+const listColumns = [
   ...['run', 'policy', 'job', 'status', 'detail', 'trigger', 'scheduled_for', 'after_run', 'started_at'],
   ...['finished_at', 'requests', 'counts.planned', 'counts.succeeded', 'counts.failed', 'counts.skipped'],
   ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
@@ -65,17 +68,26 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       await policyNamed(policy, settings, terminal);
     }
     printFreezes(await records.freeze.active(clock.now()), terminal);
-    const text = () =>
-      runs.length > 0
-        ? terminal.data(runTable(runs, terminal))
-        : terminal.message(formatNone({ policy, status, since }));
-    await show(terminal, options, { value: runs.map(toSummary), columns: listColumns, text });
-    if (isForPeople(options))
-      await printIdleRuns(runs, ({ account }) => findActiveProcess(opened, account), terminal);
-    if (found.length > options.limit)
-      terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
-    return exit.ok;
+    const none = formatNone({ policy, status, since });
+    const listed = { runs, value: runs.map(toSummary), none, hasOlder: found.length > runs.length };
+    return showList(terminal, options, listed, ({ account }) => findActiveProcess(opened, account));
   });
+}
+
+/** Shows a list of runs. `value`: the same in their public form; `none`: the message when there are none. */
+export async function showList(
+  terminal: Terminal,
+  options: OutputOption,
+  listed: { runs: readonly Run[]; value: readonly RunSummary[]; none: string; hasOlder: boolean },
+  processOf: ProcessOf,
+): Promise<number> {
+  const { runs, value, none, hasOlder } = listed;
+  const text = () =>
+    runs.length > 0 ? terminal.data(runTable(runs, terminal)) : terminal.message(none);
+  await show(terminal, options, { value, columns: listColumns, text });
+  if (isForPeople(options)) await printIdleRuns(runs, processOf, terminal);
+  if (hasOlder) terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
+  return exit.ok;
 }
 
 export function formatNone({
@@ -89,7 +101,7 @@ export function formatNone({
   return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
 }
 
-export function runTable(runs: readonly Run[], terminal: Terminal): string {
+function runTable(runs: readonly Run[], terminal: Terminal): string {
   const rows = runs.map((run) => [
     run.id,
     paintStatus(run.status, terminal),
@@ -112,9 +124,9 @@ export function runTable(runs: readonly Run[], terminal: Terminal): string {
 }
 
 /** Prints which of the runs no process works on, if any. */
-export async function printIdleRuns(
+async function printIdleRuns(
   runs: readonly Run[],
-  processOf: Parameters<typeof withoutActiveProcess>[1],
+  processOf: ProcessOf,
   { message }: Terminal,
 ): Promise<void> {
   const idle = await withoutActiveProcess(runs, processOf);
@@ -138,15 +150,30 @@ export async function showRun(
     const targets: Target[] = [];
     for await (const target of records.targets.all(run.id))
       if (!options.failed || target.outcome === 'failed') targets.push(target);
-    const text = () => {
-      if (options.failed && targets.length === 0) terminal.message('No target failed.');
-      printRun(run, targets, terminal);
-    };
-    await showReport(terminal, options, { run, targets, text });
-    if (!isFinal(run.status) && isForPeople(options))
-      printUnended(run, targets, await findActiveProcess(opened, run.account), opened.clock.now(), terminal);
-    return exit.ok;
+    return showTargets(terminal, options, { run, targets }, async () => ({
+      activeProcess: await findActiveProcess(opened, run.account),
+      now: opened.clock.now(),
+    }));
   });
+}
+
+/** Shows a run with these targets, and what it waits for when it has not ended. */
+export async function showTargets(
+  terminal: Terminal,
+  options: OutputOption & { failed?: true },
+  { run, targets }: { run: Run; targets: readonly Target[] },
+  work: () => Promise<{ activeProcess: string | undefined; now: number }>,
+): Promise<number> {
+  const text = () => {
+    if (options.failed && targets.length === 0) terminal.message('No target failed.');
+    printRun(run, targets, terminal);
+  };
+  await showReport(terminal, options, { run, targets, text });
+  if (!isFinal(run.status) && isForPeople(options)) {
+    const { activeProcess, now } = await work();
+    printUnended(run, targets, activeProcess, now, terminal);
+  }
+  return exit.ok;
 }
 
 /** Prints what a run waits for that has not ended, and which process works on it. */

@@ -12,7 +12,7 @@ import {
   scopeOf,
   showFreezes,
 } from '../commands/freeze.ts';
-import { formatResumed, isPattern, matches, printPaused } from '../commands/pause.ts';
+import { formatNoneResumed, formatResumed, isPattern, matches, printPaused } from '../commands/pause.ts';
 import {
   type PolicyRow,
   printKept,
@@ -172,11 +172,7 @@ export async function resumePolicies(
     else if (words.includes(name)) terminal.message(`${name} was not paused.`);
   }
   if (!chosen.some(({ name, paused }) => paused || words.includes(name)))
-    terminal.message(
-      chosen.length === 1
-        ? 'The policy was not paused.'
-        : `None of these ${chosen.length} policies was paused.`,
-    );
+    terminal.message(formatNoneResumed(chosen.length));
   return exit.ok;
 }
 

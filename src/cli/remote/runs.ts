@@ -7,15 +7,7 @@ import { isFinal } from '../../run/moves.ts';
 import type { RunSummary, TargetReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { checkTargets, showSkipped, showStarted } from '../commands/run.ts';
-import {
-  formatNone,
-  listColumns,
-  printIdleRuns,
-  printRun,
-  printUnended,
-  runTable,
-  statusOf,
-} from '../commands/runs.ts';
+import { formatNone, showList, showTargets, statusOf } from '../commands/runs.ts';
 import { printCancelled, printReleased, showForceEnded } from '../commands/runs-act.ts';
 import { needLines, showLines } from '../commands/runs-export.ts';
 import { isWaiting, printUnchanged, showWaiting } from '../commands/runs-watch.ts';
@@ -23,8 +15,7 @@ import type { ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
 import { pauseIn } from '../from-answers.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
-import { showReport } from '../output/run-report.ts';
-import { type Format, isForPeople, type OutputOption, show } from '../output/show.ts';
+import type { Format, OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { sinceOf } from '../parse-since.ts';
 import { actOnRun, processOf, runNamed, runPathOf } from './act-on-run.ts';
@@ -110,19 +101,12 @@ export async function listRuns(
     limit: Math.min(options.limit + 1, MAX_LISTED),
   });
   const runs = found.slice(0, options.limit);
-  const shown = runs.map((one) => toRun(one));
   // A policy without runs and without a file is probably misspelled.
   if (runs.length === 0 && options.policy) await policyOrRuns(server, options.policy);
   printFreezes(await readFreezes(server), terminal);
-  const text = () =>
-    shown.length > 0
-      ? terminal.data(runTable(shown, terminal))
-      : terminal.message(formatNone({ policy: options.policy, status, since }));
-  await show(terminal, options, { value: runs, columns: listColumns, text });
-  if (isForPeople(options)) await printIdleRuns(shown, (one) => processOf(server, one), terminal);
-  if (found.length > options.limit)
-    terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
-  return exit.ok;
+  const none = formatNone({ policy: options.policy, status, since });
+  const listed = { runs: runs.map((one) => toRun(one)), value: runs, none, hasOlder: found.length > runs.length };
+  return showList(terminal, options, listed, (one) => processOf(server, one));
 }
 
 /** @throws {UsageError} when the server has neither the policy nor runs of it. */
@@ -140,14 +124,10 @@ export async function showRun(
 ): Promise<number> {
   const { run, targets: all } = await readRun(server, (await runNamed(server, word)).id);
   const targets = options.failed ? all.filter(({ outcome }) => outcome === 'failed') : all;
-  const text = () => {
-    if (options.failed && targets.length === 0) terminal.message('No target failed.');
-    printRun(run, targets, terminal);
-  };
-  await showReport(terminal, options, { run, targets, text });
-  if (!isFinal(run.status) && isForPeople(options))
-    printUnended(run, targets, await processOf(server, run), Date.now(), terminal);
-  return exit.ok;
+  return showTargets(terminal, options, { run, targets }, async () => ({
+    activeProcess: await processOf(server, run),
+    now: Date.now(),
+  }));
 }
 
 const PAGE = 1_000;

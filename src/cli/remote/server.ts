@@ -6,6 +6,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { CaretakerError, fileFaultOf, systemCodeOf } from '../../errors.ts';
 import { keepSecret } from '../../secrets.ts';
+import { parsedJson } from '../../text.ts';
 import { UsageError } from '../exit.ts';
 
 /** The server cannot be reached, or something else answers at its address. */
@@ -140,7 +141,7 @@ function tokenIn(env: NodeJS.ProcessEnv): string {
 /** @throws {ServerError} {ServerRefusedError} */
 function answerIn(given: { url: string; path: string; status: number; type: string; text: string }): unknown {
   const { url, status, type, text } = given;
-  const value = /\bjson\b/.test(type) ? jsonIn(text) : undefined;
+  const value = /\bjson\b/.test(type) ? parsedJson(text) : undefined;
   if (status >= 200 && status < 300 && value !== undefined) return value;
   const problem = Problem.safeParse(value).data;
   if (status === 401)
@@ -156,12 +157,4 @@ function answerIn(given: { url: string; path: string; status: number; type: stri
       `The server at ${url} is older than this caretaker and cannot do this. Update the server, or use its version of caretaker.`,
     );
   throw new ServerError(`Something other than Caretaker answers at ${url} (HTTP ${status}). Check --server.`);
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

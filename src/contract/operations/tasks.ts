@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { field, listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
-import { PageMeta } from '../resources/shared.ts';
+import { PageMeta, taskStatuses } from '../resources/shared.ts';
 import { Task, TaskDetails, taskTypes } from '../resources/task.ts';
 import { part } from '../schema.ts';
 
@@ -20,10 +20,7 @@ export const taskOperations = {
     list: {
       key: 'tasks',
       filters: {
-        status: field(
-          'status',
-          oneOf(['initializing', 'running', 'completed', 'cancelled', 'failed', 'aborted'], 'eq'),
-        ),
+        status: field('status', oneOf(taskStatuses, 'eq')),
         type: field('type', oneOf(taskTypes, 'eq')),
         created_at: field('created_at', listTimestamp('gte', 'lte')),
         updated_at: field('updated_at', listTimestamp('gte', 'lte')),

@@ -1,17 +1,10 @@
 /** The history of the runs of auto update schedules (spec 2.9). Entries have no id of their own. */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
+import { taskStatuses } from './shared.ts';
 
 /** The status of a run; `no_updates` has no task. */
-export const historyStatuses = [
-  'initializing',
-  'running',
-  'completed',
-  'cancelled',
-  'failed',
-  'aborted',
-  'no_updates',
-] as const;
+export const historyStatuses = [...taskStatuses, 'no_updates'] as const;
 
 const Versions = { current_version: z.string(), target_version: z.string() };
 const Extension = part({ name: z.string(), slug: z.string(), filename: z.string(), ...Versions });

@@ -27,16 +27,14 @@ export const ItemRefusal = part({
 /** The roles of a person in an account. */
 export const roles = ['collaborator', 'administrator', 'co_owner'] as const;
 
-/** Task states (spec 2.10); `queued` occurs only in answers that start a task. */
-export const TaskStatus = known(
-  'queued',
-  'initializing',
-  'running',
-  'completed',
-  'cancelled',
-  'failed',
-  'aborted',
-);
+const endedStatuses = ['completed', 'cancelled', 'failed', 'aborted'] as const;
+/** Task states (spec 2.10). */
+export const taskStatuses = ['initializing', 'running', ...endedStatuses] as const;
+/** `queued` occurs only in answers that start a task. */
+export const TaskStatus = known('queued', ...taskStatuses);
+
+/** Whether a task has ended. One with an unknown status has not. */
+export const hasEnded = (status: string): boolean => endedStatuses.some((ended) => ended === status);
 
 /** The states of a backup snapshot (spec 2.21). */
 export const snapshotStatuses = ['succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'] as const;

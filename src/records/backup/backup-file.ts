@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { CaretakerError, fileFaultOf, systemCodeOf } from '../../errors.ts';
+import { parsedJson } from '../../text.ts';
 
 /** A backup cannot be taken or restored; the message says why, and nothing was changed unless it says so. */
 export class BackupError extends CaretakerError {
@@ -90,7 +91,7 @@ export async function checkBackupFile(file: string): Promise<Header & { keys: nu
     last = line;
     lines += 1;
   }
-  const trailer = Trailer.safeParse(parsed(last ?? '')).data;
+  const trailer = Trailer.safeParse(parsedJson(last ?? '')).data;
   if (header === undefined || trailer?.keys !== lines - 2 || trailer.sha256 !== hash.digest('hex'))
     throw new BackupError(`${file} is not a complete backup: its checksum does not match.`);
   return { ...header, keys: trailer.keys };
@@ -99,13 +100,13 @@ export async function checkBackupFile(file: string): Promise<Header & { keys: nu
 /** The keys of a backup that was checked. */
 export async function* entriesOf(file: string): AsyncGenerator<Entry> {
   for await (const line of linesOf(file)) {
-    const entry = Entry.safeParse(parsed(line)).data;
+    const entry = Entry.safeParse(parsedJson(line)).data;
     if (entry) yield entry;
   }
 }
 
 function headerIn(line: string, file: string): Header {
-  const header = Header.safeParse(parsed(line)).data;
+  const header = Header.safeParse(parsedJson(line)).data;
   if (!header) throw new BackupError(`${file} is not a backup of Caretaker.`);
   if (header.version > VERSION)
     throw new BackupError(
@@ -134,13 +135,5 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     throw new BackupError(`${file} cannot be read as a backup: ${fileFaultOf(error)}.`, { cause: error });
   } finally {
     source.destroy();
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }
