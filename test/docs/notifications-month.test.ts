@@ -137,7 +137,7 @@ async function aMonth() {
     const policy: Policy = { ...telling(...toOps), name };
     const run = await activeRun(world, policy, {
       id: `${name}.${scheduledFor + atMs}`,
-      counts: { planned: 40, succeeded: 40 - failed, failed, skipped: 0, cancelled: 0 },
+      counts: { planned: 40, succeeded: isBlocked(scheduledFor) ? 0 : 40 - failed, failed, skipped: 0, cancelled: 0 },
       ...(findings && { findings }),
       ...(name === 'sync-9' && day === 25 && { dueBy: scheduledFor + HOUR }),
     });
@@ -150,6 +150,7 @@ async function aMonth() {
     if (run.dueBy !== undefined) {
       const late = { at: clock.now(), is: 'predicted', expected: run.dueBy + HOUR } as const;
       await records.late.note(run.id, late, { type: 'deadline', run: run.id, at: clock.now() });
+      await deliver();
     }
     await end(run, status);
     if (name === 'sync-7' && day === 22) {
