@@ -40,7 +40,7 @@ export interface CaretakerOptions {
   onOtherVersion?: (error: RecordsVersionError) => void;
 }
 
-/** The queues have so long to close. */
+/** How long the queues may take to close. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**

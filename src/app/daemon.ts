@@ -36,7 +36,7 @@ export class DaemonRunsError extends CaretakerError {
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
-/** A role without a sign of life for so long is not running. */
+/** A role without a sign of life for this long is not running. */
 const ROLE_TIMEOUT_MS = 30_000;
 
 /**

@@ -4,7 +4,7 @@ import type { Records } from '../records/records.ts';
 import { placeOf, shortFile } from '../yaml/diagnostic.ts';
 
 /**
- * A file counts as fixed when no process has seen an error in it for so long: processes read a changed file some seconds
+ * A file counts as fixed when no process has seen an error in it for this long: processes read a changed file some seconds
  * apart, and other machines may get it later.
  */
 export const FIXED_AFTER_MS = 30_000;

@@ -16,7 +16,7 @@ export interface Acted {
   run: Run;
   /** The process that works on it, in words. */
   activeProcess: string | undefined;
-  /** How it goes on when no process works on it. */
+  /** What continues it when no process works on it. */
   howToContinue: string;
 }
 

@@ -296,7 +296,7 @@ async function endStalled(
   return code;
 }
 
-/** Prints what a run waits for that needs a person, and how it goes on. Returns the exit code. */
+/** Prints what a run waits for that needs a person, and what continues it. Returns the exit code. */
 export function printStalled(run: Run, terminal: Terminal, next?: string): number {
   const { paint, message } = terminal;
   if (run.status === 'awaiting-approval') return printAwaiting(run, terminal);

@@ -9,9 +9,9 @@ import { type FindingState, type Severity, severities } from '../records/finding
 import type { FindingGroup, FindingPolicy, OpenFindingsStore } from '../records/open-findings-store.ts';
 import { InvalidRequestError } from './errors.ts';
 
-/** A finding is new for so long after the run began that saw it first. */
+/** How long a finding is new after the start of the run that saw it first. */
 export const NEW_MS = 86_400_000;
-/** Resolved findings are listed for so long. */
+/** Resolved findings are listed for this long. */
 export const RESOLVED_SHOWN_MS = 7 * 86_400_000;
 
 export interface FindingFilter {

@@ -18,7 +18,7 @@ export interface AttemptDeps {
   dispatcher: Dispatcher;
 }
 
-/** A process that has not recorded a result for so long is considered dead. Longer than an attempt takes. */
+/** A process that has not recorded a result for this long is considered dead. Longer than an attempt takes. */
 export const CLAIM_MS = 60_000;
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];

@@ -48,7 +48,7 @@ const events: Record<string, string> = {
   'run.deadline': 'misses its deadline',
   'run.approval-wanted': 'waits for an approval',
   'run.approval-expired': 'was not approved',
-  'run.gate-closed': 'does not go on',
+  'run.gate-closed': 'has a closed gate',
   'policy.paused': 'was paused',
   'policy.findings': 'has new findings',
   'policy.recovered': 'has resolved findings',

@@ -162,7 +162,7 @@ const Notify = z
       .min(1)
       .default(['failed', 'partial', 'stopped', 'blocked', 'paused', 'findings', 'recovered'])
       .describe(
-        'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved, or a run succeeded after failures that were reported; deadline: a run is predicted to miss its deadline, or has missed it; approval-wanted: a run waits for an approval; approval-expired: nobody decided in time; gate-closed: a rollout does not go on. Default failed, partial, stopped, blocked, paused, findings, recovered.',
+        'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved, or a run succeeded after failures that were reported; deadline: a run is predicted to miss its deadline, or has missed it; approval-wanted: a run waits for an approval; approval-expired: nobody decided in time; gate-closed: the gate of a rollout is closed. Default failed, partial, stopped, blocked, paused, findings, recovered.',
       ),
     to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
     streak: z

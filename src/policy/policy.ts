@@ -62,17 +62,17 @@ const Schedule = z.object({
   cron: z.array(text),
   after: optional(After),
   timezone: text,
-  /** Missing: a skipped time fires at the first moment after it, one that comes twice the first time. */
+  /** Missing: a time that does not exist on a day fires at the first one after it, one that comes twice the first time. */
   dst: optional(ClockChange),
   jitterMs: number,
-  /** Scheduled runs start their targets evenly over so long; missing: as fast as limits and budget allow. */
+  /** Scheduled runs start their targets evenly over this time; missing: as fast as limits and budget allow. */
   spreadMs: optional(number),
   overlap: z.enum(overlaps),
   /** A firing missed by no more than this still runs; 0 = never. */
   catchupMs: number,
   /** Every missed firing runs, one after the other; else the latest runs for all. */
   catchesAll: optional(yes),
-  /** It fires only by hand; the moments are there and are left out. */
+  /** It starts only manual runs; its scheduled times are recorded as skipped. */
   disabled: optional(yes),
   /** Days in the schedule's time zone, those of calendars among them. */
   blackout: z.array(Blackout),
@@ -116,7 +116,7 @@ const Select = z.object({
 });
 export type Select = z.output<typeof Select>;
 
-/** So many, or such a share of the planned targets. */
+/** A number, or a percentage of the planned targets. */
 const Threshold = z.union([z.object({ count: number }), z.object({ percent: number })]);
 export type Threshold = z.output<typeof Threshold>;
 
@@ -130,7 +130,7 @@ const Recording = z.object({
 const GroupLimits = z.object({ concurrency: optional(number), maxTargets: optional(number) });
 export type GroupLimits = z.output<typeof GroupLimits>;
 
-/** A time of day in the schedule's zone, in minutes after midnight; or so long after the scheduled time. */
+/** A time of day in the schedule's zone, in minutes after midnight; or a time after the scheduled time. */
 const Deadline = z.union([z.object({ minute: number }), z.object({ afterMs: number })]);
 export type Deadline = z.output<typeof Deadline>;
 

@@ -11,7 +11,7 @@ import { checkRecord } from './parse-record.ts';
 
 /** How long an answer is kept. */
 const KEPT_MS = 86_400_000;
-/** A process that has not stored an answer for so long is considered dead. */
+/** A process that has not stored an answer for this long is considered dead. */
 const LEASE_MS = 30_000;
 
 /** `request`: what identifies the request. Returns the state, and the act, its time and its answer. */

@@ -8,7 +8,7 @@ import { scrub } from '../secrets.ts';
 import { keys } from './keys.ts';
 import { ADD_NOTICE, noticeText, type SystemNotice } from './notice-store.ts';
 
-/** An alert that nobody sees any more is forgotten after so long. */
+/** An alert that nobody sees any more is forgotten after this time. */
 const KEPT_MS = 90 * 86_400_000;
 const MAX_ALERTS = 1_000;
 const ALIVE = 'alive';

@@ -31,7 +31,7 @@ export const ResolvedFinding = KnownFinding.extend({
 });
 export type ResolvedFinding = z.output<typeof ResolvedFinding>;
 
-/** A policy that no longer runs is forgotten after so long. */
+/** A policy that no longer runs is forgotten after this time. */
 export const FINDINGS_KEPT_MS = 400 * 86_400_000;
 /** Resolved findings that are kept, and for how long. */
 export const MAX_RESOLVED = 200;

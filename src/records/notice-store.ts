@@ -54,7 +54,7 @@ export type Notice = z.output<typeof Notice>;
 export type SystemNotice = Extract<Notice, { type: 'system' }>;
 export type RunNotice = Exclude<Notice, SystemNotice>;
 
-/** A notice that nobody has taken for so long is of no use any more. */
+/** A notice that nobody has taken for this long is of no use any more. */
 const KEPT_MS = 7 * 86_400_000;
 
 /** As an argument of a script that has `ADD_NOTICE`; '' for none. */

@@ -40,7 +40,7 @@ if not owner or owner == args.instead then
   owner = args.owner
 end
 if owner == args.owner then redis.call('HSET', keys.key, 'at', args.now) end
--- Asking for a key keeps it: it is forgotten only when no run has asked for so long.
+-- Asking for a key keeps it: it is forgotten only when no run has asked for this long.
 redis.call('PEXPIRE', keys.key, args.ttl)
 return redis.call('HMGET', keys.key, 'owner', 'at', 'result')`,
 );

@@ -43,7 +43,7 @@ export interface KnownProblems {
   change(kind: ProblemKind, to: string, problem: Problem | undefined): ProblemChange;
 }
 
-/** A policy that no longer runs is forgotten after so long. */
+/** A policy that no longer runs is forgotten after this time. */
 export const PROBLEMS_KEPT_MS = 400 * 86_400_000;
 
 export class ProblemStore {

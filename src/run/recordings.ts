@@ -70,7 +70,7 @@ export interface OutboxState {
   oldest?: { site: string; since: number; detail?: string };
 }
 
-/** After so long, something is reported to stand in the way. */
+/** After this time, a recording that waits is reported. */
 const STUCK_AFTER_MS = 3_600_000;
 
 export const isStuck = ({ oldest }: OutboxState, now: number): boolean =>

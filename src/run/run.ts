@@ -140,7 +140,7 @@ export const Run = z.object({
   createdAt: number,
   startedAt: optional(number),
   finishedAt: optional(number),
-  /** The latest moment at which the run may still be at work (`timeout.run`). */
+  /** The time at which the run has to be over (`timeout.run`). */
   deadline: optional(number),
   /** When it has to be done (`deadline` of the policy). */
   dueBy: optional(number),

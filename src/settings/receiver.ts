@@ -11,7 +11,7 @@ const Repeat = z
     error: 'must be a duration of at least 1m such as 4h, or never',
   })
   .describe(
-    'While runs of a policy fail in the same way, a reminder comes with the first one after so long: a duration, or never. Default 4h.',
+    'While runs of a policy fail in the same way, a reminder is sent with the first one after this time: a duration, or never. Default 4h.',
   );
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as "22:00"');
@@ -28,7 +28,7 @@ const QuietHours = z
       .array(z.enum([...severities, ...new Set([...runWords, ...systemWords])]))
       .default([])
       .describe(
-        'What is sent nevertheless: severities (info, warning, error), or words as under `on` and `events`. Default none.',
+        'What is not held: severities (info, warning, error), or words as under `on` and `events`. Default none.',
       ),
   })
   .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must not be the same as "from"' });
@@ -49,13 +49,13 @@ const rules = {
   repeat_interval: z.exactOptional(Repeat),
   group_wait: z
     .exactOptional(duration())
-    .describe('Messages within so long of a first one are one message. 0: each by itself. Default 30s.'),
+    .describe('Messages within this time after a first one are sent as one. 0: each is sent alone. Default 30s.'),
   quiet_hours: z
     .exactOptional(QuietHours)
-    .describe('Messages in this time are held, and are one message when it ends. Default none.'),
+    .describe('Messages in this time are held, and are sent as one when it ends. Default none.'),
   digest: z
     .exactOptional(Digest)
-    .describe('All messages are held, and are one message at these times. Default: each when it happens.'),
+    .describe('All messages are held, and are sent as one at these times. Default: each when it happens.'),
 };
 
 /** What a receiver has when nothing else is written. */

@@ -169,7 +169,7 @@ test('a pause of a rollout is skipped, and its next batch is begun by hand', asy
     run.rollout !== undefined && pauses(run) && begunBatches(run.rollout) === batch;
   await world.ended(id, isAfter(2));
   const resumed = await caretaker(['runs', 'resume', id]);
-  expect(resumed).toMatchObject({ code: 0, stderr: `${id} goes on with its next batch.\n` });
+  expect(resumed).toMatchObject({ code: 0, stderr: `${id} continues with its next batch.\n` });
 
   expect((await world.ended(id)).rollout?.batches).toMatchObject([
     { pauseSkipped: { by: 'admin', reason: 'seen' } },

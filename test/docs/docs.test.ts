@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
+import { configChanges } from '../../src/policy/config-watcher.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { runStatuses } from '../../src/run/run.ts';
+import type { Settings } from '../../src/settings/settings.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -83,6 +85,14 @@ test('every page of docs can be reached from the README', () => {
       if (existsSync(join(root, file))) reached.add(file);
     }
   expect(pages.filter((page) => page.startsWith('docs/') && !reached.has(page))).toEqual([]);
+});
+
+test('the pages about the configuration name the settings that apply without a restart', () => {
+  const allDiffer = new Proxy({}, { get: (_, key) => key }) as Settings;
+  const { live } = configChanges({} as Settings, allDiffer);
+  const named = new Intl.ListFormat('en-GB', { style: 'long' }).format(live.map((key) => `\`${key}\``));
+  for (const page of ['config/README.md', 'docs/configuration.md'])
+    expect(read(page).replace(/\s+/g, ' ')).toMatch(new RegExp(`[Cc]hanges of ${named}`));
 });
 
 test('every policy shown in the docs can be loaded', async () => {

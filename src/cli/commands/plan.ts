@@ -255,7 +255,7 @@ function costLine({ cost }: Preview): string {
     ...(cost.runsBeside > 0 ? [`${countOf(cost.runsBeside, 'active run')}`] : []),
     ...(cost.othersPerMinute ? [`other clients: ${countOf(cost.othersPerMinute, 'request')}/min`] : []),
   ].join(', ');
-  const load = beside === '' ? '' : ` beside the current load (${beside})`;
+  const load = beside === '' ? '' : ` at the current load (${beside})`;
   const time = cost.takesMs >= 1_000 ? ` and take about ${clockTime(cost.takesMs)}${load}` : '';
   const from = cost.pastRuns > 0 ? ` (based on ${countOf(cost.pastRuns, 'past run')})` : '';
   return `Planning cost ${countOf(cost.planning, 'request')}. A run would cost about ${rest} more${from}${time}.`;

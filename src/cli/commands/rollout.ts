@@ -25,13 +25,13 @@ export function printResumed(acted: Acted, terminal: Terminal): void {
   const { id, run } = acted;
   terminal.message(
     run.id === id
-      ? `${id} goes on with its next batch.`
+      ? `${id} continues with its next batch.`
       : `${run.id} works on the targets that were not started in ${id}.`,
   );
   printIdle(acted, terminal);
 }
 
-/** Prints how a run goes on that no process works on. */
+/** Prints what continues a run that no process works on. */
 export function printIdle({ activeProcess, howToContinue }: Acted, { message }: Terminal): void {
   if (!activeProcess) message(`No process works on it. ${howToContinue}`);
 }

@@ -11,7 +11,7 @@ import { RunCache } from '../run-cache.ts';
 import { writeSite } from './write-site.ts';
 
 const TICK_INTERVAL_MS = 1_000;
-/** A claim expires after so long. What its holder still sends after that is not sent. */
+/** A claim expires after this time. What its holder still sends after that is not sent. */
 const CLAIM_MS = 60_000;
 
 export class Recorder {

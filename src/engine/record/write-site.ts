@@ -12,10 +12,10 @@ import { ClaimLostError, type PendingRun, SiteWriter, TooEarlyError } from './si
 const HOUR_MS = 3_600_000;
 const FIRST_RETRY_MS = 60_000;
 const MAX_RETRY_MS = HOUR_MS;
-/** What failed so often in so long, while the service answered other requests, is given up. */
+/** What failed this often in this time, while the service answered other requests, is given up. */
 const GIVE_UP_MS = 24 * HOUR_MS;
 const GIVE_UP_TRIES = 10;
-/** Whatever the cause is, it is given up after so long. */
+/** Whatever the cause is, it is given up after this time. */
 const GIVE_UP_ANYWAY_MS = 7 * 24 * HOUR_MS;
 /** How long an account is left alone that refuses access, or does not answer. */
 const REFUSED_PAUSE_MS = 5 * 60_000;

@@ -88,7 +88,7 @@ const isOpen = ({ status, held, ending }: Run): boolean => status === 'running' 
 const states: Record<Rollout['is'], string> = {
   ready: 'its next batch is about to begin',
   checking: 'its next batch is about to begin',
-  running: 'a batch is at work',
+  running: 'a batch is active',
   pausing: 'it pauses after a batch',
   asking: 'its gate is being asked',
   closed: 'its gate is closed',

@@ -78,7 +78,7 @@ export async function saveInventory(options: SaveOptions): Promise<Saved> {
   return { inventory, requests, incomplete };
 }
 
-/** Why it failed, in a sentence; only without a usable service there is nothing to go on with. */
+/** Why it failed, in a sentence; only without a usable service there is nothing left to read. */
 async function tolerant(read: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await read();

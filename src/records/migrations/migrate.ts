@@ -65,7 +65,7 @@ export interface MigrationOptions {
   whileRestoring?: true;
 }
 
-/** Two processes never migrate at the same time unless one of them stood still for so long. */
+/** Two processes never migrate at the same time unless one of them stood still for this long. */
 const LOCK_MS = 15_000;
 /** How often a process looks whether another one has finished. */
 const WAIT_MS = 200;
