@@ -225,7 +225,7 @@ function addFreezeCommands(program: Program, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('./commands/freeze.ts')).freezes));
   program
     .command('unfreeze')
-    .argument('[id]', 'the number of a freeze, as shown by "freezes"; left out: the freeze of everything')
+    .argument('[id]', 'the number of a freeze, as shown by "freezes" (default: the freeze of everything)')
     .description('end a freeze early')
     .addOption(reason())
     .action(actionOf(async () => (await import('./commands/freeze.ts')).unfreeze));

@@ -9,7 +9,7 @@ import { type Preview, previewPlan } from './plan/preview.ts';
 import { makeSavedPlan, type SaveDeps, type Saving } from './plan/save-plan.ts';
 import type { SavedPlan } from './plan/saved-plan.ts';
 import { approveRun, type Deciding, rejectRun } from './rollout/approval.ts';
-import { type Person, skipPause } from './rollout/by-hand.ts';
+import { type Person, skipPause } from './rollout/manual-changes.ts';
 import {
   cancelById,
   cancelForNewer,

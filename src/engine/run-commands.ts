@@ -5,7 +5,7 @@ import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
-import { type Person, resumeRollout } from './rollout/by-hand.ts';
+import { type Person, resumeRollout } from './rollout/manual-changes.ts';
 import { probeAccount } from './supervise/block.ts';
 import { cancelRun } from './supervise/cancel.ts';
 import { forceEndRun } from './supervise/force-end.ts';

@@ -51,7 +51,7 @@ export const Batch = z.object({
   targets: number,
   begunAt: optional(number),
   endedAt: optional(number),
-  /** What the gate after it saw, and who ended the pause before it or passed it by hand. */
+  /** What the gate after it saw, and who ended the pause before it or opened it manually. */
   gate: optional(Gate),
   pauseSkipped: optional(By),
   resumed: optional(By),

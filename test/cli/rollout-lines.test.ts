@@ -32,7 +32,7 @@ const closed = {
 const begun = { ...canary, begunAt: at(0) };
 const ended = { ...begun, endedAt: at(5) };
 
-test('each batch, pause, gate and decision by hand has one line, once, in the order of time', () => {
+test('each batch, pause, gate and manual decision has one line, once, in the order of time', () => {
   const lines = new RolloutLines();
   expect(nextOf(lines, aRun({ status: 'planning' }))).toEqual([]);
 

@@ -112,7 +112,7 @@ test('a run that waits for an approval is left with the commands that decide it,
   await same(['approve', first]);
 });
 
-test('a run with batches is shown with them, and goes on by hand', async () => {
+test('a run with batches is shown with them, and is continued manually', async () => {
   const local = await here(['run', 'rolled', '--detach']);
   const id = local.stdout.trim();
   const away = await remote(['run', 'rolled', '--detach']);

@@ -156,7 +156,7 @@ test('runs are approved and rejected, with the words of a command on the machine
   });
 });
 
-test('a pause of a rollout is skipped, and its next batch is begun by hand', async () => {
+test('a pause of a rollout is skipped, and its next batch is started manually', async () => {
   const pauses = ({ rollout }: Run) => rollout?.is === 'pausing';
   const id = await startedUntil('rolled', pauses);
 

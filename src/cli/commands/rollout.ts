@@ -1,4 +1,4 @@
-/** Changes the rollout of a run by hand. */
+/** Changes the rollout of a run manually. */
 import { resumeRollout as resume, skipPause as skip } from '../../control/commands/change-rollout.ts';
 import { type Acted, actOnRun } from '../act-on-run.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';

@@ -47,15 +47,15 @@ export const rejectRun = (
     printRejected(run, terminal),
   );
 
-type ByHand = (terminal: Terminal, server: Server, args: string[], options: ReasonOption) => Promise<number>;
+type ChangeRollout = (terminal: Terminal, server: Server, args: string[], options: ReasonOption) => Promise<number>;
 
 /** A command about the rollout of a run, with a reason. */
-const byHand =
-  (command: string, print: typeof printSkipped): ByHand =>
+const changeWith =
+  (command: string, print: typeof printSkipped): ChangeRollout =>
   (terminal, server, [word = ''], { reason }) =>
     actOnRun(server, { command, input: { reason } }, word, (acted) => print(acted, terminal));
 
 /** Ends the pause of a rollout. */
-export const skipPause = byHand('skip-pause', printSkipped);
+export const skipPause = changeWith('skip-pause', printSkipped);
 /** Begins the next batch of a rollout, or starts a new run over what its gate stopped. */
-export const resumeRun = byHand('resume', printResumed);
+export const resumeRun = changeWith('resume', printResumed);

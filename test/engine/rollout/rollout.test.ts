@@ -237,7 +237,7 @@ test('a run whose closed gate nobody resumes ends as stopped; resume then starts
   expect(new Set(synced(w)).size).toBe(20);
 });
 
-test('a paused rollout is cancelled by hand: what has begun is done, the rest is not touched', async () => {
+test('a paused rollout is cancelled manually: what has begun is done, the rest is not touched', async () => {
   const w = await world();
   const run = await w.ended(await w.fire(inBatches({ pauseMs: 3_600_000 })), isAt('pausing'));
 

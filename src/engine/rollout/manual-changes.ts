@@ -77,7 +77,7 @@ async function change(
     // The gate has to be answered within the time limit of a run.
     const deadline = at + policyOf(run).timeout.runMs;
     if (!(await records.batches.step(run, { from: run.step ?? 0, rollout }, { at, deadline }))) continue;
-    log.info({ run: runId, by: person.by.name }, `a rollout was changed by hand: ${rollout.is}`);
+    log.info({ run: runId, by: person.by.name }, `a rollout was changed manually: ${rollout.is}`);
     return advance(deps, runId);
   }
   throw new RolloutError(`The run ${runId} changes again and again. Try again.`);
