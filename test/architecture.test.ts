@@ -108,6 +108,17 @@ test('every room and the jobs say in a README what they are for', () => {
   expect(missing).toEqual([]);
 });
 
+test('the README of each room names its folders', () => {
+  const unnamed = Object.keys(levels).flatMap((room) => {
+    const text = readFileSync(join(root, 'src', room, 'README.md'), 'utf8');
+    const entries = readdirSync(join(root, 'src', room), { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory() && !text.includes(`${entry.name}/`))
+      .map(({ name }) => `src/${room}/${name}`);
+  });
+  expect(unnamed).toEqual([]);
+});
+
 test('the README of each room has its level and the rooms that it imports', () => {
   const wrong = Object.entries(levels).flatMap(([room, level]) => {
     const text = readFileSync(join(root, 'src', room, 'README.md'), 'utf8');
