@@ -188,7 +188,9 @@ export const Matrix = z
   .object({
     include: z
       .optional(combinations)
-      .describe('Combinations in addition to those of the lists. Each has a value for every key. Default none.'),
+      .describe(
+        'Combinations in addition to those of the lists. Each has a value for every key. Default none.',
+      ),
     exclude: z
       .optional(combinations)
       .describe('Combinations that make no policy, by some or all of their values. Default none.'),

@@ -31,7 +31,10 @@ export const Approval = z.strictObject({
   expires: duration(60_000)
     .prefault('24h')
     .describe('How long a run waits for the decision; then it is cancelled. Default 24h.'),
-  separate: z.boolean().default(false).describe('The user who started the run may not approve it. Default false.'),
+  separate: z
+    .boolean()
+    .default(false)
+    .describe('The user who started the run may not approve it. Default false.'),
   each_batch: z
     .boolean()
     .default(false)

@@ -49,7 +49,9 @@ const rules = {
   repeat_interval: z.exactOptional(Repeat),
   group_wait: z
     .exactOptional(duration())
-    .describe('Messages within this time after a first one are sent as one. 0: each is sent alone. Default 30s.'),
+    .describe(
+      'Messages within this time after a first one are sent as one. 0: each is sent alone. Default 30s.',
+    ),
   quiet_hours: z
     .exactOptional(QuietHours)
     .describe('Messages in this time are held, and are sent as one when it ends. Default none.'),

@@ -72,7 +72,9 @@ test('every source file that a page names exists', () => {
   const missing = named.filter(({ page, path }) => {
     if (path.startsWith('../')) return !existsSync(join(root, dirname(page), path));
     const places = path.includes('/') ? [''] : placesOf(page);
-    return !files.some((file) => `/${file}`.endsWith(`/${path}`) && places.some((place) => file.startsWith(place)));
+    return !files.some(
+      (file) => `/${file}`.endsWith(`/${path}`) && places.some((place) => file.startsWith(place)),
+    );
   });
   expect(missing).toEqual([]);
 });

@@ -137,7 +137,13 @@ async function aMonth() {
     const policy: Policy = { ...telling(...toOps), name };
     const run = await activeRun(world, policy, {
       id: `${name}.${scheduledFor + atMs}`,
-      counts: { planned: 40, succeeded: isBlocked(scheduledFor) ? 0 : 40 - failed, failed, skipped: 0, cancelled: 0 },
+      counts: {
+        planned: 40,
+        succeeded: isBlocked(scheduledFor) ? 0 : 40 - failed,
+        failed,
+        skipped: 0,
+        cancelled: 0,
+      },
       ...(findings && { findings }),
       ...(name === 'sync-9' && day === 25 && { dueBy: scheduledFor + HOUR }),
     });

@@ -192,7 +192,11 @@ test('remarks of severity info are not compared from run to run unless the job a
 });
 
 test('several findings with the same subject count as one, with the highest severity', async () => {
-  const lines: Finding[] = [finding('mild'), { ...finding('severe'), severity: 'error' }, finding('mild too')];
+  const lines: Finding[] = [
+    finding('mild'),
+    { ...finding('severe'), severity: 'error' },
+    finding('mild too'),
+  ];
   expect(await ended([ending('a', ['x'], { findings: lines })])).toEqual({
     open: 1,
     new: 1,

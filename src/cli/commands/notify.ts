@@ -86,7 +86,11 @@ export async function resendNotifications(
 }
 
 /** Sends a test message to a receiver, once. Nothing is recorded. */
-export async function testReceiver(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {
+export async function testReceiver(
+  terminal: Terminal,
+  name: string,
+  options: GlobalOptions,
+): Promise<number> {
   const { notifications } = settingsOf(options);
   const receiver = notifications[name];
   if (!receiver) {

@@ -82,8 +82,7 @@ export async function showList(
   processOf: ProcessOf,
 ): Promise<number> {
   const { runs, value, none, hasOlder } = listed;
-  const text = () =>
-    runs.length > 0 ? terminal.data(runTable(runs, terminal)) : terminal.message(none);
+  const text = () => (runs.length > 0 ? terminal.data(runTable(runs, terminal)) : terminal.message(none));
   await show(terminal, options, { value, columns: listColumns, text });
   if (isForPeople(options)) await printIdleRuns(runs, processOf, terminal);
   if (hasOlder) terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);

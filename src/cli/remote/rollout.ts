@@ -47,7 +47,12 @@ export const rejectRun = (
     printRejected(run, terminal),
   );
 
-type ChangeRollout = (terminal: Terminal, server: Server, args: string[], options: ReasonOption) => Promise<number>;
+type ChangeRollout = (
+  terminal: Terminal,
+  server: Server,
+  args: string[],
+  options: ReasonOption,
+) => Promise<number>;
 
 /** A command about the rollout of a run, with a reason. */
 const changeWith =

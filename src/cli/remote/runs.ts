@@ -105,7 +105,12 @@ export async function listRuns(
   if (runs.length === 0 && options.policy) await policyOrRuns(server, options.policy);
   printFreezes(await readFreezes(server), terminal);
   const none = formatNone({ policy: options.policy, status, since });
-  const listed = { runs: runs.map((one) => toRun(one)), value: runs, none, hasOlder: found.length > runs.length };
+  const listed = {
+    runs: runs.map((one) => toRun(one)),
+    value: runs,
+    none,
+    hasOlder: found.length > runs.length,
+  };
   return showList(terminal, options, listed, (one) => processOf(server, one));
 }
 

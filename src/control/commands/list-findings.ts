@@ -10,7 +10,8 @@ const text = z.string().min(1).max(200).optional();
 
 export const listFindingsCommand = defineCommand()({
   name: 'findings.list',
-  summary: 'Lists the findings of all policies: the most severe first, then by policy, in each the newest first.',
+  summary:
+    'Lists the findings of all policies: the most severe first, then by policy, in each the newest first.',
   role: 'viewer',
   reads: true,
   path: '/findings',
