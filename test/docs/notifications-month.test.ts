@@ -55,6 +55,12 @@ function statusOf(name: string, day: number, hour: number): { status: RunStatus;
   return { status: 'succeeded' };
 }
 
+/** The targets of a run that has `failure` or none, when this many of them have ended. */
+function countsOf(failure: RunStatus | undefined, ended: number) {
+  const failed = failure === undefined ? 0 : failure === 'failed' ? 40 : 3;
+  return { planned: 40, succeeded: Math.max(0, ended - failed), failed, skipped: 0, cancelled: 0 };
+}
+
 const findingsOf = (name: string, day: number): Run['findings'] =>
   name !== 'check-1'
     ? undefined
@@ -133,17 +139,16 @@ async function aMonth() {
     const [day, hour] = [Math.floor((scheduledFor - START) / DAY) + 1, new Date(scheduledFor).getUTCHours()];
     const { status, reason } = statusOf(name, day, hour);
     const findings = findingsOf(name, day);
-    const failed = reason === undefined ? 0 : status === 'failed' ? 40 : 3;
     const isLate = name === 'sync-9' && day === 25;
-    const succeeded = isBlocked(scheduledFor) ? 0 : isLate ? 12 : 40 - failed;
+    const counts = countsOf(reason && status, isBlocked(scheduledFor) ? 0 : isLate ? 12 : 40);
     const policy: Policy = { ...telling(...toOps), name };
     const run = await activeRun(world, policy, {
       id: `${name}.${scheduledFor + atMs}`,
-      counts: { planned: 40, succeeded, failed, skipped: 0, cancelled: 0 },
+      counts,
       ...(findings && { findings }),
       ...(isLate && { dueBy: scheduledFor + HOUR }),
     });
-    if (reason !== undefined) await redis.hset(keys.reasons(run.id), `failed ${reason}`, failed);
+    if (reason !== undefined) await redis.hset(keys.reasons(run.id), `failed ${reason}`, counts.failed);
     if (isBlocked(scheduledFor)) {
       await records.accounts.block('default', { since: clock.now(), why: 'HTTP 401.' });
       await end(run, 'blocked');
