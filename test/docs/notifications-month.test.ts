@@ -55,9 +55,9 @@ function statusOf(name: string, day: number, hour: number): { status: RunStatus;
   return { status: 'succeeded' };
 }
 
-/** The targets of a run that has `failure` or none, when this many of them have ended. */
-function countsOf(failure: RunStatus | undefined, ended: number) {
-  const failed = failure === undefined ? 0 : failure === 'failed' ? 40 : 3;
+/** The targets of a run that becomes this, when so many of them have ended. */
+function countsOf({ status, reason }: ReturnType<typeof statusOf>, ended: number) {
+  const failed = reason === undefined ? 0 : status === 'failed' ? 40 : 3;
   return { planned: 40, succeeded: Math.max(0, ended - failed), failed, skipped: 0, cancelled: 0 };
 }
 
@@ -137,10 +137,11 @@ async function aMonth() {
   };
   const fire = async ({ name, atMs }: Kind, scheduledFor: number) => {
     const [day, hour] = [Math.floor((scheduledFor - START) / DAY) + 1, new Date(scheduledFor).getUTCHours()];
-    const { status, reason } = statusOf(name, day, hour);
+    const result = statusOf(name, day, hour);
+    const { status, reason } = result;
     const findings = findingsOf(name, day);
     const isLate = name === 'sync-9' && day === 25;
-    const counts = countsOf(reason && status, isBlocked(scheduledFor) ? 0 : isLate ? 12 : 40);
+    const counts = countsOf(result, isBlocked(scheduledFor) ? 0 : isLate ? 12 : 40);
     const policy: Policy = { ...telling(...toOps), name };
     const run = await activeRun(world, policy, {
       id: `${name}.${scheduledFor + atMs}`,
