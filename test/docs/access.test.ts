@@ -118,7 +118,7 @@ policy in any case.
 \`caretaker user add ana\` asks for a password, at least 12 characters, and prints the lines for the file with its hash (scrypt).
 \`caretaker user passwd ana\` prints a new hash. Neither changes the file.
 
-The single \`dashboard.password\` works beside users, as the user \`admin\`, who may do everything; so no other user can have this
+The single \`dashboard.password\` works in addition to users, as the user \`admin\`, who may do everything; so no other user can have this
 name then. On any address but loopback it needs 12 characters. Without a password, users and \`oidc\`, people on the same machine sign
 in with a link.
 

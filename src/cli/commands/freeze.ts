@@ -30,7 +30,7 @@ export interface FreezeOptions extends GlobalOptions, UntilOptions {
 }
 
 /**
- * Prevents policies from starting runs: all of them, or a part, beside other freezes. Active runs continue.
+ * Prevents policies from starting runs: all of them, or a part, in addition to other freezes. Active runs continue.
  * A client or a tag is looked up first, which costs a request per 100 of them in each account.
  */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {

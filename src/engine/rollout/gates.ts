@@ -1,4 +1,4 @@
-/** What rollouts ask of the service between batches, beside the rounds of the supervisor. */
+/** What rollouts ask of the service between batches, while the supervisor continues. */
 import { AccountRefusedError } from '../../client/errors.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Run } from '../../run/run.ts';

@@ -460,7 +460,7 @@ describe('a report that is being made while the run is planned', () => {
     const now = await startAgency(['ada@one.example']);
     const early = await dispatch(
       now,
-      aReportPolicy({}, { timeout: { targetMs: 10_000, runMs: 28_800_000 } }),
+      aReportPolicy({}, { timeout: { targetMs: 30_000, runMs: 28_800_000 } }),
     );
     expect(early.first).toMatchObject({ outcome: 'failed', reason: 'timeout' });
     expect(early.first?.detail).toMatch(/^The task task-\d+ was still under way\.$/);
