@@ -21,6 +21,7 @@ const levels: Record<string, number> = {
   client: 3,
   sandbox: 3,
   job: 4,
+  trace: 4,
   policy: 5,
   engine: 6,
   schedule: 6,

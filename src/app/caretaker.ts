@@ -12,10 +12,12 @@ import { openQueues, type Queues } from '../queue/queues.ts';
 import { RecordsVersionError } from '../records/migrations/migrate.ts';
 import { withoutRefusals } from '../redis/refusal.ts';
 import type { Settings } from '../settings/settings.ts';
+import { tracedQueues } from '../trace/traced-queues.ts';
 import { type AccountLinks, openAccountLinks } from './account-links.ts';
 import { notePaused } from './audit-events.ts';
 import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
+import { withTraces } from './tracing.ts';
 
 export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   /** The settings it was opened with, with the changes that `take` received. */
@@ -57,9 +59,11 @@ export async function openCaretaker({
     process.exit(1);
   },
 }: CaretakerOptions): Promise<Caretaker> {
-  const log = withoutRefusals(unfilteredLog);
-  const [opened, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
-  const { records, clock, owner, redis } = opened;
+  const [{ opened, traces }, registry] = await Promise.all([
+    connectRecords(settings, withoutRefusals(unfilteredLog), given).then((one) => withTraces(one, settings)),
+    loadJobs(),
+  ]);
+  const { records, clock, owner, redis, log } = opened;
   // Before any work: Redis may have been restored to a state that is older than what was done.
   const prepare = () =>
     opened.prepare().catch((error: unknown) => {
@@ -72,9 +76,10 @@ export async function openCaretaker({
       .check()
       .catch((error: unknown) => log.debug({ err: error }, 'Redis was lost again immediately'));
   redis.store.on('ready', onReconnect);
-  const queues = openQueues(redis.store, log, (queue, waitedMs) =>
-    records.measurements.note('queueWait', [queue], waitedMs),
-  );
+  const onTaken = (queue: string, waitedMs: number) =>
+    records.measurements.note('queueWait', [queue], waitedMs);
+  const untraced = openQueues(redis.store, log, onTaken, traces?.telemetry);
+  const queues = traces ? tracedQueues(untraced, traces) : untraced;
   const links = openAccountLinks(settings, opened);
 
   const serves = (name: string): boolean => {
@@ -99,6 +104,7 @@ export async function openCaretaker({
     link: links.link,
     serves,
     owner,
+    traces,
     onPolicyPaused: (run, policy, pause) => notePaused(opened.audit, run, policy, pause),
   });
 
@@ -122,7 +128,8 @@ export async function openCaretaker({
       await records.measurements.publish();
       await links.close();
       // A queue may wait for a Redis that is away, so the connection is closed after a while in any case.
-      await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_TIMEOUT_MS).unref())]);
+      const timeout = new Promise((done) => setTimeout(done, CLOSE_TIMEOUT_MS).unref());
+      await Promise.all([Promise.race([queues.close(), timeout]), traces?.close()]);
       await opened.close();
     },
   };

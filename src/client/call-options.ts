@@ -21,6 +21,30 @@ export interface CallOptions {
   beforeSend?: () => Promise<number | undefined>;
   /** Called for every request that is actually sent, with its ticket. The cost of a run is counted here. */
   onRequest?: OnRequest;
+  /** Called for every request when its answer begins, or when none will come. */
+  onSent?: ((sent: SentRequest) => void) | undefined;
+}
+
+/** A request, without what it says of clients: its address, its body, its answer. Times are milliseconds since 1970. */
+export interface SentRequest {
+  operation: OperationId;
+  account: string;
+  requestClass: RequestClass;
+  method: string;
+  /** The path with the names of its parameters: `/api/v6/sites/{site_id}/sync`. */
+  template: string;
+  server: { scheme: string; address: string; port: number };
+  /** How long it waited for the budget. */
+  budgetWaitMs: number;
+  sentAt: number;
+  endedAt: number;
+  status?: number;
+  /** The service's name for the request, if the answer has one. */
+  requestId?: string | undefined;
+  /** Why no answer came: the code of a system error, or the name of an error. */
+  error?: string;
+  /** How often it was sent before, after a 429 or a redirect. */
+  resends: number;
 }
 
 export type OnRequest = (operation: OperationId, ticket: Ticket) => void;

@@ -120,6 +120,16 @@ export class Connection {
     }).compose(guarded);
   }
 
+  /** Where requests are sent. */
+  get server(): { scheme: string; address: string; port: number } {
+    const { protocol, hostname, port } = this.base;
+    return {
+      scheme: protocol.slice(0, -1),
+      address: hostname,
+      port: Number(port || (protocol === 'https:' ? 443 : 80)),
+    };
+  }
+
   /** The request path of `target`, which is relative to the base URL. */
   pathOf(target: string): string {
     return `${this.base.pathname.replace(/\/+$/, '')}${target}`;

@@ -6,8 +6,9 @@ import { type Meaning, meaningOf } from '../contract/answers.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
 import { SANDBOX_SERVER } from '../contract/sandbox.ts';
+import { systemCodeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions, SentRequest } from './call-options.ts';
 import { UnavailableError } from './errors.ts';
 import { type Connection, discard, type Exchange, isPage, type Reply } from './http.ts';
 import { encodeQuery } from './query.ts';
@@ -65,10 +66,10 @@ export class RequestSender {
     const { target, ...body } = requestOf(operation, input);
     const timeout = timeoutOf(operation, options);
     let path = this.connection.pathOf(target);
-    for (let redirects = 0; ; ) {
+    for (let redirects = 0, resends = 0; ; resends += 1) {
       const { method } = operation;
       const exchange = { operation: id, method, path, ...body, ...timeout, signal: options.signal };
-      const reply = await this.sendOnce(exchange, options);
+      const reply = await this.sendOnce(exchange, options, resends);
       const isRedirect = meaningOf(reply.status) === 'redirected';
       const next = redirects < MAX_REDIRECTS ? this.connection.redirectionOf(exchange, reply) : undefined;
       if (!isRedirect && reply.status !== 429) return reply;
@@ -81,12 +82,24 @@ export class RequestSender {
   }
 
   /** Sends one request within the budget, and reports its result to the budget. */
-  private async sendOnce(exchange: Exchange, options: CallOptions): Promise<TimedReply> {
+  private async sendOnce(exchange: Exchange, options: CallOptions, resends: number): Promise<TimedReply> {
     const { clock } = this.deps;
+    const askedAt = clock.now();
     const ticket = await this.take(options);
+    const budgetWaitMs = clock.now() - askedAt;
     // Without a report: a request that was not sent, or was aborted, shows nothing about the service.
     let report: WindowReport | undefined;
     const sent = { at: 0 };
+    const tell = (result: Pick<SentRequest, 'status' | 'requestId' | 'error'>) =>
+      options.onSent?.({
+        ...this.factsOf(exchange.operation),
+        requestClass: options.requestClass,
+        budgetWaitMs,
+        sentAt: sent.at,
+        endedAt: clock.now(),
+        resends,
+        ...result,
+      });
     try {
       const sendBy = await options.beforeSend?.();
       options.onRequest?.(exchange.operation, ticket);
@@ -99,8 +112,10 @@ export class RequestSender {
           report = { kind: 'failed' };
           this.deps.onExchange(exchange.operation, 'unanswered', clock.now() - sent.at);
         }
+        if (!late) tell({ error: systemCodeOf(error) ?? nameOf(error) });
         throw error;
       });
+      tell({ status: reply.status, requestId: reply.header('x-request-id') });
       const leadsNowhere = this.connection.redirectionOf(exchange, reply) === undefined;
       report = windowReportOf(reply, leadsNowhere);
       const exchanged = { sentAt: sent.at, receivedAt: clock.now() };
@@ -112,6 +127,16 @@ export class RequestSender {
       if (report) this.failuresInARow = report.kind === 'failed' ? this.failuresInARow + 1 : 0;
       this.reportToBudget(ticket, report);
     }
+  }
+
+  /** What is the same for all requests of an operation. */
+  private factsOf(
+    id: OperationId,
+  ): Pick<SentRequest, 'operation' | 'account' | 'method' | 'template' | 'server'> {
+    const { method, path } = operationOf(id);
+    const { account } = this.deps;
+    const { server } = this.connection;
+    return { operation: id, account, method, template: this.connection.pathOf(path), server };
   }
 
   private take({ requestClass, policy, whenSpent, signal }: CallOptions): Promise<Ticket> {
@@ -148,6 +173,8 @@ export class RequestSender {
  */
 const timeoutOf = (operation: Operation, { requestClass }: CallOptions): Pick<Exchange, 'answerWithinMs'> =>
   requestClass === 'person' && operation.answers !== 'pdf' ? { answerWithinMs: PERSON_TIMEOUT_MS } : {};
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
 /** The path with its parameters filled in, the query, and the body. */
 function requestOf(operation: Operation, input: object): { target: string; body?: unknown } {

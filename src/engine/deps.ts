@@ -12,6 +12,7 @@ import { parseRecord } from '../records/parse-record.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
+import type { Traces } from '../trace/traces.ts';
 
 /** The client and budget of an account. */
 export interface AccountLink {
@@ -58,6 +59,8 @@ export interface EngineDeps {
   serves(account: string): boolean;
   /** The name under which this process holds leases and reports its presence; unique per process. */
   owner: string;
+  /** Makes traces of the requests of runs; missing where traces are off. */
+  traces?: Pick<Traces, 'requestsOf'> | undefined;
   /** Called once for every policy that was paused because its runs failed; `run` is the last failed run. */
   onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
 }

@@ -6,7 +6,7 @@
  * the queues: the records are the history.
  */
 import { createRequire } from 'node:module';
-import type { ConnectionOptions, Job, Queue } from 'bullmq';
+import type { ConnectionOptions, Job, Queue, Telemetry } from 'bullmq';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
@@ -64,14 +64,18 @@ const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 /**
  * The queues, opened when they are first used. The connection has to retry without limit, as BullMQ requires,
  * and the caller closes it. `onTaken` is called when a worker of this process takes an entry for the first time.
+ * With `telemetry`, BullMQ makes traces.
  */
 export function openQueues(
   connection: ConnectionOptions,
   log: Log,
   onTaken: (queue: string, waitedMs: number) => void = () => undefined,
+  telemetry?: Telemetry,
 ): Queues {
+  const traced = telemetry ? { telemetry } : {};
   const defaults = {
     prefix: PREFIX,
+    ...traced,
     streams: { events: { maxLen: 1000 } },
   };
   // A lost connection is logged once, where it was opened. Here each queue and worker would log it again.
@@ -113,6 +117,7 @@ export function openQueues(
       ...LOCKS,
       removeOnComplete: KEPT,
       removeOnFail: KEPT,
+      ...traced,
     });
     worker.on('error', logError);
     worker.on('failed', (job, error) => log.error({ err: error, entry: job?.data }, 'an entry failed'));

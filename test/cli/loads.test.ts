@@ -63,7 +63,7 @@ test.each([
   expect(loaded()).toEqual([...loads].sort());
 });
 
-test('the daemon loads bull-board only when its page is requested', async () => {
+test('the daemon loads bull-board only when its page is requested, and OpenTelemetry only when traces are on', async () => {
   const { environment, loaded } = watched(['daemon']);
   const daemon = desk.start(['daemon', '--port', '0'], environment);
   await daemon.line(/the daemon is running/);
@@ -71,5 +71,7 @@ test('the daemon loads bull-board only when its page is requested', async () => 
   await daemon.ended;
 
   expect(loaded()).toEqual(expect.arrayContaining(['bullmq', 'hono', 'prom-client']));
-  expect(loaded().filter((name) => /bull-board|pdfkit|pino-pretty/.test(name))).toEqual([]);
+  expect(
+    loaded().filter((name) => /bull-board|pdfkit|pino-pretty|opentelemetry|bullmq-otel/.test(name)),
+  ).toEqual([]);
 });

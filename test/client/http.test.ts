@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
-import type { CallOptions } from '../../src/client/call-options.ts';
+import type { CallOptions, SentRequest } from '../../src/client/call-options.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/client/errors.ts';
 import { Connection } from '../../src/client/http.ts';
@@ -64,6 +64,35 @@ describe('a service with several addresses', () => {
 
     await expect(exchange).rejects.toMatchObject({ code: 'UNAVAILABLE', sent });
   });
+});
+
+test('each request that was sent is described by its template, server, wait, answer and number of resends', async () => {
+  answer = ({ url }, response) => {
+    if (url === '/moved') return sendJson(response, 200, noTags, { 'x-request-id': 'req-2' });
+    sendJson(response, 308, {}, { location: '/moved' });
+  };
+  const sent: SentRequest[] = [];
+  const onSent = (one: SentRequest) => sent.push(one);
+  await listTags({ onSent });
+  answer = (_request, response) => response.destroy();
+  await client
+    .call('syncSite', { site_id: 'a' }, { requestClass: 'person', onSent })
+    .catch((error: unknown) => expect(error).toBeInstanceOf(UnavailableError));
+
+  const { hostname, port } = new URL(service.url);
+  const same = {
+    account: 'agency',
+    requestClass: 'person',
+    server: { scheme: 'http', address: hostname, port: Number(port) },
+    budgetWaitMs: expect.any(Number),
+  };
+  const tags = { ...same, operation: 'listTags', method: 'GET', template: '/api/v6/tags' };
+  expect(sent).toMatchObject([
+    { ...tags, status: 308, resends: 0 },
+    { ...tags, status: 200, resends: 1, requestId: 'req-2' },
+    { ...same, template: '/api/v6/sites/{site_id}/sync', error: 'UND_ERR_SOCKET', resends: 0 },
+  ]);
+  expect(sent.every(({ sentAt, endedAt }) => sentAt <= endedAt)).toBe(true);
 });
 
 describe('redirects', () => {

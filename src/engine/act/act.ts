@@ -260,6 +260,7 @@ class Step {
       policy: this.run.policy.name,
       whenSpent: 'leave',
       signal: this.stopping,
+      onSent: this.deps.traces?.requestsOf({ run: this.run.id, target: this.target.id }),
       onRequest: (operation, { duringOutage = false }) => {
         // A read is retried when it fails. Only its first try shows whether the outage had begun before it.
         if (isFirst) this.duringOutage = duringOutage;

@@ -33,6 +33,7 @@ import {
   lacksDetail,
   partition,
   runWithMostInFlight,
+  workOf,
 } from './followed.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
 
@@ -108,6 +109,7 @@ export class Follower {
       whenSpent: 'leave',
       signal: this.stopping,
       onRequest: this.uncounted.count,
+      onSent: this.deps.traces?.requestsOf({ run: runWithMostInFlight(followed) }),
     };
     try {
       const open = await this.sweep(kind, followed, options);
@@ -234,10 +236,10 @@ export class Follower {
     const ranked = due
       .map(({ one }) => ({ one, ...this.pollsOf(one) }))
       .sort((a, b) => Number(isLost(b.one)) - Number(isLost(a.one)) || a.at - b.at);
-    const { api, affordable } = await this.pollApi(open, options);
+    const { apiFor, affordable } = await this.pollApi(open, options);
     for (const { one, count } of ranked.slice(0, affordable)) {
       this.polls.set(keyOfFollowed(one), { at: now, count: count + 1 });
-      const found = await this.requestStatus(api, one, options);
+      const found = await this.requestStatus(apiFor(one), one, options);
       if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
       else if (isLost(one))
         await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
@@ -262,10 +264,10 @@ export class Follower {
    */
   private async explainAll(unexplained: readonly Evaluated[], options: CallOptions): Promise<Evaluated[]> {
     if (unexplained.length === 0) return [];
-    const { api, affordable } = await this.pollApi(unexplained, options);
+    const { apiFor, affordable } = await this.pollApi(unexplained, options);
     const explained: Evaluated[] = [];
     for (const { one, verdict } of unexplained.slice(0, affordable)) {
-      explained.push({ one, verdict: await this.explain(api, one, verdict) });
+      explained.push({ one, verdict: await this.explain(apiFor(one), one, verdict) });
     }
     return [...explained, ...unexplained.slice(affordable)];
   }
@@ -286,7 +288,7 @@ export class Follower {
   private async pollApi(
     open: readonly { one: Followed }[],
     options: CallOptions,
-  ): Promise<{ api: Api; affordable: number }> {
+  ): Promise<{ apiFor: (one: Followed) => Api; affordable: number }> {
     const now = this.deps.clock.now();
     const { client, budget } = this.deps.link(this.account);
     this.pollRequests = this.pollRequests.filter((at) => now - at < 60_000);
@@ -297,11 +299,14 @@ export class Follower {
         this.pollRequests.push(this.deps.clock.now());
       },
     };
-    const { api } = createJobApi(client, counted, readOnlyCall(client, counted));
+    const apiFor = (one: Followed) => {
+      const own = { ...counted, onSent: this.deps.traces?.requestsOf(workOf(one)) };
+      return createJobApi(client, own, readOnlyCall(client, own)).api;
+    };
     const { limit, remaining } = await budget.state();
     const spentLastMinute = this.pollRequests.length;
     const someLost = open.some(({ one }) => isLost(one));
-    return { api, affordable: affordablePolls({ limit, remaining, spentLastMinute, someLost }) };
+    return { apiFor, affordable: affordablePolls({ limit, remaining, spentLastMinute, someLost }) };
   }
 
   private pollsOf(one: Followed): { at: number; count: number } {

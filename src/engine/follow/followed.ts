@@ -7,6 +7,7 @@ import type { Verdict } from '../../job/watch/watch.ts';
 import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
+import type { Work } from '../../trace/traces.ts';
 import { concluded, continued, stepDone, stillUnderWay, taskCancelled } from '../act/decide.ts';
 import { policyOf } from '../deps.ts';
 import { explainEnd, namingStep } from '../explain-end.ts';
@@ -72,6 +73,13 @@ export const isLost = ({ target }: Pick<Followed, 'target'>): boolean => target.
 export function partition<T>(all: readonly T[], condition: (one: T) => boolean): [T[], T[]] {
   return [all.filter(condition), all.filter((one) => !condition(one))];
 }
+
+/** What a request about this work alone is sent for. */
+export const workOf = ({ run, target, watch }: Followed): Work => ({
+  run: run.id,
+  target: target.id,
+  followedSince: watch.since,
+});
 
 export const keyOfFollowed = ({ run, target }: Followed): string => `${run.id}/${target.id}`;
 

@@ -35,6 +35,7 @@ export async function planningOf(
     announcements: { all: () => records.announcements.all(run.account, run.policy) },
     requestClass: 'action',
     onRequest: spent.count,
+    onSent: deps.traces?.requestsOf({ run: run.id }),
     views: viewsOf(policy),
     freezes,
     ...(signal ? { signal } : {}),

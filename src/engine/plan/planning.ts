@@ -105,6 +105,7 @@ export interface Planning {
   /** Whether a person or a run waits for the plan. */
   requestClass: 'person' | 'action';
   onRequest: (operation: OperationId) => void;
+  onSent?: CallOptions['onSent'];
   /** Called with each item of the list, before it is evaluated. */
   onCandidate?: (candidate: unknown) => void;
   /** Called with each item of the list of `for_each`, before it is evaluated. */
@@ -141,9 +142,16 @@ export const takesAll = ({ job, only, retry }: Planning): boolean =>
   only !== undefined && retry && !job.reportsSelection;
 
 /** The call options of all requests of a plan. */
-export const callOptionsOf = ({ requestClass, policy, onRequest, signal }: Planning): CallOptions => ({
+export const callOptionsOf = ({
+  requestClass,
+  policy,
+  onRequest,
+  onSent,
+  signal,
+}: Planning): CallOptions => ({
   requestClass,
   policy: policy.name,
   onRequest,
+  onSent,
   ...(signal ? { signal } : {}),
 });

@@ -60,6 +60,8 @@ export class SiteWriter {
       requestClass: 'record',
       whenSpent: 'leave',
       signal: this.stopping,
+      // As its cost, it is the first run's.
+      onSent: this.deps.traces?.requestsOf({ run: this.claim.runs[0]?.id ?? '' }),
       onRequest: () => {
         this.requests += 1;
       },

@@ -1,0 +1,123 @@
+/** Receivers that are away, slow or of another protocol, and the variables that say what is sent. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+let receiver: OtlpReceiver;
+
+beforeEach(async () => {
+  sandbox = await startSandbox({ sites: 2, speed: 200, rateLimit: 0, token: 't' });
+  for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
+  receiver = await startOtlpReceiver();
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
+  await desk.keepRedis();
+});
+afterEach(async () => {
+  await desk.clear();
+  await sandbox.stop();
+  await receiver.stop();
+});
+
+/** A run by a daemon with these variables, and the log of the daemon. */
+async function runWith(env: Record<string, string>): Promise<{ report: object; log: string[] }> {
+  const daemon = desk.start(['daemon'], env);
+  await daemon.line(/the daemon is running/);
+  const { stdout } = await desk.run(['run', 'nightly-sync', '--json'], env);
+  daemon.child.kill('SIGTERM');
+  const { stderr } = await daemon.ended;
+  return { report: JSON.parse(stdout), log: stderr.trim().split('\n') };
+}
+
+const succeeded = { status: 'succeeded', counts: { succeeded: 2, failed: 0 } };
+
+test('without a receiver the run is unaffected, and the log says so once', async () => {
+  await receiver.stop();
+
+  const { report, log } = await runWith({
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+  });
+
+  expect(report).toMatchObject(succeeded);
+  expect(log.filter((line) => line.includes('traces could not be sent'))).toHaveLength(1);
+  expect(log.filter((line) => line.includes('OpenTelemetry:'))).toEqual([]);
+  expect(log.at(-1)).toContain('stopped');
+});
+
+test('a receiver that does not answer delays neither the run nor the end of the daemon for long', async () => {
+  receiver.answers = 'hang';
+  const asked = performance.now();
+
+  const { report, log } = await runWith({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+
+  expect(report).toMatchObject(succeeded);
+  expect(log.at(-1)).toContain('stopped');
+  expect(receiver.bodies.length).toBeGreaterThan(0);
+  expect(performance.now() - asked).toBeLessThan(28_000);
+});
+
+test('traces are sent as protobuf unless OTEL_EXPORTER_OTLP_PROTOCOL is http/json', async () => {
+  const { report } = await runWith({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/traces`,
+    OTEL_SERVICE_NAME: 'night-shift',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+  });
+
+  expect(new Set(receiver.bodies.map(({ headers }) => headers['content-type']))).toEqual(
+    new Set(['application/x-protobuf']),
+  );
+  const sent = receiver.bodies.map(({ text }) => text).join('');
+  for (const part of [(report as { run: string }).run, 'night-shift', 'staging'])
+    expect(sent).toContain(part);
+});
+
+test('the variables may be in .env of the project', async () => {
+  desk.write(
+    '.env',
+    `OTEL_EXPORTER_OTLP_ENDPOINT=${receiver.url}\nOTEL_EXPORTER_OTLP_PROTOCOL=http/json\nOTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20of-the-receiver"\n`,
+  );
+
+  await runWith({});
+
+  expect(receiver.spans.map(({ name }) => name)).toContain('run nightly-sync');
+  expect(receiver.bodies[0]?.headers['authorization']).toBe('Bearer of-the-receiver');
+});
+
+test.each([
+  { name: 'no variable', env: () => ({}) },
+  {
+    name: 'OTEL_SDK_DISABLED',
+    env: (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SDK_DISABLED: 'true' }),
+  },
+  {
+    name: 'OTEL_TRACES_EXPORTER=none',
+    env: (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_EXPORTER: 'none' }),
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER=always_off',
+    env: (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_SAMPLER: 'always_off' }),
+  },
+])('with $name, nothing is sent and no log line has the id of a trace', async ({ env }) => {
+  const { report, log } = await runWith(env(receiver.url));
+
+  expect(report).toMatchObject(succeeded);
+  expect(receiver.bodies).toEqual([]);
+  expect(log.filter((line) => line.includes('trace_id'))).toEqual([]);
+});
+
+test('a protocol that is not supported is named in the log, and the run is unaffected', async () => {
+  const { report, log } = await runWith({
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+  });
+
+  expect(report).toMatchObject(succeeded);
+  expect(log.join('\n')).toContain(
+    'there are no traces: OTEL_EXPORTER_OTLP_PROTOCOL may be http/protobuf or http/json',
+  );
+});
