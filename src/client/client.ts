@@ -10,14 +10,14 @@ import { ContractError, type Drift } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import type { Log } from '../log.ts';
-import type { CallOptions, OnRequest } from './call-options.ts';
+import type { CallOptions } from './call-options.ts';
 import { NotTheServiceError, UnavailableError } from './errors.ts';
 import { Connection, isTimeout } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { ReplyReader } from './reply-reader.ts';
 import { type OnExchange, RequestSender } from './request-sender.ts';
 import { ServiceClock } from './service-clock.ts';
-import { probeService, sharedProbe } from './service-probe.ts';
+import { probeService, sharedProbe, type Told } from './service-probe.ts';
 
 export interface Client {
   readonly account: string;
@@ -51,7 +51,7 @@ export interface Client {
    * Callers that ask while a probe is in progress share the next one, so the result is never older than the
    * call. Costs one request, up to three if one fails. Returns false immediately when the signal aborts.
    */
-  answers(onRequest: OnRequest, signal?: AbortSignal): Promise<boolean>;
+  answers(told: Told, signal?: AbortSignal): Promise<boolean>;
   /**
    * Converts `at`, a time of our clock, to the service's clock, as measured from its answers. Costs one small
    * request if no answer has shown a time yet, otherwise none. If no answer ever shows a time, the bounds are
@@ -102,7 +102,7 @@ export function openClient({
     account: account.name,
     call,
     download: downloadWith(sender, reader, clock),
-    answers: sharedProbe((onRequest) => probeService(sendSmallRequest, onRequest)),
+    answers: sharedProbe((told) => probeService(sendSmallRequest, told)),
     waitingSince: () => sender.waitingSince(),
     isSandbox: () => sender.isSandbox(),
     serviceTime: serviceTimeWith(sendSmallRequest, serviceClock),

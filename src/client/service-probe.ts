@@ -1,6 +1,6 @@
 /** Checks whether the service gives usable answers: one small request, shared by all concurrent callers. */
 import { CaretakerError } from '../errors.ts';
-import type { CallOptions, OnRequest } from './call-options.ts';
+import type { CallOptions } from './call-options.ts';
 import { AccountRefusedError, ConflictError, GoneError, RejectedError } from './errors.ts';
 
 /** A service that takes longer to answer a small request counts as down. */
@@ -9,14 +9,17 @@ const PROBE_TIMEOUT_MS = 5_000;
 /** With these errors the service did answer the request. */
 const refusals = [AccountRefusedError, RejectedError, GoneError, ConflictError];
 
+/** What is told of the request. */
+export type Told = Pick<CallOptions, 'onRequest' | 'onSent'>;
+
 /** Sends the service a small request. A refusal counts as a usable answer. */
 export async function probeService(
   ask: (options: CallOptions) => Promise<unknown>,
-  onRequest: OnRequest,
+  told: Told,
 ): Promise<boolean> {
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
   try {
-    await ask({ requestClass: 'control', whenSpent: 'leave', onRequest, signal });
+    await ask({ requestClass: 'control', whenSpent: 'leave', ...told, signal });
     return true;
   } catch (error) {
     if (refusals.some((refusal) => error instanceof refusal)) return true;
@@ -30,14 +33,14 @@ export async function probeService(
  * probe that started before the call may be out of date.
  */
 export function sharedProbe(
-  probe: (onRequest: OnRequest) => Promise<boolean>,
-): (onRequest: OnRequest, signal?: AbortSignal) => Promise<boolean> {
+  probe: (told: Told) => Promise<boolean>,
+): (told: Told, signal?: AbortSignal) => Promise<boolean> {
   let current: Promise<unknown> = Promise.resolve();
   let next: Promise<boolean> | undefined;
-  return (onRequest, signal) => {
+  return (told, signal) => {
     next ??= current.then(() => {
       next = undefined;
-      const answer = probe(onRequest);
+      const answer = probe(told);
       current = answer.catch(() => undefined);
       return answer;
     });

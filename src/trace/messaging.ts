@@ -10,7 +10,7 @@ export class MessagingAttributes implements SpanProcessor {
   onStart(span: Span): void {
     if (span.instrumentationScope.name !== BULLMQ) return;
     const [operation = '', queue = ''] = span.name.split(' ');
-    const type = types[span.kind];
+    const type = operation === 'complete' || operation === 'fail' ? 'settle' : types[span.kind];
     span.setAttributes({
       'messaging.system': 'bullmq',
       'messaging.destination.name': queue,

@@ -262,7 +262,7 @@ describe('a service in trouble', () => {
   });
 
   test('a service that refuses the account is available', async () => {
-    const answers = () => client.answers(() => undefined);
+    const answers = () => client.answers({});
     sandbox.account.deactivate();
     expect(await answers()).toBe(true);
     sandbox.outage.begin('status-503');

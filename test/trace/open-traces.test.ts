@@ -193,7 +193,8 @@ test('spans that the receiver does not take in time are dropped: the memory is b
   for (let sent = 0; sent < 100; sent += 1) traces.runEnded(runOf(`nightly.${sent}`));
   await traces.close();
 
-  expect(receiver.spans).toHaveLength(10);
+  // Those on their way, and a full queue.
+  expect(receiver.spans).toHaveLength(20);
 });
 
 test('a text that looks like a secret is hidden in a span', async () => {

@@ -123,7 +123,7 @@ describe('a run that one process fires and another one works on', () => {
         kind: 3,
         attributes: {
           'http.request.method': 'POST',
-          'http.response.status_code': 201,
+          'http.response.status_code': 200,
           'url.scheme': 'http',
           'server.address': hostname,
           'server.port': Number(port),
@@ -154,11 +154,19 @@ describe('a run that one process fires and another one works on', () => {
     const [root] = named('run nightly-sync');
     const queued = spans.filter(({ scope }) => scope === 'bullmq');
     expect(new Set(queued.map(({ name }) => name))).toEqual(
-      new Set(['addBulk plans', 'process plans', 'addBulk actions', 'process actions']),
+      new Set(
+        ['plans', 'actions'].flatMap((queue) =>
+          ['addBulk', 'process', 'complete'].map((one) => `${one} ${queue}`),
+        ),
+      ),
     );
     for (const sent of named(/^addBulk /)) {
       expect(parentOf(sent)).toBe(root);
       expect(sent).toMatchObject({ kind: 4, attributes: { 'messaging.operation.type': 'send' } });
+    }
+    for (const settled of named(/^complete /)) {
+      expect(parentOf(settled)?.name).toBe(settled.name.replace('complete', 'process'));
+      expect(settled.attributes).toMatchObject({ 'messaging.operation.type': 'settle' });
     }
     for (const done of named(/^process /)) {
       expect(parentOf(done)?.name).toBe(done.name.replace('process', 'addBulk'));

@@ -172,7 +172,8 @@ class Step {
    */
   private async isOutage(error: unknown): Promise<boolean> {
     if (!(error instanceof UnavailableError && error.sent)) return false;
-    return this.duringOutage || !(await this.client.answers(this.spent.count, this.stopping));
+    const told = { onRequest: this.spent.count, onSent: this.options().onSent };
+    return this.duringOutage || !(await this.client.answers(told, this.stopping));
   }
 
   private async resolve(): Promise<StepResult> {

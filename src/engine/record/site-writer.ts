@@ -109,9 +109,7 @@ export class SiteWriter {
 
   /** Whether the service gives usable answers to other requests. Costs one request, up to three if one fails. */
   answers(): Promise<boolean> {
-    return this.client.answers(() => {
-      this.requests += 1;
-    }, this.stopping);
+    return this.client.answers(this.options, this.stopping);
   }
 
   /** Sets the state of the records of these runs. `drop`: the intent that has its result. */

@@ -92,7 +92,7 @@ test('many requests that fail at the same time share one check whether the servi
   world = await startWorld({ sites: 1, work: false, speedUp: 1 });
   const { client } = world.caretaker.link('default');
   const asked: string[] = [];
-  const ask = () => client.answers((operation) => asked.push(operation));
+  const ask = () => client.answers({ onRequest: (operation) => asked.push(operation) });
 
   expect(await Promise.all([ask(), ask(), ask()])).toEqual([true, true, true]);
   expect(asked).toEqual(['listTags']);
