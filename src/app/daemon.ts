@@ -6,6 +6,8 @@ import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
+import type { Queues } from '../queue/queues.ts';
+import type { Depth } from '../records/depth-store.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
 import { watchRedis } from '../redis/health.ts';
 import { dueAtOf } from '../schedule/lateness.ts';
@@ -15,13 +17,13 @@ import type { Settings } from '../settings/settings.ts';
 import { warningsOf } from '../settings/warnings.ts';
 import { placeOf } from '../yaml/diagnostic.ts';
 import { noteCaughtUp, policyChangesTo, settingsChangesTo, signInsTo } from './audit-events.ts';
-import { budgetsOf, openBudgetLooks } from './budget-alerts.ts';
 import type { Caretaker } from './caretaker.ts';
 import { noteBrokenFiles } from './file-alerts.ts';
 import { overview } from './overview.ts';
 import { policyVersionsTo } from './policy-versions.ts';
 import type { Role } from './roles.ts';
 import { logRunStarts } from './run-log.ts';
+import { openVitals, type VitalsMeter } from './vitals.ts';
 
 export interface Daemon {
   /** The dashboard, when this process serves it. */
@@ -65,7 +67,8 @@ export async function startDaemon(options: {
   const noteSettings = settingsChangesTo(audit, settings);
   const fires = given.includes('scheduler');
   const agreement = openPolicyAgreement({ watcher, fires, owner: caretaker.owner, records, clock, log });
-  const state = { caretaker, given, watcher, agreement, startedAt: clock.now() };
+  const vitals = openVitals();
+  const state = { caretaker, given, watcher, agreement, vitals, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
   const warned = new Set<string>();
@@ -84,7 +87,11 @@ export async function startDaemon(options: {
   };
   warn(settings);
   const watch = watchRedis({ store: caretaker.redis.store, queues: caretaker.queues, clock, log });
-  const stops: (() => Promise<void>)[] = [() => watcher.close(), () => watch.close()];
+  const stops: (() => Promise<void>)[] = [
+    async () => vitals.close(),
+    () => watcher.close(),
+    () => watch.close(),
+  ];
   const stop = async () => {
     for (const end of stops.reverse()) {
       await end().catch((error: unknown) => log.warn({ err: error }, 'a part of the daemon failed to stop'));
@@ -143,6 +150,7 @@ export async function startDaemon(options: {
         waiting,
         differences: agreement.differences,
         troubles: watch.troubles,
+        facts: watch.facts,
       }),
       records,
       queues: caretaker.queues,
@@ -186,6 +194,7 @@ interface DaemonState {
   given: readonly Role[];
   watcher: PolicyWatcher;
   agreement: PolicyAgreement;
+  vitals: VitalsMeter;
   startedAt: number;
   dashboardPort?: number;
 }
@@ -196,6 +205,7 @@ function showPresence({
   given,
   watcher,
   agreement,
+  vitals,
   startedAt,
   dashboardPort,
 }: DaemonState): Promise<void> {
@@ -209,16 +219,21 @@ function showPresence({
     ...(dashboardPort === undefined ? {} : { dashboardPort }),
     keeps: [...watcher.kept()],
     policies: agreement.digest(),
+    vitals: vitals.read(),
   });
 }
 
-/** Repeats at an interval: records presence, logs freezes, compares policies, deletes old runs. */
+/** How many entries of each queue wait or are active. */
+async function depthOf(queues: Queues): Promise<Depth> {
+  const counts = Object.entries(await queues.counts());
+  return Object.fromEntries(counts.map(([queue, { waiting, active }]) => [queue, waiting + active]));
+}
+
+/** Repeats at an interval: records presence and the depth of the queues, logs freezes, compares policies, deletes old runs. */
 function heartbeat(state: DaemonState): () => Promise<void> {
   const { caretaker, given, watcher, agreement } = state;
   const { records, clock, log, owner } = caretaker;
   const stopping = new AbortController();
-  const { policies } = watcher;
-  const budgets = openBudgetLooks({ records, clock, policies, budgets: budgetsOf(caretaker) });
   let prunedAt = Number.NEGATIVE_INFINITY;
   let frozen: string[] = [];
   const round = async () => {
@@ -230,6 +245,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
     if (freezes.length === 0 && frozen.length > 0) log.info('no longer frozen: policies fire again');
     frozen = freezes;
     await showPresence(state);
+    await records.depths.note(seenAt, () => depthOf(caretaker.queues));
     await noteBrokenFiles(records, watcher, seenAt);
     await agreement.look();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {
@@ -239,7 +255,6 @@ function heartbeat(state: DaemonState): () => Promise<void> {
       const removed = await records.runs.prune(before);
       if (removed > 0) log.info({ runs: removed }, 'old runs deleted (retention)');
     }
-    if (given.includes('scheduler')) await budgets.look();
   };
   const rounds = (async () => {
     while (!stopping.signal.aborted) {

@@ -3,8 +3,8 @@
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
 import { receiverViews } from '../notify/receiver-view.ts';
-import { sendTest } from '../notify/send-test.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
+import type { RedisFacts } from '../redis/facts.ts';
 import type { RedisTrouble } from '../redis/health.ts';
 import { accountOf } from '../settings/account.ts';
 import { type Diagnostic, hintOf, placeOf, shortFile } from '../yaml/diagnostic.ts';
@@ -22,7 +22,6 @@ export type Overview = Pick<
   | 'accounts'
   | 'budgetOf'
   | 'receivers'
-  | 'sendTest'
   | 'drift'
   | 'engine'
   | 'needAccount'
@@ -43,6 +42,7 @@ export function overview(
     differences: () => readonly string[];
     /** The problems of a Redis that answers. */
     troubles: () => readonly RedisTrouble[];
+    facts: () => readonly RedisFacts[];
   },
 ): Overview {
   const { redis, drift, settings, clock, engine } = caretaker;
@@ -73,14 +73,10 @@ export function overview(
         brokenFiles: brokenFilesOf(watcher),
         differences: process.differences(),
         troubles: process.troubles(),
+        servers: process.facts(),
       };
     },
     receivers: () => receiverViews(caretaker.settings.notifications),
-    async sendTest(name, id) {
-      const receiver = caretaker.settings.notifications[name];
-      if (receiver) return sendTest(receiver, clock, id);
-      return { is: 'failed', why: 'the configuration does not have it any more', ms: 0 };
-    },
     accounts: () =>
       Promise.all(
         budgets.map(async ({ account, budget, reserve }): Promise<AccountView> => {

@@ -11,10 +11,10 @@ import type { Engine } from '../engine/engine.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import type { ReceiverView } from '../notify/receiver-view.ts';
-import type { TestResult } from '../notify/send-test.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
+import type { RedisFacts } from '../redis/facts.ts';
 import type { Reasons } from '../run/reasons.ts';
 
 /** A policy file with errors: its previous policies stay active. */
@@ -43,7 +43,9 @@ export interface Health {
    * Problems of a Redis that answers: a sentence without its full stop, whether the problem stops all work, and
    * whether Redis refuses to write.
    */
-  troubles: readonly { stops: boolean; message: string; refuses?: true }[];
+  troubles: readonly { stops: boolean; message: string; refuses?: true; queue?: string }[];
+  /** What each server of Redis reported at the last check, a few seconds ago. */
+  servers: readonly RedisFacts[];
 }
 
 /** An account's budget, shared by all processes. */
@@ -122,8 +124,6 @@ export interface DashboardOptions {
   health: () => Promise<Health>;
   /** The receivers of notifications in the present settings. */
   receivers: () => readonly ReceiverView[];
-  /** Sends a test message to one of them, once, with this id. */
-  sendTest: (receiver: string, id: string) => Promise<TestResult>;
   /** The accounts of the settings. */
   accounts: () => Promise<readonly AccountView[]>;
   /** The budget of an account of the settings; undefined for others. */

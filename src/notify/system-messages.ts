@@ -41,9 +41,7 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
     const known = await records.problems.ofPolicy(policy);
     return { ...base, ...newTo(known, 'missed', asked, deps, at) };
   }
-  const isAboutBudget = event === 'budget-cannot-fit' || event === 'budget-fits';
-  const about = isAboutBudget && account !== undefined ? { about: `budget ${account}` } : {};
-  return { ...base, to: asked, changes: [], ...about };
+  return { ...base, to: asked, changes: [] };
 }
 
 /** Of these receivers those that are notified, once in `repeat_interval`; and the changes for all of them. */

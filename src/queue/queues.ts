@@ -29,8 +29,8 @@ export interface Queues {
   drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
-  /** Attempts deliveries, at most `concurrency` at the same time. `to`: missing in entries of an older release. */
-  deliver(attempt: (delivery: string, to?: string) => Promise<void>, concurrency: number): Working;
+  /** Attempts deliveries, at most `concurrency` at the same time. */
+  deliver(attempt: (delivery: string) => Promise<void>, concurrency: number): Working;
   /** How many entries wait and are active, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
   /** The names of paused queues, of which no worker gets entries. */
@@ -48,6 +48,9 @@ export interface Queues {
  */
 const require = createRequire(import.meta.url);
 const bullmq = () => require('bullmq') as typeof import('bullmq');
+
+/** The version of BullMQ. */
+export const bullmqVersion = (): string => (require('bullmq/package.json') as { version: string }).version;
 
 /** With the hash tag of the records, so that all keys of Caretaker are in one slot of a Redis Cluster. */
 const PREFIX = '{caretaker}:queue';
@@ -168,7 +171,7 @@ export function openQueues(
     deliver(attempt, concurrency) {
       // What came of an attempt is in the delivery.
       const worker = take('deliveries', concurrency, async (entry) => {
-        if (entry.kind === 'deliver') await attempt(entry.delivery, entry.to);
+        if (entry.kind === 'deliver') await attempt(entry.delivery);
         return undefined;
       });
       return { stop: () => worker.close() };

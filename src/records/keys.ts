@@ -65,6 +65,8 @@ export const keys = {
   presence: `${PREFIX}:presence`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
+  /** How many entries the queues had in each minute: see `depth-store.ts`. */
+  queueDepth: `${PREFIX}:presence:queue-depth`,
   policyContents: (process: string) => `${PREFIX}:presence:${process}:policy-contents`,
   /** The version of the records: see `migrations/migrate.ts`. */
   schema: `${PREFIX}:schema`,
@@ -103,8 +105,6 @@ export const keys = {
   deliveries: `${PREFIX}:deliveries`,
   dueDeliveries: `${PREFIX}:deliveries:due`,
   delivery: (id: string) => `${PREFIX}:delivery:${id}`,
-  /** When a heartbeat was sent last: see `heartbeat-store.ts`. */
-  heartbeat: (name: string) => `${PREFIX}:heartbeat:${name}`,
   /** What receivers were notified of, and is not over: see `problem-store.ts`. */
   problemsOfPolicy: (policy: string) => `${PREFIX}:problems:policy:${policy}`,
   problemsOfAccount: (account: string) => `${PREFIX}:problems:account:${account}`,

@@ -19,6 +19,20 @@ const KeptPolicy = z.object({
 });
 export type KeptPolicy = z.output<typeof KeptPolicy>;
 
+/** How a process is. */
+const Vitals = z.object({
+  /** Of Caretaker, and of Node. */
+  version: z.string(),
+  node: z.string(),
+  /** Its whole memory, and what its objects take. */
+  memoryBytes: z.number(),
+  heapBytes: z.number(),
+  /** How late 99 of 100 timers were at most in the last seconds, and the latest one. */
+  lagMs: z.number(),
+  maxLagMs: z.number(),
+});
+export type Vitals = z.output<typeof Vitals>;
+
 /** A process that runs on this Redis. */
 const Presence = z.object({
   id: z.string(),
@@ -33,6 +47,8 @@ const Presence = z.object({
   keeps: z.exactOptional(z.array(KeptPolicy)),
   /** A digest of all policies that it has read. Processes with the same digest have the same policies. */
   policies: z.exactOptional(z.string()),
+  /** Missing for a process of an older release. */
+  vitals: z.exactOptional(Vitals),
 });
 export type Presence = z.output<typeof Presence>;
 

@@ -8,13 +8,13 @@ import { AnnouncementStore } from './announcement-store.ts';
 import { AuditStore } from './audit-store.ts';
 import { BatchStore } from './batch-store.ts';
 import { DeliveryStore } from './delivery-store.ts';
+import { DepthStore } from './depth-store.ts';
 import { EffectStore } from './effect-store.ts';
 import { EndStore } from './end-store.ts';
 import { type CaretakerEvent, eventIn } from './events.ts';
 import { FindingsStore } from './findings-store.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
-import { HeartbeatStore } from './heartbeat-store.ts';
 import { HoldStore } from './hold-store.ts';
 import { keys } from './keys.ts';
 import { LabelStore } from './label-store.ts';
@@ -52,10 +52,10 @@ export interface Records {
   announcements: AnnouncementStore;
   batches: BatchStore;
   deliveries: DeliveryStore;
+  depths: DepthStore;
   effects: EffectStore;
   ends: EndStore;
   findings: FindingsStore;
-  heartbeats: HeartbeatStore;
   holds: HoldStore;
   labels: LabelStore;
   late: LateStore;
@@ -95,10 +95,10 @@ export function openRecords(store: Store): Records {
     announcements: new AnnouncementStore(store),
     batches: new BatchStore(store),
     deliveries,
+    depths: new DepthStore(store),
     effects: new EffectStore(store),
     ends: new EndStore(store),
     findings: new FindingsStore(store),
-    heartbeats: new HeartbeatStore(store),
     holds: new HoldStore(store, deliveries),
     labels: new LabelStore(store),
     late: new LateStore(store),

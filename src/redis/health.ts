@@ -1,7 +1,7 @@
 /** Detects problems of a Redis that answers: it refuses writes, evicts keys, or has a paused queue. */
-import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { factIn, type RedisFacts, readFacts } from './facts.ts';
 import { writeRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
 
@@ -20,23 +20,33 @@ export interface RedisTrouble {
   message: string;
   /** It refuses writes: no process can renew its presence record. */
   refuses?: true;
+  /** The queue that is paused. */
+  queue?: string;
+}
+
+interface RedisCheck {
+  troubles: RedisTrouble[];
+  /** Of each server. */
+  facts: RedisFacts[];
 }
 
 /** Detects problems. Costs a write and a few reads. */
-export async function redisTroubles(store: Store, queues: Queues): Promise<RedisTrouble[]> {
-  const [refusal, evicting, paused] = await Promise.all([
-    refusalOf(store),
-    evictingOf(store),
-    queues.paused(),
-  ]);
-  return [
+export const redisTroubles = async (store: Store, queues: Queues): Promise<RedisTrouble[]> =>
+  (await checkRedis(store, queues)).troubles;
+
+async function checkRedis(store: Store, queues: Queues): Promise<RedisCheck> {
+  const [refusal, servers, paused] = await Promise.all([refusalOf(store), readFacts(store), queues.paused()]);
+  const evicting = evictingOf(servers.map(({ info }) => info));
+  const troubles = [
     ...(refusal === undefined ? [] : [{ stops: true, message: refusal, refuses: true as const }]),
     ...evicting.map((message) => ({ stops: false, message })),
     ...paused.map((queue) => ({
       stops: true,
       message: `the queue "${queue}" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it`,
+      queue,
     })),
   ];
+  return { troubles, facts: servers.map(({ facts }) => facts) };
 }
 
 /** Why Redis refuses writes, found out by writing. */
@@ -52,11 +62,9 @@ export async function refusalOf(store: Store): Promise<string | undefined> {
 }
 
 /** Whether Redis evicts keys, or would when it is full. */
-async function evictingOf(store: Store): Promise<string[]> {
-  const nodes = store.isCluster ? (store as Cluster).nodes('master') : [store as Redis];
-  const found = await Promise.all(nodes.map((node) => node.info().catch(() => '')));
-  const message = found.flatMap((info) => {
-    const fact = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+function evictingOf(infos: readonly string[]): string[] {
+  const message = infos.flatMap((info) => {
+    const fact = (name: string) => factIn(info, name) ?? '';
     const policy = fact('maxmemory_policy');
     const evicted = Number(fact('evicted_keys'));
     if (policy === '' || policy === 'noeviction') return [];
@@ -73,6 +81,8 @@ const CHECK_INTERVAL_MS = 5_000;
 export interface RedisWatch {
   /** The problems at the last check. */
   troubles(): readonly RedisTrouble[];
+  /** What each server reported then. */
+  facts(): readonly RedisFacts[];
   close(): Promise<void>;
 }
 
@@ -90,9 +100,10 @@ export function watchRedis({
 }): RedisWatch {
   const closing = new AbortController();
   let troubles: readonly RedisTrouble[] = [];
+  let facts: readonly RedisFacts[] = [];
   const check = async () => {
     const before = new Set(troubles.map(kind));
-    troubles = await redisTroubles(store, queues);
+    ({ troubles, facts } = await checkRedis(store, queues));
     const now = new Set(troubles.map(kind));
     for (const one of troubles) if (!before.has(kind(one))) log[one.stops ? 'error' : 'warn'](one.message);
     if ([...before].some((one) => !now.has(one)) && !troubles.some(({ stops }) => stops))
@@ -106,6 +117,7 @@ export function watchRedis({
   })();
   return {
     troubles: () => troubles,
+    facts: () => facts,
     async close() {
       closing.abort();
       await checking;

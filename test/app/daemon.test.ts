@@ -46,3 +46,23 @@ test('two daemons on one Redis fire each scheduled time of a policy once', async
   }
   expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(4);
 });
+
+test('each daemon shows how it is, and together they note the depth of the queues once a minute', async () => {
+  world = await startWorld({ sites: 1, work: false, policiesDir: folder });
+  const others = [world.caretaker, await world.another({ work: false })];
+  daemons = await Promise.all(others.map((caretaker) => startDaemon({ caretaker, roles: ['worker'] })));
+  const { depths, presence } = world.caretaker.records;
+
+  const noted = async () =>
+    (await depths.lastHour(world.clock.now())).flatMap(({ depth }) => (depth ? [depth] : []));
+  await until(world, async () => (await noted()).length > 0);
+
+  expect((await noted())[0]).toEqual({ actions: 0, plans: 0, deliveries: 0 });
+  const shown = await presence.running(world.clock.now());
+  expect(shown).toHaveLength(2);
+  for (const { vitals } of shown) {
+    expect(vitals).toMatchObject({ node: process.versions.node, version: expect.stringMatching(/^\d/) });
+    expect(vitals?.memoryBytes).toBeGreaterThan(vitals?.heapBytes ?? Number.POSITIVE_INFINITY);
+    expect(vitals?.lagMs).toBeLessThanOrEqual(vitals?.maxLagMs ?? -1);
+  }
+});

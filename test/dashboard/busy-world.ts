@@ -91,7 +91,39 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     roles,
     startedAt: now,
     seenAt: now + HOUR,
+    vitals: {
+      version: '10.20.30-rc.4',
+      node: '20.19.43',
+      memoryBytes: 1_900_000_000,
+      heapBytes: 900_000_000,
+      lagMs: 1_234,
+      maxLagMs: 12_345,
+    },
   });
+  for (let minute = 0; minute < 50; minute += 1)
+    await records.depths.note(now - minute * 60_000, async () => ({
+      actions: 12_000 - minute * 200,
+      plans: 12,
+      deliveries: 340,
+    }));
+  world.health.servers = [
+    {
+      version: '7.4.2',
+      usedBytes: 1_900_000_000,
+      maxBytes: 16_000_000_000,
+      maxmemoryPolicy: 'volatile-random',
+      aof: { isOn: true, isWritten: false },
+      snapshot: { at: now - 30 * HOUR, isWritten: true, changesSince: 123_456_789 },
+      latencyMs: 1_234,
+    },
+  ];
+  world.health.troubles = [
+    {
+      stops: true,
+      message: 'the queue "actions" was paused by another BullMQ client, and no entry of it is processed',
+      queue: 'actions',
+    },
+  ];
   await records.accounts.block('default', { since: now - HOUR, why: 'HTTP 401' });
   await records.freeze.begin({ at: now - HOUR, by: 'anna', reason: 'the big sale', until: now + 5 * HOUR });
   await records.policies.pause('paused-by-itself', {
@@ -235,6 +267,8 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/schedule?zone=Asia%2FTokyo&q=nothing',
     '/budget',
     '/budget?span=week&by=policy&account=second',
+    '/?account=second',
+    '/runs?account=default',
     '/system',
     '/search',
     '/search?q=site',
@@ -255,7 +289,6 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/notifications?policy=nothing-has-this',
     '/notifications/msg_dead',
     '/notifications/msg_dead/resend',
-    '/receivers/ops/test',
     '/notifications/msg_delivered',
     '/notifications/msg_waiting',
     '/audit',

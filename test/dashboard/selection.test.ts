@@ -31,9 +31,15 @@ test.skipIf(withoutBrowser)('two runs are selected, and cancelled after the ques
   await page.getByRole('checkbox', { name: 'Select sync.1' }).check();
   await page.getByRole('checkbox', { name: 'Select sync.3' }).check();
   await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
-  await page.getByRole('heading', { name: 'Cancel 2 runs?' }).waitFor();
+  const question = page.getByRole('dialog', { name: 'Cancel 2 runs?' });
+  await question.getByText('2 targets have not ended').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/runs');
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'hidden' });
+  expect(await page.getByRole('checkbox', { name: 'Select sync.3' }).isChecked()).toBe(true);
   expect(await endingOf('sync.1')).toBeUndefined();
-  await page.getByRole('button', { name: 'Cancel 2 runs', exact: true }).last().click();
+  await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
+  await question.getByRole('button', { name: 'Cancel 2 runs', exact: true }).click();
 
   await page.getByText('2 runs cancelled.').waitFor();
   await page.getByRole('link', { name: 'Show them' }).click();
@@ -45,6 +51,25 @@ test.skipIf(withoutBrowser)('two runs are selected, and cancelled after the ques
   ]);
   expect(complaints).toEqual([]);
 });
+
+test.skipIf(withoutBrowser)(
+  'without the script the question about several runs is a page of its own',
+  async () => {
+    world = await startWorld();
+    for (const at of [1, 2])
+      await remember(world.records, aRun({ id: `sync.${at}`, createdAt: Date.now() }), [aTarget('a')]);
+    const page = await openPage(browser, world.dashboard.url, '/runs', { javaScriptEnabled: false });
+
+    await page.getByRole('checkbox', { name: 'Select sync.1' }).check();
+    await page.getByRole('button', { name: 'Cancel selected' }).click();
+    await page.waitForURL('**/bulk/cancel?*');
+    await page.getByRole('button', { name: 'Cancel 1 run' }).click();
+
+    await page.getByText('1 run cancelled.').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/runs');
+    expect(await Promise.all(['sync.1', 'sync.2'].map(endingOf))).toEqual(['cancelled', undefined]);
+  },
+);
 
 test.skipIf(withoutBrowser)(
   'the keyboard moves over the rows, selects with x, and opens with Enter',
@@ -84,9 +109,9 @@ test.skipIf(withoutBrowser)('two policies are selected, and paused after the que
   await page.getByRole('checkbox', { name: 'Select sync-1' }).check();
   await page.getByRole('checkbox', { name: 'Select sync-3' }).check();
   await page.getByRole('button', { name: 'Pause 2 policies' }).click();
-  await page.getByRole('heading', { name: 'Pause 2 policies?' }).waitFor();
-  await page.getByLabel('Reason').fill('The sale');
-  await page.getByRole('button', { name: 'Pause 2 policies', exact: true }).last().click();
+  const question = page.getByRole('dialog', { name: 'Pause 2 policies?' });
+  await question.getByLabel('Reason').fill('The sale');
+  await question.getByRole('button', { name: 'Pause 2 policies', exact: true }).click();
 
   await page.getByText('2 policies paused.').waitFor();
   expect(new URL(page.url()).search).toBe('?group=job');

@@ -45,7 +45,6 @@ type Changes = Partial<
     | 'access'
     | 'accounts'
     | 'receivers'
-    | 'sendTest'
     | 'budgetOf'
     | 'drift'
     | 'policies'
@@ -77,6 +76,7 @@ export async function startWorld({
     brokenFiles: [],
     differences: [],
     troubles: [],
+    servers: [],
   };
   const opened = async () => {
     await queues.close();
@@ -117,7 +117,6 @@ export async function startWorld({
     policies: () => [],
     accounts: async () => [anAccount()],
     receivers: () => [],
-    sendTest: async () => ({ is: 'delivered', status: 204, ms: 7 }),
     registry,
     version: '1.0.0',
     needAccount: () => ({ baseUrl: 'http://127.0.0.1:1/api/v6' }),

@@ -81,6 +81,38 @@ describe('a process', () => {
   });
 });
 
+describe('the depth of the queues', () => {
+  const MINUTE = 60_000;
+  const at = 100 * MINUTE;
+  const depthOf = (actions: number) => async () => ({ actions });
+
+  test('is noted once a minute, whoever comes first', async () => {
+    const { depths } = records;
+    await depths.note(at, depthOf(3));
+    await depths.note(at + 59_000, () => Promise.reject(new Error('nobody asks a second time')));
+    await depths.note(at + MINUTE, depthOf(5));
+
+    const hour = await depths.lastHour(at + MINUTE);
+    expect(hour).toHaveLength(60);
+    expect(hour.slice(-3)).toEqual([
+      { at: at - MINUTE },
+      { at, depth: { actions: 3 } },
+      { at: at + MINUTE, depth: { actions: 5 } },
+    ]);
+  });
+
+  test('is kept for an hour, and for two without a daemon', async () => {
+    const { depths } = records;
+    for (let minute = 0; minute < 70; minute += 1) await depths.note(at + minute * MINUTE, depthOf(minute));
+
+    expect(await redis.hlen('{caretaker}:presence:queue-depth')).toBe(60);
+    const hour = await depths.lastHour(at + 69 * MINUTE);
+    expect(hour.map(({ depth }) => depth?.['actions'])).toEqual(Array.from({ length: 60 }, (_, n) => n + 10));
+    expect(await redis.pttl('{caretaker}:presence:queue-depth')).toBeGreaterThan(119 * MINUTE);
+    expect(await redis.pttl('{caretaker}:presence:queue-depth')).toBeLessThanOrEqual(120 * MINUTE);
+  });
+});
+
 describe('an account', () => {
   test('that refuses access is stored with the time of its first refusal, until it accepts requests again', async () => {
     const { accounts } = records;

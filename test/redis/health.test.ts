@@ -6,6 +6,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { readFacts } from '../../src/redis/facts.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 
@@ -77,4 +78,23 @@ test('a Redis that may evict records causes a warning, and the process stays rea
   expect(text).toContain(
     "warning: Redis may evict Caretaker's records when it is full (maxmemory-policy is allkeys-lru: set it to noeviction)",
   );
+});
+
+test('what Redis reports about itself is on the page System', async () => {
+  await other.config('SET', 'maxmemory', '64mb');
+  await until(
+    world,
+    async () => (await readFacts(world.caretaker.redis.store))[0]?.facts.maxBytes === 2 ** 26,
+  );
+  const [server] = await readFacts(world.caretaker.redis.store);
+
+  expect(server?.facts).toMatchObject({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    maxBytes: 2 ** 26,
+    maxmemoryPolicy: 'noeviction',
+    aof: { isOn: true, isWritten: true },
+    snapshot: { isWritten: true, at: expect.any(Number), changesSince: expect.any(Number) },
+  });
+  expect(server?.facts.usedBytes).toBeGreaterThan(100_000);
+  expect(server?.facts.latencyMs).toBeGreaterThan(0);
 });

@@ -14,8 +14,8 @@ import { policyPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { span } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
 import { POLICIES_A_PAGE } from '../queries/policy-list.ts';
+import { sendResult } from './bulk-result.tsx';
 import { showConfirmation } from './confirm.tsx';
 import { PauseFields, readPause } from './policy.tsx';
 
@@ -176,34 +176,13 @@ const act = (kind: Kind) => async (c: Exchange, context: DashboardContext) => {
   }
   const { done, after } = words[kind];
   context.log.info({ policies: count }, `${done} from the dashboard`);
-  const text = `${countOf(count)} ${done}`;
-  if (failures.length === 0)
-    return redirectWith(c, context, back, { text: `${text}.`, link: { path: after, word: 'Show them' } });
-  return showPage(
-    c,
-    context,
-    { title: text, here: '/policies' },
-    <section class="narrow card">
-      <h1>
-        {text}, {number(failures.length)} not
-      </h1>
-      <ul>
-        {failures.map(({ name, why }) => (
-          <li>
-            <a href={policyPath(name)}>{name}</a>: {why}
-          </li>
-        ))}
-      </ul>
-      <p class="actions">
-        <a class="action" href={after}>
-          Show the others
-        </a>
-        <a class="action" href={back}>
-          Back to the list
-        </a>
-      </p>
-    </section>,
-  );
+  return sendResult(c, context, {
+    text: `${countOf(count)} ${done}`,
+    failures: failures.map(({ name, why }) => ({ name, path: policyPath(name), why })),
+    after: { path: after, word: 'Show the others' },
+    back,
+    here: '/policies',
+  });
 };
 
 export const pauseMany = act('pause');

@@ -13,7 +13,7 @@ import { showPage } from '../components/layout.tsx';
 import { runPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
+import { sendResult } from './bulk-result.tsx';
 import { showConfirmation } from './confirm.tsx';
 
 /** At most so many runs at once: as many as a page of the list has. */
@@ -189,38 +189,13 @@ const act = (kind: Kind) => async (c: Exchange, context: DashboardContext) => {
   }
   const { done, after } = words[kind];
   log.info({ runs: count }, `${done} from the dashboard`);
-  if (failures.length === 0) {
-    const link = { path: after, word: 'Show them' };
-    return redirectWith(c, context, back, { text: `${countOf(count, 'run')} ${done}.`, link });
-  }
-  return showPage(
-    c,
-    context,
-    { title: `${countOf(count, 'run')} ${done}`, here: '/runs' },
-    <section class="narrow card">
-      <h1>
-        {countOf(count, 'run')} {done}, {failures.length} not
-      </h1>
-      <ul>
-        {failures.map(({ id, why }) => (
-          <li>
-            <a href={runPath(id)} class="id">
-              {id}
-            </a>
-            : {why}
-          </li>
-        ))}
-      </ul>
-      <p class="actions">
-        <a class="action" href={after}>
-          Show the runs
-        </a>
-        <a class="action" href={back}>
-          Back to the list
-        </a>
-      </p>
-    </section>,
-  );
+  return sendResult(c, context, {
+    text: `${countOf(count, 'run')} ${done}`,
+    failures: failures.map(({ id, why }) => ({ name: id, path: runPath(id), isId: true, why })),
+    after: { path: after, word: 'Show the runs' },
+    back,
+    here: '/runs',
+  });
 };
 
 export const retryMany = act('retry');

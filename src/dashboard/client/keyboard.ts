@@ -14,7 +14,7 @@ function focusSearch(): void {
 
 /** Focuses the link of the next or the previous row of a list. */
 function moveRow(by: 1 | -1): void {
-  const links = [...document.querySelectorAll('main tbody tr, main [data-row]')].flatMap(
+  const links = [...document.querySelectorAll('main tbody tr:not(.facts), main [data-row]')].flatMap(
     (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
   );
   const current = document.activeElement?.closest('tr, [data-row]');
@@ -34,6 +34,7 @@ const keys: Readonly<Record<string, () => void>> = {
   '?': () => openDialog('help'),
   j: () => moveRow(1),
   k: () => moveRow(-1),
+  n: () => document.querySelector<HTMLElement>('#new-rows button')?.click(),
 };
 
 export function followKeyboard(): void {

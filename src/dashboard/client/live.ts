@@ -3,8 +3,11 @@
  * The server sends what changed in the page's text (`page-text.ts`), while the page is visible. Pages are complete
  * without it.
  */
+import { followAccount } from './account.ts';
+import { changedRows, markChanged } from './changed-rows.ts';
 import { followKeyboard } from './keyboard.ts';
 import { showLocalTimes, showRelativeTimes, showTimeZone } from './local-times.ts';
+import { followNewRows } from './new-rows.ts';
 import { applyDelta, type Delta } from './page-text.ts';
 import { patchContent } from './patch.ts';
 import { followQuestions } from './questions.ts';
@@ -22,14 +25,25 @@ const { liveOn, now } = document.body.dataset;
 const clockAheadMs = now ? Date.now() - Number(now) : 0;
 const serverNow = (): number => Date.now() - clockAheadMs;
 
+/** The latest text of the page, which may have rows that wait. */
+let latest: string | undefined;
+const newRows = followNewRows(() => {
+  if (latest !== undefined) show(latest);
+});
+
 /** Brings the live parts up to date with a newer text of the page. */
 function show(text: string): void {
+  latest = text;
   const fresh = new DOMParser().parseFromString(text, 'text/html');
   showLocalTimes(fresh);
   showRelativeTimes(fresh, serverNow());
   for (const part of document.querySelectorAll('[data-live]')) {
     const freshPart = fresh.getElementById(part.id);
-    if (freshPart) patchContent(part, freshPart);
+    if (!freshPart) continue;
+    newRows.hold(part, freshPart);
+    const changed = changedRows(part, freshPart);
+    patchContent(part, freshPart);
+    for (const row of changed) markChanged(row);
   }
 }
 
@@ -83,6 +97,7 @@ setInterval(() => showRelativeTimes(document, serverNow()), RELATIVE_TIMES_INTER
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });
+followAccount();
 followKeyboard();
 followQuestions();
 suggestWhileTyping();

@@ -2,8 +2,12 @@
 export function followZone(): void {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   if (timeZone !== 'UTC')
-    for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a[href="/schedule"]'))
-      link.href = `/schedule?${new URLSearchParams({ zone: timeZone })}`;
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('nav.side a')) {
+      const url = new URL(link.href);
+      if (url.pathname !== '/schedule') continue;
+      url.searchParams.set('zone', timeZone);
+      link.href = url.href;
+    }
   const url = new URL(location.href);
   if (!document.querySelector('[data-zone]') || timeZone === (url.searchParams.get('zone') ?? 'UTC')) return;
   url.searchParams.set('zone', timeZone);

@@ -50,86 +50,68 @@ const asCount = (value: number): string => value.toLocaleString('en-US');
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
 
 /** Bars of the same width, stacked by series. */
-export function BarChart({ name, series, columns, axis, unit, format = asCount, limit }: BarsProps) {
-  const most = Math.max(1, limit?.value ?? 0, ...columns.map(({ counts }) => sum(counts)));
+export function BarChart(props: BarsProps) {
+  const { series, columns } = props;
+  const most = mostOf(props);
   return (
-    <figure class="chart">
-      <Legend series={series} />
-      <div class="plot">
-        <svg viewBox={`0 0 ${columns.length * 10} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          {columns.map(({ label, counts }, index) => (
-            <g>
-              <title>{`${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`}</title>
-              <Stack counts={counts} series={series} x={index * 10 + 1} most={most} />
-              <rect class="hit" x={index * 10} y="0" width="10" height={HEIGHT} />
-            </g>
-          ))}
-          {limit && <LimitLine limit={limit} most={most} width={columns.length * 10} />}
-        </svg>
-        <span class="top-label" aria-hidden="true">
-          {limit ? limitLabel(limit) : format(most)} {unit}
-        </span>
-      </div>
-      <div class="axis" aria-hidden="true">
-        {axis.map((text) => (
-          <span>{text}</span>
-        ))}
-      </div>
-      <Figures name={name} heads={['Time', ...series.map(({ word }) => word)]}>
-        {columns
-          .filter(({ counts }) => sum(counts) > 0)
-          .map(({ label, counts }) => (
-            <tr>
-              <th scope="row">
-                <Sentence text={label} />
-              </th>
-              {counts.map((count) => (
-                <td>{format(count)}</td>
-              ))}
-            </tr>
-          ))}
-      </Figures>
-    </figure>
+    <StackedChart {...props} most={most} width={columns.length * 10}>
+      {columns.map((column, index) => (
+        <g>
+          <title>{titleOf(props, column)}</title>
+          <Stack counts={column.counts} series={series} x={index * 10 + 1} most={most} />
+          <rect class="hit" x={index * 10} y="0" width="10" height={HEIGHT} />
+        </g>
+      ))}
+    </StackedChart>
   );
 }
 
 /** Areas over time, stacked by series, with what a bar chart has. */
-export function StackedAreaChart({ name, series, columns, axis, unit, format = asCount, limit }: BarsProps) {
-  const most = Math.max(1, limit?.value ?? 0, ...columns.map(({ counts }) => sum(counts)));
+export function StackedAreaChart(props: BarsProps) {
+  const { series, columns } = props;
+  const most = mostOf(props);
   const yOf = (value: number): number => Math.round((1 - value / most) * HEIGHT * 10) / 10;
-  const width = Math.max(1, columns.length - 1);
   /** The upper edge of the areas up to a series. */
   const edge = (at: number): string[] =>
     columns.map(({ counts }, x) => `${x},${yOf(sum(counts.slice(0, at)))}`);
   return (
+    <StackedChart {...props} most={most} width={Math.max(1, columns.length - 1)}>
+      {series.map(({ tone }, at) =>
+        columns.some(({ counts }) => (counts[at] ?? 0) > 0) ? (
+          <polygon class={`part is-${tone}`} points={[...edge(at + 1), ...edge(at).reverse()].join(' ')} />
+        ) : null,
+      )}
+      {columns.map((column, at) => (
+        <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
+          <title>{titleOf(props, column)}</title>
+        </rect>
+      ))}
+    </StackedChart>
+  );
+}
+
+/** The highest value of the drawing. */
+const mostOf = ({ columns, limit }: BarsProps): number =>
+  Math.max(1, limit?.value ?? 0, ...columns.map(({ counts }) => sum(counts)));
+
+const titleOf = ({ series, unit, format = asCount }: BarsProps, { label, counts }: Column): string =>
+  `${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`;
+
+/** What is around the drawing of several series: legend, axis, limit, and the table for screen readers. */
+const StackedChart = (props: BarsProps & { most: number; width: number; children: Child }) => {
+  const { name, series, columns, axis, unit, format = asCount, limit, most, width, children } = props;
+  return (
     <figure class="chart">
       <Legend series={series} />
-      <div class="plot">
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          {series.map(({ tone }, at) =>
-            columns.some(({ counts }) => (counts[at] ?? 0) > 0) ? (
-              <polygon
-                class={`part is-${tone}`}
-                points={[...edge(at + 1), ...edge(at).reverse()].join(' ')}
-              />
-            ) : null,
-          )}
-          {limit && <LimitLine limit={limit} most={most} width={width} />}
-          {columns.map(({ label, counts }, at) => (
-            <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
-              <title>{`${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`}</title>
-            </rect>
-          ))}
-        </svg>
-        <span class="top-label" aria-hidden="true">
-          {limit ? limitLabel(limit) : format(most)} {unit}
-        </span>
-      </div>
-      <div class="axis" aria-hidden="true">
-        {axis.map((text) => (
-          <span>{text}</span>
-        ))}
-      </div>
+      <Plot
+        width={width}
+        limit={limit}
+        most={most}
+        label={`${limit ? limitLabel(limit) : format(most)} ${unit}`}
+      >
+        {children}
+      </Plot>
+      <Axis texts={axis} />
       <Figures name={name} heads={['Time', ...series.map(({ word }) => word)]}>
         {columns
           .filter(({ counts }) => sum(counts) > 0)
@@ -146,7 +128,39 @@ export function StackedAreaChart({ name, series, columns, axis, unit, format = a
       </Figures>
     </figure>
   );
-}
+};
+
+const Plot = ({
+  width,
+  limit,
+  most,
+  label,
+  children,
+}: {
+  width: number;
+  limit: Limit | undefined;
+  most: number;
+  label: string;
+  children: Child;
+}) => (
+  <div class="plot">
+    <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      {children}
+      {limit && <LimitLine limit={limit} most={most} width={width} />}
+    </svg>
+    <span class="top-label" aria-hidden="true">
+      {label}
+    </span>
+  </div>
+);
+
+const Axis = ({ texts }: { texts: readonly Child[] }) => (
+  <div class="axis" aria-hidden="true">
+    {texts.map((text) => (
+      <span>{text}</span>
+    ))}
+  </div>
+);
 
 const LimitLine = ({ limit, most, width }: { limit: Limit; most: number; width: number }) => {
   const y = Math.round((1 - limit.value / most) * HEIGHT * 10) / 10;
@@ -237,25 +251,20 @@ export function AreaChart({ name, points, limit, axis, unit }: AreaProps) {
   const line = points.map(({ value }, at) => `${at},${yOf(value)}`).join(' ');
   return (
     <figure class="chart">
-      <div class="plot">
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          <polygon class="area" points={`0,${HEIGHT} ${line} ${width},${HEIGHT}`} />
-          {limit && <LimitLine limit={limit} most={most} width={width} />}
-          {points.map(({ label, value }, at) => (
-            <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
-              <title>{`${label}: ${value.toLocaleString('en-US')} ${unit}`}</title>
-            </rect>
-          ))}
-        </svg>
-        <span class="top-label" aria-hidden="true">
-          {limit ? limitLabel(limit) : most.toLocaleString('en-US')} {unit}
-        </span>
-      </div>
-      <div class="axis" aria-hidden="true">
-        {axis.map((text) => (
-          <span>{text}</span>
+      <Plot
+        width={width}
+        limit={limit}
+        most={most}
+        label={`${limit ? limitLabel(limit) : most.toLocaleString('en-US')} ${unit}`}
+      >
+        <polygon class="area" points={`0,${HEIGHT} ${line} ${width},${HEIGHT}`} />
+        {points.map(({ label, value }, at) => (
+          <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
+            <title>{`${label}: ${value.toLocaleString('en-US')} ${unit}`}</title>
+          </rect>
         ))}
-      </div>
+      </Plot>
+      <Axis texts={axis} />
       <Figures name={name} heads={['Time', unit]}>
         {points.map(({ label, value }) => (
           <tr>

@@ -1,5 +1,6 @@
 /** The filters of a list. The address holds them, so that a view can be kept, sent and gone back to. */
 import type { Child } from 'hono/jsx';
+import type { Policy } from '../../policy/policy.ts';
 import { Icon } from './icon.tsx';
 
 export interface Filter {
@@ -12,7 +13,21 @@ export interface Filter {
   /** Values that a field for text suggests. */
   suggestions?: readonly string[];
   placeholder?: string;
+  /** It is chosen in the top bar: it has a chip here and no field. */
+  inTopBar?: true;
 }
+
+/** The account that a page shows alone. */
+export const accountFilter = (value: string | undefined): Filter => ({
+  name: 'account',
+  label: 'Account',
+  value,
+  inTopBar: true,
+});
+
+/** What the field for a policy suggests. */
+export const policyNames = (policies: readonly Policy[], account: string | undefined): string[] =>
+  policies.filter((one) => account === undefined || one.account === account).map(({ name }) => name);
 
 interface FilterBarProps {
   path: string;
@@ -30,9 +45,13 @@ export const FilterBar = ({ path, filters, keep = {}, children }: FilterBarProps
   return (
     <>
       <form class="filters" method="get" action={path}>
-        {filters.map((filter) => (
-          <Field filter={filter} />
-        ))}
+        {filters.map((filter) =>
+          filter.inTopBar ? (
+            filter.value && <input type="hidden" name={filter.name} value={filter.value} />
+          ) : (
+            <Field filter={filter} />
+          ),
+        )}
         {Object.entries(keep).map(
           ([name, value]) => value && <input type="hidden" name={name} value={value} />,
         )}

@@ -4,6 +4,7 @@ const shortcuts = [
   [['j', 'k'], 'Next, previous row of a list'],
   [['Enter'], 'Open the row'],
   [['x'], 'Select the row, where rows can be selected'],
+  [['n'], 'Show the new rows of the list'],
   [['Esc'], 'Close, or leave the field'],
   [['?'], 'This help'],
 ] as const;

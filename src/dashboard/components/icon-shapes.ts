@@ -27,11 +27,16 @@ export const shapes = {
       },
     ],
   ],
+  briefcase: [
+    ['path', { d: 'M16 20V4a2 2 0 0 0-2-2h-4a2 2 0 0 0-2 2v16' }],
+    ['rect', { width: '20', height: '14', x: '2', y: '6', rx: '2' }],
+  ],
   'calendar-days': [
     ['path', { d: 'M8 2v3m8-3v3' }],
     ['rect', { width: '18', height: '18', x: '3', y: '3', rx: '2' }],
     ['path', { d: 'M3 9h18M8 13h.01M12 13h.01M16 13h.01M8 17h.01M12 17h.01M16 17h.01' }],
   ],
+  check: [['path', { d: 'M20 6L9 17l-5-5' }]],
   'chevron-down': [['path', { d: 'm6 9l6 6l6-6' }]],
   'chevron-left': [['path', { d: 'm15 18l-6-6l6-6' }]],
   'chevron-right': [['path', { d: 'm9 18l6-6l-6-6' }]],

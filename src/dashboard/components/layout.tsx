@@ -9,6 +9,7 @@ import { type Theme, themeOf } from '../http/theme.ts';
 import { type Toast, takeToast } from '../http/toast.ts';
 import { type Counters, noCounters, readCounters } from '../queries/counters.ts';
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
+import { type AccountChoice, accountIn, accountPath } from './account-menu.tsx';
 import { PrincipalContext, ReasonsContext } from './contexts.tsx';
 import { Help } from './help.tsx';
 import { ICON } from './page-icon.ts';
@@ -24,15 +25,22 @@ interface PageProps {
   live?: string;
   /** What was searched for. */
   search?: string;
+  /**
+   * The page shows only one account when its address asks for one. `pagedBy`: the parameter of the address with the
+   * place in its list.
+   */
+  byAccount?: { pagedBy?: string };
 }
 
-interface LayoutProps extends PageProps {
+interface LayoutProps extends Omit<PageProps, 'byAccount'> {
   /** Who reads it. For nobody, a page has no frame and no script. */
   principal: Principal | undefined;
   theme?: Theme;
   alerts?: readonly Alert[];
   counters?: Counters;
   toast?: Toast | undefined;
+  /** Missing on a page that is not about accounts. */
+  choice?: AccountChoice | undefined;
   /** When the page was made; relative times count from it. */
   now?: number;
   children: Child;
@@ -51,6 +59,7 @@ export const Layout = (props: LayoutProps) => {
     alerts,
     counters,
     toast,
+    choice,
     children,
   } = props;
   return (
@@ -68,6 +77,7 @@ export const Layout = (props: LayoutProps) => {
       <body
         {...(principal === undefined ? {} : { class: 'framed' })}
         {...(live === undefined ? {} : { 'data-live-on': live })}
+        {...(choice === undefined ? {} : { 'data-account': choice.chosen ?? '' })}
         {...(now === undefined ? {} : { 'data-now': now })}
       >
         {principal && (
@@ -75,8 +85,20 @@ export const Layout = (props: LayoutProps) => {
             <a class="skip" href="#main">
               Skip to the content
             </a>
-            <Sidebar principal={principal} here={here} counters={counters ?? noCounters} />
-            <TopBar principal={principal} theme={theme} alerts={alerts} now={now ?? 0} search={search} />
+            <Sidebar
+              principal={principal}
+              here={here}
+              counters={counters ?? noCounters}
+              account={choice?.chosen}
+            />
+            <TopBar
+              principal={principal}
+              theme={theme}
+              alerts={alerts}
+              now={now ?? 0}
+              search={search}
+              choice={choice}
+            />
           </>
         )}
         <main id="main">
@@ -105,11 +127,18 @@ export const asPage = (
 export async function showPage(
   c: Exchange,
   context: DashboardContext,
-  { status = 200, ...props }: PageProps & { status?: ContentfulStatusCode },
+  { status = 200, byAccount, ...props }: PageProps & { status?: ContentfulStatusCode },
   content: Child,
 ): Promise<Response> {
   const systemStatus = await systemStatusOf(context);
-  const counters = await readCounters(context.reader, systemStatus, context.policies());
+  const chosen = byAccount && accountIn((name) => c.req.query(name));
+  const counters = await readCounters(context.reader, systemStatus, context.policies(), chosen);
+  const url = new URL(c.req.url);
+  const choice = byAccount && {
+    accounts: systemStatus.accounts.map(({ account }) => account),
+    chosen,
+    pathOf: (account: string | undefined) => accountPath(url, byAccount.pagedBy, account),
+  };
   return asPage(
     c,
     <ReasonsContext.Provider value={context.reasons}>
@@ -121,6 +150,7 @@ export async function showPage(
         counters={counters}
         now={systemStatus.now}
         toast={takeToast(c, context)}
+        choice={choice}
       >
         {content}
       </Layout>

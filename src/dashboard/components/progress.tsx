@@ -4,6 +4,12 @@ import type { Counts, Run } from '../../run/run.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
+/** `512 MiB`, `1.5 GiB`. */
+export const bytes = (count: number): string =>
+  count >= 1024 ** 3
+    ? `${(count / 1024 ** 3).toFixed(1)}\u00a0GiB`
+    : `${Math.max(1, Math.round(count / 1024 ** 2))}\u00a0MiB`;
+
 export const number = (count: number): string => count.toLocaleString('en-US');
 
 const shown = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;

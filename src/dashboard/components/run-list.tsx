@@ -30,7 +30,7 @@ interface RunListProps {
 
 /** Stands in a form; the selected runs are its parameters `run`. */
 export const RunList = ({ name, runs, reasons, now }: RunListProps) => (
-  <DataTable name={name} columns={columns}>
+  <DataTable name={name} columns={columns} grows="runs">
     {runs.map((run) => (
       <RunLine run={run} reasons={reasons.get(run.id) ?? []} now={now} />
     ))}
@@ -81,7 +81,7 @@ const RunLine = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
 export const Progress = ({ run: { counts, planComplete, status } }: { run: Run }) => {
   if (counts.planned === 0) return <span class="dim">{isFinal(status) ? 'no targets' : '–'}</span>;
   return (
-    <span class="thin">
+    <span class="thin" data-moving>
       <Bar counts={counts} />
       <span>
         {planComplete || isFinal(status)

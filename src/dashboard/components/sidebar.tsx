@@ -1,6 +1,7 @@
 /** The sidebar: a link to every page. Below 1200 px it has icons only, below 768 px it is a drawer. */
 import { holds, isPermitted, type Principal } from '../../access/principal.ts';
 import type { Counters } from '../queries/counters.ts';
+import { pathWith } from './filter-bar.tsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon-shapes.ts';
 
@@ -12,19 +13,21 @@ interface Entry {
   for?: 'whole' | 'operator';
   /** The number beside it, if it is not 0. */
   counter?: keyof Counters;
+  /** It shows one account alone, if its address asks for it: the choice is kept from page to page. */
+  byAccount?: true;
 }
 
 /** The pages of the daily work, then those about the machine. A new page is one line here. */
 const groups: readonly (readonly Entry[])[] = [
   [
-    { path: '/', word: 'Overview', icon: 'layout-dashboard' },
-    { path: '/policies', word: 'Policies', icon: 'repeat' },
-    { path: '/runs', word: 'Runs', icon: 'play', counter: 'activeRuns' },
-    { path: '/findings', word: 'Findings', icon: 'triangle-alert', counter: 'newErrors' },
+    { path: '/', word: 'Overview', icon: 'layout-dashboard', byAccount: true },
+    { path: '/policies', word: 'Policies', icon: 'repeat', byAccount: true },
+    { path: '/runs', word: 'Runs', icon: 'play', counter: 'activeRuns', byAccount: true },
+    { path: '/findings', word: 'Findings', icon: 'triangle-alert', counter: 'newErrors', byAccount: true },
     { path: '/approvals', word: 'Approvals', icon: 'badge-check', counter: 'approvals' },
-    { path: '/schedule', word: 'Schedule', icon: 'calendar-days' },
-    { path: '/sites', word: 'Sites', icon: 'globe' },
-    { path: '/budget', word: 'Budget', icon: 'gauge' },
+    { path: '/schedule', word: 'Schedule', icon: 'calendar-days', byAccount: true },
+    { path: '/sites', word: 'Sites', icon: 'globe', byAccount: true },
+    { path: '/budget', word: 'Budget', icon: 'gauge', byAccount: true },
   ],
   [
     { path: '/queues', word: 'Queues', icon: 'layers', for: 'whole' },
@@ -51,9 +54,11 @@ interface SidebarProps {
   /** The path of the entry that the page belongs to. */
   here: string | undefined;
   counters: Counters;
+  /** The account that the page shows alone. */
+  account: string | undefined;
 }
 
-export const Sidebar = ({ principal, here, counters }: SidebarProps) => (
+export const Sidebar = ({ principal, here, counters, account }: SidebarProps) => (
   <nav class="side" id="sidebar" popover="auto" aria-label="Main">
     <a class="brand" href="/">
       <Icon name="circle-check" />
@@ -64,8 +69,13 @@ export const Sidebar = ({ principal, here, counters }: SidebarProps) => (
         {index > 0 && <hr />}
         {entries
           .filter((entry) => mayOpen(principal, entry))
-          .map(({ path, word, icon, counter }) => (
-            <a href={path} title={word} {...(path === here ? { 'aria-current': 'page' } : {})}>
+          .map(({ path, word, icon, counter, byAccount }) => (
+            <a
+              href={byAccount ? pathWith(path, { account }) : path}
+              title={word}
+              {...(byAccount ? { 'data-by-account': '' } : {})}
+              {...(path === here ? { 'aria-current': 'page' } : {})}
+            >
               <Icon name={icon} />
               <span class="word">{word}</span>
               {counter && <Counter name={counter} count={counters[counter]} />}

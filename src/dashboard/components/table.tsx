@@ -22,13 +22,16 @@ export interface Column {
 export const DataTable = ({
   name,
   columns,
+  grows,
   children,
 }: {
   name: string;
   columns: readonly Column[];
+  /** What the rows are, of a live list to which new ones are added at the top: `client/new-rows.ts`. */
+  grows?: string;
   children: Child;
 }) => (
-  <table class="dense">
+  <table class="dense" {...(grows === undefined ? {} : { 'data-grows': grows })}>
     <caption class="unseen">{name}</caption>
     <thead>
       <tr>

@@ -82,6 +82,9 @@ export function timeIn(at: number, timeZone: string): string {
   return `${new Date(at).toLocaleString('en-GB', { ...form, timeZone })} ${timeZone}`;
 }
 
+/** A short duration: `12 ms`. */
+export const millis = (ms: number): string => (ms < 1 ? 'under 1\u00a0ms' : `${Math.round(ms)}\u00a0ms`);
+
 /** A duration in its two largest units: `1 h 4 min`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

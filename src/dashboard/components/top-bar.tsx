@@ -1,8 +1,9 @@
-/** The top bar: search, the status with its notices, and the menu of the user. */
+/** The top bar: search, the choice of an account, the status with its notices, and the menu of the user. */
 import type { Principal } from '../../access/principal.ts';
 import type { Theme } from '../http/theme.ts';
 import { themes } from '../http/theme.ts';
 import type { Alert } from '../queries/system-status.ts';
+import { AccountButton, type AccountChoice, AccountMenu } from './account-menu.tsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon-shapes.ts';
 import { Notices, StatusPill } from './notices.tsx';
@@ -15,50 +16,56 @@ interface TopBarProps {
   now: number;
   /** What was searched for, on the page of the results. */
   search?: string | undefined;
+  choice?: AccountChoice | undefined;
 }
 
-export const TopBar = ({ principal, theme, alerts, now, search = '' }: TopBarProps) => (
-  <>
-    <header class="top">
-      <button type="button" class="bare" id="open-sidebar" popovertarget="sidebar" aria-label="Menu">
-        <Icon name="menu" />
-      </button>
-      <search class="find">
-        <form method="get" action="/search">
-          <input
-            type="search"
-            name="q"
-            id="find"
-            value={search}
-            placeholder="Search"
-            aria-label="Search policies, runs and sites"
-            aria-keyshortcuts="/ Control+K"
-            autocomplete="off"
-            maxlength={200}
-          />
-          <Icon name="search" />
-          <span class="key" aria-hidden="true">
-            /
+export const TopBar = ({ principal, theme, alerts, now, search = '', choice }: TopBarProps) => {
+  const accounts = choice && choice.accounts.length > 1 ? choice : undefined;
+  return (
+    <>
+      <header class="top">
+        <button type="button" class="bare" id="open-sidebar" popovertarget="sidebar" aria-label="Menu">
+          <Icon name="menu" />
+        </button>
+        <search class="find">
+          <form method="get" action="/search">
+            <input
+              type="search"
+              name="q"
+              id="find"
+              value={search}
+              placeholder="Search"
+              aria-label="Search policies, runs and sites"
+              aria-keyshortcuts="/ Control+K"
+              autocomplete="off"
+              maxlength={200}
+            />
+            <Icon name="search" />
+            <span class="key" aria-hidden="true">
+              /
+            </span>
+          </form>
+        </search>
+        {accounts && <AccountButton choice={accounts} />}
+        {alerts && <StatusPill alerts={alerts} />}
+        <button
+          type="button"
+          class="bare"
+          popovertarget="user-menu"
+          aria-label={`Signed in as ${principal.name}: menu`}
+        >
+          <Icon name="circle-user" />
+          <span class="who" aria-hidden="true">
+            {principal.name}
           </span>
-        </form>
-      </search>
-      {alerts && <StatusPill alerts={alerts} />}
-      <button
-        type="button"
-        class="bare"
-        popovertarget="user-menu"
-        aria-label={`Signed in as ${principal.name}: menu`}
-      >
-        <Icon name="circle-user" />
-        <span class="who" aria-hidden="true">
-          {principal.name}
-        </span>
-      </button>
-    </header>
-    {alerts && <Notices alerts={alerts} now={now} principal={principal} />}
-    <UserMenu principal={principal} theme={theme} />
-  </>
-);
+        </button>
+      </header>
+      {accounts && <AccountMenu choice={accounts} />}
+      {alerts && <Notices alerts={alerts} now={now} principal={principal} />}
+      <UserMenu principal={principal} theme={theme} />
+    </>
+  );
+};
 
 const icons: Record<Theme, IconName> = { light: 'sun', dark: 'moon', system: 'monitor' };
 

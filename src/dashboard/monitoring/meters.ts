@@ -7,7 +7,6 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../../clock.ts';
-import type { DeliveryStore } from '../../records/delivery-store.ts';
 import type { MeasurementStore } from '../../records/measurement-store.ts';
 import { type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
@@ -16,7 +15,6 @@ import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
 import { type SystemStatus, systemStatusOf } from '../queries/system-status.ts';
 import { addAccounts } from './account-meters.ts';
-import { addAttempts, addUndelivered, notified, undelivered } from './delivery-meters.ts';
 import { addHistograms, oneOf } from './histograms.ts';
 import { type ReadOnce, readOnce } from './read-once.ts';
 
@@ -30,11 +28,10 @@ export interface Meters {
 export interface MetersSource
   extends Pick<
     DashboardOptions,
-    'queues' | 'policies' | 'registry' | 'reasons' | 'health' | 'accounts' | 'drift' | 'receivers' | 'clock'
+    'queues' | 'policies' | 'registry' | 'reasons' | 'health' | 'accounts' | 'drift' | 'clock'
   > {
   reader: Reader;
   eventBus: EventBus;
-  deliveries: Pick<DeliveryStore, 'open'>;
   measurements: Pick<MeasurementStore, 'listen'>;
 }
 
@@ -49,13 +46,8 @@ export async function openMeters(source: MetersSource): Promise<Meters> {
   const [own, fromRedis] = [new Registry(), new Registry()];
   collectDefaultMetrics({ register: own });
   countEvents(source.eventBus, [...source.reasons.keys()], own);
-  const receivers = () => notified(source.receivers());
-  const observe = addHistograms(source.eventBus, source.registry, receivers, own);
-  const countAttempt = addAttempts(receivers, own);
-  const stop = await source.measurements.listen((measurement) => {
-    observe(measurement);
-    countAttempt(measurement);
-  });
+  const take = addHistograms(source.eventBus, source.registry, own);
+  const stop = await source.measurements.listen(take);
   const status = readOnce(() => systemStatusOf(source));
   addProcess(source, status, own);
   addDaemons(status, fromRedis);
@@ -63,14 +55,11 @@ export async function openMeters(source: MetersSource): Promise<Meters> {
   const states = readOnce(() => source.reader.policyStates(source.policies()));
   addPolicies(states, source.clock, fromRedis);
   addAccounts(status, fromRedis);
-  const open = readOnce(() => undelivered(receivers(), source.deliveries));
-  addUndelivered(open, source.clock, fromRedis);
   return {
     contentType: own.contentType,
     text: async () => {
       status.forget();
       states.forget();
-      open.forget();
       const { redis } = (await status.get()).health;
       const served = redis === 'up' ? Registry.merge([own, fromRedis]) : own;
       // prom-client writes `Nan`; the format has `NaN`.

@@ -1,11 +1,10 @@
 import { type CountedGroup, newUnacknowledged, unacknowledged } from '../../control/findings.ts';
 import { countOf } from '../../text.ts';
+import { AttentionRow } from '../components/attention-row.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { policyPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
-import { Cut } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
 import type { Item } from '../queries/attention.ts';
 
 /** The open findings of a policy with one severity, in the overview's list of what needs somebody. */
@@ -20,30 +19,20 @@ export const FindingsRow = ({
   const open = unacknowledged(group);
   const path = findingsPath(group);
   return (
-    <tr data-key={`findings ${severity} ${policy} ${group.account}`}>
-      <td data-label="What">
+    <AttentionRow
+      name={`findings ${severity} ${policy} ${group.account}`}
+      what={
         <a class={`badge is-${severity}`} href={path}>
           <Icon name={severity === 'error' ? 'circle-x' : 'triangle-alert'} />
           {countOf(open, severity)}
         </a>
-      </td>
-      <td data-label="Policy">
-        <Cut whole={policy}>
-          <a href={policyPath(policy)}>{policy}</a>
-        </Cut>
-      </td>
-      <td data-label="Why">
-        <Cut whole={findingsLine(group)}>
-          <span class="dim">{findingsLine(group)}</span>
-        </Cut>
-      </td>
-      <td data-label="Since" class="end">
-        <Time at={since} now={now} show="relative" />
-      </td>
-      <td data-label="In a row" class="end wide-only">
-        –
-      </td>
-      <td data-label="Action" class="end">
+      }
+      policy={<a href={policyPath(policy)}>{policy}</a>}
+      whole={policy}
+      why={<span class="dim">{findingsLine(group)}</span>}
+      wholeWhy={findingsLine(group)}
+      since={since}
+      action={
         <a class="action" href={path}>
           Look
           <span class="unseen">
@@ -51,8 +40,9 @@ export const FindingsRow = ({
             at {policy}: {countOf(open, severity)}
           </span>
         </a>
-      </td>
-    </tr>
+      }
+      now={now}
+    />
   );
 };
 

@@ -2,13 +2,14 @@
 import { useContext } from 'hono/jsx';
 import { countOf } from '../../text.ts';
 import { Action } from '../components/action.tsx';
+import { AttentionRow } from '../components/attention-row.tsx';
 import { Badge } from '../components/badge.tsx';
 import { ReasonsContext, useMay } from '../components/contexts.tsx';
 import { Icon } from '../components/icon.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { whyOf } from '../components/run-table.tsx';
-import { Cut, DataTable } from '../components/table.tsx';
+import { DataTable } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { FailedItem, Item } from '../queries/attention.ts';
 import { FindingsRow, findingsPath } from './attention-findings.tsx';
@@ -90,9 +91,10 @@ const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
   const helps = targets !== undefined && reasons.get(targets.reason)?.retryable === true;
   const canRetry = run !== undefined && run.finishedAt !== undefined && run.counts.failed > 0;
   return (
-    <tr data-key={`failed ${policy} ${targets?.reason ?? status}`}>
-      <td data-label="What">
-        {targets ? (
+    <AttentionRow
+      name={`failed ${policy} ${targets?.reason ?? status}`}
+      what={
+        targets ? (
           <a class="badge is-failed" href={targetsPath(item)}>
             <Icon name="circle-x" />
             {number(targets.count)} failed
@@ -100,15 +102,12 @@ const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
           </a>
         ) : (
           <Badge word={status} />
-        )}
-      </td>
-      <td data-label="Policy">
-        <Cut whole={policy}>
-          <a href={policyPath(policy)}>{policy}</a>
-        </Cut>
-      </td>
-      <td data-label="Why">
-        <Cut whole={targets ? `${targets.reason}: ${why}` : why}>
+        )
+      }
+      policy={<a href={policyPath(policy)}>{policy}</a>}
+      whole={policy}
+      why={
+        <>
           {targets && (
             <>
               <code>{targets.reason}</code>{' '}
@@ -118,16 +117,15 @@ const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
             {details?.recovered && 'A later run succeeded. '}
             <Sentence text={why} />
           </span>
-        </Cut>
-      </td>
-      <td data-label="Since" class="end">
-        <Time at={details?.since} now={now} show="relative" />
-      </td>
-      <td data-label="In a row" class="end wide-only">
-        {details && details.streak > 0 ? `${number(details.streak)}${details.isOpen ? '+' : ''}` : '–'}
-      </td>
-      <td data-label="Action" class="end">
-        {mayRetry && canRetry && helps && !details?.recovered ? (
+        </>
+      }
+      wholeWhy={targets ? `${targets.reason}: ${why}` : why}
+      since={details?.since}
+      streak={
+        details && details.streak > 0 ? `${number(details.streak)}${details.isOpen ? '+' : ''}` : undefined
+      }
+      action={
+        mayRetry && canRetry && helps && !details?.recovered ? (
           <Action to={runPath(latest, '/retry')} of={`${policy}: ${targets?.reason}`}>
             Retry
           </Action>
@@ -139,9 +137,10 @@ const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
               at {policy}: {targets?.reason ?? status}
             </span>
           </a>
-        )}
-      </td>
-    </tr>
+        )
+      }
+      now={now}
+    />
   );
 };
 
@@ -155,36 +154,29 @@ const ApprovalRow = ({
   const approval = run.approvals?.at(-1);
   const why = approval?.why ?? 'It waits for an approval.';
   return (
-    <tr data-key={`approval ${run.id}`}>
-      <td data-label="What">
+    <AttentionRow
+      name={`approval ${run.id}`}
+      what={
         <span class="badge is-awaiting-approval">
           <Icon name="badge-check" /> approval
         </span>
-      </td>
-      <td data-label="Policy">
-        <Cut whole={run.policy}>
-          <a href={policyPath(run.policy)}>{run.policy}</a>
-        </Cut>
-      </td>
-      <td data-label="Why">
-        <Cut whole={why}>
-          <span class="dim">
-            <Sentence text={why} />
-          </span>
-        </Cut>
-      </td>
-      <td data-label="Since" class="end">
-        <Time at={since} now={now} show="relative" />
-      </td>
-      <td data-label="In a row" class="end wide-only">
-        –
-      </td>
-      <td data-label="Action" class="end">
+      }
+      policy={<a href={policyPath(run.policy)}>{run.policy}</a>}
+      whole={run.policy}
+      why={
+        <span class="dim">
+          <Sentence text={why} />
+        </span>
+      }
+      wholeWhy={why}
+      since={since}
+      action={
         <a class="action" href={runPath(run.id)}>
           Decide<span class="unseen"> about {run.policy}</span>
         </a>
-      </td>
-    </tr>
+      }
+      now={now}
+    />
   );
 };
 
@@ -199,32 +191,25 @@ const BrokenFileRow = ({
   const count = file.errors.length === 1 ? '1 error' : `${file.errors.length} errors`;
   const why = first ? `${first.place}: ${first.message}` : 'It cannot be read.';
   return (
-    <tr data-key={`file ${file.file}`}>
-      <td data-label="What">
+    <AttentionRow
+      name={`file ${file.file}`}
+      what={
         <span class="badge is-error">
           <Icon name="circle-x" /> {count}
         </span>
-      </td>
-      <td data-label="Policy">
-        <Cut whole={file.file}>{file.file.split('/').at(-1)}</Cut>
-      </td>
-      <td data-label="Why">
-        <Cut whole={why}>
-          <span class="dim">{why}</span>
-        </Cut>
-      </td>
-      <td data-label="Since" class="end">
-        <Time at={file.since} now={now} show="relative" />
-      </td>
-      <td data-label="In a row" class="end wide-only">
-        –
-      </td>
-      <td data-label="Action" class="end">
+      }
+      policy={file.file.split('/').at(-1)}
+      whole={file.file}
+      why={<span class="dim">{why}</span>}
+      wholeWhy={why}
+      since={file.since}
+      action={
         <button type="button" class="action" popovertarget="notices">
           Look<span class="unseen"> at {file.file}</span>
         </button>
-      </td>
-    </tr>
+      }
+      now={now}
+    />
   );
 };
 
@@ -239,35 +224,25 @@ const PausedRow = ({
   const may = useMay();
   const why = `paused by ${pause.by}${pause.reason ? `: ${pause.reason}` : ''}`;
   return (
-    <tr data-key={`paused ${name}`}>
-      <td data-label="What">
-        <Badge word="paused" />
-      </td>
-      <td data-label="Policy">
-        <Cut whole={name}>
-          <a href={policyPath(name)}>{name}</a>
-        </Cut>
-      </td>
-      <td data-label="Why">
-        <Cut whole={why}>
-          <span class="dim">
-            {why}
-            {pause.until !== undefined && (
-              <>
-                , until <Time at={pause.until} now={now} show="exact" />
-              </>
-            )}
-          </span>
-        </Cut>
-      </td>
-      <td data-label="Since" class="end">
-        <Time at={pause.at} now={now} show="relative" />
-      </td>
-      <td data-label="In a row" class="end wide-only">
-        –
-      </td>
-      <td data-label="Action" class="end">
-        {may('operator', { policy: name, account }) ? (
+    <AttentionRow
+      name={`paused ${name}`}
+      what={<Badge word="paused" />}
+      policy={<a href={policyPath(name)}>{name}</a>}
+      whole={name}
+      why={
+        <span class="dim">
+          {why}
+          {pause.until !== undefined && (
+            <>
+              , until <Time at={pause.until} now={now} show="exact" />
+            </>
+          )}
+        </span>
+      }
+      wholeWhy={why}
+      since={pause.at}
+      action={
+        may('operator', { policy: name, account }) ? (
           <Action to={policyPath(name, '/resume')} of={name}>
             Resume
           </Action>
@@ -275,9 +250,10 @@ const PausedRow = ({
           <a class="action" href={policyPath(name)}>
             Look<span class="unseen"> at {name}</span>
           </a>
-        )}
-      </td>
-    </tr>
+        )
+      }
+      now={now}
+    />
   );
 };
 

@@ -5,6 +5,7 @@ import { commands } from '../../control/commands.ts';
 import { auditResults } from '../../records/audit-results.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
 import { actorOf } from '../auth/actor.ts';
+import { AuditFacts } from '../components/audit-facts.tsx';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
@@ -81,12 +82,15 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
             { head: 'Who', width: 'w-word' },
             { head: 'What', width: 'w-name' },
             { head: 'Result', width: 'w-badge' },
-            { head: 'Subject', width: 'w-in' },
-            { head: 'Detail', middleOnly: true },
+            { head: 'Subject', width: 'w-in', wideOnly: true },
+            { head: 'Detail' },
           ]}
         >
           {lines.map((line) => (
-            <AuditRow line={line} now={now} />
+            <>
+              <AuditRow line={line} now={now} />
+              <FactsRow line={line} now={now} />
+            </>
           ))}
         </DataTable>
       )}
@@ -116,11 +120,20 @@ const AuditRow = ({ line, now }: { line: AuditLine; now: number }) => (
     <td data-label="Result">
       <Badge word={line.result} />
     </td>
-    <td data-label="Subject">
+    <td data-label="Subject" class="wide-only">
       <SubjectLink line={line} />
     </td>
-    <td data-label="Detail" class="middle-only">
+    <td data-label="Detail">
       <Details line={line} />
+    </td>
+  </tr>
+);
+
+/** All facts, over the whole width: shown by the style sheet while the details of the row before it are open. */
+const FactsRow = ({ line, now }: { line: AuditLine; now: number }) => (
+  <tr class="facts" data-key={`facts ${line.act} ${line.result}`}>
+    <td colspan={6}>
+      <AuditFacts line={line} now={now} />
     </td>
   </tr>
 );
@@ -132,13 +145,18 @@ function SubjectLink({ line: { run, policy, account } }: { line: AuditLine }) {
   return <Cut whole={whole}>{path === undefined ? whole : <a href={path}>{whole}</a>}</Cut>;
 }
 
-function Details({ line: { why, message, detail, targets } }: { line: AuditLine }) {
+/** In one line, which opens the row with all facts. */
+function Details({ line }: { line: AuditLine }) {
+  const { why, message, detail, targets } = line;
   const named = targets === undefined ? undefined : `${targets} named targets`;
   const text = [why, message, detail, named].filter((part) => part !== undefined).join(' · ');
   return (
-    <Cut whole={text}>
-      <Sentence text={text} />
-    </Cut>
+    <details class="more">
+      <summary>
+        {text === '' ? <span class="dim">All facts</span> : <Sentence text={text} />}
+        <span class="unseen"> of {line.what}</span>
+      </summary>
+    </details>
   );
 }
 

@@ -1,9 +1,10 @@
 /** Who uses the requests of each account: over time, what is left now, and what the next 24 hours need. */
 import { type HistorySpan, historySpans } from '../../budget/history.ts';
 import type { Forecast, PolicyForecast } from '../../control/forecast.ts';
+import { accountIn } from '../components/account-menu.tsx';
 import { BudgetChart, NO_POLICY } from '../components/budget-chart.tsx';
 import { Empty } from '../components/empty.tsx';
-import { FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath } from '../components/paths.ts';
@@ -27,8 +28,7 @@ export async function showBudget(c: Exchange, context: DashboardContext): Promis
   const now = context.clock.now();
   const span = spans.find((one) => one === c.req.query('span')) ?? 'hour';
   const by: By = c.req.query('by') === 'policy' ? 'policy' : 'class';
-  const account = c.req.query('account')?.slice(0, 200) || undefined;
-  const names = (await context.accounts()).map((one) => one.account);
+  const account = accountIn((name) => c.req.query(name));
   const budgets = await readBudgets(context, span, account);
   const shown = [...budgets].sort((a, b) => b.total - a.total).slice(0, MAX_ACCOUNTS);
   const policies = context.policies();
@@ -40,7 +40,7 @@ export async function showBudget(c: Exchange, context: DashboardContext): Promis
   return showPage(
     c,
     context,
-    { title: 'Budget', here: PATH, live: '*' },
+    { title: 'Budget', here: PATH, live: '*', byAccount: {} },
     <section class="budget">
       <div class="page-head">
         <h1>Budget</h1>
@@ -56,13 +56,6 @@ export async function showBudget(c: Exchange, context: DashboardContext): Promis
           ))}
         </nav>
       </div>
-      {names.length > 1 && (
-        <FilterBar
-          path={PATH}
-          filters={[{ name: 'account', label: 'Account', value: account, options: names }]}
-          keep={{ span, by }}
-        />
-      )}
       <nav class="tabs" aria-label="Time">
         {spans.map((one) => (
           <a href={pathOf({ span: one })} {...(one === span ? { 'aria-current': 'page' } : {})}>
@@ -71,7 +64,12 @@ export async function showBudget(c: Exchange, context: DashboardContext): Promis
         ))}
       </nav>
       <div id="budgets" data-live>
-        {shown.length === 0 && (
+        {shown.length === 0 && account !== undefined && (
+          <Empty title={`There is no account ${account}.`} icon="gauge">
+            <a href={pathWith(PATH, { span, by })}>Show all accounts</a>
+          </Empty>
+        )}
+        {shown.length === 0 && account === undefined && (
           <Empty title="No account is in the settings." icon="gauge">
             An account under <code>accounts</code> in <code>caretaker.yaml</code> has a budget of requests.
           </Empty>

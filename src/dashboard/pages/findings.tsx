@@ -12,7 +12,7 @@ import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
-import { type Filter, FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
 import { FindingTrendStrip } from '../components/finding-trend.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
@@ -46,12 +46,11 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
     groupsWithHistory(reader.findings, query.filter),
     reader.findings.list(query.filter, { limit: PAGE, after: query.after }),
   ]);
-  const accounts = (await context.accounts()).map(({ account }) => account);
   const active = new Set(context.policies().map(({ name }) => name));
   return showPage(
     c,
     context,
-    { title: 'Findings', here: PATH, live: '*' },
+    { title: 'Findings', here: PATH, live: '*', byAccount: { pagedBy: 'after' } },
     <>
       <section>
         <div class="page-head">
@@ -60,7 +59,7 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
             <Icon name="download" /> CSV
           </a>
         </div>
-        <FilterBar path={PATH} filters={filtersOf(query, context, accounts)} />
+        <FilterBar path={PATH} filters={filtersOf(query, context)} />
         <div id="finding-groups" data-live>
           {groups.length > 0 && <Groups groups={groups} active={active} now={now} />}
         </div>
@@ -110,11 +109,7 @@ function queryOf(c: Exchange): FindingQuery {
   };
 }
 
-const filtersOf = (
-  { given }: FindingQuery,
-  context: DashboardContext,
-  accounts: readonly string[],
-): readonly Filter[] => [
+const filtersOf = ({ given }: FindingQuery, context: DashboardContext): readonly Filter[] => [
   { name: 'q', label: 'Text', value: given.q, placeholder: 'site, plugin, message' },
   { name: 'severity', label: 'Severity', value: given.severity, options: severities },
   { name: 'state', label: 'State', value: given.state, options: findingStates },
@@ -122,11 +117,9 @@ const filtersOf = (
     name: 'policy',
     label: 'Policy',
     value: given.policy,
-    suggestions: context.policies().map(({ name }) => name),
+    suggestions: policyNames(context.policies(), given.account),
   },
-  ...(accounts.length > 1 || given.account
-    ? [{ name: 'account', label: 'Account', value: given.account, options: accounts }]
-    : []),
+  accountFilter(given.account),
 ];
 
 interface Group extends CountedGroup {
@@ -228,6 +221,7 @@ const FindingTable = ({ findings, now }: { findings: readonly ListedFinding[]; n
     <h2>Each finding</h2>
     <DataTable
       name="Findings"
+      grows="findings"
       columns={[
         { head: 'Site', width: 'w-in' },
         { head: 'Severity', width: 'w-word' },

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
-import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { subjectOf } from '../../notify/wording.ts';
 import { deliveryStates } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
@@ -13,7 +12,7 @@ import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
-import { notificationPath, policyPath, receiverPath, runPath } from '../components/paths.ts';
+import { notificationPath, policyPath, runPath } from '../components/paths.ts';
 import { Cut, DataTable } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -64,11 +63,7 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             Receivers are under notifications in config/caretaker.yaml, and policies name them under notify.
           </Empty>
         ) : (
-          <Receivers
-            health={health}
-            now={now}
-            mayTest={isPermitted(actor.principal, testReceiver.role, {})}
-          />
+          <Receivers health={health} now={now} />
         )}
       </section>
       <section>
@@ -124,13 +119,7 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
   );
 }
 
-interface ReceiversProps {
-  health: readonly ReceiverHealth[];
-  now: number;
-  mayTest: boolean;
-}
-
-const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
+const Receivers = ({ health, now }: { health: readonly ReceiverHealth[]; now: number }) => (
   <DataTable
     name="Receivers"
     columns={[
@@ -141,7 +130,6 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
       { head: 'Pending', width: 'w-short', end: true, middleOnly: true },
       { head: 'Dead', width: 'w-short', end: true, middleOnly: true },
       { head: 'Rules' },
-      { head: 'Action', width: 'w-do' },
     ]}
   >
     {health.map(({ name, kind, state, deliveredAt, pending, dead, rules }) => (
@@ -176,13 +164,6 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
         </td>
         <td data-label="Rules">
           <Cut whole={rules} />
-        </td>
-        <td data-label="Action">
-          {mayTest && kind !== undefined && kind !== 'heartbeat' && (
-            <Action to={receiverPath(name, '/test')} of={`to ${name}`}>
-              Send a test
-            </Action>
-          )}
         </td>
       </tr>
     ))}

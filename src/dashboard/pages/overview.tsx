@@ -1,10 +1,12 @@
 import { isoMinute } from '../../clock.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
+import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
 import { BarChart } from '../components/chart.tsx';
 import { Empty } from '../components/empty.tsx';
+import { pathWith } from '../components/filter-bar.tsx';
 import { Lanes } from '../components/lanes.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
@@ -16,6 +18,7 @@ import { type Ahead, blockMs, readAhead } from '../queries/ahead.ts';
 import { readAttention } from '../queries/attention.ts';
 import { type AccountBudget, readBudgets } from '../queries/budget.ts';
 import { type Day, type Group, readLastDay } from '../queries/last-day.ts';
+import { inAccount } from '../queries/scope.ts';
 import { Attention } from './attention.tsx';
 
 const DAY_MS = 86_400_000;
@@ -24,23 +27,25 @@ const MAX_GROUPS = 50;
 
 /** The first page: what needs somebody, what is running, what the last day brought and what the next one brings. */
 export async function showOverview(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { reader, clock } = context;
-  const now = clock.now();
-  const policies = context.policies();
+  const account = accountIn((name) => c.req.query(name));
+  const shown = inAccount(account, context);
+  const { reader } = shown;
+  const now = context.clock.now();
+  const policies = shown.policies();
   const [day, states, { brokenFiles }] = await Promise.all([
     readLastDay(reader, now),
     reader.policyStates(policies),
-    context.health(),
+    shown.health(),
   ]);
   const [items, ahead, budgets] = await Promise.all([
     readAttention(reader, { day, policies, states, brokenFiles, now }),
     readAhead(reader, policies, states, { now, ms: DAY_MS }),
-    readBudgets(context, 'hour'),
+    readBudgets(shown, 'hour'),
   ]);
   return showPage(
     c,
     context,
-    { title: 'Overview', here: '/', live: '*' },
+    { title: 'Overview', here: '/', live: '*', byAccount: {} },
     <>
       <section id="headline" data-live>
         <h1>Overview</h1>
@@ -48,7 +53,11 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
       </section>
       <div class="columns wide-first">
         <Attention items={items} now={now} />
-        <RunningNow runs={day.active.filter(({ status }) => status !== 'awaiting-approval')} now={now} />
+        <RunningNow
+          runs={day.active.filter(({ status }) => status !== 'awaiting-approval')}
+          account={account}
+          now={now}
+        />
       </div>
       <div class="columns">
         <LastDay day={day} />
@@ -69,7 +78,13 @@ function headline({ statuses, succeeded, failed, skipped }: Day): string {
   return `The last 24 hours: ${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${byStatus.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(skipped))} skipped.`;
 }
 
-const RunningNow = ({ runs, now }: { runs: readonly Run[]; now: number }) => (
+interface RunningNowProps {
+  runs: readonly Run[];
+  account: string | undefined;
+  now: number;
+}
+
+const RunningNow = ({ runs, account, now }: RunningNowProps) => (
   <section id="active" data-live>
     <h2>Running now</h2>
     {runs.length === 0 ? (
@@ -83,7 +98,7 @@ const RunningNow = ({ runs, now }: { runs: readonly Run[]; now: number }) => (
     )}
     {runs.length > MAX_ACTIVE && (
       <p>
-        <a href="/runs">{number(runs.length - MAX_ACTIVE)} more</a>
+        <a href={pathWith('/runs', { status: 'active', account })}>{number(runs.length - MAX_ACTIVE)} more</a>
       </p>
     )}
   </section>
@@ -160,7 +175,8 @@ const LastHour = ({ budgets, now }: { budgets: readonly AccountBudget[]; now: nu
       <div class="card">
         <BudgetChart budget={first} by="class" now={now} />
         <p class="dim small">
-          {number(first.total)} requests of <a href="/budget">{first.account}</a>, by the minute
+          {number(first.total)} requests of{' '}
+          <a href={pathWith('/budget', { account: first.account })}>{first.account}</a>, by the minute
           {first.others.known === 0
             ? '; what other clients used is not known.'
             : ` and class; other clients used at least ${number(first.others.total)}.`}

@@ -5,7 +5,7 @@ import { principalOf } from '../auth/principal-of.ts';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
-import { FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
@@ -36,15 +36,12 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
   const policies = context.policies();
   const query = queryOf(c);
   const { rows, found, groups } = await readPolicies(reader, policies, query, { now, latest: STRIP_RUNS });
-  const accounts = [...new Set(policies.map(({ account }) => account))].sort();
   const filters = [
     { name: 'q', label: 'Text', value: query.search, placeholder: 'name, job, file' },
     { name: 'job', label: 'Job', value: query.job, options: jobsOf(policies) },
-    ...(accounts.length > 1
-      ? [{ name: 'account', label: 'Account', value: query.account, options: accounts }]
-      : []),
     { name: 'state', label: 'State', value: query.state, options: policyStates },
     { name: 'group', label: 'Group by', value: query.group, options: policyGroups, placeholder: 'nothing' },
+    accountFilter(query.account),
   ];
   const hasOwner = policies.some(({ owner }) => owner !== undefined);
   const may = (account: string, policy: string) =>
@@ -53,7 +50,7 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
   return showPage(
     c,
     context,
-    { title: 'Policies', here: PATH, live: '*' },
+    { title: 'Policies', here: PATH, live: '*', byAccount: { pagedBy: 'page' } },
     <section>
       <div class="page-head">
         <h1>Policies</h1>
@@ -91,6 +88,7 @@ const BulkActions = () => (
         type="submit"
         form="selection"
         formaction={BULK_POLICY_PATHS[kind]}
+        data-asks
         data-verb={bulkVerbs[kind]}
       >
         {bulkVerbs[kind]} selected

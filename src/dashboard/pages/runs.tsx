@@ -7,7 +7,7 @@ import { csvLine } from '../../text.ts';
 import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
 import { principalOf } from '../auth/principal-of.ts';
 import { Empty } from '../components/empty.tsx';
-import { type Filter, FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { number } from '../components/progress.tsx';
@@ -30,13 +30,12 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
     query.faults.length > 0
       ? nothing
       : await readRunPage(context.reader, query.filter, { limit: PAGE, before });
-  const accounts = (await context.accounts()).map(({ account }) => account);
   const here = pathWith(PATH, { ...query.given, before: before === undefined ? undefined : String(before) });
   const maySelect = page.runs.length > 0 && holds(principalOf(c), 'operator');
   return showPage(
     c,
     context,
-    { title: 'Runs', here: PATH, live: '*' },
+    { title: 'Runs', here: PATH, live: '*', byAccount: { pagedBy: 'before' } },
     <section>
       <div class="page-head">
         <h1>Runs</h1>
@@ -45,7 +44,7 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
           <Icon name="download" /> CSV
         </a>
       </div>
-      <FilterBar path={PATH} filters={filtersOf(query, context, accounts)} />
+      <FilterBar path={PATH} filters={filtersOf(query, context)} />
       <form id="selection" method="get" action={PATH}>
         {maySelect && <input type="hidden" name="back" value={here} />}
         <div id="runs" data-live>
@@ -67,34 +66,42 @@ const BulkActions = () => (
     <label class="inline" hidden>
       <input type="checkbox" id="select-all" autocomplete="off" /> Select all
     </label>
-    <button class="plain" type="submit" form="selection" formaction={BULK_PATHS.retry} data-verb="Retry">
+    <button
+      class="plain"
+      type="submit"
+      form="selection"
+      formaction={BULK_PATHS.retry}
+      data-asks
+      data-verb="Retry"
+    >
       Retry selected
     </button>
-    <button class="plain" type="submit" form="selection" formaction={BULK_PATHS.cancel} data-verb="Cancel">
+    <button
+      class="plain"
+      type="submit"
+      form="selection"
+      formaction={BULK_PATHS.cancel}
+      data-asks
+      data-verb="Cancel"
+    >
       Cancel selected
     </button>
   </span>
 );
 
-const filtersOf = (
-  { given }: RunQuery,
-  context: DashboardContext,
-  accounts: readonly string[],
-): readonly Filter[] => [
+const filtersOf = ({ given }: RunQuery, context: DashboardContext): readonly Filter[] => [
   { name: 'status', label: 'Status', value: given.status, options: statusChoices },
   {
     name: 'policy',
     label: 'Policy',
     value: given.policy,
-    suggestions: context.policies().map(({ name }) => name),
+    suggestions: policyNames(context.policies(), given.account),
   },
   { name: 'trigger', label: 'Trigger', value: given.trigger, options: triggers },
-  ...(accounts.length > 1 || given.account
-    ? [{ name: 'account', label: 'Account', value: given.account, options: accounts }]
-    : []),
   { name: 'reason', label: 'Reason', value: given.reason, suggestions: [...context.reasons.keys()].sort() },
   { name: 'from', label: 'From', value: given.from, placeholder: '7d or a date' },
   { name: 'to', label: 'To', value: given.to, placeholder: 'now' },
+  accountFilter(given.account),
 ];
 
 const NoRuns = ({ query, page, isFirst }: { query: RunQuery; page: RunPage; isFirst: boolean }) => {

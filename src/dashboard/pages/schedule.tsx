@@ -3,7 +3,7 @@ import { daysAfter } from '../../dates.ts';
 import { effectOf, formatFrozen } from '../../records/freeze-store.ts';
 import type { Collision } from '../../schedule/load.ts';
 import { Empty } from '../components/empty.tsx';
-import { FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { number } from '../components/progress.tsx';
@@ -36,7 +36,6 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
   const calendar = calendarOf(query.day, zoneOf(query.zone), now);
   const policies = context.policies();
   const accounts = await context.accounts();
-  const names = accounts.map(({ account }) => account);
   const matching = policies.filter(
     ({ name, job, account }) =>
       `${name}\n${job}`.toLowerCase().includes(query.search.toLowerCase()) &&
@@ -54,14 +53,12 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
   const shown = shownOn(week.lanes, chosen);
   const filters = [
     { name: 'q', label: 'Text', value: query.search, placeholder: 'name, job' },
-    ...(names.length > 1
-      ? [{ name: 'account', label: 'Account', value: query.account, options: names }]
-      : []),
+    accountFilter(query.account),
   ];
   return showPage(
     c,
     context,
-    { title: 'Schedule', here: PATH, live: '*' },
+    { title: 'Schedule', here: PATH, live: '*', byAccount: {} },
     <section class="schedule" data-zone={calendar.zone}>
       <div class="page-head">
         <h1>Schedule</h1>

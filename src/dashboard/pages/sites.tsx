@@ -1,7 +1,7 @@
 import { type Outcome, outcomes } from '../../run/run.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
-import { FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
@@ -30,14 +30,12 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
   const filters = [
     { name: 'q', label: 'Text', value: given.q, placeholder: 'name or id' },
     { name: 'result', label: 'Result', value: given.result, options: outcomes },
-    ...(accounts.length > 1 || given.account
-      ? [{ name: 'account', label: 'Account', value: given.account, options: accounts }]
-      : []),
+    accountFilter(given.account),
   ];
   return showPage(
     c,
     context,
-    { title: 'Sites', here: PATH, live: '*' },
+    { title: 'Sites', here: PATH, live: '*', byAccount: { pagedBy: 'from' } },
     <section>
       <div class="page-head">
         <h1>Sites</h1>
@@ -49,7 +47,12 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
         {page.sites.length === 0 ? (
           <NoSites given={given} looked={page.looked} />
         ) : (
-          <SiteTable sites={page.sites} given={given} hasAccounts={accounts.length > 1} now={now} />
+          <SiteTable
+            sites={page.sites}
+            given={given}
+            hasAccounts={accounts.length > 1 && given.account === undefined}
+            now={now}
+          />
         )}
         <Pages page={page} given={given} />
       </div>

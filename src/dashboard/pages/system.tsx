@@ -1,19 +1,29 @@
-import type { Presence } from '../../records/presence-store.ts';
+import { bullmqVersion } from '../../queue/queues.ts';
+import { RECORDS_VERSION } from '../../records/migrations/migrations.ts';
+import type { Presence, Vitals } from '../../records/presence-store.ts';
+import type { RedisFacts } from '../../redis/facts.ts';
+import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
-import { number } from '../components/progress.tsx';
+import { bytes, number } from '../components/progress.tsx';
+import { QueueDepth } from '../components/queue-depth.tsx';
+import { RedisServers } from '../components/redis-facts.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Cut, DataTable, Table } from '../components/table.tsx';
-import { Sentence, span, Time } from '../components/time.tsx';
+import { millis, Sentence, span, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountStatus, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
 /** The running processes, and for each account its supervisor, its budget and whether the service answers. */
 export async function showSystem(c: Exchange, context: DashboardContext): Promise<Response> {
-  const [{ processes, accounts, health, now }, queues] = await Promise.all([
+  const [{ processes, accounts, health, now }, queues, minutes] = await Promise.all([
     systemStatusOf(context),
     context.queues.counts(),
+    context.reader.queueDepths(context.clock.now()),
   ]);
+  const { servers } = health;
+  const paused = health.troubles.flatMap(({ queue }) => queue ?? []);
+  const slowest = Math.max(...servers.map(({ latencyMs }) => latencyMs));
   const entries = Object.values(queues);
   return showPage(
     c,
@@ -25,7 +35,11 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           <h1>System</h1>
         </div>
         <Stats>
-          <Stat name="Redis" tone={health.redis === 'up' ? 'good' : 'bad'}>
+          <Stat
+            name="Redis"
+            tone={health.redis === 'up' ? 'good' : 'bad'}
+            {...(servers.length > 0 ? { hint: `answers in ${millis(slowest)}` } : {})}
+          >
             {health.redis === 'up' ? 'up' : 'no answer'}
           </Stat>
           <Stat name="Daemons" {...(processes.length === 0 ? { tone: 'bad' as const } : {})}>
@@ -51,9 +65,12 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
             name="Daemons"
             columns={[
               { head: 'Process' },
-              { head: 'Roles', width: 'w-target' },
-              { head: 'Started', width: 'w-name', end: true },
-              { head: 'Last seen', width: 'w-name', end: true },
+              { head: 'Roles', width: 'w-in' },
+              { head: 'Version', width: 'w-word', wideOnly: true },
+              { head: 'Memory', width: 'w-word', end: true },
+              { head: 'Loop lag', width: 'w-word', end: true },
+              { head: 'Started', width: 'w-word', end: true, middleOnly: true },
+              { head: 'Last seen', width: 'w-word', end: true },
             ]}
           >
             {processes.map((process) => (
@@ -62,6 +79,20 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           </DataTable>
         )}
       </section>
+      <div class="columns">
+        <section id="redis" data-live>
+          <h2>Redis</h2>
+          {servers.length === 0 ? (
+            <p class="calm">What Redis reports is not known yet.</p>
+          ) : (
+            <RedisServers servers={servers} now={now} />
+          )}
+        </section>
+        <section id="depth" data-live>
+          <h2>Queues in the last hour</h2>
+          <QueueDepth minutes={minutes} now={now} />
+        </section>
+      </div>
       <section id="accounts" data-live>
         <h2>Accounts</h2>
         <Table
@@ -80,6 +111,7 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           name="Queues"
           columns={[
             { head: 'Queue' },
+            { head: 'State', width: 'w-badge' },
             { head: 'Waiting', width: 'w-name', end: true },
             { head: 'In work', width: 'w-name', end: true },
           ]}
@@ -87,10 +119,13 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           {Object.entries(queues).map(([queue, { waiting, active }]) => (
             <tr data-key={queue}>
               <td data-label="Queue">{queue}</td>
-              <td data-label="Waiting" class="end">
+              <td data-label="State">
+                <Badge word={paused.includes(queue) ? 'paused' : 'active'} />
+              </td>
+              <td data-label="Waiting" class="end" data-moving>
                 {number(waiting)}
               </td>
-              <td data-label="In work" class="end">
+              <td data-label="In work" class="end" data-moving>
                 {number(active)}
               </td>
             </tr>
@@ -101,14 +136,49 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           Prometheus.
         </p>
       </section>
+      <section id="versions">
+        <h2>Versions</h2>
+        <dl class="card facts">
+          {versionsOf(context, servers).map(([name, version]) => (
+            <div>
+              <dt>{name}</dt>
+              <dd>{version}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
     </>,
   );
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
+/** Of this process, and of what it works with. */
+const versionsOf = (
+  { control }: DashboardContext,
+  servers: readonly RedisFacts[],
+): readonly (readonly [string, string])[] => [
+  ['Caretaker', control.version],
+  ['Node', process.versions.node],
+  ['Redis', [...new Set(servers.flatMap(({ version }) => version ?? []))].join(', ') || 'not known'],
+  ['BullMQ', bullmqVersion()],
+  ['Records', String(RECORDS_VERSION)],
+];
+
+/** Above this, timers and answers of a process are noticeably late. */
+const LONG_LAG_MS = 200;
+
+const Lag = ({ vitals: { lagMs, maxLagMs } }: { vitals: Vitals }) => (
+  <span
+    class={lagMs >= LONG_LAG_MS ? 'tone is-warn' : ''}
+    title={`99 of 100 timers were at most ${millis(lagMs)} late in the last seconds, the latest ${millis(maxLagMs)}`}
+  >
+    {millis(lagMs)}
+  </span>
+);
+
 const ProcessRow = ({
-  process: { id, host, pid, roles, startedAt, seenAt },
+  process: { id, host, pid, roles, startedAt, seenAt, vitals },
   now,
 }: {
   process: Presence;
@@ -121,7 +191,26 @@ const ProcessRow = ({
     <td data-label="Roles">
       <Cut whole={roles.join(', ')} />
     </td>
-    <td data-label="Started" class="end">
+    <td data-label="Version" class="wide-only">
+      {vitals ? (
+        <span title={`Node ${vitals.node}`}>{vitals.version}</span>
+      ) : (
+        <span class="dim">not known</span>
+      )}
+    </td>
+    <td data-label="Memory" class="end" data-moving>
+      {vitals ? (
+        <span title={`${bytes(vitals.heapBytes)} of it are objects of JavaScript`}>
+          {bytes(vitals.memoryBytes)}
+        </span>
+      ) : (
+        <span class="dim">not known</span>
+      )}
+    </td>
+    <td data-label="Loop lag" class="end" data-moving>
+      {vitals ? <Lag vitals={vitals} /> : <span class="dim">not known</span>}
+    </td>
+    <td data-label="Started" class="end middle-only">
       <Time at={startedAt} now={now} show="relative" />
     </td>
     <td data-label="Last seen" class="end">

@@ -8,6 +8,7 @@ import { pastCost } from '../../engine/plan/cost.ts';
 import { supervisorLease } from '../../engine/supervise/lease.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Blocked } from '../../records/account-store.ts';
+import type { Depth } from '../../records/depth-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { PolicyRef, PolicyState } from '../../records/policy-store.ts';
@@ -84,6 +85,8 @@ export interface Reader extends SearchReader {
   freezes(now: number): Promise<Freeze[]>;
   /** The running processes. */
   presence(now: number): Promise<Presence[]>;
+  /** How many entries the queues had in each minute of the last hour. */
+  queueDepths(now: number): Promise<{ at: number; depth?: Depth }[]>;
 }
 
 export function openReader(records: Records, clock: Clock): Reader {
@@ -150,6 +153,7 @@ export function openReader(records: Records, clock: Clock): Reader {
     },
     freezes: async (now) => clean(await records.freeze.active(now)),
     presence: (now) => records.presence.running(now),
+    queueDepths: (now) => records.depths.lastHour(now),
   };
 }
 

@@ -50,6 +50,33 @@ export function scopedTo<C extends Scopable>(principal: Principal | undefined, c
   };
 }
 
+/**
+ * The context with only what belongs to an account, for pages that read totals, active runs and findings; the same
+ * without one. What the reader may not see is not in it, since the given context is filtered already.
+ */
+export function inAccount<C extends Scopable>(name: string | undefined, context: C): C {
+  if (name === undefined) return context;
+  const { reader } = context;
+  const policies = () => context.policies().filter(({ account }) => account === name);
+  const scope: Scope = {
+    run: ({ account }) => account === name,
+    policy: (policy) => policies().some((one) => one.name === policy),
+    account: (account) => account === name,
+    wholeAccount: (account) => account === name,
+  };
+  return {
+    ...context,
+    reader: {
+      ...reader,
+      findings: reader.findings.within(scope.run),
+      totals: (from, now) => totalsIn(reader, scope, from, now),
+    },
+    policies,
+    accounts: async () => (await context.accounts()).filter(({ account }) => account === name),
+    health: async () => healthIn(await context.health(), scope),
+  };
+}
+
 /** The names of other policies are left out: what they spent counts as of none. */
 const spentIn =
   (scope: Scope) =>
@@ -103,6 +130,9 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
     totals: (from, now) => totalsIn(reader, scope, from, now),
     async runsByStatus() {
       throw new Error('The number of all runs is for principals without limits.');
+    },
+    async queueDepths() {
+      throw new Error('The depth of the queues is for principals without limits.');
     },
     async reasons(ids) {
       const seen = await runsOf(ids);

@@ -18,7 +18,6 @@ const notKept = [
   keys.runsInStatus(''),
   keys.activeRuns(''),
   keys.lock(''),
-  keys.heartbeat(''),
   `${PREFIX}:queue:`,
   `${PREFIX}:budget:`,
   keys.presence,

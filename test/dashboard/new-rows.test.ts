@@ -1,0 +1,138 @@
+/** A live list that somebody reads further down: new rows wait, and rows that changed are marked. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { aTarget } from '../support/builders.ts';
+import { findIn } from '../support/findings.ts';
+import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { aPolicy, aRun, remember, startWorld, type World } from './world.ts';
+
+let browser: Browser;
+let world: World;
+beforeAll(async () => {
+  if (!withoutBrowser) browser = await launch();
+});
+afterAll(() => browser?.close());
+afterEach(() => world?.stop());
+
+/** Of the oldest run, minutes ago. */
+const OLDEST = 50;
+
+/** The list of so many runs, as somebody sees it who has scrolled to its end. */
+async function readTheEnd(options: BrowserContextOptions = {}): Promise<Page> {
+  world = await startWorld();
+  for (let at = 1; at <= OLDEST; at += 1) await addRun(`sync.${at}`, at);
+  const page = await openPage(browser, world.dashboard.url, '/runs', {
+    viewport: { width: 1440, height: 600 },
+    ...options,
+  });
+  await page.getByRole('link', { name: 'sync.30' }).scrollIntoViewIfNeeded();
+  return page;
+}
+const addRun = (id: string, minutesAgo = 0): Promise<void> =>
+  remember(world.records, aRun({ id, createdAt: Date.now() - minutesAgo * 60_000 }), [aTarget('a')]);
+
+const linkOf = (page: Page, id: string) => page.getByRole('link', { name: id, exact: false });
+
+test.skipIf(withoutBrowser)(
+  'new runs wait behind a button while the head of the list is out of sight, and nothing moves',
+  async () => {
+    const page = await readTheEnd();
+    const complaints = complaintsOf(page, world.dashboard.url);
+    const row = linkOf(page, 'sync.30');
+    const before = await row.boundingBox();
+
+    await addRun('new.1');
+    await page.getByRole('button', { name: '1 new runs: show them' }).waitFor();
+    await addRun('new.2');
+    const button = page.getByRole('button', { name: '2 new runs: show them' });
+    await button.waitFor();
+
+    expect(await button.textContent()).toBe('2 new');
+    expect(await row.boundingBox()).toEqual(before);
+    expect(await linkOf(page, 'new.1').count()).toBe(0);
+    // The page of the list is full, and what the new ones push off its end stays for as long.
+    expect(await linkOf(page, `sync.${OLDEST}`).count()).toBe(1);
+
+    await button.click();
+    await linkOf(page, 'new.2').waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    expect(await page.locator('tbody tr').first().getAttribute('data-key')).toBe('new.2');
+    await button.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'who goes back to the head of the list sees the new runs there, and the key n shows them too',
+  async () => {
+    const page = await readTheEnd();
+    await addRun('new.1');
+    await page.getByRole('button', { name: '1 new runs: show them' }).waitFor();
+
+    await page.evaluate('scrollTo(0, 0)');
+    await linkOf(page, 'new.1').waitFor();
+    expect(await page.locator('#new-rows button').count()).toBe(0);
+
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await addRun('new.2');
+    await page.getByRole('button', { name: '1 new runs: show them' }).waitFor();
+    await page.keyboard.press('n');
+    await linkOf(page, 'new.2').waitFor();
+    expect(await page.evaluate('document.activeElement.closest("tr").dataset.key')).toBe('new.2');
+  },
+);
+
+test.skipIf(withoutBrowser)('at the head of the list new runs are added at once', async () => {
+  const page = await readTheEnd();
+  await page.evaluate('scrollTo(0, 0)');
+  await addRun('new.1');
+  await linkOf(page, 'new.1').waitFor();
+  expect(await page.locator('#new-rows button').count()).toBe(0);
+});
+
+test.skipIf(withoutBrowser)('new findings wait in the same way, wherever they are in the list', async () => {
+  world = await startWorld({ policies: () => [aPolicy('stale-backups')] });
+  const old = Array.from({ length: 40 }, (_, at) => ({ target: `old-${at}` }));
+  await findIn(world.records, { at: Date.now() - 3_600_000, found: old });
+  const page = await openPage(browser, world.dashboard.url, '/findings', {
+    viewport: { width: 1440, height: 600 },
+  });
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+
+  await findIn(world.records, { at: Date.now(), found: [...old, { target: 'fresh' }] });
+
+  await page.getByRole('button', { name: '1 new findings: show them' }).click();
+  await page.getByRole('link', { name: 'https://fresh.example', exact: true }).waitFor();
+});
+
+/** The rows whose colour is on its way back, by their key. */
+const marked = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll('tbody tr')].filter((row) => row.getAnimations().length > 0).map((row) => row.dataset.key)`,
+  );
+/** Keeps the animations of rows from ending, so that a test can look at them at any time. */
+const HOLD = `Element.prototype.animate = ((animate) => function (...given) {
+  const animation = animate.apply(this, given);
+  animation.pause();
+  return animation;
+})(Element.prototype.animate)`;
+
+test.skipIf(withoutBrowser)('a run that changed in place is marked, and the others are not', async () => {
+  const page = await readTheEnd();
+  await page.evaluate(HOLD);
+
+  await world.records.runs.move(aRun({ id: 'sync.30' }), 'blocked', { at: Date.now() });
+
+  await expect.poll(() => marked(page), { timeout: 30_000 }).toEqual(['sync.30']);
+});
+
+test.skipIf(withoutBrowser)('nothing is marked for somebody who asked for less motion', async () => {
+  const page = await readTheEnd({ reducedMotion: 'reduce' });
+  await page.evaluate(HOLD);
+
+  await world.records.runs.move(aRun({ id: 'sync.30' }), 'blocked', { at: Date.now() });
+
+  await page.getByRole('link', { name: 'blocked sync.30' }).waitFor();
+  expect(await marked(page)).toEqual([]);
+});
