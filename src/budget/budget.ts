@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
 import type { BudgetBucket, HistorySpan } from './history.ts';
 import { LocalFallback } from './local-fallback.ts';
+import { Reports } from './reports.ts';
 import type { RequestClass } from './request-class.ts';
 import { type SharedLimits, SharedWindow } from './shared-window.ts';
 import type { Decision, Ticket, WindowReport } from './ticket.ts';
@@ -169,6 +170,7 @@ export function openBudget(
  */
 class Decisions {
   private readonly fallback: LocalFallback;
+  private readonly reports: Reports;
 
   constructor(
     private readonly redis: Redis | Cluster,
@@ -177,6 +179,7 @@ class Decisions {
     private readonly options: SharedLimits & { whenRedisIsDown: 'stop' | 'share' },
   ) {
     this.fallback = new LocalFallback(clock, options);
+    this.reports = new Reports((ticket, report, at) => window.learn(at, ticket, report));
   }
 
   async next(requestClass: RequestClass, signal?: AbortSignal, policy?: string): Promise<Decision> {
@@ -202,7 +205,7 @@ class Decisions {
     // Redis would receive the report later and apply it to another window.
     if (this.isRedisDown && this.hasFallback) return;
     if (this.isRedisDown) throw new Error('Redis is unavailable');
-    await this.window.learn(this.clock.now(), ticket, report);
+    await this.reports.learn(ticket, report, this.clock.now());
   }
 
   private get hasFallback(): boolean {

@@ -29,6 +29,7 @@
  */
 
 import { bucketSizes, MAX_FIELDS } from './history.ts';
+import { classRules, type RequestClass, requestClasses } from './request-class.ts';
 
 /**
  * Counts in the buckets of the history (`history.ts`), whose keys begin with KEYS[3]. A request counts in the bucket in
@@ -87,8 +88,15 @@ local window = {
 local left = window.resets - now
 `;
 
+const luaClass = (name: RequestClass): string => {
+  const { share, bursty, capped = false } = classRules[name];
+  return `{name = '${name}', share = ${share}, bursty = ${bursty}, capped = ${capped}}`;
+};
+
 /** What a class has to leave for the others, and how that is released towards the end of the window. */
 const RESERVATIONS = `
+-- Most urgent first.
+local classes = {${requestClasses.map(luaClass).join(', ')}}
 local reserve = math.floor(window.limit * args.reserve + 0.5)
 local spendable = window.remaining - reserve
 local ramp_start, ramp_end = math.max(window.length * 0.2, 3000), math.max(window.length * 0.03, 1200)
@@ -126,7 +134,7 @@ end
 -- Two sums: the bursty part is constant, the predictable part shrinks as time passes.
 local function reserved_for_others(class, in_progress)
   local bursty, predictable, more_urgent = 0, 0, true
-  for _, other in ipairs(args.classes) do
+  for _, other in ipairs(classes) do
     if other.name == class then
       more_urgent = false
     elseif other.bursty then
@@ -224,7 +232,7 @@ end
 -- How long until a capped class gets another request; 0 if it does now.
 local function ms_until_uncapped()
   local own, busy
-  for _, one in ipairs(args.classes) do
+  for _, one in ipairs(classes) do
     if one.name == args.class then own = one
     elseif not one.bursty and asked_recently(one.name) then busy = true end
   end

@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../redis/script.ts';
 import { type BudgetBucket, type HistorySpan, readHistory } from './history.ts';
-import { classRules, type RequestClass, requestClasses } from './request-class.ts';
+import type { RequestClass } from './request-class.ts';
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
 import type { Decision, Ticket, WindowReport } from './ticket.ts';
 
@@ -13,8 +13,6 @@ import type { Decision, Ticket, WindowReport } from './ticket.ts';
 const WINDOW_MS = 60_000;
 /** How long other requests wait for a scout before another one is sent. */
 const SCOUT_TIMEOUT_MS = 10_000;
-
-const classes = requestClasses.map((name) => ({ name, ...classRules[name] }));
 
 /** As in the settings: see `BudgetOptions`. */
 export interface SharedLimits {
@@ -103,7 +101,7 @@ export class SharedWindow {
 
   private run(script: string, now: number, args: Record<string, unknown>): Promise<unknown> {
     const { requestsPerMinute, reserve } = this.options;
-    const common = { now, default_limit: requestsPerMinute, reserve, default_length: WINDOW_MS, classes };
+    const common = { now, default_limit: requestsPerMinute, reserve, default_length: WINDOW_MS };
     return runScript(
       this.redis,
       script,

@@ -157,7 +157,7 @@ export class RequestSender {
 
   /**
    * The caller gets its answer without waiting for the budget, and also when the budget cannot be updated. A
-   * later request on the same connection finds the budget updated.
+   * later request on the same connection finds the budget updated, by this answer or by the one before it.
    */
   private reportToBudget(ticket: Ticket, report: WindowReport | undefined): void {
     const { budget, log, account } = this.deps;

@@ -27,6 +27,7 @@ import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
+import type { Claims } from './claims.ts';
 import { type Decision, decide, type StepResult } from './decide.ts';
 import { encodeAnswer } from './encode-answer.ts';
 import { FencedError, NotPlannedError, provesAbsence, RunCancelledError } from './errors.ts';
@@ -45,9 +46,6 @@ const SEND_TIMEOUT_MS = 5_000;
  * sending take some seconds; the rest is a margin for clocks and networks.
  */
 const IN_TRANSIT_MS = 45_000;
-/** How often a worker renews the claim on its target. */
-const RENEW_INTERVAL_MS = 5_000;
-
 /** The fields of a run that never change. They are read once for all of its targets. */
 export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job'> {
   /** The time that texts and periods count from. */
@@ -67,6 +65,7 @@ export async function act(
   deps: EngineDeps,
   run: ActingRun,
   { target: id, fence: dispatched }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'fence'>,
+  claims: Claims,
   stopping: AbortSignal,
 ): Promise<Acted | undefined> {
   // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
@@ -77,14 +76,12 @@ export async function act(
   if (!claimed) return undefined;
 
   const step = new Step(deps, run, job, claimed.target, claimed.ending, stopping);
-  const done = new AbortController();
-  const renewing = step.keepClaim(done.signal);
+  claims.hold(step);
   try {
     const decision = await step.execute();
     return decision && (await step.write(decision));
   } finally {
-    done.abort('done');
-    await renewing;
+    await claims.release(step);
   }
 }
 
@@ -111,22 +108,15 @@ class Step {
     this.target = claimed;
   }
 
-  /** Renews the claim until `done`, so that a long step is not mistaken for a step of a dead worker. */
-  async keepClaim(done: AbortSignal): Promise<void> {
+  /** Renews the claim, so that a long step is not mistaken for a step of a dead worker. */
+  async renew(): Promise<void> {
     const { clock, records, log } = this.deps;
-    while (!done.aborted) {
-      await clock.sleep(RENEW_INTERVAL_MS, done);
-      if (done.aborted) return;
-      const { id, fence } = this.target;
-      await records.targets
-        .renew(this.run.id, { id, fence }, clock.now())
-        .catch((error: unknown) =>
-          log.warn(
-            { run: this.run.id, target: id, err: error },
-            'the claim on a target could not be renewed',
-          ),
-        );
-    }
+    const { id, fence } = this.target;
+    await records.targets
+      .renew(this.run.id, { id, fence }, clock.now())
+      .catch((error: unknown) =>
+        log.warn({ run: this.run.id, target: id, err: error }, 'the claim on a target could not be renewed'),
+      );
   }
 
   /** The decision that follows from this step, or undefined when this worker lost the target. */

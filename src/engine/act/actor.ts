@@ -13,6 +13,7 @@ import { afterTargets, type Moved } from '../finish-run.ts';
 import { contextTimeOf } from '../plan/planning-of-run.ts';
 import { RunCache } from '../run-cache.ts';
 import { type ActingRun, act } from './act.ts';
+import { Claims } from './claims.ts';
 import { reportAct, reportNothingDone } from './report-act.ts';
 
 export class Actor {
@@ -22,8 +23,10 @@ export class Actor {
   private readonly rounds = new Map<string, Promise<void>>();
 
   private readonly stopping = new AbortController();
+  private readonly claims: Claims;
 
   constructor(private readonly deps: EngineDeps) {
+    this.claims = new Claims(deps.clock);
     this.runs = new RunCache(deps.records, (run) => {
       const { id, account, job, planHash } = run;
       const isPlanned = planHash !== undefined;
@@ -41,7 +44,7 @@ export class Actor {
   /** Handles one entry; see `act`. */
   async act(entry: Extract<Entry, { kind: 'act' }>): Promise<Report> {
     const run = await this.runs.get(entry.run);
-    const acted = run && (await act(this.deps, run, entry, this.stopping.signal));
+    const acted = run && (await act(this.deps, run, entry, this.claims, this.stopping.signal));
     if (!acted) return reportNothingDone(run !== undefined);
     const { target } = acted;
     const { account } = run;
