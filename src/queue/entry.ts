@@ -1,6 +1,6 @@
 /** What an entry holds, what it is called, and what its handler reports of it. */
 import { z } from 'zod';
-import { redact, scrub } from '../secrets.ts';
+import { redact, scrub, scrubOnce } from '../secrets.ts';
 
 /**
  * Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. Or attempt a delivery, which
@@ -20,10 +20,10 @@ export interface Report {
   log: readonly string[];
 }
 
-/** The report without secrets. */
-export const storableReport = ({ result, log }: Report): Report => ({
-  result: redact(result) as Report['result'],
-  log: log.map((line) => scrub(line)),
+/** The report without secrets, its log as one text. */
+export const storableReport = ({ result, log }: Report): { result: Report['result']; log: string } => ({
+  result: redact(result, scrubOnce) as Report['result'],
+  log: scrub(log.join('\n')),
 });
 
 /** What people see in a list: the policy, which run ids begin with, and the target. */

@@ -110,7 +110,7 @@ export function openQueues(
       if (!report) return undefined;
       const { result, log } = storableReport(report);
       // Sent together with the end of the entry, which follows at once on the same connection.
-      job.log(log.join('\n')).catch(logError);
+      job.log(log).catch(logError);
       return result;
     };
     const worker = new Worker(name, process, {
