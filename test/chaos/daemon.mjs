@@ -9,7 +9,7 @@ import { openLog } from '../../dist/src/log.js';
 import { startCronTick } from '../../dist/src/schedule/cron-tick.js';
 import { startScheduler } from '../../dist/src/schedule/scheduler.js';
 
-const { settings, clock, policies } = JSON.parse(process.argv[2]);
+const { settings, clock, policies = [] } = JSON.parse(process.argv[2]);
 const log = await openLog({ level: 'error', form: 'json' });
 const time = {
   now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
