@@ -47,24 +47,47 @@ export interface BudgetBucket {
   limit?: number;
 }
 
-/** Reads the buckets of a span, oldest first, the one in progress included. One round trip. */
+/** Buckets that do not change any more, by size and time, as they were read. */
+export type ReadBuckets = Map<string, BudgetBucket>;
+
+/** A bucket counts for so long after its end: requests of its last window, whose end is noted later. */
+const COUNTS_ON_MS = 5 * MINUTE_MS;
+
+/**
+ * Reads the buckets of a span, oldest first, the one in progress included. One round trip. Those in `read` are not
+ * read again: it has the closed ones of the last call, and is brought up to date.
+ */
 export async function readHistory(
   redis: Redis | Cluster,
   prefix: string,
   span: HistorySpan,
   now: number,
+  read: ReadBuckets = new Map(),
 ): Promise<BudgetBucket[]> {
   const { ms, size } = historySpans[span];
   const last = Math.floor(now / size.ms) * size.ms;
   const times = Array.from({ length: ms / size.ms }, (_, index) => last - ms + (index + 1) * size.ms);
+  const nameOf = (at: number) => `${size.name}:${at}`;
+  const unread = times.filter((at) => !read.has(nameOf(at)));
   const reads = redis.pipeline();
-  for (const at of times) reads.hgetall(`${prefix}${size.name}:${at}`);
+  for (const at of unread) reads.hgetall(`${prefix}${nameOf(at)}`);
   const answers = (await reads.exec()) ?? [];
-  return times.map((at, index) => {
-    const [error, fields] = answers[index] ?? [];
-    if (error) throw error;
-    return bucketOf(at, size.ms, (fields ?? {}) as Record<string, string>);
-  });
+  const found = new Map(
+    unread.map((at, index) => {
+      const [error, fields] = answers[index] ?? [];
+      if (error) throw error;
+      return [at, bucketOf(at, size.ms, (fields ?? {}) as Record<string, string>)];
+    }),
+  );
+  for (const [at, bucket] of found) if (at + size.ms + COUNTS_ON_MS < now) read.set(nameOf(at), bucket);
+  forgetOld(read, now);
+  return times.map((at) => found.get(at) ?? read.get(nameOf(at)) ?? bucketOf(at, size.ms, {}));
+}
+
+/** Removes what no span has any more. */
+function forgetOld(read: ReadBuckets, now: number): void {
+  const longest = { [bucketSizes[0].ms]: HOUR_MS, [bucketSizes[1].ms]: 7 * DAY_MS };
+  for (const [name, { at, ms }] of read) if (at < now - (longest[ms] ?? 0) - ms) read.delete(name);
 }
 
 function bucketOf(at: number, ms: number, fields: Record<string, string>): BudgetBucket {

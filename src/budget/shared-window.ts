@@ -4,7 +4,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../redis/script.ts';
-import { type BudgetBucket, type HistorySpan, readHistory } from './history.ts';
+import { type BudgetBucket, type HistorySpan, type ReadBuckets, readHistory } from './history.ts';
 import type { RequestClass } from './request-class.ts';
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
 import type { Decision, Ticket, WindowReport } from './ticket.ts';
@@ -34,6 +34,7 @@ export class SharedWindow {
   private readonly key: string;
   private readonly usagePrefix: string;
   private readonly historyPrefix: string;
+  private readonly buckets: ReadBuckets = new Map();
 
   constructor(
     private readonly redis: Redis | Cluster,
@@ -96,7 +97,7 @@ export class SharedWindow {
 
   /** What was spent in each bucket of a span, oldest first. */
   history(span: HistorySpan, now: number): Promise<BudgetBucket[]> {
-    return readHistory(this.redis, this.historyPrefix, span, now);
+    return readHistory(this.redis, this.historyPrefix, span, now, this.buckets);
   }
 
   private run(script: string, now: number, args: Record<string, unknown>): Promise<unknown> {

@@ -1,5 +1,6 @@
 import type { RequestClass } from '../budget/request-class.ts';
 import type { Ticket } from '../budget/ticket.ts';
+import type { Problem } from '../contract/answers.ts';
 import type { OperationId } from '../contract/operations.ts';
 
 export interface CallOptions {
@@ -21,6 +22,8 @@ export interface CallOptions {
   beforeSend?: () => Promise<number | undefined>;
   /** Called for every request that is actually sent, with its ticket. The cost of a run is counted here. */
   onRequest?: OnRequest;
+  /** Called for every request that was sent, once its answer was read or it is clear that none comes. */
+  onAnswer?: OnAnswer;
   /** Called for every request when its answer begins, or when none will come. */
   onSent?: ((sent: SentRequest) => void) | undefined;
 }
@@ -48,3 +51,20 @@ export interface SentRequest {
 }
 
 export type OnRequest = (operation: OperationId, ticket: Ticket) => void;
+
+/** One request that was sent, and how it was answered. */
+export interface Answered {
+  operation: OperationId;
+  /** When it was sent. */
+  at: number;
+  /** From then to the begin of its answer, or to its failure. */
+  ms: number;
+  /** The HTTP status. Missing when no answer came. */
+  status?: number;
+  /** The id that the service gave the request, if it shows one. */
+  requestId?: string;
+  /** What an answer that is no success says, or why there is no answer. */
+  problem?: Problem;
+}
+
+export type OnAnswer = (answered: Answered) => void;

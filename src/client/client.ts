@@ -10,12 +10,13 @@ import { ContractError, type Drift } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import type { Log } from '../log.ts';
+import { answered } from './answered.ts';
 import type { CallOptions } from './call-options.ts';
 import { NotTheServiceError, UnavailableError } from './errors.ts';
 import { Connection, isTimeout } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { ReplyReader } from './reply-reader.ts';
-import { type OnExchange, RequestSender } from './request-sender.ts';
+import { type OnExchange, RequestSender, type TimedReply } from './request-sender.ts';
 import { ServiceClock } from './service-clock.ts';
 import { probeService, sharedProbe, type Told } from './service-probe.ts';
 
@@ -115,10 +116,11 @@ export function openClient({
 function callWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Client['call'] {
   return async (id, input, options) => {
     checkRequest(id, input);
-    return withRetries(id, options, sender, clock, async () => {
-      const reply = await reader.success(id, await sender.send(id, input, options));
-      return reader.answer(id, reply);
-    });
+    return withRetries(id, options, sender, clock, () =>
+      exchange(sender, id, input, options, async (reply) =>
+        reader.answer(id, await reader.success(id, reply)),
+      ),
+    );
   };
 }
 
@@ -126,11 +128,27 @@ function callWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Cli
 function downloadWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Client['download'] {
   return async (id, input, options) => {
     checkRequest(id, input);
-    return withRetries(id, options, sender, clock, async () => {
-      const reply = await reader.success(id, await sender.send(id, input, options));
-      return reader.pdf(id, reply);
-    });
+    return withRetries(id, options, sender, clock, () =>
+      exchange(sender, id, input, options, async (reply) => reader.pdf(id, await reader.success(id, reply))),
+    );
   };
+}
+
+/** Sends a request, reads its answer, and reports both (`CallOptions.onAnswer`). */
+async function exchange<T>(
+  sender: RequestSender,
+  id: OperationId,
+  input: object,
+  options: CallOptions,
+  read: (reply: TimedReply) => Promise<T>,
+): Promise<T> {
+  const reply = await sender.send(id, input, options);
+  const value = await read(reply).catch((error: unknown) => {
+    options.onAnswer?.(answered(id, reply, error));
+    throw error;
+  });
+  options.onAnswer?.(answered(id, reply));
+  return value;
 }
 
 function checkRequest(id: OperationId, input: object): void {

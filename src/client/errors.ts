@@ -21,6 +21,8 @@ export class AccountRefusedError extends CaretakerError {
   constructor(
     readonly account: string,
     readonly status: 401 | 403,
+    /** What the body of the answer says, if it says something. */
+    readonly problem?: { code?: string; message: string },
   ) {
     super(
       status === 401
@@ -64,12 +66,15 @@ export class UnavailableError extends CaretakerError {
     readonly operation: OperationId,
     readonly sent: boolean,
     why: string,
-    options?: ErrorOptions & { status?: number },
+    options?: ErrorOptions & { status?: number; problem?: { code?: string; message: string } },
   ) {
     super(`${operation}: the service gave no usable answer: ${why}.`, options);
     this.status = options?.status;
+    this.problem = options?.problem;
   }
   readonly status: number | undefined;
+  /** What the body of an error answer says. */
+  readonly problem: { code?: string; message: string } | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Whether a reply comes from the service, and the error for a refusal. */
-import { ContractError, meaningOf, problemOf } from '../contract/answers.ts';
+import { ContractError, meaningOf, type Problem, problemOf } from '../contract/answers.ts';
 import { pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
 import { parsedJson } from '../text.ts';
@@ -24,6 +24,12 @@ export const isWrongPath = (id: OperationId, reply: Reply): boolean => {
   return effect === undefined || !hasRateHeaders(reply);
 };
 
+/** What an error body says; undefined when it says nothing. */
+export function problemInBody(text: string): Problem | undefined {
+  const problem = problemOf(parsedJson(text) ?? text);
+  return problem.message === '' && problem.code === undefined ? undefined : problem;
+}
+
 /** The error for a reply that is not a success, given its body. */
 export function errorOf(id: OperationId, status: number, text: string): Error {
   const said = problemOf(parsedJson(text) ?? text);
@@ -32,7 +38,10 @@ export function errorOf(id: OperationId, status: number, text: string): Error {
   if (meaning === 'rejected') return new RejectedError(id, status, problem);
   if (meaning === 'conflict') return new ConflictError(id, problem);
   if (meaning === 'gone') return new GoneError(id, problem);
-  return new UnavailableError(id, true, `HTTP ${status}, ${problem.message.replace(/\.+$/, '')}`, { status });
+  return new UnavailableError(id, true, `HTTP ${status}, ${problem.message.replace(/\.+$/, '')}`, {
+    status,
+    problem,
+  });
 }
 
 /**

@@ -6,7 +6,14 @@ import { parsedJson } from '../text.ts';
 import { AccountRefusedError, UnavailableError } from './errors.ts';
 import { type Connection, discard, isPage, type Reply, readText, streamPdf } from './http.ts';
 import { hasRateHeaders } from './rate-headers.ts';
-import { errorOf, isDefinite, isForeignPage, isWrongPath, unreadable } from './reply-meaning.ts';
+import {
+  errorOf,
+  isDefinite,
+  isForeignPage,
+  isWrongPath,
+  problemInBody,
+  unreadable,
+} from './reply-meaning.ts';
 import type { TimedReply } from './request-sender.ts';
 import type { ServiceClock } from './service-clock.ts';
 
@@ -24,8 +31,8 @@ export class ReplyReader {
     const meaning = meaningOf(status);
     if (meaning === 'ok') return reply;
     if (meaning === 'refused') {
-      discard(reply);
-      throw new AccountRefusedError(this.account, status === 403 ? 403 : 401);
+      const said = problemInBody(await readText(id, reply).catch(() => ''));
+      throw new AccountRefusedError(this.account, status === 403 ? 403 : 401, said);
     }
     // Only for a rejection does the body matter. For other errors the status is enough.
     const text = await readText(id, reply).catch((error: unknown) => {

@@ -8,6 +8,7 @@ import { type OperationId, operationOf } from '../contract/operations.ts';
 import { SANDBOX_SERVER } from '../contract/sandbox.ts';
 import { systemCodeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { answered, problemIn } from './answered.ts';
 import type { CallOptions, SentRequest } from './call-options.ts';
 import { UnavailableError } from './errors.ts';
 import { type Connection, discard, type Exchange, isPage, type Reply } from './http.ts';
@@ -74,6 +75,7 @@ export class RequestSender {
       const next = redirects < MAX_REDIRECTS ? this.connection.redirectionOf(exchange, reply) : undefined;
       if (!isRedirect && reply.status !== 429) return reply;
       discard(reply);
+      options.onAnswer?.(answered(id, reply));
       if (isRedirect && next === undefined) throw this.connection.redirected(id, exchange, reply);
       if (next === undefined) continue;
       path = next;
@@ -110,7 +112,9 @@ export class RequestSender {
       const reply = await this.connection.exchange({ ...exchange, isLate }).catch((error: unknown) => {
         if (error instanceof UnavailableError && !late) {
           report = { kind: 'failed' };
-          this.deps.onExchange(exchange.operation, 'unanswered', clock.now() - sent.at);
+          const ms = clock.now() - sent.at;
+          this.deps.onExchange(exchange.operation, 'unanswered', ms);
+          options.onAnswer?.({ operation: exchange.operation, at: sent.at, ms, problem: problemIn(error) });
         }
         if (!late) tell({ error: systemCodeOf(error) ?? nameOf(error) });
         throw error;

@@ -69,9 +69,14 @@ export async function findingGroups(
   const { severity } = filter;
   const wanted = groups.filter((one) => severity === undefined || one.severity === severity).sort(inOrder);
   return Promise.all(
-    wanted.map(async (group) => ({ ...group, ...(await countAcknowledged(records, group, now)) })),
+    wanted.map(async ({ hasAcknowledged, ...group }) => ({
+      ...group,
+      ...(hasAcknowledged ? await countAcknowledged(records, group, now) : noneAcknowledged),
+    })),
   );
 }
+
+const noneAcknowledged = { acknowledged: 0, newAcknowledged: 0 };
 
 /** How many of the open findings of a group are acknowledged. Costs one command, and one more if there are some. */
 export async function countAcknowledged(
@@ -117,6 +122,16 @@ interface Place extends GroupName {
   field: string;
 }
 
+interface ListOptions {
+  limit: number;
+  /** The `next` of the page before. */
+  after?: string | undefined;
+  now: number;
+  sees: Sees;
+  /** The groups of the same filter, if they were read already. */
+  groups?: readonly CountedGroup[];
+}
+
 /**
  * A page of findings. A finding that is there all the time is on one page exactly, unless others before it in its
  * group are new or resolved meanwhile and the last one of the page is resolved too.
@@ -126,18 +141,20 @@ interface Place extends GroupName {
 export async function listFindings(
   records: Records,
   filter: FindingFilter,
-  { limit, after, now, sees }: { limit: number; after?: string | undefined; now: number; sees: Sees },
+  { limit, after, now, sees, groups: known }: ListOptions,
 ): Promise<FindingPage> {
   const place = after === undefined ? undefined : placeIn(after);
   if (filter.state === 'resolved' || filter.state === 'acknowledged') {
     const few = filter.state === 'resolved' ? resolvedOf(records, now) : acknowledgedOf(records, now);
     return sortedPage(few, await policiesOf(records, filter, sees), filter, { limit, place });
   }
-  const groups = await findingGroups(records, filter, now, sees);
+  const groups = known ?? (await findingGroups(records, filter, now, sees));
   const findings: ListedFinding[] = [];
   let looked = 0;
   let listed: Place | undefined;
-  for await (const { finding, place: at } of openFrom(records, groups, filter, { place, now })) {
+  // Without a text to search for, the first ones are the page.
+  const chunk = filter.search === undefined ? Math.min(limit + 1, CHUNK) : CHUNK;
+  for await (const { finding, place: at } of openFrom(records, groups, filter, { place, now, chunk })) {
     looked += 1;
     if (matches(finding, filter)) {
       if (findings.length === limit) return { findings, ...(listed ? { next: textOf(listed) } : {}) };
@@ -154,7 +171,7 @@ async function* openFrom(
   records: Records,
   groups: readonly FindingGroup[],
   { state }: FindingFilter,
-  { place, now }: { place: Place | undefined; now: number },
+  { place, now, chunk }: { place: Place | undefined; now: number; chunk: number },
 ): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
   for (const group of groups) {
     const order = place ? inOrder(group, place) : 1;
@@ -163,7 +180,7 @@ async function* openFrom(
     const after = order === 0 && place ? await rankAfter(records, place) : 0;
     const from = state === 'open' ? Math.max(after, newest) : after;
     yield* ranked(records, group, {
-      ...{ from, end: state === 'new' ? newest : group.open, now },
+      ...{ from, end: state === 'new' ? newest : group.open, now, chunk },
       acknowledged: await records.acknowledgements.of(group, now),
     });
   }
@@ -176,11 +193,18 @@ async function* ranked(
     from,
     end,
     now,
+    chunk,
     acknowledged,
-  }: { from: number; end: number; now: number; acknowledged: ReadonlyMap<string, Acknowledgement> },
+  }: {
+    from: number;
+    end: number;
+    now: number;
+    chunk: number;
+    acknowledged: ReadonlyMap<string, Acknowledgement>;
+  },
 ): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
-  for (let rank = from; rank < end; rank += CHUNK) {
-    const page = await openFindings.page(group, rank, Math.min(CHUNK, end - rank));
+  for (let rank = from; rank < end; rank += chunk) {
+    const page = await openFindings.page(group, rank, Math.min(chunk, end - rank));
     for (const [index, one] of page.entries())
       yield {
         finding: { ...one, ...ofPolicy(group), ...standingOf(one, acknowledged, now) },

@@ -185,7 +185,7 @@ function follows({ schedule }: Policy, state: PolicyState | undefined, [at = 0]:
 }
 
 function firingsWithin(policy: Policy, state: PolicyState | undefined, now: number, to: number): number[] {
-  const near = firingsAhead(policy, state, now, MAX_FIRINGS).map(({ at }) => at);
+  const near = firingsAhead(policy, state, now, MAX_FIRINGS, to).map(({ at }) => at);
   const times = near.filter((at) => at < to);
   const [first, last] = [times[0], times.at(-1)];
   if (times.length < MAX_FIRINGS || first === undefined || last === undefined || last <= first) return times;

@@ -22,7 +22,7 @@ export interface AccountLink {
 
 /** What planning asks of our records: the results of earlier runs, and which runs are active. */
 export interface PlanRecords {
-  runs: Pick<Records['runs'], 'list' | 'get' | 'only' | 'active'>;
+  runs: Pick<Records['runs'], 'list' | 'get' | 'only' | 'active' | 'ofVersion'>;
   targets: Pick<Records['targets'], 'all'>;
   once: Pick<Records['once'], 'results'>;
   announcements: Pick<Records['announcements'], 'all'>;

@@ -53,10 +53,15 @@ export async function* wholeRuns(
   before: Run | undefined,
 ): AsyncGenerator<Run> {
   for (const run of await records.runs.list({ policy, limit: LOOK_BACK })) {
-    if (run.id === before?.id || !isFinal(run.status) || !run.planComplete || run.retryOf) continue;
-    if (before && run.createdAt >= before.createdAt) continue;
-    if ((await records.runs.only(run.id)).length === 0) yield run;
+    if (run.id === before?.id || (before && run.createdAt >= before.createdAt)) continue;
+    if (await isWhole(records, run)) yield run;
   }
+}
+
+/** Whether a run has ended that covered everything that its policy selects, with a complete plan. */
+export async function isWhole({ runs }: PlanDeps['records'], run: Run): Promise<boolean> {
+  if (!isFinal(run.status) || !run.planComplete || run.retryOf) return false;
+  return (await runs.only(run.id)).length === 0;
 }
 
 /** When planning of the policy's last whole run started. */

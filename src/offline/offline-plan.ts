@@ -8,7 +8,13 @@ import type { Reads } from './reads.ts';
 
 /** Records of which there are none. */
 export const noRecords: PlanRecords = {
-  runs: { list: async () => [], active: async () => [], get: async () => undefined, only: async () => [] },
+  runs: {
+    list: async () => [],
+    ofVersion: async () => [],
+    active: async () => [],
+    get: async () => undefined,
+    only: async () => [],
+  },
   targets: {
     async *all() {},
   },

@@ -66,6 +66,12 @@ export class AccountStore {
     return new Map(Object.entries(all).map(([account, at]) => [account, Number(at)]));
   }
 
+  /** The same of one account; undefined when it never had runs. */
+  async supervisedAtOf(account: string): Promise<number | undefined> {
+    const at = await this.store.hget(keys.supervised, account);
+    return at === null ? undefined : Number(at);
+  }
+
   /** How long work of a kind usually takes here, in milliseconds; undefined while none has been seen. */
   async usualMs(account: string, kind: string): Promise<number | undefined> {
     const value = await this.store.hget(keys.durations(account), kind);

@@ -2,6 +2,12 @@
 import { isoTime } from '../clock.ts';
 import type { Store } from '../redis/store.ts';
 import { indexKeysOf, KnownFinding, ResolvedFinding, TREND_DAYS } from './finding-indexes.ts';
+import {
+  countFindings,
+  countOnSites,
+  POLICIES_AT_ONCE,
+  POLICIES_OF_SITES_AT_ONCE,
+} from './finding-scripts.ts';
 import { type Severity, severities } from './finding-words.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
@@ -20,7 +26,31 @@ export interface FindingGroup extends FindingPolicy {
   new: number;
   /** When the oldest of them was seen first; missing without any. */
   since?: number;
+  /** Somebody has acknowledged a finding of the policy, now or earlier, of any severity. */
+  hasAcknowledged?: true;
 }
+
+const OnlySeverity = KnownFinding.pick({ severity: true });
+/** How many values `countFindings` gives of a policy. */
+const FIELDS = severities.length * 3 + 1;
+
+const groupsIn = (of: FindingPolicy, counts: readonly string[]): FindingGroup[] =>
+  severities.map((severity, at): FindingGroup => {
+    const [open, fresh, since] = counts.slice(at * 3, at * 3 + 3);
+    return {
+      ...of,
+      severity,
+      open: Number(open),
+      new: Number(fresh),
+      ...(since ? { since: Number(since) } : {}),
+      ...(Number(counts.at(-1)) > 0 ? { hasAcknowledged: true } : {}),
+    };
+  });
+
+const pagesOf = <T>(all: readonly T[], size: number): (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, page) =>
+    all.slice(page * size, (page + 1) * size),
+  );
 
 /** How many were open after the last run of each of the last 30 days; undefined before the first known day. */
 export type FindingTrend = readonly (number | undefined)[];
@@ -41,27 +71,22 @@ export class OpenFindingsStore {
     });
   }
 
-  /** The groups of these policies that have open findings. Costs nine short commands a policy, in one round trip. */
+  /** The groups of these policies that have open findings. Costs one short script for each 20 policies. */
   async groups(policies: readonly FindingPolicy[], newSince: number): Promise<FindingGroup[]> {
-    const wanted = policies.flatMap((one) => severities.map((severity) => ({ ...one, severity })));
-    const groups = await Promise.all(
-      wanted.map(async (one): Promise<FindingGroup> => {
-        const key = keys.findingsSince(one.account, one.policy, one.severity);
-        const [open, fresh, oldest] = await Promise.all([
-          this.store.zcard(key),
-          this.store.zcount(key, `(${newSince}`, '+inf'),
-          this.store.zrange(key, '0', '0', 'WITHSCORES'),
-        ]);
-        return { ...one, open, new: fresh, ...(oldest[1] === undefined ? {} : { since: Number(oldest[1]) }) };
+    const pages = await Promise.all(
+      pagesOf(policies, POLICIES_AT_ONCE).map(async (page) => {
+        const counts = (await countFindings(this.store, {
+          keys: {},
+          keyList: page.flatMap(({ account, policy }) => [
+            ...severities.map((severity) => keys.findingsSince(account, policy, severity)),
+            keys.acknowledged(account, policy),
+          ]),
+          args: { new_since: `(${newSince}` },
+        })) as string[];
+        return page.flatMap((of, at) => groupsIn(of, counts.slice(at * FIELDS, (at + 1) * FIELDS)));
       }),
     );
-    return groups.filter(({ open }) => open > 0);
-  }
-
-  /** How many findings of this severity were seen first after the time, over all these policies. */
-  async countNew(policies: readonly FindingPolicy[], severity: Severity, newSince: number): Promise<number> {
-    const counts = await Promise.all(policies.map((of) => this.countNewer({ ...of, severity }, newSince)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    return pages.flat().filter(({ open }) => open > 0);
   }
 
   /** The open findings of a group from a rank on, the newest first. Fewer only at the end, or when some are just resolved. */
@@ -97,16 +122,18 @@ export class OpenFindingsStore {
 
   /** How many findings of these policies are open on each of the sites of an account. */
   async countOfSites(policies: readonly FindingPolicy[], sites: readonly string[]): Promise<number[]> {
-    return Promise.all(
-      sites.map(async (site) => {
-        const counts = await Promise.all(
-          policies.map(({ account, policy }) =>
-            this.store.zlexcount(keys.findingsOfSites(account, policy), `[${site}\n`, `(${site}\u000b`),
-          ),
-        );
-        return counts.reduce((sum, count) => sum + count, 0);
-      }),
+    if (sites.length === 0) return [];
+    const pages = await Promise.all(
+      pagesOf(policies, POLICIES_OF_SITES_AT_ONCE).map(
+        (page) =>
+          countOnSites(this.store, {
+            keys: {},
+            keyList: page.map(({ account, policy }) => keys.findingsOfSites(account, policy)),
+            argList: sites,
+          }) as Promise<number[]>,
+      ),
     );
+    return sites.map((_, at) => pages.reduce((sum, counts) => sum + (counts[at] ?? 0), 0));
   }
 
   /** When each of these findings was seen first, as far as it is open with this severity. */
@@ -146,6 +173,16 @@ export class OpenFindingsStore {
     const key = keys.findingsResolved(account, policy);
     const found = await this.store.zrange(key, '+inf', `(${after}`, 'BYSCORE', 'REV');
     return found.map((json) => parseRecord(ResolvedFinding, json, key));
+  }
+
+  /** How many of a policy were resolved after the time, by severity; at most 200 in all. */
+  async countResolved({ account, policy }: FindingPolicy, after: number): Promise<Record<Severity, number>> {
+    const key = keys.findingsResolved(account, policy);
+    const found = await this.store.zrange(key, '+inf', `(${after}`, 'BYSCORE', 'REV');
+    const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
+    // Only the severity is parsed: this is read for many policies at once.
+    for (const json of found) counts[parseRecord(OnlySeverity, json, key).severity] += 1;
+    return counts;
   }
 
   /** The trend of a severity over the last 30 days. A day without a run has the number of the day before. */

@@ -159,6 +159,22 @@ export class RunStore {
     return [...found.values()].slice(0, query.limit);
   }
 
+  /**
+   * The newest runs of a policy that ran this version of it, at most `limit`, among its last `among` runs. Reads whole
+   * records only of those.
+   */
+  async ofVersion(
+    { name, hash }: { name: string; hash: string },
+    { limit, among }: { limit: number; among: number },
+  ): Promise<Run[]> {
+    const ids = await this.store.zrevrange(keys.runsOfPolicy(name), 0, among - 1);
+    const reads = this.store.pipeline();
+    for (const id of ids) reads.hget(keys.run(id), 'policyHash');
+    const hashes = ids.length === 0 ? [] : ((await reads.exec()) ?? []);
+    const same = ids.filter((_, at) => hashes[at]?.[1] === hash);
+    return this.many(same.slice(0, limit));
+  }
+
   /** The run ids with this prefix, newest first, at most `limit`. Scans the ids of all runs, page by page. */
   async startingWith(prefix: string, limit: number): Promise<string[]> {
     const pattern = `${prefix.replace(/[\\*?[\]]/g, '\\$&')}*`;

@@ -7,9 +7,10 @@ import { redact, scrub } from '../secrets.ts';
  */
 export function withoutSecrets(target: Target): Target {
   const clean = { ...target, label: scrub(target.label) };
-  const { detail, ended, findings } = target;
+  const { detail, ended, findings, requests } = target;
   if (detail !== undefined) clean.detail = scrub(detail);
   if (ended?.detail !== undefined) clean.ended = { ...ended, detail: scrub(ended.detail) };
   if (findings !== undefined) clean.findings = redact(findings) as typeof findings;
+  if (requests !== undefined) clean.requests = redact(requests) as typeof requests;
   return clean;
 }

@@ -3,9 +3,10 @@
  * What the public form does not have is left out.
  */
 import type { Reason } from './reasons.ts';
-import type { FindingReport, RunSummary, TargetReport } from './report.ts';
+import type { FindingReport, RequestReport, RunSummary, TargetReport } from './report.ts';
 import { approvalIn, rolloutIn } from './rollout-report.ts';
 import type { Run, Target } from './run.ts';
+import type { SentRequest } from './sent-request.ts';
 
 /** The run in its summary. `stepNames`: those of its targets. */
 export function toRun(summary: RunSummary, stepNames: readonly string[] = []): Run {
@@ -105,6 +106,15 @@ const timeIn = (text: string | null | undefined): number | undefined =>
 export const stepNamesIn = (targets: readonly TargetReport[]): string[] =>
   targets.find(({ steps }) => steps)?.steps?.map(({ step }) => step) ?? [];
 
+const toRequest = ({ at, status, request_id, error, ...rest }: RequestReport): SentRequest => ({
+  ...rest,
+  at: Date.parse(at),
+  ...(status === null ? {} : { status }),
+  ...(request_id === null ? {} : { id: request_id }),
+  ...(error?.code ? { code: error.code } : {}),
+  ...(error?.message ? { message: error.message } : {}),
+});
+
 /** A target in its report: enough to show it, not to work on it. */
 export function toTarget(report: TargetReport): Target {
   const startedAt = timeIn(report.started_at);
@@ -124,6 +134,8 @@ export function toTarget(report: TargetReport): Target {
     ...(report.detail === null ? {} : { detail: report.detail }),
     ...(report.task_id === null ? {} : { taskId: report.task_id }),
     ...(report.findings ? { findings: [...report.findings] } : {}),
+    ...(report.requests ? { requests: report.requests.map(toRequest) } : {}),
+    ...(report.more_requests === undefined ? {} : { moreRequests: report.more_requests }),
     ...(steps.length > 0
       ? {
           steps: steps.map(({ reason, detail, task_id, finished_at }) => ({

@@ -18,6 +18,7 @@ import type {
   TargetState,
   Trigger,
 } from './run.ts';
+import { isFailure, type SentRequest } from './sent-request.ts';
 import { type StepReport, stepNamesOf, stepReports } from './steps.ts';
 
 /** A run without its targets: one row of a list. */
@@ -111,13 +112,29 @@ export interface TargetReport {
   steps?: readonly StepReport[];
   /** Since when the service no longer knows its work, which is searched for; left out for any other target. */
   lost_at?: string;
+  /** The first and the last requests that were sent for it alone, in order; left out when there are none. */
+  requests?: readonly RequestReport[];
+  /** How many more were sent between them; left out when there are none. */
+  more_requests?: number;
   /** Attempts that failed because of the service. */
   attempts: number;
   started_at: string | null;
   finished_at: string | null;
 }
 
-/** A run with its targets, in the order of its plan. */
+/** A request that was sent for a target, and how it was answered. */
+export interface RequestReport {
+  operation: string;
+  at: string;
+  ms: number;
+  /** The HTTP status; null when no answer came. */
+  status: number | null;
+  /** The id that the service gave the request, if it shows one. */
+  request_id: string | null;
+  /** What an answer that is no success says, or why there is no answer; null for a success. */
+  error: { code: string | null; message: string | null } | null;
+}
+
 /** The deadline of a run, and the alert about it. */
 export interface DeadlineReport {
   at: string;
@@ -128,6 +145,7 @@ export interface DeadlineReport {
   expected_end: string | null;
 }
 
+/** A run with its targets, in the order of its plan. */
 export interface RunReport extends RunSummary {
   targets: TargetReport[];
 }
@@ -249,10 +267,24 @@ export const toTargetReport = (target: Target, stepNames: readonly string[]): Ta
   ...(target.findings ? { findings: target.findings } : {}),
   ...(stepNames.length === 0 ? {} : { steps: stepReports(stepNames, target) }),
   ...(target.lostAt === undefined ? {} : { lost_at: isoTime(target.lostAt) }),
+  ...(target.requests ? { requests: target.requests.map(toRequestReport) } : {}),
+  ...(target.moreRequests === undefined ? {} : { more_requests: target.moreRequests }),
   attempts: target.attempts,
   started_at: timeOrNull(target.startedAt),
   finished_at: timeOrNull(target.finishedAt),
 });
+
+const toRequestReport = (request: SentRequest): RequestReport => {
+  const { operation, at, ms, status, id, code, message } = request;
+  return {
+    operation,
+    at: isoTime(at),
+    ms,
+    status: status ?? null,
+    request_id: id ?? null,
+    error: isFailure(request) ? { code: code ?? null, message: message ?? null } : null,
+  };
+};
 
 const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
 

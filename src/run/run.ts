@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Reason } from './reasons.ts';
 import { RecordingCounts } from './recordings.ts';
 import { Approval, Rollout } from './rollout.ts';
+import { SentRequest } from './sent-request.ts';
 
 const { exactOptional: optional } = z;
 const yes = z.literal(true);
@@ -289,6 +290,10 @@ const target = {
   steps: optional(z.array(StepEnd)),
   /** The only step of the policy that it is a target of. */
   ofStep: optional(number),
+  /** The first and the last requests that were sent for it alone, in order. Missing while there is none. */
+  requests: optional(z.array(SentRequest)),
+  /** How many more were sent between them. */
+  moreRequests: optional(number),
 };
 
 /** What a target keeps on its way, from the first step of its job to the last. */

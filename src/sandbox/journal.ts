@@ -65,7 +65,8 @@ export interface Shown<T> {
 
 /** The journal with its write methods, for the sandbox only. */
 export interface OpenJournal extends Journal {
-  noteRequest(request: JournaledRequest): void;
+  /** Returns the number of the entry. */
+  noteRequest(request: JournaledRequest): number;
   noteEffect(effect: JournaledEffect): void;
   requestsIn(range: EntryRange): Shown<JournaledRequest>;
   effectsIn(range: EntryRange): Shown<JournaledEffect>;
@@ -95,6 +96,7 @@ export function openJournal(limit: number): OpenJournal {
     noteRequest(request) {
       requests.add(request);
       if (request.operation) increase(totals.requests, request.operation);
+      return requests.count();
     },
     noteEffect(effect) {
       effects.add(effect);
@@ -124,6 +126,7 @@ function bounded<T>(limit: number) {
       forgotten += entries.length - limit;
       entries = entries.slice(entries.length - limit);
     },
+    count: (): number => forgotten + entries.length,
     kept: (): readonly T[] => (entries.length > limit ? entries.slice(entries.length - limit) : entries),
   };
 }

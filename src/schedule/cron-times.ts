@@ -46,10 +46,18 @@ export function scheduledTimesBetween(schedule: CronSchedule, after: number, unt
   return ordered(found).slice(-MAX_SCHEDULED_TIMES);
 }
 
-/** The first `count` scheduled times after `from`, if there are as many; at most `MAX_SCHEDULED_TIMES`. */
-export function nextScheduledTimes(schedule: CronSchedule, from: number, count: number): number[] {
+/**
+ * The first `count` scheduled times after `from`, if there are as many; at most `MAX_SCHEDULED_TIMES`. With `until`, no
+ * more than those up to it and the first one after it.
+ */
+export function nextScheduledTimes(
+  schedule: CronSchedule,
+  from: number,
+  count: number,
+  until = Number.POSITIVE_INFINITY,
+): number[] {
   const atMost = Math.min(count, MAX_SCHEDULED_TIMES);
-  const found = readersOf(schedule).flatMap((reader) => firstOf(after(reader, from), atMost));
+  const found = readersOf(schedule).flatMap((reader) => firstOf(after(reader, from), atMost, until));
   return ordered(new Set(found)).slice(0, atMost);
 }
 
@@ -258,12 +266,13 @@ function localTimesOf({ zone, gap, overlap }: Reader, wall: number) {
   return { times, earliest: first, latest: last };
 }
 
-function firstOf<T>(values: Iterable<T>, count: number): T[] {
-  const found: T[] = [];
+/** The first values, the first one above `until` included. */
+function firstOf(values: Iterable<number>, count: number, until = Number.POSITIVE_INFINITY): number[] {
+  const found: number[] = [];
   if (count > 0)
     for (const value of values) {
       found.push(value);
-      if (found.length >= count) break;
+      if (found.length >= count || value > until) break;
     }
   return found;
 }

@@ -36,18 +36,19 @@ export interface PolicyReport {
 
 /**
  * The next firings of a policy in its present state, at most `count`: none while it is disabled or paused
- * without an end; those after a freeze, or after a pause that has an end.
+ * without an end, or after `until`; those after a freeze, or after a pause that has an end.
  */
 export function firingsAhead(
   policy: Pick<Policy, 'name' | 'schedule'>,
   state: PolicyState | undefined,
   now: number,
   count: number,
+  until?: number,
 ): NextFiring[] {
   const pause = pauseAt(state, now);
   if (pause && pause.until === undefined) return [];
   const ends = [pause?.until, freezeAt(state ?? {}, now)?.until].flatMap((until) => until ?? []);
-  return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, count);
+  return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, count, until);
 }
 
 /** When a policy fires next in its present state, in milliseconds since 1970, with jitter. */

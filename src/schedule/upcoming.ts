@@ -21,7 +21,7 @@ export function upcomingFirings(
   { from, until, limit }: { from: number; until: number; limit: number },
 ): UpcomingFiring[] {
   if (!schedule) return [];
-  const times = nextScheduledTimes(schedule, from - schedule.jitterMs - 1, limit + 1);
+  const times = nextScheduledTimes(schedule, from - schedule.jitterMs - 1, limit + 1, until);
   return times
     .map((scheduledFor, index): UpcomingFiring => {
       const at = dueAt(name, schedule, scheduledFor, times[index + 1]);

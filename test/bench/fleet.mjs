@@ -86,21 +86,23 @@ export async function fillFleet({ records }, { runs, outcomes, sites, now, told 
   await Promise.all(Array.from({ length: AT_ONCE }, writeNext));
 }
 
+const runAt = (name, at, number) => ({
+  id: idOf(name, at, number),
+  policy: name,
+  job: 'site-sync',
+  account: 'default',
+  status: 'queued',
+  trigger: 'schedule',
+  scheduledFor: at,
+  createdAt: at,
+  requests: 0,
+  counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+  policyJson: JSON.stringify({ ...policy(), name, description: 'Syncs what was not synced.' }),
+  policyHash: 'bench',
+});
+
 async function writeRun(records, { name, at, targets, number, first, sites }) {
-  const run = {
-    id: idOf(name, at, number),
-    policy: name,
-    job: 'site-sync',
-    account: 'default',
-    status: 'queued',
-    trigger: 'schedule',
-    scheduledFor: at,
-    createdAt: at,
-    requests: 0,
-    counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    policyJson: JSON.stringify({ ...policy(), name, description: 'Syncs what was not synced.' }),
-    policyHash: 'bench',
-  };
+  const run = runAt(name, at, number);
   await records.runs.create(run, { concurrency: 50, targetMs: 60_000 });
   await records.runs.move(run, 'planning', { at });
   const fence = await records.plans.begin(run.id);
@@ -147,4 +149,46 @@ async function writeRun(records, { name, at, targets, number, first, sites }) {
   }
   const status = failed === targets ? 'failed' : failed > 0 ? 'partial' : 'succeeded';
   await records.runs.move(run, status, { at: at + 120_000 });
+}
+
+const severities = ['error', 'warning', 'warning', 'info'];
+
+/** Writes open findings: each of half of the policies has as many, on sites one after the other. */
+export async function fillFindings({ records }, { findings, sites, now }) {
+  const of = policyNames.slice(1, 1 + POLICIES / 2);
+  const each = Math.floor(findings / of.length);
+  for (const [number, name] of of.entries()) {
+    const startedAt = now - (number % 20) * 3_600_000;
+    const run = runAt(name, startedAt, number);
+    await records.runs.create(run, { concurrency: 50, targetMs: 60_000 });
+    const compared = { id: run.id, account: run.account, policy: name, startedAt, isWhole: true };
+    for (let from = 0; from < each; from += PAGE) {
+      const seen = Array.from({ length: Math.min(PAGE, each - from) }, (_, index) => {
+        const site = (number * each + from + index) % sites;
+        return {
+          target: `site-${site}`,
+          label: labelOf(site),
+          severity: severities[site % severities.length],
+          about: words[site % words.length],
+          message: `The last backup of the site is ${1 + (site % 30)} days old.`,
+        };
+      });
+      await records.findings.note(compared, from / PAGE + 1, seen);
+    }
+    await records.runs.move(run, 'skipped', { at: startedAt });
+  }
+}
+
+/** Writes what each of these accounts spent in the last hour, for each minute, by three policies. */
+export async function fillBudgets(store, accounts, now) {
+  const minute = Math.floor(now / 60_000) * 60_000;
+  for (const account of accounts) {
+    const writes = store.pipeline();
+    for (let ago = 0; ago < 60; ago += 1) {
+      const spent = { limit: 200 };
+      for (const name of policyNames.slice(0, 3)) spent[`action ${name}`] = 20 + (ago % 40);
+      writes.hset(`{caretaker}:budget:${account}:spent:minute:${minute - ago * 60_000}`, spent);
+    }
+    await writes.exec();
+  }
 }

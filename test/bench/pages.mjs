@@ -5,12 +5,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bigRunId, fillFleet, policyNames } from './fleet.mjs';
+import { bigRunId, fillBudgets, fillFindings, fillFleet, policyNames } from './fleet.mjs';
 import { child, onStage } from './stage.mjs';
 
 export const PASSWORD = 'who opens the dashboard of a fleet';
 const scale = Number(process.env.BENCH_FLEET ?? 1);
 const SIZE = { runs: 10_000 * scale, outcomes: 1_000_000 * scale, sites: 100_000 * scale };
+const FINDINGS = 100_000 * scale;
+const ACCOUNTS = 100;
 const TIMES = 9;
 const SLOW_US = 1_000;
 
@@ -51,6 +53,14 @@ export const pagesOf = (now) => {
     'its failed targets': `${run}?outcome=failed`,
     'a site': '/targets/default/site-4711',
     findings: '/findings',
+    'findings with a text': '/findings?q=30+days',
+    'findings with a text that none has': '/findings?q=nothing-has-this',
+    'new findings': '/findings?state=new',
+    sites: '/sites',
+    'sites from Z to A': '/sites?dir=down',
+    'sites by a part of the name': '/sites?q=dental',
+    'sites that failed': '/sites?result=failed',
+    'sites, a page in the middle': '/sites?from=50000',
     approvals: '/approvals',
     schedule: '/schedule',
     budget: '/budget',
@@ -121,8 +131,19 @@ export async function pages() {
       await fillFleet(caretaker, { ...SIZE, now, told });
       process.stderr.write(`written in ${Math.round((performance.now() - begun) / 1_000)} s\n`);
       const after = await memoryOf(store);
+      await fillFindings(caretaker, { ...SIZE, findings: FINDINGS, now });
+      const withFindings = await memoryOf(store);
+      const { default: first } = settings.accounts;
+      const accounts = Object.fromEntries(
+        Array.from({ length: ACCOUNTS }, (_, index) => {
+          const name = index === 0 ? 'default' : `account-${index}`;
+          return [name, { ...first, name, budget: { ...first.budget, requestsPerMinute: 200 } }];
+        }),
+      );
+      await fillBudgets(store, Object.keys(accounts), now);
       const dashboard = await child('dashboard.mjs', {
         ...settings,
+        accounts,
         policiesDir: join(folder, 'policies'),
         dashboard: { host: '127.0.0.1', port: 0, password: PASSWORD },
       });
@@ -149,6 +170,7 @@ export async function pages() {
           ...searched,
           'Redis memory of an outcome (bytes)': (after - before) / SIZE.outcomes,
           'of it the labels for the search (bytes for each site)': labels / SIZE.sites,
+          'Redis memory of an open finding (bytes)': (withFindings - after) / FINDINGS,
           'memory of a process for the search (MB)': ((await dashboard.ask()).rss - rss) / 2 ** 20,
         };
       } finally {
@@ -162,7 +184,7 @@ export async function pages() {
 
 const LIMIT_MS = 100;
 
-/** The goals. */
+/** The goals: the first byte of each page. */
 export const toReachOfPages = Object.fromEntries(
   [...Object.keys(pagesOf(0)), ...Object.keys(searches)].map((name) => [`${name} (ms)`, { most: LIMIT_MS }]),
 );

@@ -81,6 +81,7 @@ test('a run is started, followed, listed and shown', async () => {
   await same(['runs', '--status', 'finished']);
   await same(['runs', 'show', 'last']);
   await same(['runs', 'show', 'last', '--json']);
+  await same(['runs', 'show', 'last', '--target', 'site-0001']);
   await same(['runs', 'show', 'last', '-o', 'csv']);
   await same(['runs', 'show', 'sink']);
   await same(['runs', 'show', 'sync.']);
@@ -102,6 +103,7 @@ test('a run that waits for an approval is left with the commands that decide it,
     /^It waits for an approval until .*Every run of the policy needs an approval\.$/m,
   );
   await same(['runs', 'show', first, '--json']);
+  await same(['runs', 'show', first, '--target', 'site-0003']);
   await same(['runs']);
 
   const part = ['--target', 'site-0003'];

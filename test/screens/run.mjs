@@ -1,6 +1,7 @@
 /**
- * `npm run screens [-- --only overview,runs --width 1440 --scheme dark --days 60 --first --serve --rebuild]`: an agency with 400 sites and 60
- * days of history, made by the engine against the sandbox, and a picture of every page of its dashboard.
+ * `npm run screens [-- --only overview,runs --width 1440 --scheme dark --days 60 --first --serve --rebuild --readme]`: an agency with 400 sites and 60
+ * days of history, made by the engine against the sandbox, and a picture of every page of its dashboard. `--readme` makes
+ * the pictures of the README instead.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -22,6 +23,7 @@ const options = {
   first: { type: 'boolean' },
   serve: { type: 'boolean' },
   rebuild: { type: 'boolean' },
+  readme: { type: 'boolean' },
 };
 const { values } = parseArgs({ args: argv.slice(2), options });
 const build = await ensureBuild({ say: (line) => stderr.write(`${line}\n`) });
@@ -39,6 +41,7 @@ const given = {
   SCREENS_USER: values.user,
   SCREENS_FIRST: values.first && 'yes',
   SCREENS_SERVE: values.serve && 'yes',
+  SCREENS_README: values.readme && 'yes',
 };
 const { status } = spawnSync(
   execPath,

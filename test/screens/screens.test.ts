@@ -12,6 +12,7 @@ import { movingClock } from './clock.ts';
 import { live } from './history.ts';
 import { incident } from './incidents.ts';
 import { candidatesOf, pagesOf, type ScreenPage } from './pages.ts';
+import { shootForReadme } from './readme.ts';
 import { restore, save } from './saved.ts';
 import { MORNING, type Scene, setTheScene } from './scene.ts';
 import { shoot } from './shoot.ts';
@@ -75,12 +76,17 @@ async function takePictures(into: string): Promise<void> {
       );
       await new Promise(() => undefined);
     }
+    const now = agency.clock.now();
+    if (env['SCREENS_README'] !== undefined) {
+      expect(await shootForReadme(scene.url, pages, now)).toEqual([]);
+      return;
+    }
     const errors = await shoot(scene.url, pages, {
       folder: into,
       widths: (env['SCREENS_WIDTHS'] ?? '390,834,1440').split(',').map(Number),
       schemes: (env['SCREENS_SCHEMES'] ?? 'light,dark').split(',') as ('light' | 'dark')[],
       firstScreen: env['SCREENS_FIRST'] !== undefined,
-      now: agency.clock.now(),
+      now,
       user: env['SCREENS_USER'] ?? 'ana',
     });
     process.stderr.write(`${pages.length} pages in ${into}\n`);

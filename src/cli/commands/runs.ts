@@ -10,6 +10,7 @@ import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } 
 import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
 import { printFreezes } from '../output/pause.ts';
+import { requestLines } from '../output/request-lines.ts';
 import { formatLostWork } from '../output/run-advice.ts';
 import { showReport } from '../output/run-report.ts';
 import { isForPeople, type OutputOption, show } from '../output/show.ts';
@@ -137,15 +138,40 @@ async function printIdleRuns(
   message(idle.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs continue <run>');
 }
 
+export interface ShowOptions {
+  failed?: true;
+  target?: string;
+}
+
+/** Shows a target of a run, with the requests that were sent for it. */
+export async function showTarget(
+  run: Run,
+  target: Target | undefined,
+  terminal: Terminal,
+  options: OutputOption & ShowOptions,
+): Promise<number> {
+  if (!target) throw new UsageError(`The run ${run.id} has no target "${options.target}".`);
+  const text = () => {
+    terminal.data(targetTable([target], terminal, stepNamesOf(run)));
+    const findings = formatFindings([target], terminal, { all: true });
+    if (findings !== undefined) terminal.data(findings);
+    for (const line of requestLines(target, terminal)) terminal.data(line);
+  };
+  await showReport(terminal, options, { run, targets: [target], text });
+  return exit.ok;
+}
+
 /** Shows a run with all its targets. */
 export async function showRun(
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & { failed?: true },
+  options: GlobalOptions & ShowOptions,
 ): Promise<number> {
   return withRecords(options, settingsOf(options), async (opened) => {
     const { records } = opened;
     const run = await runNamed(records, word);
+    if (options.target !== undefined)
+      return showTarget(run, await records.targets.get(run.id, options.target), terminal, options);
     const targets: Target[] = [];
     for await (const target of records.targets.all(run.id))
       if (!options.failed || target.outcome === 'failed') targets.push(target);

@@ -28,6 +28,7 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .argument('<run>', whichRun)
     .description('show a run and the outcome of each target')
     .option('--failed', 'only the targets that failed, each with its reason and detail')
+    .option('--target <id>', 'only this target, with the requests that were sent for it')
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/runs.ts')).showRun));

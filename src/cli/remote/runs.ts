@@ -7,7 +7,14 @@ import { isFinal } from '../../run/moves.ts';
 import type { RunSummary, TargetReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { checkTargets, showSkipped, showStarted } from '../commands/run.ts';
-import { formatNone, showList, showTargets, statusOf } from '../commands/runs.ts';
+import {
+  formatNone,
+  type ShowOptions,
+  showList,
+  showTarget,
+  showTargets,
+  statusOf,
+} from '../commands/runs.ts';
 import { printCancelled, printReleased, showForceEnded } from '../commands/runs-act.ts';
 import { needLines, showLines } from '../commands/runs-export.ts';
 import { isWaiting, printUnchanged, showWaiting } from '../commands/runs-watch.ts';
@@ -125,9 +132,16 @@ export async function showRun(
   terminal: Terminal,
   server: Server,
   [word = '']: string[],
-  options: OutputOption & { failed?: true },
+  options: OutputOption & ShowOptions,
 ): Promise<number> {
   const { run, targets: all } = await readRun(server, (await runNamed(server, word)).id);
+  if (options.target !== undefined)
+    return showTarget(
+      run,
+      all.find(({ id }) => id === options.target),
+      terminal,
+      options,
+    );
   const targets = options.failed ? all.filter(({ outcome }) => outcome === 'failed') : all;
   return showTargets(terminal, options, { run, targets }, async () => ({
     activeProcess: await processOf(server, run),

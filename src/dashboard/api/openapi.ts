@@ -23,6 +23,20 @@ const Target = z
     outcome: z.enum(outcomes).nullable(),
     reason: z.string().nullable(),
     detail: z.string().nullable(),
+    requests: z
+      .array(
+        z.object({
+          operation: z.string(),
+          at: z.string(),
+          ms: z.number().describe('From sending the request to the begin of its answer.'),
+          status: z.int().nullable().describe('The HTTP status; null when no answer came.'),
+          request_id: z.string().nullable().describe('The id that the service gave the request.'),
+          error: z.object({ code: z.string().nullable(), message: z.string().nullable() }).nullable(),
+        }),
+      )
+      .optional()
+      .describe('The first and the last requests that were sent for the target alone.'),
+    more_requests: z.int().optional().describe('How many more were sent between them.'),
   })
   .meta({ id: 'Target' });
 

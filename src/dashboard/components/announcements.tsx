@@ -4,6 +4,7 @@ import { Action } from './action.tsx';
 import { useMay } from './contexts.tsx';
 import { announcementPath, policyPath, targetPath } from './paths.ts';
 import { number } from './progress.tsx';
+import { siteName } from './site-name.ts';
 import { Cut, DataTable } from './table.tsx';
 import { Time } from './time.tsx';
 
@@ -24,8 +25,8 @@ export const Announcements = ({ announcements, total, now }: Props) => {
           { head: 'Target' },
           { head: 'Change', width: 'w-name' },
           { head: 'Policy', width: 'w-name' },
-          { head: 'On or after', width: 'w-name' },
-          { head: 'Action', width: 'w-badge' },
+          { head: 'On or after', width: 'w-when' },
+          { head: 'Action', width: 'w-do', end: true },
         ]}
       >
         {announcements.map((one) => (
@@ -35,7 +36,7 @@ export const Announcements = ({ announcements, total, now }: Props) => {
                 <Cut whole={one.label} />
               ) : (
                 <a href={targetPath(one.account, one.site)}>
-                  <Cut whole={one.label} />
+                  <Cut whole={one.label}>{siteName(one.label)}</Cut>
                 </a>
               )}
             </td>
@@ -48,9 +49,15 @@ export const Announcements = ({ announcements, total, now }: Props) => {
               </a>
             </td>
             <td data-label="On or after">
-              {one.change_from === null ? 'not known' : <Time at={Date.parse(one.change_from)} now={now} />}
+              {one.change_from === null ? (
+                'not known'
+              ) : (
+                <Cut whole={one.change_from}>
+                  <Time at={Date.parse(one.change_from)} now={now} />
+                </Cut>
+              )}
             </td>
-            <td data-label="Action">
+            <td data-label="Action" class="end">
               {one.cancelled_by !== null ? (
                 <span class="dim">cancelled by {one.cancelled_by}</span>
               ) : (

@@ -102,7 +102,7 @@ const StackedChart = (props: BarsProps & { most: number; width: number; children
   const { name, series, columns, axis, unit, format = asCount, limit, most, width, children } = props;
   return (
     <figure class="chart">
-      <Legend series={series} />
+      <Legend series={present(series, columns)} />
       <Plot
         width={width}
         limit={limit}
@@ -204,6 +204,12 @@ const describe = (
     .filter(({ count }) => count > 0)
     .map(({ count, word }) => `${format(count)} ${word}`)
     .join(', ');
+
+/** Those of the series that have something; all of an empty chart. */
+const present = (series: readonly Series[], columns: readonly Column[]): readonly Series[] => {
+  const found = series.filter((_, at) => columns.some(({ counts }) => (counts[at] ?? 0) > 0));
+  return found.length === 0 ? series : found;
+};
 
 export const Legend = ({ series }: { series: readonly Series[] }) => (
   <ul class="legend" aria-hidden="true">

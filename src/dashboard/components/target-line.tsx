@@ -5,6 +5,7 @@ import { Badge } from './badge.tsx';
 import { ReasonsContext, Why } from './contexts.tsx';
 import { Findings } from './findings.tsx';
 import { targetPath } from './paths.ts';
+import { siteName } from './site-name.ts';
 import { Steps } from './steps.tsx';
 import { type Column, Cut, DataTable } from './table.tsx';
 import { Sentence, Took } from './time.tsx';
@@ -35,7 +36,7 @@ export const TargetList = ({
         <td data-label="Target">
           <Cut whole={`${target.label} (${target.id})`}>
             <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>
-              {target.label}
+              {siteName(target.label)}
             </a>{' '}
             <span class="dim">{target.id}</span>
           </Cut>

@@ -112,7 +112,7 @@ const Waiting = ({ one: { run, approval, whyNot }, now }: { one: WaitingRun; now
           <dd>{run.account}</dd>
         </div>
         <div>
-          <dt>Policy</dt>
+          <dt>Job, and what started the run</dt>
           <dd>
             <a href={policyPath(run.policy)}>{run.job}</a>, {run.trigger}
           </dd>

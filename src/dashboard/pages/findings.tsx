@@ -18,6 +18,7 @@ import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { acknowledgePath, policyPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
+import { siteName } from '../components/site-name.ts';
 import { Cut, DataTable } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -42,9 +43,10 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
   const { clock, reader } = context;
   const now = clock.now();
   const query = queryOf(c);
+  const counted = await reader.findings.groups(query.filter);
   const [groups, page] = await Promise.all([
-    groupsWithHistory(reader.findings, query.filter),
-    reader.findings.list(query.filter, { limit: PAGE, after: query.after }),
+    withHistory(reader.findings, counted),
+    reader.findings.list(query.filter, { limit: PAGE, after: query.after, groups: counted }),
   ]);
   const active = new Set(context.policies().map(({ name }) => name));
   return showPage(
@@ -127,9 +129,16 @@ interface Group extends CountedGroup {
 }
 
 /** All groups; the first ones with what is shown of each in addition to its numbers. */
-async function groupsWithHistory(findings: FindingsReader, filter: FindingFilter): Promise<Group[]> {
-  const groups = await findings.groups(filter);
-  const history = await Promise.all(groups.slice(0, MAX_GROUPS).map((group) => findings.history(group)));
+async function withHistory(findings: FindingsReader, groups: readonly CountedGroup[]): Promise<Group[]> {
+  // Groups of one policy share its history.
+  const histories = new Map<string, Promise<FindingHistory>>();
+  const historyOf = (group: CountedGroup) => {
+    const key = `${group.account}\n${group.policy}`;
+    const known = histories.get(key) ?? findings.history(group);
+    histories.set(key, known);
+    return known;
+  };
+  const history = await Promise.all(groups.slice(0, MAX_GROUPS).map(historyOf));
   return groups.map((group, index) => ({ ...group, history: history[index] }));
 }
 
@@ -248,7 +257,7 @@ const FindingRow = ({ finding, now }: { finding: ListedFinding; now: number }) =
     <tr data-key={`${account} ${policy} ${target} ${about} ${resolvedAt ?? ''}`}>
       <td data-label="Site">
         <Cut whole={`${label} (${target})`}>
-          <a href={`${targetPath(account, target)}?run=${encodeURIComponent(last)}`}>{label}</a>
+          <a href={`${targetPath(account, target)}?run=${encodeURIComponent(last)}`}>{siteName(label)}</a>
         </Cut>
       </td>
       <td data-label="Severity">

@@ -160,8 +160,8 @@ const PolicyTable = ({ rows, groups, query, hasOwner, now }: TableProps) => {
     { head: 'Schedule', width: 'w-in' },
     { head: `Last ${STRIP_RUNS} runs`, width: 'w-strip', middleOnly: true },
     { head: 'Success', width: 'w-short', end: true, wideOnly: true },
-    { head: 'Last run', width: 'w-badge' },
-    { head: 'Next run', width: 'w-word', end: true, sort: sortBy('next') },
+    { head: 'Last run', width: 'w-last' },
+    { head: 'Next run', width: 'w-next', end: true, sort: sortBy('next') },
     ...(hasOwner ? [{ head: 'Owner', width: 'w-word widest-only' }] : []),
     ...(acts ? [{ head: 'Actions', width: 'w-do', end: true }] : []),
   ];
@@ -244,7 +244,9 @@ const PolicyLine = ({ row, acts, hasOwner, now }: LineProps) => {
           <Cut whole={`${last.status}: ${last.id}`}>
             <a class="plain" href={runPath(last.id)}>
               <Badge word={last.status} />{' '}
-              <Time at={last.startedAt ?? last.createdAt} now={now} show="relative" />
+              <span class="roomy-only">
+                <Time at={last.startedAt ?? last.createdAt} now={now} show="relative" />
+              </span>
             </a>
           </Cut>
         ) : (

@@ -5,6 +5,7 @@ import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
+import { siteName } from '../components/site-name.ts';
 import { Cut, DataTable } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -123,7 +124,7 @@ const SiteRow = ({ site, hasAccounts, now }: { site: Site; hasAccounts: boolean;
     <tr data-key={`${account} ${target}`}>
       <td data-label="Site">
         <Cut whole={`${label} (${target})`}>
-          <a href={targetPath(account, target)}>{label}</a>{' '}
+          <a href={targetPath(account, target)}>{siteName(label)}</a>{' '}
           {label !== target && <span class="dim">{target}</span>}
         </Cut>
       </td>

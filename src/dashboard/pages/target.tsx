@@ -9,6 +9,7 @@ import { Findings } from '../components/findings.tsx';
 import type { IconName } from '../components/icon-shapes.ts';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
+import { Requests } from '../components/requests.tsx';
 import { Steps } from '../components/steps.tsx';
 import { Sentence, span, Time } from '../components/time.tsx';
 import { type Entry, Timeline } from '../components/timeline.tsx';
@@ -171,6 +172,7 @@ const Record = ({ of: { run, target }, now }: { of: TargetRun; now: number }) =>
         )}
       </dl>
       <Steps names={stepNames} target={target} />
+      <Requests target={target} />
       <Findings target={target} />
     </>
   );

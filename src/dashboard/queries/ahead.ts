@@ -48,7 +48,7 @@ export async function readAhead(
     to,
     policies: shown.map(({ policy }, index) => ({
       policy,
-      times: firingsAhead(policy, states.get(policy.name), now, MAX_TIMES)
+      times: firingsAhead(policy, states.get(policy.name), now, MAX_TIMES, to)
         .map(({ at }) => at)
         .filter((at) => at <= to),
       tookMs: durationOf(lastRuns[index]?.[0]),

@@ -133,15 +133,14 @@ export function openReader(records: Records, clock: Clock): Reader {
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
     async account(name) {
-      const [blocked, activeRuns, heldRuns, supervisor, attended, outbox] = await Promise.all([
+      const [blocked, activeRuns, heldRuns, supervisor, attendedAt, outbox] = await Promise.all([
         records.accounts.blocked(name),
         records.runs.countActive(name),
         records.runs.held(name),
         records.locks.holder(supervisorLease(name)),
-        records.accounts.supervisedAt(),
+        records.accounts.supervisedAtOf(name),
         records.outbox.state(name),
       ]);
-      const attendedAt = attended.get(name);
       return {
         activeRuns,
         heldRuns,

@@ -26,22 +26,29 @@ const MAX_KEPT = 500;
 /** The page waits no longer for the service. */
 const TIMEOUT_MS = 3_000;
 
+/** A state that was asked for, perhaps without an answer so far. */
+interface Kept {
+  at: number;
+  state: Promise<SiteState>;
+}
+
 /** The states that were read last, of each process. */
-const kept = new WeakMap<object, Map<string, SiteState>>();
+const kept = new WeakMap<object, Map<string, Kept>>();
 
 /**
- * The state of a site: one request of the class `person`, at most once a minute for all readers. Says why when it
- * is not known; never throws.
+ * The state of a site: one request of the class `person`, at most once a minute for all readers of a process, also when
+ * they ask at the same time. Says why when it is not known; never throws.
  */
-export async function siteState(deps: StateDeps, account: string, site: string): Promise<SiteState> {
-  const states = kept.get(deps) ?? new Map<string, SiteState>();
+export function siteState(deps: StateDeps, account: string, site: string): Promise<SiteState> {
+  const states = kept.get(deps) ?? new Map<string, Kept>();
   kept.set(deps, states);
   const key = `${account}\n${site}`;
   const known = states.get(key);
-  if (known && deps.clock.now() - known.at < KEPT_MS) return known;
-  const state = await readState(deps, account, site);
+  const at = deps.clock.now();
+  if (known && at - known.at < KEPT_MS) return known.state;
+  const state = readState(deps, account, site);
   states.delete(key);
-  states.set(key, state);
+  states.set(key, { at, state });
   const [oldest] = states.keys();
   if (states.size > MAX_KEPT && oldest !== undefined) states.delete(oldest);
   return state;

@@ -68,19 +68,22 @@ export function openSitesReader(
   return {
     async list(query, limit) {
       const { words, account, outcome, descending, from } = query;
-      const isListed = (one: Label) =>
-        scope.account(one.account) && (account === undefined || one.account === account);
-      const labels = (await index.all(words)).filter(isListed);
-      if (descending) labels.reverse();
-      const isWhole = labels.every((one) => scope.wholeAccount(one.account));
+      const { labels: all, accounts } = await index.all(words);
+      const listed = new Set(
+        accounts.filter((name) => scope.account(name) && (account === undefined || name === account)),
+      );
+      const isAll = listed.size === accounts.length;
+      const matching = isAll ? all : all.filter((one) => listed.has(one.account));
+      const labels = descending ? matching.toReversed() : matching;
+      const isWhole = [...listed].every((name) => scope.wholeAccount(name));
       const matches = ({ last, account: of }: Site) =>
         (last !== undefined || scope.wholeAccount(of)) &&
         (outcome === undefined || last?.target.outcome === outcome);
       const isIndexed = isWhole && outcome === undefined;
       const sites: Site[] = [];
       let at = from;
-      const all = resultsFrom(records, labels, scope, { from, chunk: isIndexed ? limit : CHUNK });
-      for await (const site of all) {
+      const results = resultsFrom(records, labels, scope, { from, chunk: isIndexed ? limit : CHUNK });
+      for await (const site of results) {
         at += 1;
         if (matches(site)) sites.push(site);
         if (sites.length === limit || at - from >= MAX_LOOKED) break;

@@ -19,8 +19,11 @@ const MAX_COMPARED = 500;
 export interface TargetIndex {
   /** The best matches: those with every one of the words (in lower case) in their id or label. */
   find(words: readonly string[], limit: number): Promise<Label[]>;
-  /** All targets with every one of the words (in lower case) in their id or label, by label; all without words. */
-  all(words: readonly string[]): Promise<readonly Label[]>;
+  /**
+   * All targets with every one of the words (in lower case) in their id or label, by label; all without words. With
+   * the accounts of all targets.
+   */
+  all(words: readonly string[]): Promise<{ labels: readonly Label[]; accounts: readonly string[] }>;
 }
 
 interface Loaded {
@@ -31,6 +34,7 @@ interface Loaded {
   text: string;
   /** Where each line begins. */
   starts: Uint32Array;
+  accounts: readonly string[];
   count: number;
   at: number;
 }
@@ -67,14 +71,17 @@ export function openTargetIndex(store: Pick<LabelStore, 'count' | 'pages'>, cloc
   return {
     find: async (words, limit) => matchesIn(await fresh(), words, limit),
     async all(words) {
-      const { labels, lines } = await fresh();
-      if (words.length === 0) return labels;
-      return labels.filter((_, index) => words.every((word) => lines[index]?.includes(word)));
+      const { labels, lines, accounts } = await fresh();
+      if (words.length === 0) return { labels, accounts };
+      return {
+        labels: labels.filter((_, index) => words.every((word) => lines[index]?.includes(word))),
+        accounts,
+      };
     },
   };
 }
 
-function asText(given: readonly Label[]): Pick<Loaded, 'labels' | 'lines' | 'text' | 'starts'> {
+function asText(given: readonly Label[]): Pick<Loaded, 'labels' | 'lines' | 'text' | 'starts' | 'accounts'> {
   const labels = [...given].sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
   const starts = new Uint32Array(labels.length);
   const lines: string[] = [];
@@ -85,7 +92,8 @@ function asText(given: readonly Label[]): Pick<Loaded, 'labels' | 'lines' | 'tex
     at += line.length + 1;
     lines.push(line);
   }
-  return { labels, lines, starts, text: `${lines.join('\n')}\n` };
+  const accounts = [...new Set(labels.map(({ account }) => account))];
+  return { labels, lines, starts, accounts, text: `${lines.join('\n')}\n` };
 }
 
 function matchesIn({ labels, text, starts }: Loaded, words: readonly string[], limit: number): Label[] {

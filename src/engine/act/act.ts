@@ -25,6 +25,7 @@ import { stepOf } from '../../run/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
+import { RequestLog } from '../request-log.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import type { Claims } from './claims.ts';
@@ -87,6 +88,7 @@ export async function act(
 
 class Step {
   private readonly spent = new Spending();
+  private readonly requests = new RequestLog();
   /** Whether the service was answering no request when the last call was made. */
   private duringOutage = false;
   /** The effects of this step, according to the service's answers. */
@@ -258,6 +260,7 @@ class Step {
         isFirst = false;
         this.spent.count(operation);
       },
+      onAnswer: this.requests.note,
     };
   }
 
@@ -342,7 +345,7 @@ class Step {
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unexpected !== undefined)
       log.error({ ...facts, err: decision.unexpected }, 'a job failed unexpectedly');
-    const target = namingStep(this.run.policy, this.withWatchFacts(decision.target));
+    const target = this.requests.addTo(namingStep(this.run.policy, this.withWatchFacts(decision.target)));
     const moved = await records.targets.move(this.run, target, {
       from: ['acting'],
       spent,

@@ -242,7 +242,7 @@ export function ended(
   ownFindings: readonly Finding[] = [],
 ): TargetIn<'ended'> {
   const { id, label, site, recordSite, batch, changed, fence, attempts, waits, startedAt, taskId } = target;
-  const { steps, ofStep } = target;
+  const { steps, ofStep, requests, moreRequests } = target;
   const findings = [...(steps ?? []).flatMap((step) => step.findings ?? []), ...ownFindings];
   return {
     ...{ id, label, fence, attempts, waits },
@@ -259,6 +259,8 @@ export function ended(
     ...(detail === undefined ? {} : { detail }),
     ...(steps === undefined ? {} : { steps: steps.map(({ findings: _collected, ...step }) => step) }),
     ...(ofStep === undefined ? {} : { ofStep }),
+    ...(requests === undefined ? {} : { requests }),
+    ...(moreRequests === undefined ? {} : { moreRequests }),
     ...(findings.length === 0 ? {} : { findings: bounded(findings) }),
   };
 }

@@ -20,6 +20,7 @@ import type { Run, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { afterTargets } from '../finish-run.ts';
 import { createJobApi, readOnlyCall } from '../job-api.ts';
+import { RequestLog } from '../request-log.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import {
@@ -33,6 +34,7 @@ import {
   lacksDetail,
   partition,
   runWithMostInFlight,
+  withRequestsOf,
   workOf,
 } from './followed.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
@@ -123,9 +125,7 @@ export class Follower {
     }
   }
 
-  /**
-   * Writes the ends that the list shows. Returns the other work, and whether the list shows it as unclear.
-   */
+  /** Writes the ends that the list shows. Returns the other work, and whether the list shows it as unclear. */
   private async sweep(
     kind: string,
     followed: readonly Followed[],
@@ -174,10 +174,7 @@ export class Follower {
     return [...unclear, ...unseen];
   }
 
-  /**
-   * The items up to the first page that cannot be read. The work that the page would have shown is polled
-   * instead.
-   */
+  /** The items up to the first page that cannot be read. Its work is polled instead. */
   private async *readable<T>(items: AsyncIterable<T>, onUnreadable: () => void): AsyncGenerator<T> {
     try {
       yield* items;
@@ -239,11 +236,13 @@ export class Follower {
     const { apiFor, affordable } = await this.pollApi(open, options);
     for (const { one, count } of ranked.slice(0, affordable)) {
       this.polls.set(keyOfFollowed(one), { at: now, count: count + 1 });
-      const found = await this.requestStatus(apiFor(one), one, options);
-      if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
+      const log = new RequestLog();
+      const found = await this.requestStatus(apiFor(one, log), one, options);
+      const polled = withRequestsOf(log, one);
+      if (found.is !== 'lost') await this.conclude([{ one: polled, verdict: found }]);
       else if (isLost(one))
-        await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
-      else await this.markLost(one, { lostAt: this.deps.clock.now(), detail: found.detail });
+        await this.conclude([{ one: polled, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
+      else await this.markLost(polled, { lostAt: this.deps.clock.now(), detail: found.detail });
     }
   }
 
@@ -266,8 +265,10 @@ export class Follower {
     if (unexplained.length === 0) return [];
     const { apiFor, affordable } = await this.pollApi(unexplained, options);
     const explained: Evaluated[] = [];
-    for (const { one, verdict } of unexplained.slice(0, affordable)) {
-      explained.push({ one, verdict: await this.explain(apiFor(one), one, verdict) });
+    for (const { one, verdict: end } of unexplained.slice(0, affordable)) {
+      const log = new RequestLog();
+      const verdict = await this.explain(apiFor(one, log), one, end);
+      explained.push({ one: withRequestsOf(log, one), verdict });
     }
     return [...explained, ...unexplained.slice(affordable)];
   }
@@ -284,11 +285,11 @@ export class Follower {
     }
   }
 
-  /** The interface for polls, and how many polls are affordable now for the open work. */
+  /** The interface for the polls of a target, and how many polls are affordable now for the open work. */
   private async pollApi(
     open: readonly { one: Followed }[],
     options: CallOptions,
-  ): Promise<{ apiFor: (one: Followed) => Api; affordable: number }> {
+  ): Promise<{ apiFor(one: Followed, log: RequestLog): Api; affordable: number }> {
     const now = this.deps.clock.now();
     const { client, budget } = this.deps.link(this.account);
     this.pollRequests = this.pollRequests.filter((at) => now - at < 60_000);
@@ -299,8 +300,9 @@ export class Follower {
         this.pollRequests.push(this.deps.clock.now());
       },
     };
-    const apiFor = (one: Followed) => {
-      const own = { ...counted, onSent: this.deps.traces?.requestsOf(workOf(one)) };
+    const apiFor = (one: Followed, log: RequestLog): Api => {
+      const onSent = this.deps.traces?.requestsOf(workOf(one));
+      const own = { ...counted, onSent, onAnswer: log.note };
       return createJobApi(client, own, readOnlyCall(client, own)).api;
     };
     const { limit, remaining } = await budget.state();

@@ -11,6 +11,7 @@ import type { Work } from '../../trace/traces.ts';
 import { concluded, continued, stepDone, stillUnderWay, taskCancelled } from '../act/decide.ts';
 import { policyOf } from '../deps.ts';
 import { explainEnd, namingStep } from '../explain-end.ts';
+import type { RequestLog } from '../request-log.ts';
 
 /** A followed target with its run. */
 export interface Followed {
@@ -24,6 +25,12 @@ export interface Evaluated {
   one: Followed;
   verdict: Verdict;
 }
+
+/** The same, with the requests that were sent for it alone. */
+export const withRequestsOf = (log: RequestLog, one: Followed): Followed => ({
+  ...one,
+  target: log.addTo(one.target),
+});
 
 /** Whether work failed and its list does not say why. */
 export const lacksDetail = (verdict: Verdict): boolean =>

@@ -12,7 +12,7 @@ import { jobOf } from '../../policy/job-of.ts';
 import { type Policy, weights } from '../../policy/policy.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
-import { wholeRuns } from '../job-api.ts';
+import { isWhole } from '../job-api.ts';
 import { Directory } from './directory.ts';
 import { MAX_LOOKUPS_AGAIN, MAX_LOOKUPS_BY_ID } from './listing.ts';
 import { lookUpNames, withNames } from './names.ts';
@@ -29,6 +29,9 @@ export interface PastCost {
 }
 
 const MAX_PAST_RUNS = 5;
+/** Among so many of the last runs, and of them so many of this version: others are retries, or were cancelled. */
+const LOOK_BACK = 50;
+const MAX_LOOKED = 15;
 /**
  * The typical number of sweep requests, for a policy without past runs: pages in proportion to the targets,
  * and some extra sweeps for the first and last ends.
@@ -37,14 +40,14 @@ const estimateFollowing = (targets: number) => Math.ceil(Math.min(10, targets * 
 
 /** Costs no request. Undefined when no run of the policy in this account has ended. */
 export async function pastCost(
-  deps: Pick<PlanDeps, 'records'>,
+  { records }: Pick<PlanDeps, 'records'>,
   policy: Policy,
 ): Promise<PastCost | undefined> {
   const runs: Run[] = [];
-  for await (const run of wholeRuns(deps, policy.name, undefined)) {
-    const cut = run.status === 'cancelled' || run.status === 'stopped';
-    // Runs of an earlier version of the policy do not predict its cost.
-    if (!cut && run.account === policy.account && run.policyHash === policy.hash) runs.push(run);
+  // Runs of an earlier version of the policy do not predict its cost.
+  for (const run of await records.runs.ofVersion(policy, { limit: MAX_LOOKED, among: LOOK_BACK })) {
+    const isCut = run.status === 'cancelled' || run.status === 'stopped';
+    if (!isCut && run.account === policy.account && (await isWhole(records, run))) runs.push(run);
     if (runs.length === MAX_PAST_RUNS) break;
   }
   if (runs.length === 0) return undefined;

@@ -119,7 +119,7 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   );
   const stop = stopAmong(met);
   const fault = stop ?? met[0];
-  parts.journal.noteRequest({
+  const number = parts.journal.noteRequest({
     at: parts.clock.now(),
     operation: route?.operation ?? null,
     method,
@@ -130,6 +130,8 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
     ...(fault && { fault }),
     ...(delivery.answered?.mistake !== undefined && { mistake: delivery.answered.mistake }),
   });
+  // The spec names no such header. Services have one, and ours says which entry of the journal it is.
+  response.setHeader('X-Request-Id', `sandbox-${number}`);
   if (met.includes('slow')) await parts.clock.sleep(SLOW_MS);
   send(response, await redirected(parts.redirects, stop, `${url.pathname}${url.search}`, delivery));
 }
