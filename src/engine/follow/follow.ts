@@ -185,10 +185,7 @@ export class Follower {
     }
   }
 
-  /**
-   * The service's time up to which earlier sweeps have shown everything for these watches. Undefined when the
-   * last sweep did not cover one of them although its work had already begun.
-   */
+  /** The service's time up to which earlier sweeps have shown everything; undefined when they did not cover a watch. */
   private shownUntil(kind: string, followed: readonly Followed[]): number | undefined {
     const last = this.lastSweeps.get(kind);
     const missed = (one: Followed) =>
