@@ -17,6 +17,7 @@ import type { Settings } from '../settings/settings.ts';
 import { warningsOf } from '../settings/warnings.ts';
 import { placeOf } from '../yaml/diagnostic.ts';
 import { noteCaughtUp, policyChangesTo, settingsChangesTo, signInsTo } from './audit-events.ts';
+import { budgetsOf, openBudgetLooks } from './budget-alerts.ts';
 import type { Caretaker } from './caretaker.ts';
 import { noteBrokenFiles } from './file-alerts.ts';
 import { overview } from './overview.ts';
@@ -234,6 +235,8 @@ function heartbeat(state: DaemonState): () => Promise<void> {
   const { caretaker, given, watcher, agreement } = state;
   const { records, clock, log, owner } = caretaker;
   const stopping = new AbortController();
+  const { policies } = watcher;
+  const budgets = openBudgetLooks({ records, clock, policies, budgets: budgetsOf(caretaker) });
   let prunedAt = Number.NEGATIVE_INFINITY;
   let frozen: string[] = [];
   const round = async () => {
@@ -255,6 +258,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
       const removed = await records.runs.prune(before);
       if (removed > 0) log.info({ runs: removed }, 'old runs deleted (retention)');
     }
+    if (given.includes('scheduler')) await budgets.look();
   };
   const rounds = (async () => {
     while (!stopping.signal.aborted) {

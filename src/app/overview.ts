@@ -3,6 +3,7 @@
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
 import { receiverViews } from '../notify/receiver-view.ts';
+import { sendTest } from '../notify/send-test.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
 import type { RedisFacts } from '../redis/facts.ts';
 import type { RedisTrouble } from '../redis/health.ts';
@@ -22,6 +23,7 @@ export type Overview = Pick<
   | 'accounts'
   | 'budgetOf'
   | 'receivers'
+  | 'sendTest'
   | 'drift'
   | 'engine'
   | 'needAccount'
@@ -77,6 +79,11 @@ export function overview(
       };
     },
     receivers: () => receiverViews(caretaker.settings.notifications),
+    async sendTest(name, id) {
+      const receiver = caretaker.settings.notifications[name];
+      if (receiver) return sendTest(receiver, clock, id);
+      return { is: 'failed', why: 'the configuration does not have it any more', ms: 0 };
+    },
     accounts: () =>
       Promise.all(
         budgets.map(async ({ account, budget, reserve }): Promise<AccountView> => {

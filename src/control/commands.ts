@@ -29,6 +29,7 @@ import { type QueueDeps, resumeQueues } from './commands/resume-queues.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
 import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
 import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
+import { type TestReceiverDeps, testReceiver } from './commands/test-receiver.ts';
 import type { NameDeps } from './freeze-names.ts';
 
 /** What all commands need together. */
@@ -46,6 +47,7 @@ export type ControlDeps = BaseDeps &
   ShowPolicyDeps &
   SavePlanDeps &
   BudgetDeps &
+  TestReceiverDeps &
   CheckPlanDeps;
 
 export const commands: readonly AnyCommand[] = [
@@ -84,5 +86,6 @@ export const commands: readonly AnyCommand[] = [
   cancelAnnouncement,
   listDeliveries,
   resendDelivery,
+  testReceiver,
   findProcess,
 ];

@@ -5,10 +5,12 @@
 
 import type { BudgetUsage } from '../budget/usage.ts';
 import type { Clock } from '../clock.ts';
+import { momentOf } from '../engine/deadline.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import { type Policy, weights } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
+import type { NextFiring } from '../schedule/next-firings.ts';
 import { firingsAhead } from '../schedule/policy-report.ts';
 import { skipCauseOf } from '../schedule/skip-cause.ts';
 import type { RunCost } from './run-cost.ts';
@@ -37,6 +39,9 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The times of a policy that fires more often than this are extrapolated. */
 const MAX_FIRINGS = 300;
+
+/** When a policy runs: with the scheduled time that it has, unless it follows another one. */
+type Firing = Pick<NextFiring, 'at'> & Partial<NextFiring>;
 
 /** An upcoming run. */
 export interface ForecastRun {
@@ -119,13 +124,13 @@ export async function forecast(
 ): Promise<Forecast> {
   const now = clock.now();
   const states = policies.length === 0 ? new Map<string, PolicyState>() : await statesOf(policies);
-  const found: { policy: Policy; times: number[]; cost: RunCost }[] = [];
+  const found: { policy: Policy; times: Firing[]; first: number; cost: RunCost }[] = [];
   const upcoming: ForecastRun[] = [];
   const add = async (node: ChainNode<Policy>, before: readonly number[] | undefined): Promise<void> => {
     const { policy } = node;
     const state = states.get(policy.name);
-    const times = before
-      ? before.map((index) => upcoming[index]?.at ?? now)
+    const times: Firing[] = before
+      ? before.map((index) => ({ at: upcoming[index]?.at ?? now }))
       : firingsWithin(policy, state, now, now + DAY_MS);
     const isFired = times.length > 0 && (!before || follows(policy, state, times));
     // A policy of another account needs nothing here, but others of this account may follow it.
@@ -133,8 +138,8 @@ export async function forecast(
     const isOwn = policy.account === account;
     const whole = await costOf(policy);
     const cost: RunCost = isOwn ? whole : { ...whole, requests: 0 };
-    if (isOwn) found.push({ policy, times, cost });
-    const added = times.map((at, index): ForecastRun => {
+    if (isOwn) found.push({ policy, times, first: upcoming.length, cost });
+    const added = times.map(({ at }, index): ForecastRun => {
       const after = before?.[index];
       return {
         policy: policy.name,
@@ -155,10 +160,10 @@ export async function forecast(
   return {
     requests: upcoming.reduce((sum, { requests }) => sum + requests, 0),
     capacity: perMinute * 24 * 60,
-    policies: found.map(({ policy, times, cost }) => {
-      const own = durations.filter((_, index) => upcoming[index]?.policy === policy.name);
+    policies: found.map(({ policy, times, first, cost }) => {
+      const own = durations.slice(first, first + times.length);
       const takesMs = Math.max(...own);
-      const warning = warningOf(policy, times, takesMs);
+      const warning = warningOf(policy, times, own);
       return {
         policy: policy.name,
         firings: times.length,
@@ -179,25 +184,39 @@ const isConcerned = ({ policy, followers }: ChainNode<Policy>, account: string):
  * Whether the usual end of its predecessor starts the policy: one that follows failures only is not expected
  * to run.
  */
-function follows({ schedule }: Policy, state: PolicyState | undefined, [at = 0]: readonly number[]): boolean {
+function follows({ schedule }: Policy, state: PolicyState | undefined, [first]: readonly Firing[]): boolean {
   if (!schedule?.after?.status.includes('succeeded')) return false;
+  const at = first?.at ?? 0;
   return skipCauseOf(schedule, state ?? {}, { scheduledFor: at, dueAt: at }) === undefined;
 }
 
-function firingsWithin(policy: Policy, state: PolicyState | undefined, now: number, to: number): number[] {
-  const near = firingsAhead(policy, state, now, MAX_FIRINGS, to).map(({ at }) => at);
-  const times = near.filter((at) => at < to);
-  const [first, last] = [times[0], times.at(-1)];
+function firingsWithin(policy: Policy, state: PolicyState | undefined, now: number, to: number): Firing[] {
+  const times: Firing[] = firingsAhead(policy, state, now, MAX_FIRINGS, to).filter(({ at }) => at < to);
+  const [first, last] = [times[0]?.at, times.at(-1)?.at];
   if (times.length < MAX_FIRINGS || first === undefined || last === undefined || last <= first) return times;
   const interval = (last - first) / (times.length - 1);
-  for (let at = last + interval; at < to; at += interval) times.push(at);
+  for (let at = last + interval; at < to; at += interval) times.push({ at, scheduledFor: at });
   return times;
 }
 
-/** Why the budget is too small: a run would not end before its timeout, or before the next run is due. */
-function warningOf(policy: Policy, times: readonly number[], takesMs: number): string | undefined {
+/** Why the budget is too small: a run would not end before its timeout, its deadline, or the time of the next one. */
+function warningOf(
+  policy: Policy,
+  times: readonly Firing[],
+  durations: readonly number[],
+): string | undefined {
+  const takesMs = Math.max(...durations);
   const { runMs } = policy.timeout;
   if (takesMs > runMs) return 'Its runs would exceed timeout.run.';
-  const interval = Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+  if (times.some((firing, index) => isLate(policy, firing, durations[index] ?? 0)))
+    return 'Its runs would miss their deadline.';
+  const interval = Math.min(...times.slice(1).map(({ at }, index) => at - (times[index]?.at ?? 0)));
   return takesMs > interval ? 'Its runs would not end before the next one is due.' : undefined;
+}
+
+/** Of a run that follows another one only a deadline that is a duration is known, since its start is not. */
+function isLate({ deadline, schedule }: Policy, { at, scheduledFor }: Firing, takesMs: number): boolean {
+  if (!deadline) return false;
+  if (scheduledFor === undefined) return 'afterMs' in deadline && takesMs > deadline.afterMs;
+  return at + takesMs > momentOf(deadline, schedule?.timezone ?? 'UTC', scheduledFor);
 }

@@ -42,8 +42,9 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   });
   const url = urlOf(host, server.port);
   const reader = openReader(records, clock);
-  const { measurements } = records;
-  const meters = await openMeters({ ...options, reader, eventBus, measurements }).catch(async (error) => {
+  const { measurements, deliveries } = records;
+  const read = { ...options, reader, eventBus, measurements, deliveries };
+  const meters = await openMeters(read).catch(async (error) => {
     await eventBus.close();
     await server.close();
     throw error;
@@ -78,6 +79,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       policy: (name) => options.policies().find((policy) => policy.name === name),
       needAccount: options.needAccount,
       budgetOf: options.budgetOf,
+      receivers: options.receivers,
+      sendTest: options.sendTest,
       ...options.names,
     },
     meters,

@@ -11,6 +11,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import type { ReceiverView } from '../notify/receiver-view.ts';
+import type { TestResult } from '../notify/send-test.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
@@ -124,6 +125,8 @@ export interface DashboardOptions {
   health: () => Promise<Health>;
   /** The receivers of notifications in the present settings. */
   receivers: () => readonly ReceiverView[];
+  /** Sends a test message to one of them, once, with this id. */
+  sendTest: (receiver: string, id: string) => Promise<TestResult>;
   /** The accounts of the settings. */
   accounts: () => Promise<readonly AccountView[]>;
   /** The budget of an account of the settings; undefined for others. */

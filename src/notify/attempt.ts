@@ -11,7 +11,7 @@ import type { Sent } from './channel.ts';
 import { send } from './channels.ts';
 
 export interface AttemptDeps {
-  records: Pick<Records, 'deliveries'>;
+  records: Pick<Records, 'deliveries' | 'measurements'>;
   settings: Pick<Settings, 'notifications'>;
   clock: Clock;
   log: Log;
@@ -73,6 +73,8 @@ export async function attempt(deps: AttemptDeps, id: string): Promise<void> {
   if (!(await records.deliveries.end(delivery, { ...next, attempt: { at, is, ms: now - at, ...why } })))
     return;
   const { event, to, run, policy } = delivery;
+  records.measurements.note('deliveryAttempt', [to, is], now - at);
+  if (is === 'delivered') records.measurements.note('deliveryDelay', [to], now - delivery.at);
   const facts = { delivery: id, event, to, ...(run && { run }), ...(policy && { policy }) };
   if (sent.is === 'delivered') log.debug(facts, 'a notification was delivered');
   else if (next.due === undefined)

@@ -7,13 +7,13 @@ import type { Channels } from '../settings/channels.ts';
 export type Kind = Exclude<keyof Channels, 'heartbeat'>;
 
 /**
- * The result of an attempt. A later attempt may help when it `failed`, not when it was `rejected`. `retryAfterMs`: how
- * long the receiver asks to be left alone.
+ * The result of an attempt. A later attempt may help when it `failed`, not when it was `rejected`. `status`: of the
+ * answer, by HTTP. `retryAfterMs`: how long the receiver asks to be left alone.
  */
 export type Sent =
-  | { is: 'delivered' }
-  | { is: 'rejected'; why: string }
-  | { is: 'failed'; why: string; retryAfterMs?: number };
+  | { is: 'delivered'; status?: number }
+  | { is: 'rejected'; why: string; status?: number }
+  | { is: 'failed'; why: string; status?: number; retryAfterMs?: number };
 
 export interface Tools {
   now: number;

@@ -111,7 +111,8 @@ async function followingSystem(deps: FollowingDeps, notice: SystemNotice, now: n
   const { receivers, publicUrl } = deps;
   const { at, account, policy } = notice;
   const { to, event, message, about, changes } = await systemResultOf(deps, notice);
-  const page = policy === undefined ? '/' : `/policies/${encodeURIComponent(policy)}`;
+  const ofNone = notice.event.startsWith('budget-') ? '/budget' : '/';
+  const page = policy === undefined ? ofNone : `/policies/${encodeURIComponent(policy)}`;
   const facts = {
     event,
     at,

@@ -1,20 +1,26 @@
 /**
  * Heartbeats: addresses that are requested while a worker runs and reaches Redis. A service that watches them notices when
- * none does.
+ * none does. In each interval one process sends each of them.
  */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
 import { ping } from './post.ts';
 
+/** A process whose request was not accepted leaves the next one to the others, if they take it within so long. */
+const YIELD_MS = 3_000;
+
 export class Heartbeats {
+  /** When each was sent last, as far as this process knows. Redis is asked when it may be due again. */
   private readonly lastAt = new Map<string, number>();
   /** Those that did not answer the last time, so that each failure is logged once. */
   private readonly silent = new Set<string>();
 
   constructor(
     private readonly deps: {
+      records: Pick<Records, 'heartbeats'>;
       settings: Pick<Settings, 'notifications'>;
       clock: Pick<Clock, 'now'>;
       log: Log;
@@ -22,20 +28,26 @@ export class Heartbeats {
     },
   ) {}
 
-  /** Requests those that are due, and does not wait for their answers. */
-  beat(): void {
-    const { settings, clock, dispatcher, log } = this.deps;
+  /** Requests those that are due and that no other process has requested. Does not wait for their answers. */
+  async beat(): Promise<void> {
+    const { settings, clock, records } = this.deps;
     for (const [name, { heartbeat }] of Object.entries(settings.notifications)) {
+      if (!heartbeat) continue;
       const now = clock.now();
-      if (!heartbeat || now < (this.lastAt.get(name) ?? Number.NEGATIVE_INFINITY) + heartbeat.every) continue;
-      this.lastAt.set(name, now);
-      void ping(heartbeat.url, dispatcher).then((answered) => {
-        if (answered) this.silent.delete(name);
-        else if (!this.silent.has(name)) {
-          this.silent.add(name);
-          log.warn({ to: name }, `the heartbeat "${name}" was not accepted; it is sent again as usual`);
-        }
-      });
+      const wait = heartbeat.every + (this.silent.has(name) ? YIELD_MS : 0);
+      if (now < (this.lastAt.get(name) ?? Number.NEGATIVE_INFINITY) + wait) continue;
+      const taken = await records.heartbeats.take(name, now, wait);
+      this.lastAt.set(name, taken === 'taken' ? now : taken.at);
+      if (taken === 'taken') void this.send(name, heartbeat.url);
+    }
+  }
+
+  private async send(name: string, url: string): Promise<void> {
+    const { dispatcher, log } = this.deps;
+    if (await ping(url, dispatcher)) this.silent.delete(name);
+    else if (!this.silent.has(name)) {
+      this.silent.add(name);
+      log.warn({ to: name }, `the heartbeat "${name}" was not accepted; it is sent again as usual`);
     }
   }
 }

@@ -17,12 +17,22 @@ import { combined } from './combine.ts';
 import { followingOf } from './following-of.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { openConnections } from './post.ts';
+import { ReceiverSlots } from './receiver-slots.ts';
 import { WATCH_INTERVAL_MS, watchSystem } from './system-watch.ts';
 
 export interface NotifierOptions {
   records: Pick<
     Records,
-    'alerts' | 'notices' | 'deliveries' | 'holds' | 'problems' | 'runs' | 'batches' | 'targets'
+    | 'alerts'
+    | 'notices'
+    | 'deliveries'
+    | 'heartbeats'
+    | 'holds'
+    | 'measurements'
+    | 'problems'
+    | 'runs'
+    | 'batches'
+    | 'targets'
   >;
   queues: Pick<Queues, 'put' | 'deliver' | 'paused'>;
   settings: Pick<Settings, 'notifications'> & { dashboard?: Pick<Settings['dashboard'], 'publicUrl'> };
@@ -45,17 +55,22 @@ export interface Notifier {
 }
 
 const TICK_INTERVAL_MS = 1_000;
-/** How many notices are read at once, and how many deliveries are handled in one tick. */
+/** How many notices are read at once. */
 const PAGE = 100;
+/** How many deliveries to one receiver are handled in one tick. */
+const DELIVERIES_IN_TICK = 50;
 /** How often the taking of a notice is tried again because of another process. */
 const MAX_TRIES = 5;
-/** Deliveries that one process attempts at the same time. */
-const CONCURRENCY = 20;
+/** Deliveries that one process attempts at the same time: to one receiver, and in all. */
+export const CONCURRENCY_OF_RECEIVER = 5;
+const CONCURRENCY = 100;
 
 /** Opens the notifier. It does nothing by itself. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { records, queues, clock, log } = options;
   const deps = { ...options, dispatcher: options.dispatcher ?? openConnections() };
+  const newSlots = () => new ReceiverSlots((id) => attempt(deps, id), CONCURRENCY_OF_RECEIVER);
+  let slots = newSlots();
   /** The notices of which no deliveries could be made, so that each is logged once. */
   const troubled = new Set<string>();
 
@@ -98,9 +113,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const tick = async () => {
     await takeNotices();
     await releaseHolds();
-    const due = await records.deliveries.due(clock.now(), PAGE);
+    const due = (await records.deliveries.due(clock.now(), DELIVERIES_IN_TICK)).filter(
+      ({ id, to }) => !slots.has(to, id),
+    );
     if (due.length > 0)
-      await queues.put(due.map(({ id, since }) => ({ kind: 'deliver', delivery: id, since })));
+      await queues.put(due.map(({ id, since, to }) => ({ kind: 'deliver', delivery: id, since, to })));
   };
 
   return {
@@ -108,7 +125,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     work() {
       const stopping = new AbortController();
       const heartbeats = new Heartbeats(deps);
-      const working = queues.deliver((id) => attempt(deps, id), CONCURRENCY);
+      const own = newSlots();
+      slots = own;
+      const working = queues.deliver((id, to = '') => own.take(to, id), CONCURRENCY);
       const ticks = (async () => {
         let watchedAt = Number.NEGATIVE_INFINITY;
         const watch = async () => {
@@ -119,10 +138,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
         while (!stopping.signal.aborted) {
           await watch()
             .then(tick)
-            .then(
-              () => heartbeats.beat(),
-              (error: unknown) =>
-                log.warn({ err: error }, 'notifications could not be read; the next tick tries again'),
+            .then(() => heartbeats.beat())
+            .catch((error: unknown) =>
+              log.warn({ err: error }, 'notifications could not be read; the next tick tries again'),
             );
           await clock.sleep(TICK_INTERVAL_MS, stopping.signal);
         }
@@ -130,6 +148,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       return {
         async stop() {
           stopping.abort();
+          own.stop();
           await Promise.all([ticks, working.stop()]);
         },
       };
@@ -138,7 +157,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       await takeNotices();
       // Nobody may be there later to send what waits for others.
       await releaseHolds('group');
-      const due = await records.deliveries.due(clock.now(), PAGE);
+      const due = await records.deliveries.due(clock.now(), DELIVERIES_IN_TICK);
       await Promise.all(due.map(({ id }) => attempt(deps, id)));
     },
   };

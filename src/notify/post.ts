@@ -67,11 +67,11 @@ export async function ping(url: string, dispatcher: Dispatcher): Promise<boolean
 }
 
 function meaningOf(status: number, retryAfter: number | undefined): Sent {
-  if (status >= 200 && status < 300) return { is: 'delivered' };
+  if (status >= 200 && status < 300) return { is: 'delivered', status };
   const why = `it answered with HTTP ${status}`;
   const isTemporary = status >= 500 || status === 429 || status === 408;
-  if (!isTemporary) return { is: 'rejected', why };
-  return { is: 'failed', why, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
+  if (!isTemporary) return { is: 'rejected', why, status };
+  return { is: 'failed', why, status, ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }) };
 }
 
 /** `Retry-After` is a number of seconds, or a date. */

@@ -1,23 +1,40 @@
-/** A test message to a receiver (`caretaker notify test`). */
+/** A test message to a receiver (`caretaker notify test`, and `Send a test` on the page). */
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
 import type { Receiver } from '../settings/receiver.ts';
 import type { Sent } from './channel.ts';
 import { send } from './channels.ts';
 import { openConnections } from './post.ts';
 
-/** Attempts it once, within 30 s. Nothing is recorded, and nothing is tried again. */
-export async function sendTest(receiver: Receiver, now: number): Promise<Sent> {
+/** What became of it, and how long it took. */
+export type TestResult = Sent & { ms: number };
+
+/** Attempts it once, within 30 s. Nothing is recorded, and nothing is tried again. `id`: of the message, for its receiver. */
+export async function sendTest(
+  receiver: Receiver,
+  clock: Pick<Clock, 'now'>,
+  id: string = randomUUID(),
+): Promise<TestResult> {
   const dispatcher = openConnections();
+  const now = clock.now();
   try {
     const delivery = {
-      id: `msg_${randomUUID()}`,
+      id: `msg_${id}`,
       to: 'test',
       event: 'test',
       at: now,
       message: { text: 'This is a test message of Caretaker. Nothing has happened.' },
     };
-    return await send(delivery, receiver, { now, dispatcher });
+    const sent = await send(delivery, receiver, { now, dispatcher });
+    return { ...sent, ms: clock.now() - now };
   } finally {
     await dispatcher.close();
   }
+}
+
+/** What became of a test message, as one sentence. */
+export function formatTestResult(receiver: string, sent: Sent): string {
+  if (sent.is !== 'delivered') return `"${receiver}" was not notified: ${sent.why}.`;
+  const answer = sent.status === undefined ? '' : ` (HTTP ${sent.status})`;
+  return `"${receiver}" has accepted a test message${answer}.`;
 }

@@ -41,7 +41,9 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
     const known = await records.problems.ofPolicy(policy);
     return { ...base, ...newTo(known, 'missed', asked, deps, at) };
   }
-  return { ...base, to: asked, changes: [] };
+  const isAboutBudget = event === 'budget-cannot-fit' || event === 'budget-fits';
+  const about = isAboutBudget && account !== undefined ? { about: `budget ${account}` } : {};
+  return { ...base, to: asked, changes: [], ...about };
 }
 
 /** Of these receivers those that are notified, once in `repeat_interval`; and the changes for all of them. */

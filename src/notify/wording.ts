@@ -16,6 +16,7 @@ const severityOfType: Record<string, Severity> = {
   'system.policy-file-broken': 'error',
   'system.missed-time': 'warning',
   'system.queue-paused': 'warning',
+  'system.budget-cannot-fit': 'warning',
   'run.partial': 'warning',
   'run.cancelled': 'warning',
   'run.approval-wanted': 'warning',
@@ -59,6 +60,8 @@ const events: Record<string, string> = {
   'system.missed-time': 'missed a scheduled time',
   'system.nobody-running': 'no daemon was running',
   'system.queue-paused': 'queue paused',
+  'system.budget-cannot-fit': 'budget too small',
+  'system.budget-fits': 'budget large enough again',
 };
 
 /** The text of a message, without invisible characters but line breaks. */

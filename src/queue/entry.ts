@@ -3,13 +3,18 @@ import { z } from 'zod';
 import { redact, scrub, scrubOnce } from '../secrets.ts';
 
 /**
- * Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. Or attempt a delivery, which
- * is due since then.
+ * Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. Or attempt a delivery to a
+ * receiver, which is due since then; entries of an older release do not have the receiver.
  */
 export const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan'), run: z.string() }),
   z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), fence: z.number() }),
-  z.object({ kind: z.literal('deliver'), delivery: z.string(), since: z.number() }),
+  z.object({
+    kind: z.literal('deliver'),
+    delivery: z.string(),
+    since: z.number(),
+    to: z.exactOptional(z.string()),
+  }),
 ]);
 export type Entry = z.output<typeof Entry>;
 

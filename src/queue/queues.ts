@@ -29,8 +29,8 @@ export interface Queues {
   drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
-  /** Attempts deliveries, at most `concurrency` at the same time. */
-  deliver(attempt: (delivery: string) => Promise<void>, concurrency: number): Working;
+  /** Attempts deliveries, at most `concurrency` at the same time. `to`: missing in entries of an older release. */
+  deliver(attempt: (delivery: string, to?: string) => Promise<void>, concurrency: number): Working;
   /** How many entries wait and are active, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
   /** The names of paused queues, of which no worker gets entries. */
@@ -171,7 +171,7 @@ export function openQueues(
     deliver(attempt, concurrency) {
       // What came of an attempt is in the delivery.
       const worker = take('deliveries', concurrency, async (entry) => {
-        if (entry.kind === 'deliver') await attempt(entry.delivery);
+        if (entry.kind === 'deliver') await attempt(entry.delivery, entry.to);
         return undefined;
       });
       return { stop: () => worker.close() };

@@ -2,7 +2,7 @@
 export const ADD_DELIVERY = `
 local function add_delivery(id, text, delivery, now, kept)
   if redis.call('EXISTS', delivery) == 1 then return end
-  redis.call('HSET', delivery, 'delivery', text, 'state', 'pending', 'since', now)
+  redis.call('HSET', delivery, 'delivery', text, 'to', cjson.decode(text).to, 'state', 'pending', 'since', now)
   redis.call('PEXPIRE', delivery, kept)
   redis.call('ZADD', keys.deliveries, now, id)
   redis.call('ZADD', keys.due, now, id)

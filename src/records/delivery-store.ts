@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { scrub } from '../secrets.ts';
+import { type DueDelivery, dueDeliveries, type OpenDeliveries, openDeliveries } from './delivery-queries.ts';
 import { type DeliveryState, deliveryStates } from './delivery-states.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
@@ -144,18 +145,14 @@ export class DeliveryStore {
 
   constructor(private readonly store: Store) {}
 
-  /** Those that are due, with the time since when, longest first. */
-  async due(now: number, limit: number): Promise<{ id: string; since: number }[]> {
-    const flat = await this.store.zrangebyscore(
-      keys.dueDeliveries,
-      '-inf',
-      now,
-      'WITHSCORES',
-      'LIMIT',
-      0,
-      limit,
-    );
-    return flat.flatMap((id, at) => (at % 2 === 0 ? [{ id, since: Number(flat[at + 1]) }] : []));
+  /** Those that are due, longest first, at most `each` of a receiver. */
+  due(now: number, each: number): Promise<DueDelivery[]> {
+    return dueDeliveries(this.store, now, each);
+  }
+
+  /** What has not arrived, by receiver. */
+  open(): Promise<Map<string, OpenDeliveries>> {
+    return openDeliveries(this.store);
   }
 
   /** Claims a delivery that is due, for `ms`. Undefined when it is not, or another process attempts it. */

@@ -105,6 +105,8 @@ export const keys = {
   deliveries: `${PREFIX}:deliveries`,
   dueDeliveries: `${PREFIX}:deliveries:due`,
   delivery: (id: string) => `${PREFIX}:delivery:${id}`,
+  /** When a heartbeat was sent last: see `heartbeat-store.ts`. */
+  heartbeat: (name: string) => `${PREFIX}:heartbeat:${name}`,
   /** What receivers were notified of, and is not over: see `problem-store.ts`. */
   problemsOfPolicy: (policy: string) => `${PREFIX}:problems:policy:${policy}`,
   problemsOfAccount: (account: string) => `${PREFIX}:problems:account:${account}`,

@@ -17,6 +17,10 @@ export const measured = {
   queueWait: ['queue'],
   /** From the time at which a policy was due to the creation of its run. */
   scheduleLateness: ['trigger'],
+  /** From an event to the time at which its receiver accepted the message. */
+  deliveryDelay: ['receiver'],
+  /** One attempt at a delivery. */
+  deliveryAttempt: ['receiver', 'result'],
 } as const satisfies Record<string, readonly string[]>;
 export type MeasuredKind = keyof typeof measured;
 

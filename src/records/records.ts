@@ -15,6 +15,7 @@ import { type CaretakerEvent, eventIn } from './events.ts';
 import { FindingsStore } from './findings-store.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
+import { HeartbeatStore } from './heartbeat-store.ts';
 import { HoldStore } from './hold-store.ts';
 import { keys } from './keys.ts';
 import { LabelStore } from './label-store.ts';
@@ -56,6 +57,7 @@ export interface Records {
   effects: EffectStore;
   ends: EndStore;
   findings: FindingsStore;
+  heartbeats: HeartbeatStore;
   holds: HoldStore;
   labels: LabelStore;
   late: LateStore;
@@ -99,6 +101,7 @@ export function openRecords(store: Store): Records {
     effects: new EffectStore(store),
     ends: new EndStore(store),
     findings: new FindingsStore(store),
+    heartbeats: new HeartbeatStore(store),
     holds: new HoldStore(store, deliveries),
     labels: new LabelStore(store),
     late: new LateStore(store),

@@ -30,6 +30,9 @@ export const systemEvents = {
   'nobody-running':
     'no daemon worked for five minutes or longer. The first one that works again sends it: a `heartbeat` reports it at once',
   'queue-paused': 'a queue was paused, so that its work waits',
+  'budget-cannot-fit':
+    'the schedules of the next 24 hours need more requests than the budget of an account has, or a policy cannot end in time',
+  'budget-fits': 'the budget of an account is large enough again',
 } as const;
 export type SystemEvent = keyof typeof systemEvents;
 export const systemWords = Object.keys(systemEvents) as SystemEvent[];

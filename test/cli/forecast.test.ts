@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { type ForecastRun, simulate } from '../../src/control/forecast.ts';
+import { describe, expect, test } from 'vitest';
+import { type ForecastRun, forecast, simulate } from '../../src/control/forecast.ts';
+import type { Deadline } from '../../src/policy/policy.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MINUTE = 60_000;
@@ -39,4 +41,34 @@ test('a run that follows another starts when that one has ended', () => {
 test('a run that follows one that never ends never ends either', () => {
   const runs = [run({ requests: 1_000_000 }), run({ after: 0, requests: 1 })];
   expect(simulate(runs, 100, NOW)).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+});
+
+describe('a policy with a deadline', () => {
+  /** Every six hours, in 100 requests a minute. */
+  const warningOf = async (deadline: Deadline, requests: number) => {
+    const policy = aPolicy({ deadline, schedule: aSchedule({ cron: ['0 */6 * * *'] }) });
+    const costOf = async () => ({ requests, from: 'past runs' as const, ms: 0 });
+    const states = async () => new Map();
+    const usage = { limit: 100, reserved: 0 };
+    const { policies } = await forecast(
+      { clock: { now: () => NOW }, states, costOf },
+      'default',
+      [policy],
+      usage,
+    );
+    return policies[0]?.warning;
+  };
+
+  test.each([
+    [{ afterMs: 60 * MINUTE }, 6_000, undefined],
+    [{ afterMs: 60 * MINUTE }, 6_100, 'Its runs would miss their deadline.'],
+    // 00:00 has six hours until 06:00, and 06:00 a day.
+    [{ minute: 6 * 60 }, 30_000, undefined],
+    [{ minute: 60 }, 6_100, 'Its runs would miss their deadline.'],
+  ] as const)(
+    '%o is warned of when %i requests do not fit before it',
+    async (deadline, requests, warning) => {
+      expect(await warningOf(deadline, requests)).toBe(warning);
+    },
+  );
 });

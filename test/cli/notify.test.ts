@@ -3,6 +3,7 @@ import type { OpenRecords } from '../../src/app/open-records.ts';
 import { type Receiver, startReceiver } from '../notify/receiver.ts';
 import { activeRun, aProcess, endRun, letterOf, telling, webhooks } from '../notify/world.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { deliver } from '../support/deliveries.ts';
 
 let desk: Desk;
 let known: OpenRecords;
@@ -55,7 +56,7 @@ test('a test message shows whether a channel accepts it, and an unknown channel 
   configure(ops);
 
   const accepted = await desk.run(['notify', 'test', 'ops']);
-  expect(accepted).toMatchObject({ code: 0, stderr: '"ops" has accepted a test message.\n' });
+  expect(accepted).toMatchObject({ code: 0, stderr: '"ops" has accepted a test message (HTTP 204).\n' });
   expect(letterOf(ops)).toMatchObject({
     type: 'test',
     data: { text: expect.stringContaining('test message') },
@@ -70,4 +71,35 @@ test('a test message shows whether a channel accepts it, and an unknown channel 
   expect(unknown.stderr).toContain(
     'There is no "opps" under notifications in the configuration: did you mean ops?',
   );
+});
+
+test('doctor reports what did not arrive or waits for long, and what to do', async () => {
+  const at = Date.now() - 3_600_000;
+  const about = { event: 'run.failed', at, message: { text: 'nightly-sync failed.' } };
+  const why = 'it answered with HTTP 404';
+  const attempt = { at, is: 'rejected', ms: 12, why } as const;
+  for (const id of ['msg_a', 'msg_b'])
+    await deliver(known.records, { ...about, id, to: 'chat' }, { state: 'dead', attempt });
+  await deliver(known.records, { ...about, id: 'msg_c', to: 'mail' });
+  await deliver(known.records, { ...about, id: 'msg_d', to: 'phone', at: Date.now() });
+
+  const checks: { what: string; state: string; message: string }[] = JSON.parse(
+    (await desk.run(['doctor', '--json'])).stdout,
+  );
+
+  expect(checks.filter(({ what }) => /"(chat|mail|phone)"$/.test(what))).toEqual([
+    {
+      what: 'notifications to "chat"',
+      state: 'warning',
+      message:
+        '2 notifications did not arrive (of the last one: it answered with HTTP 404). Correct the receiver, try it with "caretaker notify test chat", then "caretaker notify list --state dead --to chat" and "caretaker notify resend"',
+    },
+    {
+      what: 'notifications to "mail"',
+      state: 'warning',
+      message: expect.stringMatching(
+        /^1 notification waits, the oldest since .*Z\. Each is tried for a day .*--state pending --to mail/,
+      ),
+    },
+  ]);
 });

@@ -110,6 +110,14 @@ test('queues are resumed', async () => {
   await same(['queues', 'resume']);
 });
 
+test('a test message is sent to a receiver, and it is said what became of it', async () => {
+  // The sandbox is no receiver of webhooks.
+  const rejected = await same(['notify', 'test', 'ops']);
+  expect(rejected.stderr).toMatch(/^"ops" was not notified: it answered with HTTP 4\d\d\.$/m);
+  expect(rejected.code).not.toBe(0);
+  await same(['notify', 'test', 'opps']);
+});
+
 test('announced changes are listed and cancelled', async () => {
   await same(['announcements']);
   await pair.here(['run', 'removals']);

@@ -34,6 +34,8 @@ const nightly = aPolicy({ name: 'nightly', job: 'site-sync', schedule: aSchedule
 const depsOf = ({ caretaker }: World) => ({
   ...caretaker,
   policy: (name: string) => [policy, nightly].find((one) => one.name === name),
+  receivers: () => [{ name: 'alive', kind: 'heartbeat' as const, rules: '' }],
+  sendTest: () => Promise.reject(new Error('nothing is sent here')),
   needAccount: () => ({ baseUrl: caretaker.settings.accounts['default']?.baseUrl ?? '' }),
 });
 const actor = (grants: Principal['grants'], name = 'anna'): Actor => ({
@@ -72,6 +74,7 @@ const refused: [string, () => object, string][] = [
   ['findings.acknowledge', () => ({ policy: 'sync', site: 'x', reason: 'known' }), 'NOT_FOUND'],
   ['findings.unacknowledge', () => ({ policy: 'sync', site: 'x' }), 'NOT_FOUND'],
   ['announcements.cancel', () => ({ announcement: unwritten }), 'ANNOUNCEMENT'],
+  ['notifications.test', () => ({ receiver: 'alive' }), 'INVALID_REQUEST'],
   ['freezes.end', () => ({ freeze: '4711' }), 'NOT_FOUND'],
 ];
 /** These can always be carried out. */

@@ -289,6 +289,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/notifications?policy=nothing-has-this',
     '/notifications/msg_dead',
     '/notifications/msg_dead/resend',
+    '/receivers/ops/test',
     '/notifications/msg_delivered',
     '/notifications/msg_waiting',
     '/audit',

@@ -73,6 +73,7 @@ beforeAll(async () => {
   world = await startWorld({
     policies: () => [aPolicy('inside'), aPolicy('outside', { account: 'account-outside' })],
     accounts: async () => [anAccount(), anAccount({ account: 'account-outside' })],
+    receivers: () => [{ name: 'ops', kind: 'webhook', rules: 'Each message at once' }],
     access: () => ({
       ...noAccess,
       users: people.map((name) => ({ name, passwordHash, grants: grantsOf(name) })),
@@ -114,6 +115,7 @@ const pathOf = ({ path }: Row, where: 'inside' | 'outside'): string =>
     .replace('{announcement}', announcements.get(where) ?? '')
     .replace('/announcements/{id}', `/announcements/${announcements.get(where)}`)
     .replace('{delivery}', `about-${where}`)
+    .replace('{receiver}', 'ops')
     .replace('{file}', 'live.js')
     .replace('/...', '/nothing-here')
     .replace('other', '/nothing-here')

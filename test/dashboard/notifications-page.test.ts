@@ -1,10 +1,14 @@
 /** The page of notifications: the receivers with their health, each message with its attempts, and sending it again. */
 import { afterEach, expect, test } from 'vitest';
 import { receiverViews } from '../../src/notify/receiver-view.ts';
+import { sendTest } from '../../src/notify/send-test.ts';
+import type { AuditLine } from '../../src/records/audit-store.ts';
 import type { NewDelivery } from '../../src/records/delivery-store.ts';
+import type { Receiver } from '../../src/settings/receiver.ts';
+import { startReceiver } from '../notify/receiver.ts';
 import { deliver, type Result } from '../support/deliveries.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
-import { aPolicy, postForm, startWorld, type World } from './world.ts';
+import { aPolicy, PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
 
 const HOUR = 3_600_000;
 let world: World;
@@ -40,16 +44,16 @@ const rejected: Result = {
   attempt: { at: NOON, is: 'rejected', ms: 12, why: 'it answered with HTTP 404' },
 };
 
-const start = () =>
-  startWorld({
-    clock: heldClock(),
+const start = (ops: Receiver = { slack: { url: 'https://hooks.example/secret' } }) => {
+  const clock = heldClock();
+  const alive = { heartbeat: { url: 'https://hc.example/secret', every: 60_000 } };
+  return startWorld({
+    clock,
     policies: () => [aPolicy('nightly-sync')],
-    receivers: () =>
-      receiverViews({
-        ops: { slack: { url: 'https://hooks.example/secret' } },
-        alive: { heartbeat: { url: 'https://hc.example/secret', every: 60_000 } },
-      }),
+    receivers: () => receiverViews({ ops, alive }),
+    sendTest: (_name, id) => sendTest(ops, clock, id),
   });
+};
 
 test('receivers are shown with their health, without their addresses, and messages with what became of them', async () => {
   world = await start();
@@ -61,7 +65,7 @@ test('receivers are shown with their health, without their addresses, and messag
   const html = await (await ask('/notifications')).text();
 
   expect(rowsOf(html, 'Receivers')).toEqual([
-    'ops unhealthy slack 1 h ago 0 1 Grouped within 30s, reminders after 4h',
+    'ops unhealthy slack 1 h ago 0 1 Grouped within 30s, reminders after 4h Send a test to ops',
     'alive not known heartbeat not known none none A request every 1m, no messages',
     'gone not known not known not known 1 0 The configuration does not have it.',
   ]);
@@ -121,4 +125,69 @@ test('one notification has its text and attempts, and is sent again after a ques
   expect(answer.status).toBe(303);
   expect(await world.records.deliveries.get('msg_second')).toMatchObject({ state: 'pending', due: NOON });
   expect((await ask('/notifications/msg_none')).status).toBe(404);
+});
+
+test('a receiver is tested from its row after a question, and the result is shown and audited without its address', async () => {
+  const ops = await startReceiver(204, 404);
+  world = await start({ webhook: { url: ops.url } });
+  const { url } = world.dashboard;
+  const session = sessionOf(await postForm(world.ask, url, '/sign-in', { password: PASSWORD }));
+  const ask: World['ask'] = (path, init = {}) =>
+    world.ask(path, { ...init, headers: { ...init.headers, cookie: session } });
+  expect(await (await ask('/receivers/ops/test')).text()).toContain('Send a test message to ops?');
+  expect(ops.received).toEqual([]);
+
+  const pages: string[] = [];
+  for (let time = 0; time < 2; time += 1) {
+    const answer = await postForm(ask, url, '/receivers/ops/test');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/notifications']);
+    const toast = answer.headers.getSetCookie().find((one) => one.startsWith('caretaker_toast'));
+    const cookie = `${session}; ${toast?.split(';')[0]}`;
+    const page = await world.ask('/notifications', { headers: { cookie } });
+    pages.push((await page.text()).replaceAll('&quot;', '"'));
+  }
+
+  expect(textOf(pages[0] ?? '')).toContain('"ops" has accepted a test message (HTTP 204).');
+  expect(textOf(pages[1] ?? '')).toContain('"ops" was not notified: it answered with HTTP 404.');
+  expect(pages[1]).toContain('class="toast failure"');
+  expect(ops.received.map(({ body }) => JSON.parse(body).type)).toEqual(['test', 'test']);
+  const lines: AuditLine[] = [];
+  for await (const { line } of world.records.audit.newestFirst({})) lines.unshift(line);
+  expect(lines).toMatchObject([
+    { what: 'notifications.test', result: 'requested', detail: 'to ops' },
+    { result: 'done', detail: '"ops" has accepted a test message (HTTP 204).' },
+    { result: 'requested' },
+    { result: 'done', detail: '"ops" was not notified: it answered with HTTP 404.' },
+  ]);
+  expect(JSON.stringify([pages, lines])).not.toContain(ops.url);
+  expect(await world.records.deliveries.list({ limit: 10 })).toEqual([]);
+  for (const [name, status] of [
+    ['opps', 404],
+    ['alive', 400],
+  ] as const)
+    expect((await postForm(ask, url, `/receivers/${name}/test`)).status).toBe(status);
+});
+
+test('programs test a receiver by the HTTP API: a repetition with the same key sends nothing again', async () => {
+  const ops = await startReceiver(500);
+  world = await start({ webhook: { url: ops.url } });
+  const send = async (receiver: string) => {
+    const answer = await world.ask(`/api/v1/receivers/${receiver}/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${PASSWORD}`, 'idempotency-key': `a ${receiver}` },
+    });
+    return [answer.status, await answer.json()];
+  };
+
+  const [first, again] = [await send('ops'), await send('ops')];
+
+  const why = 'it answered with HTTP 500';
+  expect(first).toEqual([200, { receiver: 'ops', result: 'failed', http_status: 500, why, ms: 0 }]);
+  expect(again).toEqual(first);
+  expect(ops.received).toHaveLength(1);
+  expect(await send('opps')).toMatchObject([404, { detail: expect.stringContaining('did you mean ops?') }]);
+  expect(await send('alive')).toMatchObject([
+    400,
+    { detail: '"alive" is a heartbeat, which gets no messages.' },
+  ]);
 });

@@ -21,6 +21,7 @@ beforeAll(async () => {
   const passwordHash = await hashPassword(PASSWORD);
   world = await startWorld({
     policies: () => [aPolicy('sync'), aPolicy('other')],
+    receivers: () => [{ name: 'ops', kind: 'webhook', rules: 'Each message at once' }],
     access: () => ({
       ...noAccess,
       users: [{ name: 'vera', passwordHash, grants: viewer }],
@@ -60,11 +61,17 @@ const acts = routes.flatMap(({ method, path, command }) =>
   method === 'POST' && command ? [{ path, command }] : [],
 );
 const named = (path: string, policy: string) =>
-  path.replace(':name', policy).replace(':id', `${policy}.active`).replace(':delivery', `about-${policy}`);
+  path
+    .replace(':name', policy)
+    .replace(':id', `${policy}.active`)
+    .replace(':delivery', `about-${policy}`)
+    .replace(':receiver', 'ops');
+/** What is about no policy. */
+const isGeneral = (path: string) => path.startsWith('/receivers/');
 
 test('every form of a page that acts names its command', () => {
   const forms = routes.filter(
-    ({ method, path }) => method === 'POST' && /^\/(policies|runs|notifications)\//.test(path),
+    ({ method, path }) => method === 'POST' && /^\/(policies|runs|notifications|receivers)\//.test(path),
   );
   expect(forms.map(({ path }) => path)).toEqual(acts.map(({ path }) => path));
   expect(acts.length).toBeGreaterThan(10);
@@ -74,21 +81,23 @@ test.each(acts)(
   'a viewer who sends the form $path is refused, with the line of the API',
   async ({ path: form, command }) => {
     for (const policy of ['sync', 'other']) {
-      const status = policy === 'sync' ? 403 : 404;
+      const status = policy === 'sync' || isGeneral(form) ? 403 : 404;
       const byForm = await linesOf(async () =>
         expect((await press(named(form, policy))).status).toBe(status),
       );
       const path = command.path
         .replace('{policy}', policy)
         .replace('{run}', `${policy}.active`)
-        .replace('{delivery}', `about-${policy}`);
+        .replace('{delivery}', `about-${policy}`)
+        .replace('{receiver}', 'ops');
       const address = `/api/v1${path}`;
       const byProgram = await linesOf(async () => {
         const headers = { authorization: `Bearer ${token}` };
         expect((await world.ask(address, { method: methodOf(command), headers })).status).toBe(status);
       });
 
-      const line = { what: command.name, policy, result: 'refused', code: 'FORBIDDEN' };
+      const of = isGeneral(form) ? { detail: 'to ops' } : { policy };
+      const line = { what: command.name, ...of, result: 'refused', code: 'FORBIDDEN' };
       expect(byForm).toMatchObject(command.reads ? [] : [line]);
       expect(byForm).toEqual(byProgram);
     }

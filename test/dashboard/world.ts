@@ -45,6 +45,7 @@ type Changes = Partial<
     | 'access'
     | 'accounts'
     | 'receivers'
+    | 'sendTest'
     | 'budgetOf'
     | 'drift'
     | 'policies'
@@ -117,6 +118,7 @@ export async function startWorld({
     policies: () => [],
     accounts: async () => [anAccount()],
     receivers: () => [],
+    sendTest: async () => ({ is: 'delivered', status: 204, ms: 7 }),
     registry,
     version: '1.0.0',
     needAccount: () => ({ baseUrl: 'http://127.0.0.1:1/api/v6' }),

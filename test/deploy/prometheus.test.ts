@@ -1,20 +1,16 @@
 /** The alert rules, with promtool; and the Grafana dashboard, with a real Prometheus that scrapes a real daemon. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { startDaemon } from '../../src/app/daemon.ts';
+import { startReceiver } from '../notify/receiver.ts';
+import { webhooks } from '../notify/world.ts';
 import { startWorld, until } from '../support/caretaker.ts';
-import { started } from '../support/cli.ts';
 import { hasProgram, outputOf } from './programs.ts';
+import { deploy, read, startPrometheus } from './prometheus.ts';
 
-const deploy = resolve(import.meta.dirname, '../../deploy');
-const read = (file: string) => readFileSync(join(deploy, file), 'utf8');
 const rules: { alert: string; expr: string }[] = parse(read('prometheus/alerts.yaml')).groups.flatMap(
   ({ rules }: { rules: object[] }) => rules,
 );
@@ -59,16 +55,21 @@ describe.skipIf(!hasProgram('prometheus', 'the queries of the Grafana dashboard 
       const password = 'correct horse battery';
       writeFileSync(
         join(folder, 'hourly.yaml'),
-        'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m } }\n',
+        'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m }, notify: [{ on: [succeeded], to: ops }] }\n',
       );
       const world = await startWorld({
         ...{ sites: 2, work: false, policiesDir: folder, dashboard: { password } },
       });
       onTestFinished(() => world.stop());
       const { caretaker } = world;
+      const ops = await startReceiver(204);
+      caretaker.take({ notifications: webhooks({ ops }) });
       const daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
       onTestFinished(() => daemon.stop());
-      const prometheus = await startPrometheus(folder, daemon.dashboard?.url ?? '', password);
+      const prometheus = await startPrometheus(
+        ...[folder, daemon.dashboard?.url ?? '', password],
+        join(deploy, 'prometheus/alerts.yaml'),
+      );
 
       // Counters and histograms begin with the first scrape, so that it sees them move.
       // Whether it is 1 depends on the load: at sixty times the speed, half a second counts as thirty.
@@ -79,6 +80,8 @@ describe.skipIf(!hasProgram('prometheus', 'the queries of the Grafana dashboard 
       world.clock.leap((Math.floor(world.clock.now() / HOUR) + 1) * HOUR - world.clock.now());
       const runs = () => records.runs.list({ policy: 'hourly', limit: 1 });
       await until(world, async () => (await runs()).some(({ finishedAt }) => finishedAt !== undefined));
+      await ops.untilReceived(1);
+      await prometheus.until('caretaker_delivery_delay_seconds_count > 0');
       await prometheus.until('caretaker_target_duration_seconds_count > 0');
       await prometheus.until('sum(rate(caretaker_request_duration_seconds_count[1m])) > 0');
 
@@ -101,59 +104,3 @@ describe.skipIf(!hasProgram('prometheus', 'the queries of the Grafana dashboard 
     });
   },
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** With the shipped scrape job and rules; only address, interval and credentials are those of the test. */
-async function startPrometheus(folder: string, url: string, password: string) {
-  const config = parse(read('prometheus/scrape.yaml'));
-  const [job] = config.scrape_configs;
-  Object.assign(job, { scrape_interval: '1s', static_configs: [{ targets: [new URL(url).host] }] });
-  job.authorization.credentials_file = join(folder, 'token');
-  writeFileSync(join(folder, 'token'), password);
-  config.rule_files = [join(deploy, 'prometheus/alerts.yaml')];
-  writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
-  const port = await freePort();
-  const program = started(
-    spawn(
-      'prometheus',
-      [
-        `--config.file=${join(folder, 'prometheus.yaml')}`,
-        `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
-    ),
-  );
-  onTestFinished(async () => {
-    program.child.kill('SIGTERM');
-    await program.ended;
-  });
-  await program.line(/Server is ready/);
-  const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json();
-  const ask = async (query: string): Promise<{ error?: string; found: number }> => {
-    const { error, data } = (await get(`query?query=${encodeURIComponent(query)}`)) as {
-      error?: string;
-      data?: { result: unknown[] };
-    };
-    return { ...(error !== undefined && { error }), found: data?.result.length ?? 0 };
-  };
-  return {
-    ask,
-    async until(query: string) {
-      while ((await ask(query)).found === 0) await sleep(200);
-    },
-    async firing(): Promise<string[]> {
-      const { data } = (await get('alerts')) as {
-        data: { alerts: { state: string; labels: { alertname: string } }[] };
-      };
-      return data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
-    },
-  };
-}

@@ -9,6 +9,7 @@ import {
   everything,
   policyInPath,
   type Rule,
+  receiverInPath,
   runInPath,
 } from '../../src/dashboard/auth/guard.tsx';
 import { BOARD_PATH } from '../../src/dashboard/http/board.ts';
@@ -20,7 +21,7 @@ const byRole = (needed: Role): string[] =>
 
 const limitsOf = ({ access, subject }: Rule): string => {
   if (access === 'open') return '';
-  if (subject === everything) return 'only without limits';
+  if (subject === everything || subject === receiverInPath) return 'only without limits';
   if (subject === policyInPath) return 'of the policy';
   if (subject === runInPath) return 'of the run';
   if (subject === deliveryInPath) return 'of the delivery';
@@ -36,6 +37,7 @@ function limitsOfCommand(command: AnyCommand): string {
   const { path } = command;
   if (path.includes('{run}')) return 'of the run';
   if (path.includes('{policy}')) return 'of the policy';
+  if (path.includes('{receiver}')) return 'only without limits';
   if (path.includes('{delivery}')) return 'of the delivery';
   if (path.includes('{announcement}')) return 'of the announcement';
   return methodOf(command) === 'GET' ? 'shows what the limits cover' : 'of what it concerns';

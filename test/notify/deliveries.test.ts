@@ -1,8 +1,9 @@
 /** Attempts at a delivery over a day, and what ends them. */
 import { Agent } from 'undici';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RETRY_PAUSES_MS, stateAfter } from '../../src/notify/attempt.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
+import type { Measurement } from '../../src/records/measurement-store.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { activeRun, aWorld, endRun, letterOf, NOON, telling, toldTo, webhooks } from './world.ts';
 
@@ -165,4 +166,23 @@ test('a delivery and its indexes are forgotten after a month', async () => {
   await endRun({ records }, await activeRun({ records }, policy, { id: 'later' }), 'failed');
   await notifier.deliverDue();
   expect(await redis.zcard('{caretaker}:deliveries')).toBe(1);
+});
+
+test('each attempt is measured with its result, and how long after the event a message was accepted', async () => {
+  const ops = await startReceiver(500, 204);
+  const { notifier, records, clock } = await failed(ops);
+  const measurements: Measurement[] = [];
+  const stop = await records.measurements.listen((measurement) => measurements.push(measurement));
+  await notifier.deliverDue();
+  await clock.advance(5_000);
+  await notifier.deliverDue();
+  await records.measurements.publish();
+  await vi.waitFor(() => expect(measurements).toHaveLength(3), { timeout: 5_000 });
+  await stop();
+
+  expect(measurements).toEqual([
+    { kind: 'deliveryAttempt', labels: ['ops', 'failed'], seconds: 0 },
+    { kind: 'deliveryAttempt', labels: ['ops', 'delivered'], seconds: 0 },
+    { kind: 'deliveryDelay', labels: ['ops'], seconds: 5 },
+  ]);
 });

@@ -1,4 +1,7 @@
+import { MockAgent } from 'undici';
 import { expect, test, vi } from 'vitest';
+import { Heartbeats } from '../../src/notify/heartbeats.ts';
+import { openConnections } from '../../src/notify/post.ts';
 import { startReceiver } from './receiver.ts';
 import { aWorld } from './world.ts';
 
@@ -48,4 +51,63 @@ test('a heartbeat that is not accepted is logged once, without its address', asy
 
   expect(warnings()).toEqual([expect.stringContaining('the heartbeat "alive" was not accepted')]);
   expect(warnings().join()).not.toContain(alive.url);
+});
+
+test('of several processes one sends a heartbeat in each interval, and the next one is sent when any of them dies', async () => {
+  const alive = await startReceiver(204);
+  const world = await aWorld({ alive: { name: 'alive', heartbeat: { url: alive.url, every: 10_000 } } });
+  const other = world.another();
+  const until = (sleepers: number) =>
+    vi.waitFor(() => expect(world.clock.sleepers()).toBe(sleepers), { interval: 1, timeout: 5_000 });
+  const pass = async (intervals: number, processes: number) => {
+    for (let second = 0; second < 10 * intervals; second += 1) {
+      await until(processes);
+      await world.clock.advance(1_000);
+    }
+    await until(processes);
+  };
+  let [first, second] = [world.notifier.work(), other.notifier.work()];
+  await until(2);
+  await pass(3, 2);
+  await alive.untilReceived(4);
+  expect(alive.received).toHaveLength(4);
+
+  await first.stop();
+  await pass(2, 1);
+  await alive.untilReceived(6);
+  first = world.notifier.work();
+  await until(2);
+  await second.stop();
+  await pass(2, 1);
+  await alive.untilReceived(8);
+  second = other.notifier.work();
+  await pass(1, 2);
+  await alive.untilReceived(9);
+
+  expect(alive.received).toHaveLength(9);
+  await Promise.all([first.stop(), second.stop()]);
+  await other.queues.close();
+});
+
+test('a process that cannot reach the address leaves it to another one that can', async () => {
+  const alive = await startReceiver(204);
+  const { records, clock, log } = await aWorld({});
+  const settings = {
+    notifications: { alive: { name: 'alive', heartbeat: { url: alive.url, every: 10_000 } } },
+  };
+  const cut = new MockAgent();
+  cut.disableNetConnect();
+  const isolated = new Heartbeats({ records, settings, clock, log, dispatcher: cut });
+  const healthy = new Heartbeats({ records, settings, clock, log, dispatcher: openConnections() });
+  await isolated.beat();
+  await vi.waitFor(() => expect(log.lines.join()).toContain('was not accepted'), { timeout: 5_000 });
+
+  await healthy.beat();
+  expect(alive.received).toEqual([]);
+  await clock.advance(10_000);
+  for (const one of [isolated, healthy]) await one.beat();
+  await alive.untilReceived(1);
+  await clock.advance(10_000);
+  for (const one of [isolated, healthy]) await one.beat();
+  await alive.untilReceived(2);
 });

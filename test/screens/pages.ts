@@ -31,6 +31,7 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
     '/notifications/:delivery': (await records.deliveries.list({ limit: 1 })).map(({ id }) => ({
       delivery: id,
     })),
+    '/receivers/:receiver': [{ receiver: 'ops' }],
     // No page: files of the browser code.
     '/client/:file': [],
   };

@@ -36,6 +36,7 @@ import { countOf } from '../../text.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
 import { wrapped } from '../../yaml/width.ts';
 import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
+import { checkDeliveries } from '../delivery-check.ts';
 import { exit } from '../exit.ts';
 import { checkOutbox } from '../outbox-check.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
@@ -185,6 +186,7 @@ async function checkRedisAndAccounts(
       report(...(await checkFreeze(redis.store)));
       report(...(await checkHeldRuns(redis.store)));
       report(...(await checkOutbox(redis.store)));
+      report(...(await checkDeliveries(redis.store)));
     }
     for (const name of names) {
       terminal.show(`connecting to ${settings.accounts[name]?.baseUrl ?? name} ...`);

@@ -1,5 +1,5 @@
 /** Notifications: lists them, sends them again, and tests receivers. */
-import { isoMinute } from '../../clock.ts';
+import { isoMinute, systemClock } from '../../clock.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { listDeliveries, resendDelivery, toDeliveryReport } from '../../control/commands/notifications.ts';
 import { NotFoundError } from '../../control/errors.ts';
@@ -99,12 +99,8 @@ export async function testReceiver(
       `There is no "${name}" under notifications in the configuration${hint ? `: ${hint}` : '.'}`,
     );
   }
-  const { sendTest } = await import('../../notify/send-test.ts');
-  const sent = await sendTest(receiver, Date.now());
-  if (sent.is === 'delivered') {
-    terminal.message(`"${name}" has accepted a test message.`);
-    return exit.ok;
-  }
-  terminal.message(`"${name}" was not notified: ${sent.why}.`);
-  return exit.notAllWell;
+  const { sendTest, formatTestResult } = await import('../../notify/send-test.ts');
+  const sent = await sendTest(receiver, systemClock);
+  terminal.message(formatTestResult(name, sent));
+  return sent.is === 'delivered' ? exit.ok : exit.notAllWell;
 }

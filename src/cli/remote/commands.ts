@@ -51,6 +51,7 @@ export const remoteCommands: Readonly<Record<string, () => Promise<RemoteCommand
   'findings acknowledge': async () => (await import('./findings.ts')).acknowledge,
   'findings unacknowledge': async () => (await import('./findings.ts')).unacknowledge,
   budget: async () => (await import('./budget.ts')).budget,
+  'notify test': async () => (await import('./notify.ts')).testChannel,
   audit: async () => (await import('./audit.ts')).audit,
 };
 
@@ -91,7 +92,6 @@ export const localCommands: Readonly<Record<string, Refusal>> = {
   'user add': user,
   'user passwd': user,
   'user token': user,
-  'notify test': { why: 'it sends a message from this machine', instead: withoutServer },
 };
 
 /** They read Redis itself, and are refused with CARETAKER_SERVER too. */

@@ -4,6 +4,7 @@ import { holds, isPermitted, type Principal, type Role } from '../../access/prin
 import { noteForbidden } from '../../control/carry-out.ts';
 import type { ActSubject, AnyCommand } from '../../control/command.ts';
 import { subjectOfDelivery } from '../../control/commands/notifications.ts';
+import { subjectOfReceiver } from '../../control/commands/test-receiver.ts';
 import { refuse } from '../api/problem-document.ts';
 import { asPage } from '../components/layout.tsx';
 import type { DashboardContext, Env, Exchange } from '../http/context.ts';
@@ -55,9 +56,18 @@ export const deliveryInPath: SubjectOf = async (c, { control }) => {
   return delivery && subjectOfDelivery(delivery);
 };
 
+export const receiverInPath: SubjectOf = (c, { receivers }) => {
+  const found = receivers().find(({ name }) => name === c.req.param('receiver'));
+  return found && subjectOfReceiver(found.name);
+};
+
 export const NO_POLICY = 'No active policy has this name.';
 export const NO_DELIVERY = 'There is no such notification. They are kept for 30 days.';
+export const NO_RECEIVER = 'The configuration has no receiver with this name.';
 export const NO_RUN = 'There is no such run, or it is older than the retention period.';
+
+/** Of no policy and no account: everybody may know of it. */
+const general: readonly (SubjectOf | undefined)[] = [everything, receiverInPath];
 
 /** What is answered when there is no such subject, or the principal may not see it. */
 const missing = new Map<SubjectOf, string>([
@@ -108,10 +118,10 @@ async function refusalOf(
       : sendProblem(c, scopedTo(principal, context), status, message);
   };
   // Without a subject there is nothing to change; the handler says what is missing.
-  if (subject && concerned && subject !== everything && !isPermitted(principal, 'viewer', concerned))
+  if (subject && concerned && !general.includes(subject) && !isPermitted(principal, 'viewer', concerned))
     return say(404, 'NOT_FOUND', missing.get(subject) ?? NO_POLICY);
   if (concerned ? isPermitted(principal, access, concerned) : holds(principal, access)) return undefined;
-  const whole = subject === everything && holds(principal, access);
+  const whole = general.includes(subject) && holds(principal, access);
   const needed = whole ? `the role ${access} for all policies and accounts` : `the role ${access}`;
   return say(403, 'FORBIDDEN', `You may not do this: it needs ${needed}.`);
 }

@@ -21,5 +21,7 @@ export const announcementPath = (id: string, more = ''): string =>
   `/announcements/${encodeURIComponent(id)}${more}`;
 export const notificationPath = (id: string, more = ''): string =>
   `/notifications/${encodeURIComponent(id)}${more}`;
+export const receiverPath = (name: string, more = ''): string =>
+  `/receivers/${encodeURIComponent(name)}${more}`;
 export const targetPath = (account: string, target: string): string =>
   `/targets/${encodeURIComponent(account)}/${encodeURIComponent(target)}`;

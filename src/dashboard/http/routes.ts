@@ -10,6 +10,7 @@ import { resendDelivery } from '../../control/commands/notifications.ts';
 import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { planPolicy } from '../../control/commands/plan-policy.ts';
 import { runPolicy } from '../../control/commands/run-policy.ts';
+import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { acknowledge, askToAcknowledge, askToUnacknowledge, unacknowledge } from '../actions/acknowledge.tsx';
 import { askToCancelAnnouncement, cancelAnnounced } from '../actions/announcement.tsx';
 import { askToCancelMany, askToRetryMany, cancelMany, retryMany } from '../actions/bulk.tsx';
@@ -23,6 +24,7 @@ import {
 } from '../actions/bulk-policies.tsx';
 import { askToResend, resend } from '../actions/notification.tsx';
 import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
+import { askToTest, test } from '../actions/receiver.tsx';
 import {
   approve,
   askToApprove,
@@ -48,7 +50,14 @@ import { sendOpenApi } from '../api/openapi.ts';
 import { sendPolicies, sendPolicy } from '../api/policies.ts';
 import { sendRun, sendRuns } from '../api/runs.ts';
 import { sendTarget, sendTargets } from '../api/targets.ts';
-import { deliveryInPath, everything, policyInPath, type Rule, runInPath } from '../auth/guard.tsx';
+import {
+  deliveryInPath,
+  everything,
+  policyInPath,
+  type Rule,
+  receiverInPath,
+  runInPath,
+} from '../auth/guard.tsx';
 import { sendEvents } from '../events/send-events.ts';
 import { sendPage } from '../events/send-page.ts';
 import { sendAlive, sendMetrics, sendReady } from '../monitoring/endpoints.ts';
@@ -97,6 +106,7 @@ const ofDelivery = (command: AnyCommand): Rule => ({
   subject: deliveryInPath,
   command,
 });
+const ofReceiver: Rule = { access: testReceiver.role, subject: receiverInPath, command: testReceiver };
 const ofRun = (command: AnyCommand): Rule => ({ access: command.role, subject: runInPath, command });
 const programs = true;
 
@@ -168,6 +178,8 @@ export const routes: readonly Route[] = [
     handle: askToResend,
   },
   { method: 'POST', path: '/notifications/:delivery/resend', ...ofDelivery(resendDelivery), handle: resend },
+  { method: 'GET', path: '/receivers/:receiver/test', ...ofReceiver, handle: askToTest },
+  { method: 'POST', path: '/receivers/:receiver/test', ...ofReceiver, handle: test },
   { method: 'GET', path: '/bulk/retry', access: retryRun.role, handle: askToRetryMany },
   { method: 'POST', path: '/bulk/retry', access: retryRun.role, handle: retryMany },
   { method: 'GET', path: '/bulk/cancel', access: cancelRun.role, handle: askToCancelMany },

@@ -9,6 +9,8 @@ const KEPT_S = 30;
 
 const Toast = z.object({
   text: z.string(),
+  /** That it did not succeed: the line stays. */
+  isFailure: z.exactOptional(z.literal(true)),
   /** Where to look, or how to undo it. */
   link: z.exactOptional(z.object({ path: z.string(), word: z.string() })),
 });
@@ -35,8 +37,8 @@ export function takeToast(c: Exchange, context: DashboardContext): Toast | undef
   deleteCookie(c, nameFor(context), { path: '/' });
   const read = Toast.safeParse(parse(cookie));
   if (!read.success) return undefined;
-  const { text, link } = read.data;
-  return link ? { text, link: { ...link, path: localPath(link.path) } } : { text };
+  const { link, ...rest } = read.data;
+  return link ? { ...rest, link: { ...link, path: localPath(link.path) } } : rest;
 }
 
 function parse(json: string): unknown {

@@ -9,10 +9,11 @@ import type { Measurement } from '../../records/measurement-store.ts';
 import { type MeasuredKind, measured } from '../../records/measurement-store.ts';
 import type { EventBus } from '../events/event-bus.ts';
 
+type Kind = Exclude<MeasuredKind, 'deliveryAttempt'>;
 /** What each label may be; another value, of a newer version on this Redis, counts as `other`. */
-type Allowed = Record<(typeof measured)[MeasuredKind][number], readonly string[]>;
+type Allowed = Record<(typeof measured)[Kind][number], readonly string[]>;
 
-const allowed: Allowed = {
+const allowed: Omit<Allowed, 'receiver'> = {
   operation: operationIds,
   result: [
     'ok',
@@ -29,7 +30,7 @@ const allowed: Allowed = {
   trigger: ['schedule', 'catch-up', 'after'],
 };
 
-const shapes: Record<MeasuredKind, { name: string; help: string; buckets: number[] }> = {
+const shapes: Record<Kind, { name: string; help: string; buckets: number[] }> = {
   request: {
     name: 'caretaker_request_duration_seconds',
     help: 'Time until the answer to a request begins, by operation and result; every process counts, since this process started.',
@@ -45,18 +46,24 @@ const shapes: Record<MeasuredKind, { name: string; help: string; buckets: number
     help: 'Time from when a policy was due, jitter included, until its run was created; every process counts, since this process started.',
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
   },
+  deliveryDelay: {
+    name: 'caretaker_delivery_delay_seconds',
+    help: 'Time from an event until a receiver accepted the message about it, waits of its rules included; every process counts, since this process started.',
+    buckets: [1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200, 86_400],
+  },
 };
 
 /** Adds the histograms; gives a function that takes measurements. */
 export function addHistograms(
   eventBus: EventBus,
   jobs: Pick<Jobs, 'names'>,
+  receivers: () => readonly string[],
   registry: Registry,
 ): (measurement: Measurement) => void {
   const registers = [registry];
   const byKind = new Map(
     Object.entries(shapes).map(([kind, shape]) => {
-      const labelNames = measured[kind as MeasuredKind];
+      const labelNames = measured[kind as Kind];
       return [kind, { labelNames, histogram: new Histogram({ ...shape, labelNames, registers }) }] as const;
     }),
   );
@@ -75,7 +82,8 @@ export function addHistograms(
   return ({ kind, labels, seconds }) => {
     const known = byKind.get(kind);
     if (!known) return;
-    const values = known.labelNames.map((name, at) => [name, oneOf(allowed[name], labels[at] ?? '')]);
+    const lists: Allowed = { ...allowed, receiver: receivers() };
+    const values = known.labelNames.map((name, at) => [name, oneOf(lists[name], labels[at] ?? '')]);
     known.histogram.observe(Object.fromEntries(values), seconds);
   };
 }

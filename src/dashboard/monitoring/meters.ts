@@ -7,6 +7,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../../clock.ts';
+import type { DeliveryStore } from '../../records/delivery-store.ts';
 import type { MeasurementStore } from '../../records/measurement-store.ts';
 import { type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
@@ -15,6 +16,7 @@ import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
 import { type SystemStatus, systemStatusOf } from '../queries/system-status.ts';
 import { addAccounts } from './account-meters.ts';
+import { addAttempts, addUndelivered, notified, undelivered } from './delivery-meters.ts';
 import { addHistograms, oneOf } from './histograms.ts';
 import { type ReadOnce, readOnce } from './read-once.ts';
 
@@ -28,10 +30,11 @@ export interface Meters {
 export interface MetersSource
   extends Pick<
     DashboardOptions,
-    'queues' | 'policies' | 'registry' | 'reasons' | 'health' | 'accounts' | 'drift' | 'clock'
+    'queues' | 'policies' | 'registry' | 'reasons' | 'health' | 'accounts' | 'drift' | 'receivers' | 'clock'
   > {
   reader: Reader;
   eventBus: EventBus;
+  deliveries: Pick<DeliveryStore, 'open'>;
   measurements: Pick<MeasurementStore, 'listen'>;
 }
 
@@ -46,8 +49,13 @@ export async function openMeters(source: MetersSource): Promise<Meters> {
   const [own, fromRedis] = [new Registry(), new Registry()];
   collectDefaultMetrics({ register: own });
   countEvents(source.eventBus, [...source.reasons.keys()], own);
-  const take = addHistograms(source.eventBus, source.registry, own);
-  const stop = await source.measurements.listen(take);
+  const receivers = () => notified(source.receivers());
+  const observe = addHistograms(source.eventBus, source.registry, receivers, own);
+  const countAttempt = addAttempts(receivers, own);
+  const stop = await source.measurements.listen((measurement) => {
+    observe(measurement);
+    countAttempt(measurement);
+  });
   const status = readOnce(() => systemStatusOf(source));
   addProcess(source, status, own);
   addDaemons(status, fromRedis);
@@ -55,11 +63,14 @@ export async function openMeters(source: MetersSource): Promise<Meters> {
   const states = readOnce(() => source.reader.policyStates(source.policies()));
   addPolicies(states, source.clock, fromRedis);
   addAccounts(status, fromRedis);
+  const open = readOnce(() => undelivered(receivers(), source.deliveries));
+  addUndelivered(open, source.clock, fromRedis);
   return {
     contentType: own.contentType,
     text: async () => {
       status.forget();
       states.forget();
+      open.forget();
       const { redis } = (await status.get()).health;
       const served = redis === 'up' ? Registry.merge([own, fromRedis]) : own;
       // prom-client writes `Nan`; the format has `NaN`.

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
+import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { subjectOf } from '../../notify/wording.ts';
 import { deliveryStates } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
@@ -12,7 +13,7 @@ import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
-import { notificationPath, policyPath, runPath } from '../components/paths.ts';
+import { notificationPath, policyPath, receiverPath, runPath } from '../components/paths.ts';
 import { Cut, DataTable } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -63,7 +64,11 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             Receivers are under notifications in config/caretaker.yaml, and policies name them under notify.
           </Empty>
         ) : (
-          <Receivers health={health} now={now} />
+          <Receivers
+            health={health}
+            now={now}
+            mayTest={isPermitted(actor.principal, testReceiver.role, {})}
+          />
         )}
       </section>
       <section>
@@ -119,7 +124,13 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
   );
 }
 
-const Receivers = ({ health, now }: { health: readonly ReceiverHealth[]; now: number }) => (
+interface ReceiversProps {
+  health: readonly ReceiverHealth[];
+  now: number;
+  mayTest: boolean;
+}
+
+const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
   <DataTable
     name="Receivers"
     columns={[
@@ -130,6 +141,7 @@ const Receivers = ({ health, now }: { health: readonly ReceiverHealth[]; now: nu
       { head: 'Pending', width: 'w-short', end: true, middleOnly: true },
       { head: 'Dead', width: 'w-short', end: true, middleOnly: true },
       { head: 'Rules' },
+      { head: 'Action', width: 'w-do' },
     ]}
   >
     {health.map(({ name, kind, state, deliveredAt, pending, dead, rules }) => (
@@ -164,6 +176,13 @@ const Receivers = ({ health, now }: { health: readonly ReceiverHealth[]; now: nu
         </td>
         <td data-label="Rules">
           <Cut whole={rules} />
+        </td>
+        <td data-label="Action">
+          {mayTest && kind !== undefined && kind !== 'heartbeat' && (
+            <Action to={receiverPath(name, '/test')} of={`to ${name}`}>
+              Send a test
+            </Action>
+          )}
         </td>
       </tr>
     ))}

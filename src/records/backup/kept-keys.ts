@@ -18,6 +18,7 @@ const notKept = [
   keys.runsInStatus(''),
   keys.activeRuns(''),
   keys.lock(''),
+  keys.heartbeat(''),
   `${PREFIX}:queue:`,
   `${PREFIX}:budget:`,
   keys.presence,
