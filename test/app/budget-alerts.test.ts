@@ -14,7 +14,7 @@ async function started(requests: number) {
   const events = ['budget-cannot-fit', 'budget-fits'] as const;
   const world = await aWorld(webhooks({ ops }, undefined, { group_wait: 0, events: [...events] }));
   const { records, clock } = world;
-  const past = { requests, policyHash: hourly.hash, startedAt: clock.now(), planComplete: true };
+  const past = { requests, policyHash: hourly.hash, startedAt: clock.now(), planComplete: true as const };
   const run = await activeRun(world, hourly, past);
   await endRun(world, run, 'succeeded');
   await world.notifier.deliverDue();

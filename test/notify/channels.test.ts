@@ -44,6 +44,7 @@ async function sentBy(kind: string, changes: Partial<NewDelivery> = {}) {
   const receiver = await startReceiver(204);
   expect(await sendTo((kinds[kind] as (url: string) => Receiver)(receiver.url), delivery(changes))).toEqual({
     is: 'delivered',
+    status: 204,
   });
   const [{ body, headers } = { body: 'null', headers: {} }] = receiver.received;
   expect(headers).toMatchObject({ 'content-type': 'application/json' });
@@ -54,14 +55,14 @@ describe.each(Object.keys(kinds))('%s', (kind) => {
   const settings = kinds[kind] as (url: string) => Receiver;
 
   test.each<[string, Parameters<typeof startReceiver>[0], Sent]>([
-    ['accepts', 202, { is: 'delivered' }],
-    ['answers 500', 500, { is: 'failed', why: 'it answered with HTTP 500' }],
+    ['accepts', 202, { is: 'delivered', status: 202 }],
+    ['answers 500', 500, { is: 'failed', why: 'it answered with HTTP 500', status: 500 }],
     [
       'answers 429 with Retry-After',
       (response) => response.writeHead(429, { 'retry-after': '7' }).end(),
-      { is: 'failed', why: 'it answered with HTTP 429', retryAfterMs: 7_000 },
+      { is: 'failed', why: 'it answered with HTTP 429', status: 429, retryAfterMs: 7_000 },
     ],
-    ['answers 400', 400, { is: 'rejected', why: 'it answered with HTTP 400' }],
+    ['answers 400', 400, { is: 'rejected', why: 'it answered with HTTP 400', status: 400 }],
     ['hangs', () => undefined, { is: 'failed', why: 'no answer within 10 s' }],
     ['cuts', (response) => response.destroy(), { is: 'failed', why: 'the connection was cut' }],
   ])('a receiver that %s', async (_, answer, expected) => {
