@@ -20,7 +20,7 @@ export function askToTest(c: Exchange, context: DashboardContext): Response | Pr
     text:
       kind === 'pagerduty'
         ? 'PagerDuty opens an incident for it, which a person has to resolve there. It is sent once, and not tried again.'
-        : 'Whoever reads there gets a message that says that nothing has happened. It is sent once, and not tried again.',
+        : 'The message says that nothing has happened. It is sent once, and not tried again.',
     button: 'Send a test',
     back: BACK,
   });
