@@ -81,7 +81,7 @@ describe.skipIf(!hasProgram('prometheus', 'the queries of the Grafana dashboard 
       const runs = () => records.runs.list({ policy: 'hourly', limit: 1 });
       await until(world, async () => (await runs()).some(({ finishedAt }) => finishedAt !== undefined));
       await ops.untilReceived(1);
-      await prometheus.until('caretaker_delivery_delay_seconds_count > 0');
+      await prometheus.until('rate(caretaker_delivery_delay_seconds_count[1m]) >= 0');
       await prometheus.until('caretaker_target_duration_seconds_count > 0');
       await prometheus.until('sum(rate(caretaker_request_duration_seconds_count[1m])) > 0');
 
