@@ -29,6 +29,7 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type IdGenerator, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { BullMQOtel } from 'bullmq-otel';
+import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrubOnce } from '../secrets.ts';
 import { openExporter } from './exporter.ts';
@@ -198,7 +199,8 @@ const cleaned = (given: SpanFacts['attributes']): Attributes => {
 /** What the SDK has to say, each once; numbers in it do not make it another one. */
 function onceEach(log: Log) {
   const said = new Set<string>();
-  const say = (message: string) => {
+  const say = (...parts: unknown[]) => {
+    const message = parts.map(messageOf).join(': ');
     const kind = message.replace(/\d+/g, '#').slice(0, 100);
     log[said.has(kind) ? 'debug' : 'warn'](`OpenTelemetry: ${message}`);
     said.add(kind);

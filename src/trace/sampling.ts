@@ -1,5 +1,5 @@
 /** Which runs have a trace. A run has all of its spans or none, in whichever process they are made. */
-import { type Context, diag, ROOT_CONTEXT, SpanKind, TraceFlags, trace } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, SpanKind, TraceFlags, trace } from '@opentelemetry/api';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -41,19 +41,18 @@ export function samplesTrace(env: NodeJS.ProcessEnv): (traceId: string) => boole
     SamplingDecision.RECORD_AND_SAMPLED;
 }
 
-/** Each is as its `parentbased_` form, since a run has no parent. */
+/**
+ * Each is as its `parentbased_` form, since a run has no parent. Of a name or a ratio that is not valid the SDK tells
+ * the log; every run is sampled then.
+ */
 function samplerNamed(name: string, env: NodeJS.ProcessEnv): Sampler {
   const plain = name.replace(/^parentbased_/, '');
   if (plain === 'always_off') return new AlwaysOffSampler();
   if (plain === 'traceidratio') return new TraceIdRatioBasedSampler(ratioOf(env['OTEL_TRACES_SAMPLER_ARG']));
-  if (plain !== 'always_on')
-    diag.warn('OTEL_TRACES_SAMPLER has no sampler of this name here: every run is sampled');
   return new AlwaysOnSampler();
 }
 
 function ratioOf(text: string | undefined): number {
   const ratio = Number(text?.trim() || Number.NaN);
-  if (ratio >= 0 && ratio <= 1) return ratio;
-  diag.warn('OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1: every run is sampled');
-  return 1;
+  return ratio >= 0 && ratio <= 1 ? ratio : 1;
 }

@@ -138,6 +138,18 @@ test('a run is sampled whole or not at all, in every process alike', async () =>
   expect([...spans].sort()).toEqual(sampled.map((id) => [id, 3]).sort());
 });
 
+test('a sampler that is not known here is named in the log, and every run is sampled', async () => {
+  vi.stubEnv('OTEL_TRACES_SAMPLER', 'xray');
+  const traces = await open();
+  tellAll(traces, runOf('nightly.1'));
+  await traces.close();
+
+  expect(receiver.spans).toHaveLength(3);
+  expect(log.lines).toEqual([
+    expect.stringMatching(/^warn OpenTelemetry: OTEL_TRACES_SAMPLER value "xray" invalid/),
+  ]);
+});
+
 test('failures have the status of an error: an answer, a lost answer, a target, a run', async () => {
   const traces = await open();
   const run = runOf('nightly.1');
