@@ -103,7 +103,7 @@ test.skipIf(withoutBrowser)('new findings wait in the same way, wherever they ar
   await findIn(world.records, { at: Date.now(), found: [...old, { target: 'fresh' }] });
 
   await page.getByRole('button', { name: '1 new findings: show them' }).click();
-  await page.getByRole('link', { name: 'https://fresh.example', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'fresh.example', exact: true }).first().waitFor();
 });
 
 /** The rows whose colour is on its way back, by their key. */
