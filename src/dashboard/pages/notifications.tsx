@@ -134,14 +134,14 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
   <DataTable
     name="Receivers"
     columns={[
-      { head: 'Receiver', width: 'w-name' },
+      { head: 'Receiver' },
       { head: 'State', width: 'w-badge' },
       { head: 'Kind', width: 'w-word' },
       { head: 'Last delivered', width: 'w-badge' },
       { head: 'Pending', width: 'w-short', end: true, middleOnly: true },
       { head: 'Dead', width: 'w-short', end: true, middleOnly: true },
-      { head: 'Rules' },
-      { head: 'Action', width: 'w-do' },
+      { head: 'Rules', width: 'w-target', wideOnly: true },
+      { head: 'Action', width: 'w-badge' },
     ]}
   >
     {health.map(({ name, kind, state, deliveredAt, pending, dead, rules }) => (
@@ -174,7 +174,7 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
             0
           )}
         </td>
-        <td data-label="Rules">
+        <td data-label="Rules" class="wide-only">
           <Cut whole={rules} />
         </td>
         <td data-label="Action">
