@@ -22,14 +22,18 @@ test.skipIf(withoutBrowser)(
     const page = await openPage(browser, url, '/', { viewport: { width: 1440, height: 900 } });
     const complaints = complaintsOf(page, url);
 
+    // Suggestions of the first letters come, too, when typing takes long.
+    const typeAll = () =>
+      Promise.all([page.waitForResponse(/suggestions\?q=bakery$/), page.keyboard.type('bakery')]);
+
     await page.keyboard.press('/');
-    await page.keyboard.type('bakery');
+    await typeAll();
     await page.getByRole('option', { name: 'bakery-sync' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${url}/policies/bakery-sync`);
 
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('bakery');
+    await typeAll();
     await page.getByRole('option', { name: 'harbour-bakery' }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
