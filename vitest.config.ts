@@ -7,8 +7,9 @@ export default defineConfig({
     testTimeout: 120_000,
     // Some wait at first for the half hour to strike (`clearOfTheHour`).
     hookTimeout: 240_000,
-    // Most of the time tests wait for real processes and real time, so more than the two cores of our smallest machine.
-    maxWorkers: 5,
+    // One more than the cores of our smallest machine, because tests also wait. With more of them they are not ready
+    // sooner: the cores are busy, and each test sees a slower machine.
+    maxWorkers: 3,
     // A process for each file would load the same packages two hundred times; our own modules are each file's own.
     isolate: false,
     setupFiles: ['test/support/own-modules.ts'],

@@ -91,10 +91,12 @@ const isWrongKind = (issue: Issue): boolean =>
 function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path): Found[] {
   if (issue.code === 'unrecognized_keys') {
     const known = schemasAt(schema, issue.path).flatMap(keysOf);
-    return issue.keys.map((key) => [
-      [...issue.path, key],
-      { at: 'key', message: `"${key}" is not a known key.`, suggestion: suggestionFor(key, known) },
-    ]);
+    return issue.keys
+      .slice(0, MAX_FINDINGS)
+      .map((key) => [
+        [...issue.path, key],
+        { at: 'key', message: `"${key}" is not a known key.`, suggestion: suggestionFor(key, known) },
+      ]);
   }
   const subject = subjectOf([...before, ...issue.path]);
   const written = valueAt(value, issue.path);

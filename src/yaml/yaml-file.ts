@@ -75,11 +75,15 @@ export class YamlFile {
       merge: false,
       resolveKnownTags: false,
       stringKeys: true,
+      // The parser compares each key with all before it: minutes for 100,000 keys. See `duplicateKeys`.
+      uniqueKeys: false,
       // Not 'silent': that would hide a second document, whose policies would be ignored.
       logLevel: 'error',
     });
     const yaml = new YamlFile(file, text, document, lines);
-    const faults = [...document.errors, ...document.warnings].slice(0, 20);
+    const faults = [...document.errors, ...duplicateKeys(document), ...document.warnings]
+      .toSorted((a, b) => a.pos[0] - b.pos[0])
+      .slice(0, 20);
     const unquoted = unquotedCron(prepare(text), faults);
     if (unquoted)
       return [yaml.#place([], unquoted.start, unquoted.end, unquoted.message, unquoted.suggestion)];
@@ -188,6 +192,29 @@ export class YamlFile {
       frame: frameOf(this.text, Math.max(line, 1), Math.max(col, 1), oneLine.length),
     };
   }
+}
+
+interface Fault {
+  code: string;
+  message: string;
+  pos: [number, number];
+}
+
+/** Finds the keys that the same map has already. */
+function duplicateKeys(document: Document.Parsed): Fault[] {
+  const faults: Fault[] = [];
+  visit(document, {
+    Map: (_key, map) => {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? key.value : key;
+        if (seen.has(name))
+          faults.push({ code: 'DUPLICATE_KEY', message: '', pos: startOf(key as Node | null) });
+        seen.add(name);
+      }
+    },
+  });
+  return faults;
 }
 
 /**
