@@ -13,18 +13,23 @@ const PREFIX = 'policy-file ';
 /** Costs one request to Redis, and one for each file that is broken or was. */
 export async function noteBrokenFiles(
   { alerts }: Pick<Records, 'alerts'>,
-  { findings }: Pick<PolicyWatcher, 'findings'>,
+  { findings, policies }: Pick<PolicyWatcher, 'findings' | 'policies'>,
   at: number,
 ): Promise<void> {
   const broken = new Map<string, string>();
-  for (const finding of findings().toReversed())
-    broken.set(shortFile(finding.file), `${placeOf(finding)}: ${finding.message}`);
+  const files = new Set(policies().map(({ file }) => file));
+  for (const finding of findings().toReversed()) {
+    const rest = files.has(finding.file)
+      ? 'Its policies stay active as they were before.'
+      : 'None of its policies is active.';
+    broken.set(shortFile(finding.file), `${placeOf(finding)}: ${finding.message} ${rest}`);
+  }
   for (const [file, error] of broken)
     await alerts.raise(PREFIX + file, {
       type: 'system',
       event: 'policy-file-broken',
       at,
-      detail: `The policy file ${file} has errors: ${error} Its policies stay active as they were before.`,
+      detail: `The policy file ${file} has errors: ${error}`,
     });
   for (const alert of await alerts.names(PREFIX)) {
     const file = alert.slice(PREFIX.length);

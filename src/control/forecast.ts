@@ -127,14 +127,15 @@ export async function forecast(
   const found: { policy: Policy; times: Firing[]; first: number; cost: RunCost }[] = [];
   const upcoming: ForecastRun[] = [];
   const add = async (node: ChainNode<Policy>, before: readonly number[] | undefined): Promise<void> => {
+    // A policy of another account needs nothing here, but others of this account may follow it.
+    if (!isConcerned(node, account)) return;
     const { policy } = node;
     const state = states.get(policy.name);
     const times: Firing[] = before
       ? before.map((index) => ({ at: upcoming[index]?.at ?? now }))
       : firingsWithin(policy, state, now, now + DAY_MS);
     const isFired = times.length > 0 && (!before || follows(policy, state, times));
-    // A policy of another account needs nothing here, but others of this account may follow it.
-    if (!isFired || !isConcerned(node, account)) return;
+    if (!isFired) return;
     const isOwn = policy.account === account;
     const whole = await costOf(policy);
     const cost: RunCost = isOwn ? whole : { ...whole, requests: 0 };

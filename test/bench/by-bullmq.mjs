@@ -1,5 +1,5 @@
 /**
- * Bare BullMQ jobs that make one call each, for comparison with the engine: same Redis, same number of slots,
+ * BullMQ jobs without Caretaker, for comparison with the engine: same Redis, same number of slots,
  * same kind of process.
  */
 import { fork } from 'node:child_process';
@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 
-/** Returns the jobs done per millisecond. */
-export async function byBullmq({ url, token, redis, targets, body }) {
+/** Returns the jobs done per millisecond. See `bare-worker.mjs` for `by`. */
+export async function byBullmq({ url, token, redis, targets, body, by }) {
   const connection = { path: redis };
   const queue = new Queue('bare', { connection });
   await queue.addBulk(
@@ -20,16 +20,21 @@ export async function byBullmq({ url, token, redis, targets, body }) {
   );
   const worker = fork(
     fileURLToPath(new URL('bare-worker.mjs', import.meta.url)),
-    [JSON.stringify({ url, token, redis, targets, body })],
+    [JSON.stringify({ url, token, redis, targets, body, by })],
     { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
   );
   await once(worker, 'message');
   const begun = performance.now();
   worker.send('begin');
-  await once(worker, 'message');
+  await Promise.race([once(worker, 'message'), once(worker, 'exit').then(failed)]);
   const perMs = targets / (performance.now() - begun);
+  const ended = once(worker, 'exit');
   worker.kill('SIGKILL');
-  await once(worker, 'exit');
+  await ended;
   await queue.close();
   return perMs;
 }
+
+const failed = () => {
+  throw new Error('The worker of the bare jobs ended.');
+};

@@ -12,6 +12,7 @@ import { byBullmq } from './by-bullmq.mjs';
 import { byScript } from './by-script.mjs';
 import { pages, toReachOfPages } from './pages.mjs';
 import { readers, toReachOfReaders } from './readers.mjs';
+import { growth, toReachOfGrowth } from './scale.mjs';
 import { schedule, toReachOfSchedule } from './schedule.mjs';
 import { onStage, policy, runToEnd, sleep } from './stage.mjs';
 
@@ -73,35 +74,35 @@ async function saturation() {
   });
 }
 
-/**
- * Targets per second without a limit, compared with bare BullMQ jobs that make the same call and nothing
- * else.
- */
+/** Targets per second without a limit, compared with what one would build with BullMQ alone. */
 async function throughput() {
   const targets = 3_000;
   const body = { note: { content: 'Leader.' } };
   const call = { job: 'api-call', options: { operation: 'createSiteNote', body } };
-  const effectsOf = async (service) => (await service.ask({ ask: 'state' })).effects;
-  const ours = await onStage({ sites: targets }, async (stage) => {
-    const { run, ms } = await runToEnd(stage, { concurrency: 1_000 }, { of: call });
-    const effects = sum(await effectsOf(stage.service));
+  const effectsOf = async (service) => sum((await service.ask({ ask: 'state' })).effects);
+  const checked = async (service, perMs) => {
+    const effects = await effectsOf(service);
     if (effects !== targets) throw new Error(`${effects} effects for ${targets} targets.`);
-    return run.counts.planned / ms;
-  });
-  const bare = await onStage({ sites: targets, workers: 0 }, async ({ service, settings }) => {
-    const perMs = await byBullmq({ ...service.said, redis: settings.redis.url, targets, body });
-    const effects = sum(await effectsOf(service));
-    if (effects !== targets) throw new Error(`${effects} effects for ${targets} bare jobs.`);
-    return perMs;
-  });
-  const synced = await onStage({ sites: targets, taskMs: 100 }, async (stage) => {
-    const { run, ms } = await runToEnd(stage, { concurrency: 1_000 });
-    return run.counts.planned / ms;
-  });
+    return perMs * 1_000;
+  };
+  const ours = (given, of) =>
+    onStage({ sites: targets, ...given }, async (stage) => {
+      const { run, ms } = await runToEnd(stage, { concurrency: 1_000 }, { of });
+      return checked(stage.service, run.counts.planned / ms);
+    });
+  const bare = (given, by) =>
+    onStage({ sites: targets, workers: 0, ...given }, async ({ service, settings }) =>
+      checked(service, await byBullmq({ ...service.said, redis: settings.redis.url, targets, body, by })),
+    );
+  const sync = { taskMs: 100 };
+  const [notes, calls, steps] = [await ours({}, call), await bare({}, 'call'), await bare({}, 'steps')];
+  const [syncs, polled] = [await ours(sync), await bare(sync, 'sync')];
   return {
-    'targets per second over bare BullMQ': ours / bare,
-    'targets per second': ours * 1_000,
-    'syncs per second, followed to their end': synced * 1_000,
+    'targets per second over bare BullMQ': notes / calls,
+    'targets per second over a BullMQ job of steps': notes / steps,
+    'syncs per second over BullMQ jobs that poll': syncs / polled,
+    'targets per second': notes,
+    'syncs per second, followed to their end': syncs,
   };
 }
 
@@ -214,6 +215,7 @@ export const figures = [
   { name: 'schedule', measure: schedule, once: true },
   { name: 'readers', measure: readers },
   { name: 'dashboard', measure: pages, once: true },
+  { name: 'scale', measure: growth, once: true },
 ];
 
 /** The goals. Figures without a goal are shown for comparison. */
@@ -224,6 +226,7 @@ export const toReach = {
   'percentage of the budget used at saturation': { least: 0.98 },
   '429s at saturation': { most: 0 },
   'targets per second over bare BullMQ': { least: 0.7 },
+  'targets per second over a BullMQ job of steps': { least: 0.8 },
   'extra memory of 10,000 targets (MB)': { most: 60 },
   'plan of 10,000 sites (requests)': { most: 101 },
   'plan of 10,000 sites (s of CPU)': { most: 1.5 },
@@ -233,4 +236,5 @@ export const toReach = {
   ...toReachOfSchedule,
   ...toReachOfReaders,
   ...toReachOfPages,
+  ...toReachOfGrowth,
 };

@@ -86,6 +86,12 @@ export async function fillFleet({ records }, { runs, outcomes, sites, now, told 
   await Promise.all(Array.from({ length: AT_ONCE }, writeNext));
 }
 
+/** Writes runs of one target each. */
+export async function fillRuns({ records }, { runs, sites, now }) {
+  for (let number = 0; number < runs; number += 1)
+    await writeRun(records, { name: 'policy-1', at: now - number, targets: 1, number, first: number, sites });
+}
+
 const runAt = (name, at, number) => ({
   id: idOf(name, at, number),
   policy: name,

@@ -37,7 +37,7 @@ export async function child(file, facts, execArgv = []) {
 
 /** Creates the setup, calls `play` with it, and removes it. Times are real. */
 export async function onStage(
-  { sites, taskMs = 30_000, rateLimit = 0, windowMs = 5_000, workers = 1, concurrency = 50 },
+  { sites, taskMs = 30_000, rateLimit = 0, windowMs = 5_000, workers = 1, concurrency = 50, accounts = 1 },
   play,
 ) {
   const dir = await mkdtemp(join(tmpdir(), 'caretaker-bench-'));
@@ -63,18 +63,16 @@ export async function onStage(
   const ends = [];
   try {
     while ((await healthOf(socket)) !== 'ready') await sleep(10);
-    const service = await child('service.mjs', { sites, taskMs, rateLimit, windowMs });
+    const service = await child('service.mjs', { sites, taskMs, rateLimit, windowMs, accounts });
     ends.push(() => service.end());
     const settings = {
-      accounts: {
-        default: {
-          name: 'default',
-          baseUrl: service.said.url,
-          token: service.said.token,
-          budget: { requestsPerMinute: rateLimit === 0 ? 1_000_000 : rateLimit, reserve: 0 },
-          unset: {},
-        },
-      },
+      accounts: Object.fromEntries(
+        service.said.accounts.map(({ url, token }, index) => {
+          const name = index === 0 ? 'default' : `account-${index}`;
+          const requestsPerMinute = rateLimit === 0 ? 1_000_000 : rateLimit;
+          return [name, { name, baseUrl: url, token, budget: { requestsPerMinute, reserve: 0 }, unset: {} }];
+        }),
+      ),
       redis: { kind: 'url', url: socket },
       policiesDir: '/nowhere',
       dataDir: dirname(socket),
@@ -96,7 +94,7 @@ export async function onStage(
     const working = await Promise.all(Array.from({ length: workers }, open));
     const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });
     ends.push(() => caretaker.close());
-    return await play({ caretaker, service, workers: working, settings });
+    return await play({ caretaker, service, workers: working, settings, dir });
   } finally {
     for (const end of ends.reverse()) await end();
     redis.kill('SIGKILL');

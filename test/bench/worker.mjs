@@ -1,4 +1,4 @@
-/** A worker in a separate process, which reports its memory on request. Facts: settings. */
+/** A worker in a separate process, which reports its memory and CPU time on request. Facts: settings. */
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
 import { openLog } from '../../dist/src/log.js';
 
@@ -7,6 +7,7 @@ const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'e
 caretaker.engine.work(settings.daemon.concurrency);
 process.on('message', () => {
   globalThis.gc?.();
-  process.send({ rss: process.memoryUsage.rss(), cpuMs: process.cpuUsage().user / 1_000 });
+  const { user, system } = process.cpuUsage();
+  process.send({ rss: process.memoryUsage.rss(), cpuMs: (user + system) / 1_000 });
 });
 process.send({ at: 'work' });

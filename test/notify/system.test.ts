@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FIXED_AFTER_MS, noteBrokenFiles } from '../../src/app/file-alerts.ts';
 import { watchSystem } from '../../src/notify/system-watch.ts';
+import type { Policy } from '../../src/policy/policy.ts';
 import { systemWords } from '../../src/settings/notify-words.ts';
 import type { Diagnostic } from '../../src/yaml/diagnostic.ts';
 import { startReceiver } from './receiver.ts';
@@ -74,8 +75,9 @@ test('a paused queue is told once for each pause', async () => {
 test('a broken policy file and its correction are told once, though processes read it at other times', async () => {
   const { ops, world } = await twoProcesses();
   const file = `${mkdtempSync('/tmp/policies-')}/nightly.yaml`;
-  const broken = { findings: () => [{ file, line: 3, column: 5, message: 'It is broken.' } as Diagnostic] };
-  const fine = { findings: () => [] };
+  const findings = () => [{ file, line: 3, column: 5, message: 'It is broken.' } as Diagnostic];
+  const broken = { findings, policies: () => [{ file } as Policy] };
+  const fine = { findings: () => [], policies: () => [] };
   const { clock, records } = world;
   const look = async (...watchers: (typeof broken)[]) => {
     for (const watcher of watchers) await noteBrokenFiles(records, watcher, clock.now());
@@ -86,12 +88,25 @@ test('a broken policy file and its correction are told once, though processes re
   await look(broken, fine);
   await world.notifier.deliverDue();
   expect(toldTo(ops)).toEqual(['system.policy-file-broken']);
-  expect(letterOf(ops).data.text).toMatch(/nightly\.yaml has errors: .*:3:5: It is broken\./);
+  expect(letterOf(ops).data.text).toMatch(
+    /nightly\.yaml has errors: .*:3:5: It is broken\. Its policies stay active/,
+  );
 
   await clock.advance(FIXED_AFTER_MS);
   await look(fine, fine);
   await world.notifier.deliverDue();
   expect(toldTo(ops)).toEqual(['system.policy-file-broken', 'system.policy-file-fixed']);
+});
+
+test('of a new file with errors it is told that none of its policies is active', async () => {
+  const { ops, world } = await twoProcesses();
+  const findings = () => [
+    { file: '/policies/new.yaml', line: 1, column: 1, message: 'It is broken.' } as Diagnostic,
+  ];
+  const policies = () => [{ file: '/policies/nightly.yaml' } as Policy];
+  await noteBrokenFiles(world.records, { findings, policies }, world.clock.now());
+  await world.notifier.deliverDue();
+  expect(letterOf(ops).data.text).toMatch(/It is broken\. None of its policies is active\./);
 });
 
 test('missed times are told once, with how many', async () => {

@@ -6,11 +6,11 @@ import { countOf } from '../../text.ts';
 import { actorOf } from '../auth/actor.ts';
 import { NO_RUN } from '../auth/guard.tsx';
 import { runPath } from '../components/paths.ts';
-import { number } from '../components/progress.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
+import { cancelText, retryText } from './run-questions.ts';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
 
@@ -19,8 +19,8 @@ export async function askToCancel(c: Exchange, context: DashboardContext): Promi
   if (!run) return sendProblem(c, context, 404, NO_RUN);
   if (isFinal(run.status)) return sendProblem(c, context, 409, `The run has already ended: ${run.status}.`);
   return showConfirmation(c, context, {
-    title: `Cancel ${run.policy}?`,
-    text: `No more targets of ${run.id} are started. Work in progress is followed to its end, and every target gets an outcome.`,
+    title: `Cancel ${run.id}?`,
+    text: await cancelText(context, [run]),
     button: 'Cancel the run',
     back: runPath(run.id),
   });
@@ -89,19 +89,9 @@ export async function askToRetry(c: Exchange, context: DashboardContext): Promis
       'There is nothing to retry: the run has not ended, or nothing in it failed.',
     );
   }
-  const reasons = (await context.reader.reasons([run.id])).get(run.id) ?? [];
-  const unknown =
-    reasons.find((one) => one.outcome === 'failed' && one.reason === 'unknown-effect')?.count ?? 0;
-  const warning =
-    unknown === 0
-      ? ''
-      : ` For ${number(unknown)} of them it is unknown whether they changed (unknown-effect): check the account first.`;
-  const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
-  const requests = Math.ceil((run.requests / Math.max(1, run.counts.planned)) * failed);
-  const price = run.requests === 0 ? '' : ` It takes about ${countOf(requests, 'request')}.`;
   return showConfirmation(c, context, {
-    title: `Retry what failed in ${run.policy}?`,
-    text: `A new run, with the policy as it was then, works on ${targets} that failed in ${run.id}.${price}${warning}`,
+    title: `Retry what failed in ${run.id}?`,
+    text: await retryText(context, [run]),
     button: `Retry ${countOf(failed, 'target')}`,
     back: runPath(run.id),
   });

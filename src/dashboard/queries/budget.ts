@@ -57,12 +57,24 @@ const limitOf = ({ limit }: BudgetUsage, span: HistorySpan): number =>
 export function spentIn(
   buckets: BudgetBucket[],
 ): Pick<AccountBudget, 'buckets' | 'classes' | 'policies' | 'total' | 'others'> {
+  const byClass = new Map<RequestClass, number[]>();
+  const byPolicy = new Map<string | undefined, number[]>();
+  const add = <N>(to: Map<N, number[]>, name: N, index: number, requests: number) => {
+    const counts = to.get(name) ?? new Array<number>(buckets.length).fill(0);
+    counts[index] = (counts[index] ?? 0) + requests;
+    to.set(name, counts);
+  };
+  for (const [index, { spent }] of buckets.entries()) {
+    for (const one of spent) {
+      add(byClass, one.class, index, one.requests);
+      add(byPolicy, one.policy, index, one.requests);
+    }
+  }
   const classes = requestClasses
-    .map((name) => ({ name, ...countsOf(buckets, (one) => one.class === name) }))
+    .map((name) => spenderOf(name, byClass.get(name) ?? []))
     .filter(({ total }) => total > 0);
-  const names = [...new Set(buckets.flatMap(({ spent }) => spent.map(({ policy }) => policy)))];
-  const policies = names
-    .map((name) => ({ name, ...countsOf(buckets, (one) => one.policy === name) }))
+  const policies = [...byPolicy]
+    .map(([name, counts]) => spenderOf(name, counts))
     .sort((a, b) => b.total - a.total);
   const known = buckets.filter(({ others }) => others !== undefined);
   return {
@@ -74,13 +86,7 @@ export function spentIn(
   };
 }
 
-function countsOf(
-  buckets: readonly BudgetBucket[],
-  isOf: (one: BudgetBucket['spent'][number]) => boolean,
-): { counts: number[]; total: number } {
-  const counts = buckets.map(({ spent }) => sum(spent.filter(isOf).map(({ requests }) => requests)));
-  return { counts, total: sum(counts) };
-}
+const spenderOf = <N>(name: N, counts: number[]) => ({ name, counts, total: sum(counts) });
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
 
