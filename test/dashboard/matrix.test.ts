@@ -116,7 +116,7 @@ const pathOf = ({ path }: Row, where: 'inside' | 'outside'): string =>
     .replace('/announcements/{id}', `/announcements/${announcements.get(where)}`)
     .replace('{delivery}', `about-${where}`)
     .replace('{receiver}', 'ops')
-    .replace('{file}', 'live.js')
+    .replace('{hash}/{file}', 'x/live.js')
     .replace('/...', '/nothing-here')
     .replace('other', '/nothing-here')
     .replace(/\{\w+\}/g, 'x');

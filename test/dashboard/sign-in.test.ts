@@ -16,7 +16,7 @@ test('only health and the sign-in page respond without a session', async () => {
     '/',
     '/runs/x',
     '/events',
-    '/client/live.js',
+    '/client/x/live.js',
     '/metrics',
     '/api/v1/runs',
     '/api/v1/runs/x',
@@ -31,7 +31,7 @@ test('only health and the sign-in page respond without a session', async () => {
   ];
 
   for (const path of [...closed, ...board]) expect((await world.ask(path)).status, path).toBe(401);
-  for (const path of ['/healthz', '/readyz', '/sign-in', '/client/style.css']) {
+  for (const path of ['/healthz', '/readyz', '/sign-in', '/client/x/style.css']) {
     expect((await world.ask(path)).status, path).toBe(200);
   }
 });

@@ -33,7 +33,7 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
     })),
     '/receivers/:receiver': [{ receiver: 'ops' }],
     // No page: files of the browser code.
-    '/client/:file': [],
+    '/client/:hash': [],
   };
 }
 

@@ -4,6 +4,7 @@ import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Principal } from '../../access/principal.ts';
 import { principalOf } from '../auth/principal-of.ts';
+import { clientPath } from '../http/client-files.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type Theme, themeOf } from '../http/theme.ts';
 import { type Toast, takeToast } from '../http/toast.ts';
@@ -71,8 +72,8 @@ export const Layout = (props: LayoutProps) => {
         <meta name="robots" content="noindex" />
         <title>{`${title} · Caretaker`}</title>
         <link rel="icon" href={ICON} />
-        <link rel="stylesheet" href="/client/style.css" />
-        {principal && <script type="module" src="/client/live.js"></script>}
+        <link rel="stylesheet" href={clientPath('style.css')} />
+        {principal && <script type="module" src={clientPath('live.js')}></script>}
       </head>
       <body
         {...(principal === undefined ? {} : { class: 'framed' })}

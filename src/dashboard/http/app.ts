@@ -1,7 +1,6 @@
 /** The hono app: the middleware for every request, then the table of routes, then bull-board. */
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
-import { etag } from 'hono/etag';
 import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
 import { CaretakerError } from '../../errors.ts';
@@ -42,7 +41,6 @@ export function createApp(given: PageContext): Hono<Env> {
   const tooLate = () => new HTTPException(503, { message: 'Redis does not answer.' });
   const [forRecords, forActs] = [timeout(RECORDS_TIMEOUT_MS, tooLate), timeout(ACT_TIMEOUT_MS, tooLate)];
   app.use((c, next) => (isAct(c) || isSignIn(c) ? forActs : forRecords)(c, next));
-  app.use('/client/*', etag());
   for (const { method, path, handle, ...rule } of routes) {
     app.on(method, path, guard(rule, context), (c) => handle(c, forCaller(c)));
   }

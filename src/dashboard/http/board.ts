@@ -6,6 +6,7 @@ import type { Queues } from '../../queue/queues.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { ICON } from '../components/page-icon.ts';
 import { runPath, targetPath } from '../components/paths.ts';
+import { clientPath } from './client-files.ts';
 import type { Env } from './context.ts';
 
 /** Where bull-board is. */
@@ -84,7 +85,6 @@ export function linkOf({ data, returnvalue }: { data: unknown; returnvalue: unkn
 
 /** The link back to our pages. */
 const BACK_LINK = '<a id="way-back" href="/">← Back to Caretaker</a>';
-const STYLE = '<link href="/client/board.css" rel="stylesheet">';
 
 /**
  * Changes bull-board's page on its way: without files from other servers and without inline styles, which our
@@ -99,6 +99,6 @@ export const ownBoardPage = createMiddleware<Env>(async (c, next) => {
   const page = (await c.res.text())
     .replace(/<link[^>]+href="https?:\/\/[^>]*>/g, '')
     .replace(/<div id="root">[\s\S]*?(?=<script defer)/, `${BACK_LINK}<div id="root">Loading …</div>`)
-    .replace('</head>', `${STYLE}</head>`);
+    .replace('</head>', `<link href="${clientPath('board.css')}" rel="stylesheet"></head>`);
   c.res = new Response(page, c.res);
 });

@@ -125,7 +125,7 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/sign-in/link', ...open, handle: logNewLink },
   { method: 'GET', path: '/sign-in/oidc', ...open, handle: beginOidc },
   { method: 'GET', path: CALLBACK_PATH, ...open, handle: finishOidc },
-  { method: 'GET', path: '/client/style.css', ...open, handle: sendClientFile },
+  { method: 'GET', path: '/client/:hash/style.css', ...open, handle: sendClientFile },
   { method: 'POST', path: '/sign-out', ...read, handle: endSession },
 
   { method: 'GET', path: '/', ...read, handle: showOverview },
@@ -152,7 +152,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/budget', ...read, handle: showBudget },
   { method: 'GET', path: '/search', ...read, handle: showSearch },
   { method: 'GET', path: '/search/suggestions', ...read, handle: sendSuggestions },
-  { method: 'GET', path: '/client/:file', ...read, handle: sendClientFile },
+  { method: 'GET', path: '/client/:hash/:file', ...read, handle: sendClientFile },
   { method: 'GET', path: '/events', ...read, handle: sendPage },
 
   // It changes nothing, and spends requests of the account.

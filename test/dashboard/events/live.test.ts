@@ -181,7 +181,7 @@ test('no address but that of a page can be followed', async () => {
   const ask = await world.signedIn();
   const own = await openPage(ask, '/runs');
   const others = await Promise.all(
-    ['/metrics', '/api/v1/runs', '/client/style.css', '/events?page=/'].map((path) =>
+    ['/metrics', '/api/v1/runs', '/client/x/style.css', '/events?page=/'].map((path) =>
       openEvents(ask, `/events?${new URLSearchParams({ page: path })}`),
     ),
   );
