@@ -25,20 +25,34 @@ export function nextFirings(
   until = Number.POSITIVE_INFINITY,
 ): NextFiring[] {
   const { name, schedule } = policy;
-  if (count !== 1 || !schedule) return computed(policy, now, count, until);
-  const known = firsts.get(schedule);
-  if (known?.name === name && known.from <= now && (known.first === undefined || now < known.first.at))
-    return known.first ? [known.first] : [];
-  const [first] = computed(policy, now, 1, Number.POSITIVE_INFINITY);
-  firsts.set(schedule, { name, from: now, first });
-  return first ? [first] : [];
+  if (!schedule) return [];
+  const found = kept.get(schedule);
+  if (found?.name === name && found.from <= now) {
+    const ahead = found.firings.filter(({ at, scheduledFor }) => at > now && scheduledFor <= until);
+    if (ahead.length >= count) return ahead.slice(0, count);
+    if (until <= found.to) return ahead;
+  }
+  // Somewhat further, because a page that is shown again asks for the same span, a little later.
+  const firings = computed(policy, now, count, until + HOUR_MS);
+  const to = firings.length < count ? until + HOUR_MS : (firings.at(-1)?.scheduledFor ?? now);
+  kept.set(schedule, { name, from: now, firings, to });
+  return firings.filter(({ scheduledFor }) => scheduledFor <= until);
+}
+
+interface Kept {
+  name: string;
+  from: number;
+  /** All after `from` whose scheduled time is not after `to`. */
+  firings: readonly NextFiring[];
+  to: number;
 }
 
 /**
- * The first firing after a time, of each schedule: it stays the first until it has come. Every page asks for it, of
- * every policy, and computing it takes up to a millisecond.
+ * The firings of each schedule that were computed last: they stay the same until they have come. Every page asks for
+ * those of every policy, and computing one takes up to a millisecond.
  */
-const firsts = new WeakMap<object, { name: string; from: number; first: NextFiring | undefined }>();
+const kept = new WeakMap<object, Kept>();
+const HOUR_MS = 3_600_000;
 
 function computed(
   { name, schedule }: Pick<Policy, 'name' | 'schedule'>,

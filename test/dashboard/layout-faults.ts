@@ -9,10 +9,14 @@ const MIN_NAME = 150;
  */
 export const LAYOUT_FAULTS = `(() => {
   const faults = [];
+  const page = document.documentElement;
+  const scrolls = (as) => {
+    if (page.scrollWidth > innerWidth) faults.push('the page scrolls sideways by ' + (page.scrollWidth - innerWidth) + ' px' + as);
+  };
+  scrolls('');
   // What can be opened is measured too.
   for (const folded of document.querySelectorAll('main details')) folded.open = true;
-  const page = document.documentElement;
-  if (page.scrollWidth > innerWidth) faults.push('the page scrolls sideways by ' + (page.scrollWidth - innerWidth) + ' px');
+  scrolls(', with all details open');
   const tell = (what, text, rest) => faults.push(what + ': "' + text.slice(0, 60) + '"' + (rest ? ' ' + rest : ''));
   const boxes = [];
   // The part of a text that is drawn: what ends in an ellipsis is not drawn to its end.

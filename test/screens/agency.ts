@@ -1,6 +1,8 @@
 /** The agency of the screens: its accounts, its people and its policies, opened as a daemon opens them. */
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashPassword } from '../../src/access/password-hash.ts';
@@ -8,6 +10,7 @@ import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { systemWords } from '../../src/settings/notify-words.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { keptLog } from '../support/quiet.ts';
 import type { TestRedis } from '../support/redis.ts';
@@ -44,7 +47,11 @@ export async function openAgency(
     default: await startSandbox({ ...service, sites, seed: 7 }),
     hotels: await startSandbox({ ...service, sites: Math.ceil(sites / 10), seed: 11 }),
   };
-  const settings = await settingsOf(services, redis, folder, policiesDir, requestsPerMinute);
+  const inbox = await startInbox();
+  const settings = {
+    ...(await settingsOf(services, redis, folder, policiesDir, requestsPerMinute)),
+    notifications: receiversAt(inbox.url),
+  };
   const log = keptLog();
   const caretaker = await openCaretaker({ settings, log, clock });
   const { policies, findings } = loadPolicies({ dir: policiesDir, registry: caretaker.registry, settings });
@@ -64,12 +71,36 @@ export async function openAgency(
     },
     async close() {
       await caretaker.close();
+      inbox.close();
       await services.default.stop();
       await services.hotels.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** Where its notifications arrive: two receivers are fine, and the chat refuses every message. */
+async function startInbox() {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(request.url === '/team-chat' ? 404 : 204).end();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const receiversAt = (url: string): Settings['notifications'] => ({
+  ops: { name: 'ops', webhook: { url: `${url}/ops` }, group_wait: 0, events: [...systemWords] },
+  'on-call': { name: 'on-call', webhook: { url: `${url}/on-call` }, group_wait: 0 },
+  'team-chat': { name: 'team-chat', webhook: { url: `${url}/team-chat` }, group_wait: 0 },
+});
 
 async function settingsOf(
   services: Agency['services'],

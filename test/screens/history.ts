@@ -49,6 +49,7 @@ export async function live(agency: Agency, until: number, incident: Incident): P
       // Policies that follow others.
       await tickOnce(deps, agenda);
       await allEnded(agency);
+      await caretaker.notifier.deliverDue();
     }
     clock.runAt(1);
     clock.leapTo(until);
