@@ -8,7 +8,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -93,8 +92,6 @@ async function compileAll(root, outDir) {
   const output = results.map((result) => result.output).join('');
   const failed = results.find(({ code }) => code !== 0);
   if (failed) return { code: failed.code, output };
-  const styles = readdirSync(join(root, client)).filter((name) => name.endsWith('.css'));
-  for (const name of styles) copyFileSync(join(root, client, name), join(outDir, client, name));
   cpSync(join(root, client, 'styles'), join(outDir, client, 'styles'), { recursive: true });
   return { code: 0, output };
 }

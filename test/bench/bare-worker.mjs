@@ -37,8 +37,9 @@ const handlers = {
     const { id, step } = job.data;
     if (step === undefined) {
       await job.updateData({ id, step: 'calling', at: Date.now() });
-      await send('POST', `/sites/${id}/sync`);
+      const isRefused = await send('POST', `/sites/${id}/sync`).catch(() => 'refused');
       await job.updateData({ id, step: 'called' });
+      if (isRefused === 'refused') return;
     } else {
       const { site } = await send('GET', `/sites/${id}`);
       if (!site.sync.in_progress) return;

@@ -71,14 +71,14 @@ function perTarget(name, targets, before, after, ms) {
 
 /** One run of so many sites, after so many outcomes of earlier runs, by so many workers. */
 async function oneRun(name, { sites, outcomes = 0, workers = 1 }) {
-  return onStage({ sites, workers }, async (stage) => {
+  const history = { runs: Math.ceil(outcomes / 100), outcomes, sites: Math.ceil(outcomes / 10) };
+  const before = async (caretaker) => {
+    if (outcomes > 0) await fillFleet(caretaker, { ...history, now: Date.now() });
+  };
+  return onStage({ sites, workers, before }, async (stage) => {
     const store = await storeOf(stage);
-    if (outcomes > 0) {
-      const history = { runs: Math.ceil(outcomes / 100), outcomes, sites: Math.ceil(outcomes / 10) };
-      await fillFleet(stage.caretaker, { ...history, now: Date.now() });
-    }
     await store.slowlog('RESET');
-    const before = await measured(stage);
+    const began = await measured(stage);
     const idle = (await stage.workers[0].ask()).rss;
     let most = idle;
     const watch = async () => {
@@ -94,7 +94,7 @@ async function oneRun(name, { sites, outcomes = 0, workers = 1 }) {
     if (run.counts.succeeded !== sites)
       throw new Error(`${run.counts.succeeded} of ${sites} notes were made.`);
     return {
-      ...perTarget(name, sites, before, after, ms),
+      ...perTarget(name, sites, began, after, ms),
       [`${name}: MB of memory of a worker`]: most / 2 ** 20,
       [`${name}: commands over 1 ms`]: await slowCommands(store, name),
     };

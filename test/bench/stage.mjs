@@ -35,9 +35,18 @@ export async function child(file, facts, execArgv = []) {
   };
 }
 
-/** Creates the setup, calls `play` with it, and removes it. Times are real. */
+/** Creates the setup, calls `play` with it, and removes it. Times are real. `before` is called before workers start. */
 export async function onStage(
-  { sites, taskMs = 30_000, rateLimit = 0, windowMs = 5_000, workers = 1, concurrency = 50, accounts = 1 },
+  {
+    sites,
+    taskMs = 30_000,
+    rateLimit = 0,
+    windowMs = 5_000,
+    workers = 1,
+    concurrency = 50,
+    accounts = 1,
+    before,
+  },
   play,
 ) {
   const dir = await mkdtemp(join(tmpdir(), 'caretaker-bench-'));
@@ -86,14 +95,15 @@ export async function onStage(
       warnings: [],
       policyMentions: [],
     };
+    const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });
+    ends.push(() => caretaker.close());
+    await before?.(caretaker);
     const open = async () => {
       const worker = await child('worker.mjs', settings, ['--expose-gc']);
       ends.push(() => worker.end());
       return worker;
     };
     const working = await Promise.all(Array.from({ length: workers }, open));
-    const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });
-    ends.push(() => caretaker.close());
     return await play({ caretaker, service, workers: working, settings, dir });
   } finally {
     for (const end of ends.reverse()) await end();

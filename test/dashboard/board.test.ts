@@ -50,7 +50,9 @@ afterEach(async () => {
 test('each ended entry has a name, a result, and a link to its site or its run', async () => {
   const ask = await world.signedIn();
   const list = async (status: string) => {
-    const answer = await ask(`/queues/api/queues?activeQueue=actions&status=${status}&page=1&jobsPerPage=10`);
+    const answer = await ask(
+      `/queues/board/api/queues?activeQueue=actions&status=${status}&page=1&jobsPerPage=10`,
+    );
     const { queues: all } = (await answer.json()) as { queues: { name: string; jobs: object[] }[] };
     return all.find(({ name }) => name === 'actions')?.jobs;
   };
@@ -78,23 +80,46 @@ test('an entry of a plan leads to its run, and what is no entry of ours to all r
   expect(linkOf({ data: 'else', returnvalue: undefined }).href).toBe('/runs');
 });
 
+test('only the page Queues may show something in a frame, and only bull-board may be shown in one', async () => {
+  const ask = await world.signedIn();
+  const framing = async (path: string) => {
+    const { headers } = await ask(path);
+    const policy = headers.get('content-security-policy') ?? '';
+    const of = (name: string) => new RegExp(`${name} ([^;]+)`).exec(policy)?.[1];
+    return [of('frame-src'), of('frame-ancestors'), headers.get('x-frame-options')];
+  };
+  expect(await framing('/queues')).toEqual(["'self'", "'none'", 'DENY']);
+  expect(await framing('/queues/board')).toEqual(["'none'", "'self'", 'SAMEORIGIN']);
+  for (const path of ['/', '/runs', '/sign-in', '/queues/nothing'])
+    expect(await framing(path), path).toEqual(["'none'", "'none'", 'DENY']);
+});
+
 test.skipIf(withoutBrowser)(
-  'bull-board works under our content policy, shows log and links, and leads back to our pages',
+  'the page Queues shows bull-board inside our navigation, with log and links, under our content policy',
   async () => {
     if (!browser) throw new Error('The browser was started.');
     const page = await openPage(browser, world.dashboard.url, '/queues');
     const complaints = complaintsOf(page, world.dashboard.url);
-    await page.goto(`${world.dashboard.url}/queues/queue/actions?status=completed`);
+    const board = page.frameLocator('iframe[title^="bull-board"]');
+    await board
+      .getByRole('link', { name: /actions/ })
+      .first()
+      .click();
+    await board
+      .getByRole('link', { name: /completed/i })
+      .first()
+      .click();
 
-    await page.getByText('nightly-sync: site-1').first().waitFor();
-    await page.getByText('Outcome: succeeded (done).').first().waitFor();
-    expect(await page.title()).toContain('Caretaker');
-    const link = page.locator(`a[href="/targets/default/site-1?run=${run}"]`);
-    expect(await link.count()).toBe(1);
+    await board.getByText('nightly-sync: site-1').first().waitFor();
+    await board.getByText('Outcome: succeeded (done).').first().waitFor();
+    expect(await page.title()).toContain('Queues');
+    const link = board.locator(`a[href="/targets/default/site-1?run=${run}"]`);
+    const [opened] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+    await opened.waitForURL('**/targets/default/site-1?*');
     if (process.env['SHOT']) await page.screenshot({ path: process.env['SHOT'] });
     expect(complaints).toEqual([]);
 
-    await page.getByRole('link', { name: 'Back to Caretaker' }).click();
+    await page.getByRole('link', { name: 'Overview' }).click();
     await page.waitForURL(`${world.dashboard.url}/`);
   },
 );

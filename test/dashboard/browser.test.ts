@@ -184,12 +184,13 @@ test.skipIf(withoutBrowser)(
     }
     await page.goto(`${world.dashboard.url}/queues`);
     await page
+      .frameLocator('iframe')
       .getByRole('link', { name: /actions/ })
       .first()
       .waitFor();
     expect(complaints).toEqual([]);
 
-    await page.getByRole('link', { name: 'Back to Caretaker' }).click();
+    await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
   },
 );

@@ -270,6 +270,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/?account=second',
     '/runs?account=default',
     '/system',
+    '/queues',
     '/search',
     '/search?q=site',
     '/search?q=nothing-has-this',

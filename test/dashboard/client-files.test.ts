@@ -19,7 +19,7 @@ test('every file that the pages load is sent with its type and the strict conten
 
   expect(loaded).toEqual([`${folder}style.css`, `${folder}live.js`]);
   expect(imported.length).toBeGreaterThan(0);
-  for (const path of [...loaded, ...imported, `${folder}board.css`]) {
+  for (const path of [...loaded, ...imported]) {
     const { status, headers } = await ask(path);
     expect(status, path).toBe(200);
     expect(headers.get('content-type')).toMatch(path.endsWith('.js') ? /^text\/javascript/ : /^text\/css/);
@@ -44,14 +44,14 @@ test('no other file, inside or outside the folder, can be read', async () => {
 test('pages, JSON, style sheets and the files of bull-board are compressed, and live streams are not', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
-  const [script = ''] = /static\/js\/main[^"]+/.exec(await (await ask('/queues')).text()) ?? [];
+  const [script = ''] = /static\/js\/main[^"]+/.exec(await (await ask('/queues/board')).text()) ?? [];
   const encodingOf = async (path: string, accepted: string) => {
     const { headers, body } = await ask(path, { headers: { 'accept-encoding': accepted } });
     await body?.cancel();
     return [headers.get('content-encoding'), headers.get('vary')];
   };
 
-  for (const path of ['/', '/api/v1/openapi.json', '/client/x/style.css', `/queues/${script}`]) {
+  for (const path of ['/', '/api/v1/openapi.json', '/client/x/style.css', `/queues/board/${script}`]) {
     expect([path, ...(await encodingOf(path, 'gzip'))]).toEqual([path, 'gzip', 'Accept-Encoding']);
     expect([path, ...(await encodingOf(path, 'identity'))]).toEqual([path, null, 'Accept-Encoding']);
   }
@@ -61,10 +61,12 @@ test('pages, JSON, style sheets and the files of bull-board are compressed, and 
 test('a browser keeps the files of bull-board, whose names have a hash, and no page', async () => {
   world = await startWorld();
   const ask = await world.signedIn();
-  const page = await ask('/queues');
+  const page = await ask('/queues/board');
   const [script = ''] = /static\/js\/main[^"]+/.exec(await page.text()) ?? [];
 
   expect(page.headers.get('cache-control')).toBe('no-store');
-  expect((await ask(`/queues/${script}`)).headers.get('cache-control')).toMatch(/^private, .*immutable$/);
-  expect((await ask('/queues/static/js/nothing.js')).headers.get('cache-control')).toBe('no-store');
+  expect((await ask(`/queues/board/${script}`)).headers.get('cache-control')).toMatch(
+    /^private, .*immutable$/,
+  );
+  expect((await ask('/queues/board/static/js/nothing.js')).headers.get('cache-control')).toBe('no-store');
 });

@@ -268,17 +268,17 @@ test('a viewer has no button for what only others may do, and an operator with l
 test('the queues cannot be changed, not even by an admin', async () => {
   const cookie = sessions.get('admin') ?? '';
   const headers = { cookie, origin: world.dashboard.url };
-  const queues = (await (await world.ask('/queues/api/queues', { headers })).json()) as {
+  const queues = (await (await world.ask('/queues/board/api/queues', { headers })).json()) as {
     queues: { name: string }[];
   };
   expect(queues.queues.length).toBeGreaterThan(0);
   for (const { name } of queues.queues) {
     const changes: [string, string][] = [
-      ['PUT', `/queues/api/queues/${name}/pause`],
-      ['PUT', `/queues/api/queues/${name}/empty`],
-      ['PUT', `/queues/api/queues/${name}/clean/completed`],
-      ['PUT', `/queues/api/queues/${name}/retry/failed`],
-      ['POST', `/queues/api/queues/${name}/add`],
+      ['PUT', `/queues/board/api/queues/${name}/pause`],
+      ['PUT', `/queues/board/api/queues/${name}/empty`],
+      ['PUT', `/queues/board/api/queues/${name}/clean/completed`],
+      ['PUT', `/queues/board/api/queues/${name}/retry/failed`],
+      ['POST', `/queues/board/api/queues/${name}/add`],
     ];
     for (const [method, path] of changes) {
       const answer = await world.ask(path, {

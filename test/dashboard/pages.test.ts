@@ -447,7 +447,7 @@ test('every response forbids the browser to load or run anything from elsewhere,
   for (const path of ['/', '/sign-in', '/nowhere', '/healthz']) {
     const { headers } = (await look(path)).answer;
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     );
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('referrer-policy')).toBe('same-origin');
@@ -479,13 +479,13 @@ test('bull-board can be viewed, and nothing can be changed in it', async () => {
   const ask = await world.signedIn();
   const origin = world.dashboard.url;
 
-  const page = await ask('/queues');
-  const slash = await ask('/queues/');
-  const { queues } = (await (await ask('/queues/api/queues')).json()) as { queues: { name: string }[] };
-  const change = await ask('/queues/api/queues/plans/pause', { method: 'PUT', headers: { origin } });
+  const page = await ask('/queues/board');
+  const slash = await ask('/queues/board/');
+  const { queues } = (await (await ask('/queues/board/api/queues')).json()) as { queues: { name: string }[] };
+  const change = await ask('/queues/board/api/queues/plans/pause', { method: 'PUT', headers: { origin } });
 
   expect(page.status).toBe(200);
-  expect(slash.headers.get('location')).toBe('/queues');
+  expect(slash.headers.get('location')).toBe('/queues/board');
   expect(queues.map(({ name }) => name).sort()).toEqual(['actions', 'deliveries', 'plans']);
   expect(change.status).toBe(405);
 });

@@ -24,10 +24,11 @@ test('only health and the sign-in page respond without a session', async () => {
   ];
   const board = [
     '/queues',
-    '/queues/',
-    '/queues/api/queues',
-    '/queues/static/images/logo.svg',
-    '/queues/x/y',
+    '/queues/board',
+    '/queues/board/',
+    '/queues/board/api/queues',
+    '/queues/board/static/images/logo.svg',
+    '/queues/board/x/y',
   ];
 
   for (const path of [...closed, ...board]) expect((await world.ask(path)).status, path).toBe(401);

@@ -156,7 +156,7 @@ test('no credential is stored or shown, and no text controls a terminal', { time
     for (const format of ['csv', 'jsonl']) await printed('runs', 'export', run, '--output', format);
   }
   for (const words of [['runs'], ['policies'], ['doctor']]) await printed(...words);
-  for (const path of ['/', '/runs', '/system', '/metrics', '/api/v1/runs', '/queues/api/queues'])
+  for (const path of ['/', '/runs', '/system', '/metrics', '/api/v1/runs', '/queues/board/api/queues'])
     await served(path, cookie);
   daemon.child.kill('SIGTERM');
   const { stdout, stderr } = await daemon.ended;

@@ -14,7 +14,7 @@ export interface ScreenPage {
 export type Candidates = Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>;
 
 export async function candidatesOf({ caretaker: { records } }: Agency, scene: Scene): Promise<Candidates> {
-  const partial = await records.runs.list({ status: 'partial', limit: 1 });
+  const partial = await records.runs.list({ policy: 'nightly-sync', status: 'partial', limit: 1 });
   const waiting = await records.runs.list({ status: 'awaiting-approval', limit: 1 });
   const failed = await records.runs.list({ status: 'failed', limit: 1 });
   const runs = [scene.running, scene.closedGate, ...waiting, ...partial, ...failed].map(({ id }) => ({ id }));
@@ -27,7 +27,7 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
     '/policies/:name': ['nightly-sync', 'check-hacked', 'activity-logs', 'monthly-maintenance'].map(
       (name) => ({ name }),
     ),
-    '/targets/:account/:id': [{ account: 'default', id: target?.id ?? 'site-0001' }],
+    '/targets/:account/:id': [{ account: 'default', id: target?.id ?? '' }],
     '/notifications/:delivery': (await records.deliveries.list({ limit: 1 })).map(({ id }) => ({
       delivery: id,
     })),
@@ -36,9 +36,6 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
     '/client/:hash': [],
   };
 }
-
-/** Pages that have no route of their own in the table. */
-const others = ['/queues'];
 
 /**
  * The pages for people. A path that ends with a parameter has a picture for each of its candidates; below it, such as
@@ -61,11 +58,12 @@ export async function pagesOf(scene: Scene, candidates: Candidates): Promise<Scr
     return found;
   };
   const pages: ScreenPage[] = [];
-  for (const path of [...routes.flatMap((route) => (isForPeople(route) ? route.path : [])), ...others]) {
+  for (const path of routes.flatMap((route) => (isForPeople(route) ? route.path : []))) {
     const found: string[] = [];
     for (const one of addressesOf(path, candidates)) {
       if (found.length > 0 && !/:\w+$/.test(path)) break;
       if (await isPage(one)) found.push(one);
+      else if (/:\w+$/.test(path)) throw new Error(`${one} has no page.`);
     }
     pages.push(
       ...found.map((one, index) => ({

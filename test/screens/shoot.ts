@@ -37,6 +37,8 @@ export async function shoot(url: string, pages: readonly ScreenPage[], shots: Sh
         await page.goto(`${url}/sign-in`);
         const picture = async ({ name, path }: ScreenPage) => {
           await page.goto(url + path, { waitUntil: 'load' });
+          // The page of bull-board reads the queues by itself.
+          for (const frame of page.frames()) await frame.getByText(/^Loading/).waitFor({ state: 'hidden' });
           await page.screenshot({
             path: join(folder, `${name}.png`),
             fullPage: !shots.firstScreen,

@@ -1,5 +1,4 @@
 /** Approve or reject a run, skip the pause of a rollout, resume it. They do what the commands do. */
-import { isoMinute } from '../../clock.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { approveRun, openTargets, rejectRun } from '../../control/commands/approve-run.ts';
 import { resumeRollout, skipPause } from '../../control/commands/change-rollout.ts';
@@ -9,6 +8,7 @@ import { countOf } from '../../text.ts';
 import { actorOf } from '../auth/actor.ts';
 import { NO_RUN } from '../auth/guard.tsx';
 import { runPath } from '../components/paths.ts';
+import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
@@ -55,10 +55,14 @@ async function ask(
     return sendProblem(c, context, 409, `The run does not wait for an approval: ${run.status}.`);
   const cost = approval.requests === undefined ? '' : `, about ${countOf(approval.requests, 'request')}`;
   const destructive = approval.destructive ? ` Destructive: ${approval.destructive.join(', ')}.` : '';
-  const facts = `${countOf(openTargets(run), 'target')}${cost}. ${approval.why}${destructive} It expires at ${isoMinute(approval.expires)} UTC.`;
+  const facts = `${countOf(openTargets(run), 'target')}${cost}. ${approval.why}${destructive}`;
   return showConfirmation(c, context, {
     title: decision === 'approve' ? `Approve ${run.policy}?` : `Reject ${run.policy}?`,
-    text: `${run.id}: ${facts}`,
+    text: (
+      <>
+        {run.id}: {facts} It expires on <Time at={approval.expires} now={context.clock.now()} show="both" />.
+      </>
+    ),
     button: `${decision === 'approve' ? 'Approve' : 'Reject'} ${countOf(openTargets(run), 'target')}`,
     back: runPath(run.id),
     fields: <DecisionFields run={run} only={decision} />,

@@ -19,10 +19,10 @@ export async function retryText(context: DashboardContext, runs: readonly Run[])
     Math.ceil((requests / Math.max(1, counts.planned)) * counts.failed),
   );
   return [
-    one ? 'A new run' : `${runs.length} new runs, each`,
+    one ? 'A new run,' : `${runs.length} new runs, each`,
     ` with the policy as it was then, ${one ? 'works' : 'work'} on the ${countOf(failed, 'target')} that failed.`,
-    price === undefined ? '' : ` By what the runs cost, this takes about ${price}.`,
-    ' What the new runs change cannot be undone here.',
+    price === undefined ? '' : ` By what the ${one ? 'run' : 'runs'} cost, this takes about ${price}.`,
+    ` What the new ${one ? 'run changes' : 'runs change'} cannot be undone here.`,
     unknown === 0
       ? ''
       : ` For ${countOf(unknown, 'target')} it is unknown whether they changed (unknown-effect): check the account first.`,

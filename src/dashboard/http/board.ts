@@ -6,11 +6,10 @@ import type { Queues } from '../../queue/queues.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { ICON } from '../components/page-icon.ts';
 import { runPath, targetPath } from '../components/paths.ts';
-import { clientPath } from './client-files.ts';
 import type { Env } from './context.ts';
 
-/** Where bull-board is. */
-export const BOARD_PATH = '/queues';
+/** Where bull-board is: in a frame of the page Queues. */
+export const BOARD_PATH = '/queues/board';
 
 /** bull-board, loaded at the first request: that takes nearly as long as to start the rest of the dashboard. */
 export function openBoard(queues: Queues): Handler<Env> {
@@ -46,11 +45,6 @@ async function makeBoard(queues: Queues): Promise<Hono> {
         hideDocsLink: true,
         hideRedisDetails: true,
         favIcon: { default: ICON, alternative: ICON },
-        miscLinks: [
-          { text: 'Overview', url: '/' },
-          { text: 'Runs', url: '/runs' },
-          { text: 'System', url: '/system' },
-        ],
         jobDetails: { defaultTab: 'Logs' },
       },
     },
@@ -83,12 +77,9 @@ export function linkOf({ data, returnvalue }: { data: unknown; returnvalue: unkn
   return { displayText: 'Site and run', href: `${target}?run=${encodeURIComponent(entry.run)}` };
 }
 
-/** The link back to our pages. */
-const BACK_LINK = '<a id="way-back" href="/">← Back to Caretaker</a>';
-
 /**
  * Changes bull-board's page on its way: without files from other servers and without inline styles, which our
- * content policy refuses, and with a link back.
+ * content policy refuses.
  */
 export const ownBoardPage = createMiddleware<Env>(async (c, next) => {
   await next();
@@ -98,7 +89,6 @@ export const ownBoardPage = createMiddleware<Env>(async (c, next) => {
   if (!c.res.headers.get('content-type')?.startsWith('text/html')) return;
   const page = (await c.res.text())
     .replace(/<link[^>]+href="https?:\/\/[^>]*>/g, '')
-    .replace(/<div id="root">[\s\S]*?(?=<script defer)/, `${BACK_LINK}<div id="root">Loading …</div>`)
-    .replace('</head>', `<link href="${clientPath('board.css')}" rel="stylesheet"></head>`);
+    .replace(/<div id="root">[\s\S]*?(?=<script defer)/, '<div id="root">Loading …</div>');
   c.res = new Response(page, c.res);
 });

@@ -48,7 +48,6 @@ function readFiles(): ClientFiles {
   const byName = new Map<string, string>();
   // All of `client/styles/` as one: a page is drawn after one request.
   byName.set('style.css', LAYERS + [...textsIn(new URL('styles/', client), '.css').values()].join(''));
-  for (const [name, text] of textsIn(client, '.css')) byName.set(name, text);
   for (const [name, text] of textsIn(compiled, '.js')) byName.set(name, text);
   const hash = createHash('sha256');
   for (const [name, text] of byName) hash.update(`${name}\0${text}\0`);

@@ -75,6 +75,7 @@ import { showDefinition } from '../pages/policy-definition.tsx';
 import { showPolicy } from '../pages/policy-history.tsx';
 import { showPlan } from '../pages/policy-plan.tsx';
 import { showTrends } from '../pages/policy-trends.tsx';
+import { showQueues } from '../pages/queues.tsx';
 import { sendTargetsCsv, showRun } from '../pages/run.tsx';
 import { sendRunsCsv, showRuns } from '../pages/runs.tsx';
 import { showSchedule } from '../pages/schedule.tsx';
@@ -130,6 +131,7 @@ export const routes: readonly Route[] = [
 
   { method: 'GET', path: '/', ...read, handle: showOverview },
   { method: 'GET', path: '/system', ...readEverything, handle: showSystem },
+  { method: 'GET', path: '/queues', ...readEverything, handle: showQueues },
   { method: 'GET', path: '/runs', ...read, handle: showRuns },
   { method: 'GET', path: '/runs.csv', ...read, handle: sendRunsCsv },
   { method: 'GET', path: '/runs/:id', ...readRun, handle: showRun },

@@ -155,7 +155,7 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
           {state === 'unknown' ? <span class="dim">not known</span> : <Badge word={state} />}
         </td>
         <td data-label="Kind">{kind ?? 'not known'}</td>
-        <td data-label="Last delivered">
+        <td data-label="Delivered">
           {deliveredAt === undefined ? (
             <span class="dim">not known</span>
           ) : (

@@ -1,0 +1,21 @@
+/** The queues as people who use BullMQ know them: bull-board, in a frame, because it is a program of its own. */
+import { showPage } from '../components/layout.tsx';
+import { BOARD_PATH } from '../http/board.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+
+export const showQueues = (c: Exchange, context: DashboardContext) =>
+  showPage(
+    c,
+    context,
+    { title: 'Queues', here: '/queues' },
+    <section class="queues">
+      <div class="page-head">
+        <h1>Queues</h1>
+        <p class="dim">
+          Entries of BullMQ that wait, are in work, or ended in the last day. <a href="/runs">Runs</a> show
+          what became of each site.
+        </p>
+      </div>
+      <iframe src={BOARD_PATH} title="bull-board: the entries of the queues"></iframe>
+    </section>,
+  );
