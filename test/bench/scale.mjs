@@ -101,28 +101,34 @@ async function oneRun(name, { sites, outcomes = 0, workers = 1 }) {
   });
 }
 
-/** So many runs of 20 sites each, at once. */
+/** So many runs of ten sites each, at once. Each has its own sites: two runs never work on a site at the same time. */
 async function manyRuns(runs) {
-  const name = `${number(runs)} runs at once`;
-  const sites = 20;
-  return onStage({ sites }, async (stage) => {
+  const name = runs === 1 ? '1 run of 10 sites' : `${number(runs)} runs of 10 sites at once`;
+  return onStage({ sites: 9_999 }, async (stage) => {
     const store = await storeOf(stage);
     await store.slowlog('RESET');
-    const before = await measured(stage);
+    const began = await measured(stage);
     const begun = performance.now();
-    const names = Array.from({ length: runs }, (_, index) => `bench-${index}`);
-    await Promise.all(
-      names.map((one) =>
-        stage.caretaker.engine.fire(
-          { ...policy(), ...call, name: one },
-          { trigger: 'manual', scheduledFor: Date.now() },
-        ),
-      ),
-    );
+    const fire = (index) =>
+      stage.caretaker.engine.fire(
+        {
+          ...policy(),
+          ...call,
+          name: `bench-${index}`,
+          // Ten sites have a number that ends with these three digits.
+          select: { filters: { url: { contains: `${100 + index}.example` } } },
+        },
+        { trigger: 'manual', scheduledFor: Date.now() },
+      );
+    const fired = await Promise.all(Array.from({ length: runs }, (_, index) => fire(index)));
     while ((await stage.caretaker.records.runs.countActive('default')) > 0) await sleep(100);
+    const ms = performance.now() - begun;
     const after = await measured(stage);
+    const ended = await stage.caretaker.records.runs.many(fired.map(({ id }) => id));
+    const made = ended.reduce((sum, { counts }) => sum + counts.succeeded, 0);
+    if (made !== runs * 10) throw new Error(`${made} of ${runs * 10} notes were made.`);
     return {
-      ...perTarget(name, runs * sites, before, after, performance.now() - begun),
+      ...perTarget(name, made, began, after, ms),
       [`${name}: commands over 1 ms`]: await slowCommands(store, name),
     };
   });
@@ -130,7 +136,7 @@ async function manyRuns(runs) {
 
 /** So many accounts at their limit of 200 requests a minute, with one worker process, for a minute. */
 async function manyAccounts(accounts) {
-  const name = `${number(accounts)} ${accounts === 1 ? 'account' : 'accounts'} at the limit`;
+  const name = `${counted(accounts, 'account')} at the limit`;
   const given = { sites: 3 * LIMIT, rateLimit: LIMIT, windowMs: 60_000, accounts };
   return onStage(given, async (stage) => {
     const store = await storeOf(stage);
@@ -165,7 +171,7 @@ async function manyAccounts(accounts) {
 
 /** What a run of 1,000 sites writes to the append-only file, by the kind of key. */
 async function onDisk() {
-  const sites = Math.max(1, Math.round(1_000 * scale));
+  const sites = some(1_000);
   return onStage({ sites }, async (stage) => {
     await sleep(1_000);
     const before = await bytesByKind(stage.dir);
@@ -182,25 +188,37 @@ async function onDisk() {
   });
 }
 
+const some = (count) => Math.max(1, Math.round(count * scale));
+const counted = (count, word) => `${number(count)} ${word}${count === 1 ? '' : 's'}`;
+
+/** What is measured, one after the other. `BENCH_PARTS=runs,accounts` measures only these. */
+const parts = {
+  sites: scaled([100, 1_000, 10_000, 100_000]).map(
+    (sites) => () => oneRun(`1 run of ${counted(sites, 'site')}`, { sites }),
+  ),
+  history: scaled([100_000, 1_000_000]).map(
+    (outcomes) => () =>
+      oneRun(`${counted(some(1_000), 'site')} after ${counted(outcomes, 'outcome')}`, {
+        sites: some(1_000),
+        outcomes,
+      }),
+  ),
+  workers: [1, 2, 4].map(
+    (workers) => () => oneRun(counted(workers, 'worker'), { sites: some(3_000), workers }),
+  ),
+  runs: scaled([1, 10, 100, 900]).map((runs) => () => manyRuns(runs)),
+  accounts: scaled([1, 10, 100]).map((accounts) => () => manyAccounts(accounts)),
+  disk: [onDisk],
+};
+
 export async function growth() {
+  const wanted = process.env.BENCH_PARTS?.split(',') ?? Object.keys(parts);
   const found = {};
-  const add = (figures) => {
+  for (const measure of wanted.flatMap((part) => parts[part] ?? [])) {
+    const figures = await measure();
     for (const [name, value] of Object.entries(figures)) process.stderr.write(`${name}: ${value}\n`);
     Object.assign(found, figures);
-  };
-  for (const sites of scaled([100, 1_000, 10_000, 100_000]))
-    add(await oneRun(`${number(sites)} sites`, { sites }));
-  for (const outcomes of scaled([100_000, 1_000_000])) {
-    const sites = Math.max(1, Math.round(1_000 * scale));
-    add(await oneRun(`${number(sites)} sites after ${number(outcomes)} outcomes`, { sites, outcomes }));
   }
-  for (const workers of [1, 2, 4]) {
-    const sites = Math.max(1, Math.round(3_000 * scale));
-    add(await oneRun(`${workers} ${workers === 1 ? 'worker' : 'workers'}`, { sites, workers }));
-  }
-  for (const runs of scaled([1, 10, 100, 1_000])) add(await manyRuns(runs));
-  for (const accounts of scaled([1, 10, 100])) add(await manyAccounts(accounts));
-  add(await onDisk());
   return found;
 }
 

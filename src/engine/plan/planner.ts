@@ -1,10 +1,10 @@
 /**
  * Makes plans in this process, outside the queue's slots.
  *
- * An entry only starts a plan. Then this process holds the plan by a lease, which expires seconds after the
- * process dies, and continues it page by page as the budget allows. A plan that waits for the next window
- * holds no slot and no connection. From time to time the supervisor queues an entry for each run without a
- * plan. An entry whose plan is in progress in any process does nothing.
+ * An entry only starts a plan, or lets it wait until another one of its account is made. Then this process holds
+ * the plan by a lease, which expires seconds after the process dies, and continues it page by page as the budget
+ * allows. A plan that waits for the next window holds no slot and no connection. From time to time the supervisor
+ * queues an entry for each run without a plan. An entry whose plan is in progress in any process does nothing.
  */
 import { setMaxListeners } from 'node:events';
 import type { Entry, Report } from '../../queue/entry.ts';
@@ -19,9 +19,13 @@ const MAX_PLANS_PER_ACCOUNT = 20;
 const LEASE_MS = 6_000;
 const RENEW_INTERVAL_MS = 2_000;
 
+type PlanEntry = Extract<Entry, { kind: 'plan' }>;
+
 export class Planner {
   /** By run. */
   private readonly plans = new Map<string, { account: string | undefined; made: Promise<void> }>();
+  /** Entries that start when another plan of their account is made, by run. They are lost with the process. */
+  private readonly waiting = new Map<string, { account: string; entry: PlanEntry }>();
   private readonly stopping = new AbortController();
 
   constructor(private readonly deps: EngineDeps) {
@@ -33,7 +37,7 @@ export class Planner {
    * Starts the plan of an entry, unless a process is making it already. Resolves when the plan has started, or
    * with why it has not.
    */
-  async begin(entry: Extract<Entry, { kind: 'plan' }>): Promise<Report> {
+  async begin(entry: PlanEntry): Promise<Report> {
     const { records, owner } = this.deps;
     if (this.stopping.signal.aborted) return notStarted('This process is stopping.');
     if (this.plans.has(entry.run)) return notStarted('This process is making the plan already.');
@@ -42,18 +46,41 @@ export class Planner {
     if (!this.deps.serves(run.account))
       return notStarted(`This process has no configuration for the account ${run.account}.`);
     const beside = [...this.plans.values()].filter(({ account }) => account === run.account);
-    if (beside.length >= MAX_PLANS_PER_ACCOUNT)
+    if (beside.length >= MAX_PLANS_PER_ACCOUNT) {
+      this.waiting.set(run.id, { account: run.account, entry });
       return notStarted(
-        `This process makes ${MAX_PLANS_PER_ACCOUNT} plans of the account ${run.account} already.`,
+        `This process makes ${MAX_PLANS_PER_ACCOUNT} plans of the account ${run.account} already. This one starts after them.`,
       );
+    }
     if (!(await records.locks.acquire(leaseOf(run.id), owner, LEASE_MS)))
       return notStarted('Another process is making the plan.');
-    const made = this.make(entry).finally(() => this.plans.delete(run.id));
+    const made = this.make(entry).finally(() => {
+      this.plans.delete(run.id);
+      void this.beginNext(run.account);
+    });
     this.plans.set(run.id, { account: run.account, made });
     return {
       result: { plan: 'started', account: run.account },
       log: [`The plan of ${run.id} was started for the account ${run.account}. Its result is in the run.`],
     };
+  }
+
+  /** Starts a waiting plan of the account. */
+  private async beginNext(account: string): Promise<void> {
+    for (const [run, { account: itsAccount, entry }] of this.waiting) {
+      if (itsAccount !== account) continue;
+      this.waiting.delete(run);
+      try {
+        await this.begin(entry);
+      } catch (error) {
+        this.deps.log.warn(
+          { run, err: error },
+          'a plan could not be started; the supervisor queues it again',
+        );
+      }
+      // Another process may have made it meanwhile.
+      if (this.plans.has(run)) return;
+    }
   }
 
   /** Stops the plans in progress. Other processes make them later. */
@@ -62,7 +89,7 @@ export class Planner {
     await Promise.all([...this.plans.values()].map(({ made }) => made));
   }
 
-  private async make(entry: Extract<Entry, { kind: 'plan' }>): Promise<void> {
+  private async make(entry: PlanEntry): Promise<void> {
     const { records, owner, log } = this.deps;
     const done = new AbortController();
     const renewing = this.keepLease(entry.run, done.signal);
