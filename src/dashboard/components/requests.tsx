@@ -11,7 +11,7 @@ export const Requests = ({ target: { requests = [], moreRequests, startedAt } }:
       <h3>Requests</h3>
       <ol class="plain">
         {requests.map((request) => (
-          <li class={isFailure(request) ? 'is-failed' : ''}>
+          <li class={isFailure(request) ? 'is-failed' : 'is-succeeded'}>
             <p>
               <code>{request.operation}</code>
               <span class="status">

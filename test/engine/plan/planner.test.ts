@@ -13,7 +13,10 @@ test('of 45 runs that start at once 20 are planned at a time, and the others dir
   const { engine, records, link } = world.caretaker;
   const runs = await Promise.all(
     Array.from({ length: 45 }, (_, index) =>
-      engine.fire(aPolicy({ name: `policy-${index}` }), { trigger: 'manual', scheduledFor: world.clock.now() }),
+      engine.fire(aPolicy({ name: `policy-${index}` }), {
+        trigger: 'manual',
+        scheduledFor: world.clock.now(),
+      }),
     ),
   );
   const gate = aGate();
