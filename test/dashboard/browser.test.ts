@@ -190,6 +190,7 @@ test.skipIf(withoutBrowser)(
       .waitFor();
     expect(complaints).toEqual([]);
 
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
   },

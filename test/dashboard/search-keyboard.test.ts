@@ -43,6 +43,7 @@ test.skipIf(withoutBrowser)(
 
     // The page of the results, without waiting for suggestions.
     await page.goto(`${url}/search?q=reports`);
+    await page.locator('a:focus').waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${url}/policies/monthly-reports`);
     expect(complaints).toEqual([]);
