@@ -87,6 +87,8 @@ export const alike = ({ code, stdout, stderr }: Ended) => {
     output
       .replaceAll(/\d{8}T\d{6}(\d{3})?Z(-[\w-]+)?/g, '<time>')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      // Runs that were started one after the other may wait until different minutes.
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\dZ/g, '<minute>')
       // Whether a site is looked at once more depends on how long its sync takes.
       .replaceAll(/\{"operation":"showSite"[^}]*\},?/g, '')
       .replaceAll(/\b\d+:\d\d\b/g, '<duration>')
