@@ -70,3 +70,26 @@ test('a policy without a schedule, for a day that never comes, or that is disabl
   expect(nextFirings(aPolicy({ cron: ['0 0 31 2 *'] }), now, 5)).toEqual([]);
   expect(nextFirings(aPolicy({ disabled: true }), now, 5)).toEqual([]);
 });
+
+test('what was asked before does not change what is answered, whatever is asked, while time passes', () => {
+  const kept = aPolicy({
+    cron: ['*/20 3-5 * * *', '0 12 * * 1'],
+    jitterMs: 300_000,
+    blackout: [{ from: '2026-11-24', to: '2026-11-24' }],
+  });
+  const HOUR = 3_600_000;
+  let checked = 0;
+  for (let now = at('2026-11-22T00:00:00Z'); now < at('2026-11-27T00:00:00Z'); now += 37 * 60_000) {
+    for (const [count, ahead] of [
+      [1, Number.POSITIVE_INFINITY],
+      [300, 24 * HOUR],
+      [5, Number.POSITIVE_INFINITY],
+      [2, 3 * HOUR],
+    ] as const) {
+      const fresh = nextFirings(structuredClone(kept), now, count, now + ahead);
+      expect(nextFirings(kept, now, count, now + ahead)).toEqual(fresh);
+      checked += fresh.length;
+    }
+  }
+  expect(checked).toBeGreaterThan(1_000);
+});

@@ -26,6 +26,8 @@ export class Planner {
   private readonly plans = new Map<string, { account: string | undefined; made: Promise<void> }>();
   /** Entries that start when another plan of their account is made, by run. They are lost with the process. */
   private readonly waiting = new Map<string, { account: string; entry: PlanEntry }>();
+  /** Resolves when no waiting plan is being started. */
+  private beginning: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
 
   constructor(private readonly deps: EngineDeps) {
@@ -54,9 +56,13 @@ export class Planner {
     }
     if (!(await records.locks.acquire(leaseOf(run.id), owner, LEASE_MS)))
       return notStarted('Another process is making the plan.');
+    if (this.stopping.signal.aborted) {
+      await records.locks.release(leaseOf(run.id), owner);
+      return notStarted('This process is stopping.');
+    }
     const made = this.make(entry).finally(() => {
       this.plans.delete(run.id);
-      void this.beginNext(run.account);
+      this.beginning = this.beginning.then(() => this.beginNext(run.account));
     });
     this.plans.set(run.id, { account: run.account, made });
     return {
@@ -78,8 +84,8 @@ export class Planner {
           'a plan could not be started; the supervisor queues it again',
         );
       }
-      // Another process may have made it meanwhile.
-      if (this.plans.has(run)) return;
+      // It was started, or waits again behind another one. Otherwise another process has made it meanwhile.
+      if (this.plans.has(run) || this.waiting.has(run)) return;
     }
   }
 
@@ -87,6 +93,7 @@ export class Planner {
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all([...this.plans.values()].map(({ made }) => made));
+    await this.beginning;
   }
 
   private async make(entry: PlanEntry): Promise<void> {
