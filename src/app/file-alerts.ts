@@ -13,17 +13,15 @@ const PREFIX = 'policy-file ';
 /** Costs one request to Redis, and one for each file that is broken or was. */
 export async function noteBrokenFiles(
   { alerts }: Pick<Records, 'alerts'>,
-  { findings, policies }: Pick<PolicyWatcher, 'findings' | 'policies'>,
+  watcher: Pick<PolicyWatcher, 'findings' | 'kept' | 'policies'>,
   at: number,
 ): Promise<void> {
   const broken = new Map<string, string>();
-  const files = new Set(policies().map(({ file }) => file));
-  for (const finding of findings().toReversed()) {
-    const rest = files.has(finding.file)
-      ? 'Its policies stay active as they were before.'
-      : 'None of its policies is active.';
-    broken.set(shortFile(finding.file), `${placeOf(finding)}: ${finding.message} ${rest}`);
-  }
+  for (const finding of watcher.findings().toReversed())
+    broken.set(
+      shortFile(finding.file),
+      `${placeOf(finding)}: ${finding.message} ${activeOf(finding.file, watcher)}`,
+    );
   for (const [file, error] of broken)
     await alerts.raise(PREFIX + file, {
       type: 'system',
@@ -42,4 +40,12 @@ export async function noteBrokenFiles(
       detail,
     });
   }
+}
+
+/** What is active of a file with errors. Of a folder that cannot be read, all policies are kept. */
+function activeOf(file: string, { kept, policies }: Pick<PolicyWatcher, 'kept' | 'policies'>): string {
+  if (kept().some((one) => one.file === file))
+    return 'Policies that cannot be read stay active as they were before.';
+  if (policies().some((one) => one.file === file)) return 'Only its policies without errors are active.';
+  return 'None of its policies is active.';
 }

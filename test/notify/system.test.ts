@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { FIXED_AFTER_MS, noteBrokenFiles } from '../../src/app/file-alerts.ts';
 import { watchSystem } from '../../src/notify/system-watch.ts';
 import type { Policy } from '../../src/policy/policy.ts';
+import type { KeptPolicy } from '../../src/records/presence-store.ts';
 import { systemWords } from '../../src/settings/notify-words.ts';
 import type { Diagnostic } from '../../src/yaml/diagnostic.ts';
 import { startReceiver } from './receiver.ts';
@@ -76,8 +77,9 @@ test('a broken policy file and its correction are told once, though processes re
   const { ops, world } = await twoProcesses();
   const file = `${mkdtempSync('/tmp/policies-')}/nightly.yaml`;
   const findings = () => [{ file, line: 3, column: 5, message: 'It is broken.' } as Diagnostic];
-  const broken = { findings, policies: () => [{ file } as Policy] };
-  const fine = { findings: () => [], policies: () => [] };
+  const kept = () => [{ file } as KeptPolicy];
+  const broken = { findings, kept, policies: () => [{ file } as Policy] };
+  const fine = { findings: () => [], kept: () => [], policies: () => [] };
   const { clock, records } = world;
   const look = async (...watchers: (typeof broken)[]) => {
     for (const watcher of watchers) await noteBrokenFiles(records, watcher, clock.now());
@@ -89,7 +91,7 @@ test('a broken policy file and its correction are told once, though processes re
   await world.notifier.deliverDue();
   expect(toldTo(ops)).toEqual(['system.policy-file-broken']);
   expect(letterOf(ops).data.text).toMatch(
-    /nightly\.yaml has errors: .*:3:5: It is broken\. Its policies stay active/,
+    /nightly\.yaml has errors: .*:3:5: It is broken\. Policies that cannot be read stay active/,
   );
 
   await clock.advance(FIXED_AFTER_MS);
@@ -98,15 +100,26 @@ test('a broken policy file and its correction are told once, though processes re
   expect(toldTo(ops)).toEqual(['system.policy-file-broken', 'system.policy-file-fixed']);
 });
 
-test('of a new file with errors it is told that none of its policies is active', async () => {
+test.each([
+  ['a folder that cannot be read', '/policies', '/policies', [], 'Policies that cannot be read stay active'],
+  [
+    'a file with an error in a new policy',
+    '/a.yaml',
+    undefined,
+    ['/a.yaml'],
+    'Only its policies without errors',
+  ],
+  ['a new file with errors', '/a.yaml', undefined, ['/b.yaml'], 'None of its policies is active'],
+])('of %s it is told what is active', async (_what, file, keptIn, activeIn, expected) => {
   const { ops, world } = await twoProcesses();
-  const findings = () => [
-    { file: '/policies/new.yaml', line: 1, column: 1, message: 'It is broken.' } as Diagnostic,
-  ];
-  const policies = () => [{ file: '/policies/nightly.yaml' } as Policy];
-  await noteBrokenFiles(world.records, { findings, policies }, world.clock.now());
+  const watcher = {
+    findings: () => [{ file, line: 1, column: 1, message: 'It is broken.' } as Diagnostic],
+    kept: () => (keptIn === undefined ? [] : [{ file: keptIn } as KeptPolicy]),
+    policies: () => activeIn.map((one) => ({ file: one }) as Policy),
+  };
+  await noteBrokenFiles(world.records, watcher, world.clock.now());
   await world.notifier.deliverDue();
-  expect(letterOf(ops).data.text).toMatch(/It is broken\. None of its policies is active\./);
+  expect(letterOf(ops).data.text).toContain(`It is broken. ${expected}`);
 });
 
 test('missed times are told once, with how many', async () => {
