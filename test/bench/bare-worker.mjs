@@ -37,9 +37,13 @@ const handlers = {
     const { id, step } = job.data;
     if (step === undefined) {
       await job.updateData({ id, step: 'calling', at: Date.now() });
-      const isRefused = await send('POST', `/sites/${id}/sync`).catch(() => 'refused');
+      // Refused syncs are counted by the service: see `throughput`.
+      const started = await send('POST', `/sites/${id}/sync`).then(
+        () => true,
+        () => false,
+      );
       await job.updateData({ id, step: 'called' });
-      if (isRefused === 'refused') return;
+      if (!started) return;
     } else {
       const { site } = await send('GET', `/sites/${id}`);
       if (!site.sync.in_progress) return;
