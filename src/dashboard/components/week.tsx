@@ -2,6 +2,7 @@
 import type { Calendar } from '../queries/schedule.ts';
 import { type Entry, type Shown, startOf } from '../queries/schedule-entries.ts';
 import { Icon } from './icon.tsx';
+import { number } from './progress.tsx';
 import { clockIn, dayName } from './zoned.ts';
 
 /** So many lines of a day; the others are counted. */
@@ -43,8 +44,8 @@ export const WeekCalendar = ({
               {dayName(day)}
               {day === today && <span class="unseen">, today</span>}
             </span>
-            <span class="dim" title={`${runs} times on the schedule`}>
-              {runs}
+            <span class="dim" title={`${number(runs)} times on the schedule`}>
+              {number(runs)}
             </span>
           </a>
           <ul>
