@@ -53,25 +53,34 @@ export async function dispatch(deps: EngineDeps, account: string): Promise<numbe
   } = await deps.link(account).budget.state();
   if (failingSince === undefined) {
     const allocated = await records.targets.allocate(account, clock.now(), availableForActions);
-    await Promise.all(allocated.map((one) => dispatchRun(deps, one, 'all')));
+    await dispatchRuns(deps, allocated, 'all');
     return resetsAt > clock.now() ? resetsAt : undefined;
   }
   // During an outage nothing new is started. A target that was started before finds out when the service is
   // back.
   if (clock.now() < failedAt + probeAfterMs(failedAt - failingSince)) return undefined;
-  for (const run of await records.runs.active(account))
-    await dispatchRun(deps, { run: run.id, count: 1 }, 'started');
+  const runs = await records.runs.active(account);
+  await dispatchRuns(
+    deps,
+    runs.map(({ id }) => ({ run: id, count: 1 })),
+    'started',
+  );
   return undefined;
 }
 
-async function dispatchRun(
-  deps: EngineDeps,
-  { run, count, acting }: Omit<Allocated, 'acting'> & { acting?: number },
+/** Dispatches targets of several runs, with one addition to the queue for all of them. */
+async function dispatchRuns(
+  { records, queues, clock }: EngineDeps,
+  runs: readonly (Omit<Allocated, 'acting'> & { acting?: number })[],
   which: 'all' | 'started',
 ): Promise<void> {
-  const dispatched = await deps.records.targets.dispatch(run, deps.clock.now(), count, which, acting);
-  if (dispatched.length === 0) return;
-  await deps.queues.put(dispatched.map(({ id, fence }) => ({ kind: 'act', run, target: id, fence })));
+  const entries = await Promise.all(
+    runs.map(async ({ run, count, acting }) => {
+      const dispatched = await records.targets.dispatch(run, clock.now(), count, which, acting);
+      return dispatched.map(({ id, fence }) => ({ kind: 'act' as const, run, target: id, fence }));
+    }),
+  );
+  if (entries.some((one) => one.length > 0)) await queues.put(entries.flat());
 }
 
 /**
@@ -86,27 +95,32 @@ export const failuresThatStop = (threshold: Threshold, planned: number): number 
     ? threshold.count
     : Math.max(MIN_FAILURES, Math.ceil((planned * threshold.percent) / 100));
 
+export function hasTooManyFailed(run: Run): boolean {
+  const threshold = policyOf(run).limits.stopAfterFailures;
+  return threshold !== undefined && run.counts.failed >= failuresThatStop(threshold, run.counts.planned);
+}
+
 /**
  * Applies the run's `stop_after_failures`: targets in flight continue to their end, and no others are
  * started.
  */
 export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Promise<void> {
   const run = await deps.records.runs.get(runId);
-  if (!run || run.ending) return;
-  const threshold = policyOf(run).limits.stopAfterFailures;
-  if (!threshold) return;
+  if (!run || run.ending || !hasTooManyFailed(run)) return;
   const { failed, planned } = run.counts;
-  if (failed < failuresThatStop(threshold, planned)) return;
   const detail = `Stopped after ${failed} of ${planned} targets failed (limits.stop_after_failures).`;
   await deps.records.runs.end(run, 'safety-limit', detail);
   await endUnstarted(deps, { ...run, ending: 'safety-limit' });
 }
 
+/** Whether all targets of a run have their outcome. */
+export const isDone = ({ planComplete, counts }: Run): boolean =>
+  planComplete === true && endedCount(counts) >= counts.planned;
+
 /** Ends a run when all of its targets have their outcome. Of several callers, exactly one ends it. */
 export async function finishIfDone(deps: EngineDeps, runId: string): Promise<void> {
   const run = await deps.records.runs.get(runId);
-  if (!run || isFinal(run.status) || !run.planComplete) return;
-  if (endedCount(run.counts) < run.counts.planned) return;
+  if (!run || isFinal(run.status) || !isDone(run)) return;
   await concludeRun(deps, run, finalStatus(run));
 }
 

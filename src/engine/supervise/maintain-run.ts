@@ -6,7 +6,14 @@ import { timedOut, unknownAfterRollback } from '../act/decide.ts';
 import { checkDeadline } from '../deadline.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
-import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from '../finish-run.ts';
+import {
+  afterTargets,
+  concludeRun,
+  finishIfDone,
+  hasTooManyFailed,
+  isDone,
+  stopIfTooManyFailed,
+} from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
 import { advance } from '../rollout/advance.ts';
@@ -77,9 +84,10 @@ export async function maintainRun(
     return;
   }
   await endLate(deps, run, accountState);
-  await stopIfTooManyFailed(deps, run.id);
+  // Both read the run again. What changed since this one was read is seen in the next round.
+  if (hasTooManyFailed(run)) await stopIfTooManyFailed(deps, run.id);
   await recoverLost(deps, run);
-  await finishIfDone(deps, run.id);
+  if (isDone(run)) await finishIfDone(deps, run.id);
   if (run.rollout) await advance(deps, run.id, accountState.gates);
 }
 
