@@ -172,7 +172,7 @@ const conflictingRuns = {
 
 /** The runs of the same policy that have not ended, oldest first. */
 const otherActiveRuns = async ({ records }: EngineDeps, { id, account, policy }: Run): Promise<Run[]> =>
-  (await records.runs.active(account)).filter((run) => run.policy === policy && run.id !== id);
+  (await records.runs.active(account, { policy })).filter((run) => run.id !== id);
 
 async function overlapDetail(deps: EngineDeps, run: Run, overlap: Overlap): Promise<string> {
   const others = await otherActiveRuns(deps, run);

@@ -2,7 +2,7 @@ import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 
 /** How many runs are kept. With more runs at a time, some are read again. */
-const MAX_RUNS = 100;
+const MAX_RUNS = 1_000;
 
 /**
  * What never changes of a run, read once for all of its targets. Starts again when Redis was emptied or restored:

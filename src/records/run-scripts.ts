@@ -65,11 +65,9 @@ local known = args.scheduled_at ~= ''
 if known and args.backfill == '0' then return 2 end
 if args.overlap ~= '' then
   local started, queued = 0, 0
-  for _, id in ipairs(redis.call('SMEMBERS', keys.active_runs)) do
-    local policy, status = unpack(redis.call('HMGET', args.run_prefix .. id, 'policy', 'status'))
-    if policy == args.policy then
-      if status == 'queued' then queued = queued + 1 else started = started + 1 end
-    end
+  for _, id in ipairs(redis.call('ZINTER', 2, keys.runs_of_policy, keys.active_runs)) do
+    local status = redis.call('HGET', args.run_prefix .. id, 'status')
+    if status == 'queued' then queued = queued + 1 else started = started + 1 end
   end
   local waiting = started > 0 and queued or queued - 1
   if args.overlap == 'any' and started + queued > 0 then return 3 end

@@ -196,9 +196,15 @@ export class RunStore {
     return idsContaining(this.store, part, limit);
   }
 
-  /** The runs of an account that have not ended, oldest first. */
-  async active(account: string): Promise<Run[]> {
-    const runs = await this.many(await this.store.smembers(keys.activeRuns(account)));
+  /**
+   * The runs of an account that have not ended, oldest first: all, or those of a policy or in a status. Then no others
+   * are read, however many are active.
+   */
+  async active(account: string, only: { policy?: string; status?: RunStatus } = {}): Promise<Run[]> {
+    const indexes = [keys.activeRuns(account)];
+    if (only.policy !== undefined) indexes.push(keys.runsOfPolicy(only.policy));
+    if (only.status !== undefined) indexes.push(keys.runsInStatus(only.status));
+    const runs = await this.many(await this.store.zinter(indexes.length, indexes));
     return runs.sort((a, b) => a.createdAt - b.createdAt);
   }
 

@@ -312,5 +312,5 @@ const isActive = ({ policies }: SchedulerDeps, { name, hash }: Policy): boolean 
 
 /** Catch-ups of `mode: all` run one after the other, and so do the firings after them. */
 async function hasActiveRun({ records }: SchedulerDeps, { name, account }: Policy): Promise<boolean> {
-  return (await records.runs.active(account)).some((run) => run.policy === name);
+  return (await records.runs.active(account, { policy: name })).length > 0;
 }

@@ -329,6 +329,22 @@ describe('the list of runs', () => {
     expect(ids(await records.runs.active('agency'))).toEqual([second.id]);
   });
 
+  test('of active runs contains those of a policy and in a status, oldest first', async () => {
+    const [ended, first, second] = [await created(), await created(), await created()];
+    const other = await created({ policy: 'other' });
+    await created({ account: 'elsewhere' });
+    await through(ended, 'planning', 'failed');
+    await through(second, 'planning');
+
+    const active = async (only: { policy?: string; status?: RunStatus }) =>
+      ids(await records.runs.active('agency', only));
+    expect(await active({ policy: 'nightly' })).toEqual(ids([first, second]));
+    expect(await active({ status: 'planning' })).toEqual(ids([second]));
+    expect(await active({ policy: 'other', status: 'queued' })).toEqual(ids([other]));
+    expect(await active({ policy: 'other', status: 'planning' })).toEqual([]);
+    expect(await active({ policy: 'unknown' })).toEqual([]);
+  });
+
   test('of active runs excludes those that were skipped when created', async () => {
     await created({ status: 'skipped', finishedAt: 1_000 });
     expect(await records.runs.active('agency')).toEqual([]);

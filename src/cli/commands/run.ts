@@ -103,8 +103,7 @@ export async function watchOrDetach(
   { output, detach, targetsNamed = false }: GlobalOptions & { detach?: boolean; targetsNamed?: boolean },
 ): Promise<number> {
   if (fired.status === 'skipped') {
-    const active = await caretaker.records.runs.active(fired.account);
-    const other = active.find((run) => run.policy === fired.policy);
+    const [other] = await caretaker.records.runs.active(fired.account, { policy: fired.policy });
     const activeProcess = other && (await findActiveProcess(caretaker, other.account));
     return showSkipped(fired, other && { run: other, activeProcess }, terminal, { output, detach });
   }

@@ -147,8 +147,7 @@ async function runThatActs(
   { records }: Pick<BaseDeps, 'records'>,
   { account, policy, target: id }: Announced,
 ): Promise<string | undefined> {
-  for (const run of await records.runs.active(account)) {
-    if (run.policy !== policy) continue;
+  for (const run of await records.runs.active(account, { policy })) {
     const target = await records.targets.get(run.id, id);
     if (target && target.state !== 'pending' && target.state !== 'ended') return run.id;
   }

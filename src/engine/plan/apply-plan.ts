@@ -81,7 +81,7 @@ export async function needApplicable(
   if (!jobOf(registry, policy))
     throw new SavedPlanError(`There is no job "${policy.job}" any more. Plan again.`);
   const overlap = policy.schedule?.overlap ?? 'skip';
-  const active = (await records.runs.active(policy.account)).find((run) => run.policy === policy.name);
+  const [active] = await records.runs.active(policy.account, { policy: policy.name });
   if (active && overlap === 'skip')
     throw new SavedPlanError(
       `The plan was not applied: the run ${active.id} of the policy ${policy.name} is still ${active.status}. Apply the plan when it has ended.`,

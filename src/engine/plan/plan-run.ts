@@ -65,7 +65,7 @@ async function startPlanning(deps: EngineDeps, run: Run): Promise<boolean> {
   if (run.status !== 'queued') return false;
   const policy = policyOf(run);
   // Decided again here: two firings at the same time may each have seen no other run.
-  const turn = decideOverlap(run, await records.runs.active(run.account), policy);
+  const turn = decideOverlap(run, await records.runs.active(run.account, { policy: run.policy }), policy);
   if (turn === 'start') {
     const at = clock.now();
     return records.runs.move(run, 'planning', { at, deadline: at + policy.timeout.runMs });

@@ -57,8 +57,7 @@ export async function probeAccount(deps: EngineDeps, account: string, signal?: A
  */
 export async function admitAccount(deps: EngineDeps, account: string): Promise<void> {
   const { records, clock, log } = deps;
-  for (const run of await records.runs.active(account)) {
-    if (run.status !== 'blocked') continue;
+  for (const run of await records.runs.active(account, { status: 'blocked' })) {
     await records.runs.clearDetail(run.id);
     // A run that was blocked while planning has no usable plan: it is planned again.
     await records.runs.move(run, run.planComplete ? 'running' : 'planning', { at: clock.now() });
