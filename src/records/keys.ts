@@ -81,9 +81,9 @@ export const keys = {
   /** The findings of a policy's last runs in an account, and when the latest whole run began of which they are. */
   findings: (account: string, policy: string) => `${PREFIX}:findings:${account}:${policy}`,
   findingsAt: (account: string, policy: string) => `${PREFIX}:findings-at:${account}:${policy}`,
-  /** The indexes of the findings of a policy in an account, and the policies that have some: see `finding-indexes.ts`. */
   /** The acknowledged findings of a policy: see `acknowledgement-store.ts`. */
   acknowledged: (account: string, policy: string) => `${PREFIX}:acknowledged:${account}:${policy}`,
+  /** The indexes of the findings of a policy in an account, and the policies that have some: see `finding-indexes.ts`. */
   findingPolicies: `${PREFIX}:finding-policies`,
   findingsSince: (account: string, policy: string, severity: string) =>
     `${PREFIX}:findings-since:${account}:${policy}:${severity}`,
