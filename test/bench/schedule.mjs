@@ -102,7 +102,7 @@ async function latenesses(folder, from) {
         records.ledger.between(nameOf(number), from, from + (MINUTES - 1) * MINUTE, 100),
       ),
     );
-    const late = ledgers.flat().map(({ moment, at }) => at - moment);
+    const late = ledgers.flat().map(({ scheduledFor, at }) => at - scheduledFor);
     if (late.length !== EVERY_MINUTE * MINUTES) throw new Error(`${late.length} firings were recorded.`);
     return late.sort((a, b) => a - b);
   } finally {
