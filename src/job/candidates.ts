@@ -84,10 +84,9 @@ export type AnyItem = { [List in CandidateList]: Item<List> }[CandidateList];
 export function singleViewOf(list: CandidateList): { operation: OperationId; parameter: string } | undefined {
   const prefix = `${operationOf(list).path}/`;
   for (const [operation, { method, path }] of Object.entries(operations)) {
-    const parameter = pathParameters(path).at(-1);
-    if (method === 'GET' && parameter !== undefined && path === `${prefix}{${parameter}}`) {
-      return { operation: operation as OperationId, parameter };
-    }
+    if (method !== 'GET' || !path.startsWith(prefix)) continue;
+    const [, parameter] = /^\{(\w+)\}$/.exec(path.slice(prefix.length)) ?? [];
+    if (parameter !== undefined) return { operation: operation as OperationId, parameter };
   }
   return undefined;
 }

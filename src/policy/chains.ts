@@ -69,10 +69,17 @@ export interface ChainNode<P> {
 /** The chains of these policies as trees: the roots follow no policy of the list. */
 export function chainsOf<P extends Parameters<typeof linkOf>[0]>(policies: readonly P[]): ChainNode<P>[] {
   const links = linksByName(policies.map(linkOf));
+  const roots: P[] = [];
+  const followers = new Map<string, P[]>();
+  for (const policy of policies) {
+    const link = linkOf(policy);
+    const isUsable = chainFault(link, links) === undefined;
+    if (link.after === undefined || !isUsable) roots.push(policy);
+    else followers.set(link.after, [...(followers.get(link.after) ?? []), policy]);
+  }
   const nodeOf = (policy: P): ChainNode<P> => ({
     policy,
-    followers: policies.filter((one) => isUsable(one) && linkOf(one).after === policy.name).map(nodeOf),
+    followers: (followers.get(policy.name) ?? []).map(nodeOf),
   });
-  const isUsable = (policy: P) => chainFault(linkOf(policy), links) === undefined;
-  return policies.filter((one) => linkOf(one).after === undefined || !isUsable(one)).map(nodeOf);
+  return roots.map(nodeOf);
 }
