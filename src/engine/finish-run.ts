@@ -95,6 +95,7 @@ export const failuresThatStop = (threshold: Threshold, planned: number): number 
     ? threshold.count
     : Math.max(MIN_FAILURES, Math.ceil((planned * threshold.percent) / 100));
 
+/** Whether so many targets of a run failed that its `stop_after_failures` ends it. */
 export function hasTooManyFailed(run: Run): boolean {
   const threshold = policyOf(run).limits.stopAfterFailures;
   return threshold !== undefined && run.counts.failed >= failuresThatStop(threshold, run.counts.planned);

@@ -84,8 +84,9 @@ export async function maintainRun(
     return;
   }
   await endLate(deps, run, accountState);
-  // Both read the run again. What changed since this one was read is seen in the next round.
-  if (hasTooManyFailed(run)) await stopIfTooManyFailed(deps, run.id);
+  // Each reads the run again. What changed since this one was read is seen in the next round; but no batch of a rollout
+  // begins after too many failures.
+  if (run.rollout || hasTooManyFailed(run)) await stopIfTooManyFailed(deps, run.id);
   await recoverLost(deps, run);
   if (isDone(run)) await finishIfDone(deps, run.id);
   if (run.rollout) await advance(deps, run.id, accountState.gates);
