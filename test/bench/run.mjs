@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- --runs 5 --only night,start --json]`: measures the figures of docs/performance.md on
- * this machine. All of it takes about twelve minutes. A speed is meaningful only compared with others of the
- * same measurement.
+ * this machine. All but `readers`, `dashboard` and `scale` takes a quarter of an hour. A speed is meaningful only
+ * compared with others of the same measurement.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
