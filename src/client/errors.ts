@@ -127,3 +127,11 @@ export class UnreadableError extends UnavailableError {
     this.message = cause.message;
   }
 }
+
+/**
+ * A process that was suspended must not send a late request: another process may be working on the same
+ * target by then.
+ */
+export class LateError extends Error {
+  override readonly message = 'this process was suspended, and did not send the request late';
+}

@@ -2,13 +2,12 @@
  * One HTTP exchange with the service over undici: where the token is sent, how long to wait, how much to
  * read. `client.ts` decides what a status means.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import { decoded, EncodingError } from './encoding.ts';
-import { NotTheServiceError, RedirectedError, UnavailableError } from './errors.ts';
+import { LateError, NotTheServiceError, RedirectedError, UnavailableError } from './errors.ts';
 import { asPdf, PdfError } from './pdf.ts';
 
 /** The largest JSON body that is read. A page of 100 sites has about 65 kB. */
@@ -47,47 +46,6 @@ export interface Exchange {
   isLate?: (() => boolean) | undefined;
 }
 
-/**
- * A process that was suspended must not send a late request: another process may be working on the same
- * target by then.
- */
-class LateError extends Error {
-  override readonly message = 'this process was suspended, and did not send the request late';
-}
-
-/** Checks the deadline once the connection is open, which may take a while. */
-class Guard extends DecoratorHandler implements Dispatcher.DispatchHandler {
-  constructor(
-    private readonly handler: Dispatcher.DispatchHandler,
-    private readonly isLate: () => boolean,
-  ) {
-    super(handler);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
-    if (this.isLate()) throw new LateError();
-    this.handler.onRequestStart?.(controller, context);
-  }
-
-  /**
-   * Drops informational responses (1xx). If they were passed on, the real response would count as a second
-   * one.
-   */
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-    statusMessage?: string,
-  ): void {
-    if (status >= 200) this.handler.onResponseStart?.(controller, status, headers, statusMessage);
-  }
-}
-
-const guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const { isLate } = options as Pick<Exchange, 'isLate'>;
-  return dispatch(options, isLate ? new Guard(handler, isLate) : handler);
-};
-
 export interface Reply {
   status: number;
   header(name: string): string | undefined;
@@ -103,7 +61,7 @@ type BodyReadable = Dispatcher.ResponseData['body'];
 
 /** A keep-alive connection pool to one account's base URL, with its token. */
 export class Connection {
-  private readonly pool: Dispatcher;
+  private pool: Promise<Dispatcher> | undefined;
   private readonly base: URL;
   private readonly token: string;
   /** Whether the service has answered at this base URL. If so, errors are not caused by a wrong base URL. */
@@ -112,12 +70,6 @@ export class Connection {
   constructor(private readonly account: { name: string; baseUrl: string; token: string }) {
     this.base = new URL(account.baseUrl);
     this.token = account.token;
-    this.pool = new Pool(this.base.origin, {
-      // More than are ever in flight at once: a request that the budget granted must not wait in the pool's
-      // queue.
-      connections: 512,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
-    }).compose(guarded);
   }
 
   /** Where requests are sent. */
@@ -160,12 +112,14 @@ export class Connection {
       isStarted = !late;
       return late;
     };
+    this.pool ??= import('./pool.ts').then(({ openPool }) => openPool(this.base.origin, CONNECT_TIMEOUT_MS));
+    const pool = await this.pool;
     try {
       const {
         statusCode,
         headers,
         body: stream,
-      } = await this.pool.request({
+      } = await pool.request({
         path,
         method,
         headersTimeout: answerWithinMs,
@@ -256,8 +210,8 @@ export class Connection {
   }
 
   /** Closes idle connections now, and busy ones after their answer. */
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await (await this.pool)?.close();
   }
 }
 

@@ -68,7 +68,15 @@ const CONCURRENCY = 100;
 /** Opens the notifier. It does nothing by itself. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { records, queues, clock, log } = options;
-  const deps = { ...options, dispatcher: options.dispatcher ?? openConnections() };
+  let opened: Dispatcher | undefined;
+  const deps = {
+    ...options,
+    /** Opened for the first message. */
+    get dispatcher() {
+      opened ??= options.dispatcher ?? openConnections();
+      return opened;
+    },
+  };
   const newSlots = () => new ReceiverSlots((id) => attempt(deps, id), CONCURRENCY_OF_RECEIVER);
   let slots = newSlots();
   /** The notices of which no deliveries could be made, so that each is logged once. */

@@ -1,8 +1,13 @@
 /** One attempt by HTTP POST over undici: its time limits, and what the answer means. */
-import { Agent, type Dispatcher, request } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import { visibleJson } from '../text.ts';
 import type { Sent } from './channel.ts';
+
+/** undici is loaded for the first message, because a daemon is ready sooner without it. */
+const require = createRequire(import.meta.url);
+const undici = () => require('undici') as typeof import('undici');
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
@@ -19,7 +24,7 @@ export interface PostRequest {
 
 /** Connections to receivers. None is kept open, since messages are rare. */
 export const openConnections = (): Dispatcher =>
-  new Agent({
+  new (undici().Agent)({
     pipelining: 0,
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: RESPONSE_TIMEOUT_MS,
@@ -33,7 +38,7 @@ export async function post(
 ): Promise<Sent> {
   try {
     const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
-    const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });
+    const answer = await undici().request(url, { method: 'POST', headers, body, dispatcher, signal });
     // The body does not matter, even when it is cut or too long.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     return meaningOf(answer.statusCode, retryAfterMs(answer.headers['retry-after'], now));
@@ -58,7 +63,7 @@ export async function ping(url: string, dispatcher: Dispatcher): Promise<boolean
   try {
     const signal = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS);
     const headers = { 'user-agent': 'caretaker' };
-    const answer = await request(url, { method: 'GET', headers, dispatcher, signal });
+    const answer = await undici().request(url, { method: 'GET', headers, dispatcher, signal });
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     return answer.statusCode < 300;
   } catch {

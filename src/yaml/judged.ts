@@ -28,5 +28,8 @@ export const cron = judged(cronFault, (text) => cronPattern.test(text)).meta({
 
 export const timezone = judged(timezoneNameFault, () => false, timezoneHint).meta({
   title: 'time zone',
-  enum: [...timezoneNames()],
+  // All names take 20 ms, and only the JSON Schema needs them.
+  get enum() {
+    return [...timezoneNames()];
+  },
 });

@@ -38,23 +38,28 @@ const fixedZones = Array.from({ length: 27 }, (_, i) => i - 14)
   .filter((hours) => hours !== 0)
   .map((hours) => `Etc/GMT${hours > 0 ? '+' : ''}${hours}`);
 
+const others: ReadonlySet<string> = new Set([...otherNames.trim().split(/\s+/), ...fixedZones]);
+
 let known: ReadonlySet<string> | undefined;
 
 /** Every name of a time zone, spelt as in the time zone database; `UTC` is the first. */
 export function timezoneNames(): ReadonlySet<string> {
   known ??= new Set([
     'UTC',
-    ...[
-      ...Intl.supportedValuesOf('timeZone'),
-      ...[...otherNames.trim().split(/\s+/), ...fixedZones].filter(isTimezone),
-    ].sort(),
+    ...[...Intl.supportedValuesOf('timeZone'), ...[...others].filter(isTimezone)].sort(),
   ]);
   return known;
 }
 
 /** What is wrong with the name of a time zone; undefined when there is such a zone. */
 export const timezoneNameFault = (name: string): string | undefined =>
-  timezoneNames().has(name) ? undefined : 'must be the name of a time zone such as Europe/Berlin';
+  isTimezoneName(name) ? undefined : 'must be the name of a time zone such as Europe/Berlin';
+
+/** Whether it is one of `timezoneNames`, found out without trying all of them. */
+const isTimezoneName = (name: string): boolean =>
+  name === 'UTC' ||
+  Intl.supportedValuesOf('timeZone').includes(name) ||
+  (others.has(name) && isTimezone(name));
 
 /** The name that was probably meant. It recognises another case, and a city without its continent. */
 export function timezoneHint(text: string): string | undefined {

@@ -4,8 +4,6 @@
  */
 import { createRequire } from 'node:module';
 
-const graphemes = new Intl.Segmenter();
-
 /** Each character takes one column. */
 const narrow = /^[\t\x20-\x7e]*$/;
 
@@ -23,7 +21,7 @@ export function columnsOf(text: string, from: number, to: number): string {
   if (narrow.test(text)) return text.slice(from, to);
   let part = '';
   let at = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
     if (at >= to) break;
     const end = at + widthOf(segment);
     if (at >= from && end <= to) part += segment;
