@@ -134,22 +134,24 @@ async function manyRuns(runs) {
   });
 }
 
-/** So many accounts at their limit of 200 requests a minute, with one worker process, for a minute. */
+/**
+ * So many accounts at their limit of 200 requests a minute, with one worker process, for a minute. Their windows begin
+ * one after the other within a minute, as those of accounts that have nothing to do with each other.
+ */
 async function manyAccounts(accounts) {
   const name = `${counted(accounts, 'account')} at the limit`;
-  const given = { sites: 3 * LIMIT, rateLimit: LIMIT, windowMs: 60_000, accounts };
+  const given = { sites: 4 * LIMIT, rateLimit: LIMIT, windowMs: 60_000, accounts };
   return onStage(given, async (stage) => {
     const store = await storeOf(stage);
-    await Promise.all(
-      Object.keys(stage.settings.accounts).map((account) =>
-        stage.caretaker.engine.fire(
-          { ...policy(), ...call, name: `bench-${account}`, account },
-          { trigger: 'manual', scheduledFor: Date.now() },
-        ),
-      ),
-    );
-    // The first window has the planning of all accounts in it.
-    await sleep(60_000);
+    for (const account of Object.keys(stage.settings.accounts)) {
+      await stage.caretaker.engine.fire(
+        { ...policy(), ...call, name: `bench-${account}`, account },
+        { trigger: 'manual', scheduledFor: Date.now() },
+      );
+      await sleep(60_000 / accounts);
+    }
+    // The first window has the planning of its account in it.
+    await sleep(10_000);
     await store.slowlog('RESET');
     const sent = async () => {
       const { requests } = await stage.service.ask({ ask: 'state' });
@@ -161,7 +163,7 @@ async function manyAccounts(accounts) {
     const { limited } = await stage.service.ask({ ask: 'state' });
     return {
       [`${name}: % of a core`]: ((after.cpuMs - before.cpuMs) / ms) * 100,
-      [`${name}: requests a minute`]: ((sentAfter - sentBefore) / ms) * 60_000,
+      [`${name}: part of the budget used`]: (sentAfter - sentBefore) / ((accounts * LIMIT * ms) / 60_000),
       [`${name}: 429s`]: limited,
       [`${name}: MB of memory of a worker`]: (await stage.workers[0].ask()).rss / 2 ** 20,
       [`${name}: commands over 1 ms`]: await slowCommands(store, name),
@@ -223,4 +225,8 @@ export async function growth() {
 }
 
 /** The goal: an agency with 100 accounts needs no second process. */
-export const toReachOfGrowth = { '100 accounts at the limit: % of a core': { most: 50 } };
+export const toReachOfGrowth = {
+  '100 accounts at the limit: % of a core': { most: 50 },
+  '100 accounts at the limit: part of the budget used': { least: 0.98 },
+  '100 accounts at the limit: 429s': { most: 0 },
+};
