@@ -1,7 +1,7 @@
 /** The long-running process. Its roles: fire policies, work on targets, serve the dashboard. */
 import { hostname } from 'node:os';
 import { isoMinute } from '../clock.ts';
-import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
+import type { Dashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -144,6 +144,8 @@ export async function startDaemon(options: {
       stops.push(heartbeat(state));
       return { stop };
     }
+    // A third of the modules of a daemon: one without a dashboard does not need them, and the work of any other has begun.
+    const { startDashboard } = await import('../dashboard/dashboard.ts');
     const dashboard = await startDashboard({
       ...settings.dashboard,
       ...overview(caretaker, watcher, {
