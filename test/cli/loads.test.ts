@@ -63,17 +63,30 @@ test.each([
   expect(loaded()).toEqual([...loads].sort());
 });
 
-test('the daemon loads bull-board only when its page is requested, and OpenTelemetry only when traces are on', async () => {
-  const { environment, loaded } = watched(['daemon']);
-  const daemon = desk.start(['daemon', '--port', '0'], environment);
+/** The packages that a daemon has loaded when it is running. */
+async function loadedByDaemon(...args: string[]) {
+  const { environment, loaded } = watched(['daemon', ...args]);
+  const daemon = desk.start(['daemon', '--port', '0', ...args], environment);
   await daemon.line(/the daemon is running/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
+  return loaded();
+}
 
-  expect(loaded()).toEqual(expect.arrayContaining(['bullmq', 'hono', 'prom-client']));
+test('the daemon loads bull-board only when its page is requested, and OpenTelemetry only when traces are on', async () => {
+  const loaded = await loadedByDaemon();
+
+  expect(loaded).toEqual(expect.arrayContaining(['bullmq', 'hono', 'prom-client']));
   expect(
-    loaded().filter((name) =>
+    loaded.filter((name) =>
       /bull-board|pdfkit|pino-pretty|opentelemetry.(sdk|exporter|resources)|bullmq-otel/.test(name),
     ),
   ).toEqual([]);
+});
+
+test('a daemon without the role dashboard does not load what the dashboard needs, and without a request no HTTP client', async () => {
+  const loaded = await loadedByDaemon('--roles', 'worker');
+
+  expect(loaded).toContain('bullmq');
+  expect(loaded.filter((name) => /^hono$|@hono|prom-client|undici/.test(name))).toEqual([]);
 });
