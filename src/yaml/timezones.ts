@@ -40,14 +40,18 @@ const fixedZones = Array.from({ length: 27 }, (_, i) => i - 14)
 
 const others: ReadonlySet<string> = new Set([...otherNames.trim().split(/\s+/), ...fixedZones]);
 
+let listed: ReadonlySet<string> | undefined;
+/** The names that `Intl` lists. */
+const listedNames = (): ReadonlySet<string> => {
+  listed ??= new Set(Intl.supportedValuesOf('timeZone'));
+  return listed;
+};
+
 let known: ReadonlySet<string> | undefined;
 
 /** Every name of a time zone, spelt as in the time zone database; `UTC` is the first. */
 export function timezoneNames(): ReadonlySet<string> {
-  known ??= new Set([
-    'UTC',
-    ...[...Intl.supportedValuesOf('timeZone'), ...[...others].filter(isTimezone)].sort(),
-  ]);
+  known ??= new Set(['UTC', ...[...listedNames(), ...[...others].filter(isTimezone)].sort()]);
   return known;
 }
 
@@ -57,9 +61,7 @@ export const timezoneNameFault = (name: string): string | undefined =>
 
 /** Whether it is one of `timezoneNames`, found out without trying all of them. */
 const isTimezoneName = (name: string): boolean =>
-  name === 'UTC' ||
-  Intl.supportedValuesOf('timeZone').includes(name) ||
-  (others.has(name) && isTimezone(name));
+  name === 'UTC' || listedNames().has(name) || (others.has(name) && isTimezone(name));
 
 /** The name that was probably meant. It recognises another case, and a city without its continent. */
 export function timezoneHint(text: string): string | undefined {
