@@ -63,6 +63,7 @@ export class RequestSender {
    * followed for reads only and never to another origin, and each costs a request.
    */
   async send(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
+    this.connection.open();
     const operation = operationOf(id);
     const { target, ...body } = requestOf(operation, input);
     const timeout = timeoutOf(operation, options);
