@@ -75,6 +75,9 @@ test('a run is started, followed, listed and shown', async () => {
   expect(away).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sync\.\S+ succeeded in /m) });
   await sameBut(['run', 'single', '--target', 'site-0011', '--json']);
   await same(['run', 'single', '--target', 'nothing']);
+  // The runs that follow those of `sync` would move on between the two commands.
+  const { records } = await desk.keepRedis();
+  while ((await records.runs.countActive('default')) > 0) await untilNextEvent(records);
   await same(['runs']);
   await same(['runs', '--json']);
   await same(['runs', '--policy', 'sync', '--status', 'failed']);
