@@ -67,6 +67,11 @@ async function untilNextEvent(records: Records): Promise<void> {
   await stop();
 }
 
+async function untilNothingRuns(): Promise<void> {
+  const { records } = await desk.keepRedis();
+  while ((await records.runs.countActive('default')) > 0) await untilNextEvent(records);
+}
+
 const idIn = ({ stdout }: Ended, policy: string): string =>
   new RegExp(`${policy}\\.\\d{8}T\\d+Z`).exec(stdout)?.[0] ?? '';
 
@@ -76,8 +81,7 @@ test('a run is started, followed, listed and shown', async () => {
   await sameBut(['run', 'single', '--target', 'site-0011', '--json']);
   await same(['run', 'single', '--target', 'nothing']);
   // The runs that follow those of `sync` would move on between the two commands.
-  const { records } = await desk.keepRedis();
-  while ((await records.runs.countActive('default')) > 0) await untilNextEvent(records);
+  await untilNothingRuns();
   await same(['runs']);
   await same(['runs', '--json']);
   await same(['runs', '--policy', 'sync', '--status', 'failed']);
@@ -114,6 +118,7 @@ test('a run that waits for an approval is left with the commands that decide it,
     alike(await here(['reject', second, ...part])),
   );
   expect(alike(await remote(['approve', first]))).toEqual(alike(await here(['approve', second])));
+  await untilNothingRuns();
   await same(['approve', first]);
 });
 
