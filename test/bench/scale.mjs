@@ -163,7 +163,7 @@ async function manyAccounts(accounts) {
     const { limited } = await stage.service.ask({ ask: 'state' });
     return {
       [`${name}: % of a core`]: ((after.cpuMs - before.cpuMs) / ms) * 100,
-      [`${name}: part of the budget used`]: (sentAfter - sentBefore) / ((accounts * LIMIT * ms) / 60_000),
+      [`${name}: percentage of the budget used`]: (sentAfter - sentBefore) / ((accounts * LIMIT * ms) / 60_000),
       [`${name}: 429s`]: limited,
       [`${name}: MB of memory of a worker`]: (await stage.workers[0].ask()).rss / 2 ** 20,
       [`${name}: commands over 1 ms`]: await slowCommands(store, name),
@@ -227,6 +227,6 @@ export async function growth() {
 /** The goal: an agency with 100 accounts needs no second process. */
 export const toReachOfGrowth = {
   '100 accounts at the limit: % of a core': { most: 50 },
-  '100 accounts at the limit: part of the budget used': { least: 0.98 },
+  '100 accounts at the limit: percentage of the budget used': { least: 0.98 },
   '100 accounts at the limit: 429s': { most: 0 },
 };
