@@ -163,7 +163,8 @@ async function manyAccounts(accounts) {
     const { limited } = await stage.service.ask({ ask: 'state' });
     return {
       [`${name}: % of a core`]: ((after.cpuMs - before.cpuMs) / ms) * 100,
-      [`${name}: percentage of the budget used`]: (sentAfter - sentBefore) / ((accounts * LIMIT * ms) / 60_000),
+      [`${name}: percentage of the budget used`]:
+        (sentAfter - sentBefore) / ((accounts * LIMIT * ms) / 60_000),
       [`${name}: 429s`]: limited,
       [`${name}: MB of memory of a worker`]: (await stage.workers[0].ask()).rss / 2 ** 20,
       [`${name}: commands over 1 ms`]: await slowCommands(store, name),
