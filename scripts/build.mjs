@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -124,7 +125,7 @@ function replace(target, fresh) {
       renameSync(fresh, target);
       return;
     } catch (error) {
-      // If node_modules is on another disk, it cannot be renamed across.
+      // node_modules on another disk, or a folder of an image's layer: it cannot be renamed.
       if (error.code === 'EXDEV') return copy(target, fresh);
       // Another process ran between the two steps: try again, over its result.
       if (attempt === 10 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Checkout, makeCheckout } from './checkout.ts';
@@ -25,6 +26,21 @@ test('several commands on a stale build all start the current source', async () 
   const ended = await Promise.all(Array.from({ length: 4 }, () => checkout.run('bin.mjs')));
 
   expect(ended).toEqual(Array.from({ length: 4 }, () => ({ code: 0, stdout: 'current', stderr: '' })));
+});
+
+const otherDisk = '/dev/shm';
+const hasOtherDisk = existsSync(otherDisk) && statSync(otherDisk).dev !== statSync(tmpdir()).dev;
+test.skipIf(!hasOtherDisk)('a build on another disk than the checkout replaces the old one too', async () => {
+  const cache = await mkdtemp(join(otherDisk, 'caretaker-cache-'));
+  await symlink(cache, join(checkout.dir, 'node_modules/.cache'));
+  try {
+    for (const version of ['first', 'second']) {
+      await checkout.writeMain(`process.stdout.write('${version}'); return 0;`);
+      expect(await checkout.run('bin.mjs')).toEqual({ code: 0, stdout: version, stderr: '' });
+    }
+  } finally {
+    await rm(cache, { recursive: true });
+  }
 });
 
 test('a source that does not compile is reported with the output of the compiler', async () => {
