@@ -27,6 +27,8 @@ export interface FaultMatch {
   operation: OperationId;
   /** How many requests are affected; default 1. */
   times?: number;
+  /** How many requests are not affected before them; default 0. */
+  after?: number;
 }
 
 /** Faults that tests start, and random ones. */
@@ -43,7 +45,7 @@ export interface Faults {
 /** Starts without faults of tests; `chance` returns the random faults of a request. */
 export function createFaults(chance: () => readonly FaultKind[] = () => []): Faults {
   let outage: FaultKind | undefined;
-  const ordered: { operation: OperationId; left: number; kind: FaultKind }[] = [];
+  const ordered: { operation: OperationId; before: number; left: number; kind: FaultKind }[] = [];
   return {
     begin(kind) {
       outage = kind;
@@ -51,13 +53,17 @@ export function createFaults(chance: () => readonly FaultKind[] = () => []): Fau
     end() {
       outage = undefined;
     },
-    failNext({ operation, times = 1 }, kind) {
-      ordered.push({ operation, left: times, kind });
+    failNext({ operation, times = 1, after = 0 }, kind) {
+      ordered.push({ operation, before: after, left: times, kind });
     },
     meet(operation) {
       if (outage) return [outage];
       const order = ordered.find((one) => one.operation === operation && one.left > 0);
       if (!order) return chance();
+      if (order.before > 0) {
+        order.before -= 1;
+        return chance();
+      }
       order.left -= 1;
       return [order.kind];
     },

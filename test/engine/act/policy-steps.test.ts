@@ -84,12 +84,9 @@ describe('the steps of a policy', () => {
 
   test('that are equal are two effects: the one of the first is never taken for that of the second', async () => {
     await start({ sites: 1 });
-    const twice = aPolicyOf([note('Checked.'), note('Checked.')]);
-    const fired = world.fire(twice);
-    await until(world, () => effectsOn('site-0001').length >= 1);
-    world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-before');
+    world.sandbox.failNext({ operation: 'createSiteNote', after: 1 }, 'reset-before');
 
-    const run = await world.ended(await fired);
+    const run = await world.ended(await world.fire(aPolicyOf([note('Checked.'), note('Checked.')])));
 
     const [target] = await world.targets(run);
     const notes = world.sandbox.site('site-0001').notes();
