@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- --runs 5 --only night,start --json]`: measures the figures of docs/performance.md on
- * this machine. All but `readers`, `dashboard` and `scale` takes a quarter of an hour. A speed is meaningful only
- * compared with others of the same measurement.
+ * this machine. `script`, `schedule`, `readers`, `dashboard` and `scale` are measured once unless `--runs` is given; five
+ * runs of the others take a quarter of an hour. A speed is meaningful only compared with others of the same measurement.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { figures, toReach } from './figures.mjs';
 const names = figures.flatMap(({ name, also = [] }) => [name].concat(also));
 const usage = `npm run bench [-- --runs 5 --only ${names.join(',')} --json]; --runs takes a number from 1\n`;
 const options = {
-  runs: { type: 'string', default: '5' },
+  runs: { type: 'string' },
   only: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
@@ -30,7 +30,7 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
-const runs = Number(values.runs);
+const runs = Number(values.runs ?? 5);
 const wanted = values.only?.split(',');
 const unknown = wanted?.filter((name) => !names.includes(name)) ?? [];
 if (!(runs >= 1) || unknown.length > 0) {
@@ -41,7 +41,7 @@ if (!(runs >= 1) || unknown.length > 0) {
 const samples = new Map();
 const isWanted = ({ name, also }) => !wanted || wanted.includes(name) || wanted.includes(also);
 for (const { name, measure, once } of figures.filter(isWanted)) {
-  const times = once ? 1 : runs;
+  const times = once && values.runs === undefined ? 1 : runs;
   for (let i = 1; i <= times; i += 1) {
     process.stderr.write(`${name} ${i} of ${times}\n`);
     for (const [figure, value] of Object.entries(await measure())) {

@@ -69,13 +69,15 @@ function perTarget(name, targets, before, after, ms) {
   };
 }
 
+/** Writes so many outcomes of earlier runs. */
+const earlier = (outcomes) => async (caretaker) => {
+  const history = { runs: Math.ceil(outcomes / 100), outcomes, sites: Math.ceil(outcomes / 10) };
+  if (outcomes > 0) await fillFleet(caretaker, { ...history, now: Date.now() });
+};
+
 /** One run of so many sites, after so many outcomes of earlier runs, by so many workers. */
 async function oneRun(name, { sites, outcomes = 0, workers = 1 }) {
-  const history = { runs: Math.ceil(outcomes / 100), outcomes, sites: Math.ceil(outcomes / 10) };
-  const before = async (caretaker) => {
-    if (outcomes > 0) await fillFleet(caretaker, { ...history, now: Date.now() });
-  };
-  return onStage({ sites, workers, before }, async (stage) => {
+  return onStage({ sites, workers, before: earlier(outcomes) }, async (stage) => {
     const store = await storeOf(stage);
     await store.slowlog('RESET');
     const began = await measured(stage);
@@ -138,10 +140,11 @@ async function manyRuns(runs) {
  * So many accounts at their limit of 200 requests a minute, with one worker process, for a minute. Their windows begin
  * one after the other within a minute, as those of accounts that have nothing to do with each other.
  */
-async function manyAccounts(accounts) {
-  const name = `${counted(accounts, 'account')} at the limit`;
+async function manyAccounts(accounts, outcomes = 0) {
+  const history = outcomes === 0 ? '' : `, after ${counted(outcomes, 'outcome')}`;
+  const name = `${counted(accounts, 'account')} at the limit${history}`;
   const given = { sites: 4 * LIMIT, rateLimit: LIMIT, windowMs: 60_000, accounts };
-  return onStage(given, async (stage) => {
+  return onStage({ ...given, before: earlier(outcomes) }, async (stage) => {
     const store = await storeOf(stage);
     for (const account of Object.keys(stage.settings.accounts)) {
       await stage.caretaker.engine.fire(
@@ -210,7 +213,10 @@ const parts = {
     (workers) => () => oneRun(counted(workers, 'worker'), { sites: some(3_000), workers }),
   ),
   runs: scaled([1, 10, 100, 900]).map((runs) => () => manyRuns(runs)),
-  accounts: scaled([1, 10, 100]).map((accounts) => () => manyAccounts(accounts)),
+  accounts: [
+    ...scaled([1, 10, 100]).map((accounts) => () => manyAccounts(accounts)),
+    () => manyAccounts(1, some(1_000_000)),
+  ],
   disk: [onDisk],
 };
 
