@@ -5,11 +5,10 @@
 import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS } from '../redis/store.ts';
 import { GROUP_PLACES } from './group-places.ts';
+import { ADD_TO_OUTBOX } from './outbox-scripts.ts';
 
 /** How many targets one dispatch looks at in vain, at most, because their client or tag has no free place. */
 const MAX_PARKED = 200;
-
-import { ADD_TO_OUTBOX } from './outbox-scripts.ts';
 
 /**
  * Divides `room` requests among the active runs of an account. Gives id, count, acting of each run in turn:
