@@ -70,7 +70,7 @@ return allocated`,
 const states = ['run', 'targets', 'pending', 'acting', 'following', 'waiting', 'deadlines'] as const;
 
 /**
- * Dispatches at most `limit` targets of a run. Gives id, fence, id, fence, ...
+ * Dispatches at most `limit` targets of a run, and `together` at once. Gives id, fence, id, fence, ...
  *
  * `acting`: how many were acting when `limit` was decided, or ''. What another process dispatched since then
  * counts towards the limit. `which`: all, or started: then no target is started unless nothing of the run is
@@ -80,7 +80,7 @@ const states = ['run', 'targets', 'pending', 'acting', 'following', 'waiting', '
 export const dispatchTargets = defineScript(
   {
     keys: [...states, 'groups', 'places', 'parked'],
-    args: ['now', 'limit', 'which', 'acting'],
+    args: ['now', 'limit', 'together', 'which', 'acting'],
   },
   `${GROUP_PLACES}
 local now = tonumber(args.now)
@@ -90,7 +90,7 @@ local status, concurrency, target_ms, ending, spread_from, spread_ms, spread_of,
 if status ~= 'running' or held and not ending then return {} end
 local acting, following = redis.call('ZCARD', keys.acting), redis.call('ZCARD', keys.following)
 local since = args.acting == '' and 0 or math.max(0, acting - tonumber(args.acting))
-local free = math.min(tonumber(concurrency) - acting - following, tonumber(args.limit) - since)
+local free = math.min(tonumber(concurrency) - acting - following, tonumber(args.limit) - since, tonumber(args.together))
 if free <= 0 then return {} end
 local limits = { client = tonumber(per_client), tag = tonumber(per_tag) }
 -- Some of those that are looked at may be parked.

@@ -37,6 +37,8 @@ import { withoutSecrets } from './target-secrets.ts';
 import { type Allocated, type Claimed, type Dispatched, Excluded, type TimedState } from './target-types.ts';
 
 const PAGE = 500;
+/** So many targets are dispatched by one script, which takes Redis less than a millisecond. */
+const DISPATCHED_TOGETHER = 50;
 /** When a target that waits for another run to release its site is dispatched again. */
 const SITE_BUSY_MS = 5_000;
 
@@ -84,13 +86,20 @@ export class TargetStore {
     which: 'all' | 'started' = 'all',
     acting?: number,
   ): Promise<Dispatched[]> {
-    const flat = (await dispatchTargets(this.store, {
-      keys: keysOfRun(run),
-      args: { now, limit: Math.min(limit, PAGE), which, acting: acting ?? '' },
-    })) as string[];
     const dispatched: Dispatched[] = [];
-    for (let i = 0; i + 1 < flat.length; i += 2)
-      dispatched.push({ id: flat[i] ?? '', fence: Number(flat[i + 1]) });
+    while (dispatched.length < limit) {
+      const left = limit - dispatched.length;
+      const together = Math.min(left, DISPATCHED_TOGETHER);
+      // Those that were dispatched just now are not another process's.
+      const known = acting === undefined ? '' : acting + dispatched.length;
+      const flat = (await dispatchTargets(this.store, {
+        keys: keysOfRun(run),
+        args: { now, limit: left, together, which, acting: known },
+      })) as string[];
+      for (let i = 0; i + 1 < flat.length; i += 2)
+        dispatched.push({ id: flat[i] ?? '', fence: Number(flat[i + 1]) });
+      if (flat.length < together * 2) break;
+    }
     return dispatched;
   }
 

@@ -302,6 +302,16 @@ describe('dispatch', () => {
     expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toEqual([]);
   });
 
+  test('takes several steps for many targets, and two processes with the same slots use them once', async () => {
+    const run = await running(targets(120), 200);
+
+    const given = await Promise.all([1, 2].map(() => records.targets.dispatch(run.id, NOW, 110, 'all', 0)));
+
+    expect(new Set(ids(given.flat())).size).toBe(110);
+    expect(given.flat()).toHaveLength(110);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 110))).toEqual(ids(targets(120).slice(110)));
+  });
+
   test('does nothing unless the run is running', async () => {
     const run = await running(targets(1));
     await records.runs.move(run, 'blocked', { at: NOW });
