@@ -37,13 +37,21 @@ const sites = [
 ];
 const history = [
   { name: '1 run of 1,000 sites', label: 'none' },
-  { name: '1,000 sites after 100,000 outcomes', label: '100,000' },
-  { name: '1,000 sites after 1,000,000 outcomes', label: '1,000,000' },
+  {
+    name: '1,000 sites after 100,000 outcomes',
+    label: '100,000',
+    shown: '1 run of 1,000 sites, after 100,000 outcomes of earlier runs',
+  },
+  {
+    name: '1,000 sites after 1,000,000 outcomes',
+    label: '1,000,000',
+    shown: 'the same, after 1,000,000 outcomes',
+  },
 ];
 const workers = [
   { name: '1 worker', label: '1', shown: '1 run of 3,000 sites, 1 worker' },
-  { name: '2 workers', label: '2' },
-  { name: '4 workers', label: '4' },
+  { name: '2 workers', label: '2', shown: 'the same, 2 workers' },
+  { name: '4 workers', label: '4', shown: 'the same, 4 workers' },
 ];
 const runs = [
   { name: '1 run of 10 sites', label: '1' },
@@ -62,7 +70,7 @@ const accounts = [
 function measured({ name }, { is, times = 1, digits = 0 }) {
   const found = figures.get(`${name}: ${is}`);
   if (!found) return undefined;
-  const shown = (value) => value.toFixed(value > 0 && value < 9.95 ? 1 : digits);
+  const shown = (value) => (Number.isInteger(value) ? `${value}` : value.toFixed(value < 9.95 ? 1 : digits));
   return [found.median, found.from, found.to].map((value) => shown(value * times));
 }
 
