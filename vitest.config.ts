@@ -1,8 +1,10 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Those are run by `npm run test:long` (vitest.long.config.ts).
+    exclude: [...configDefaults.exclude, 'test/**/*.long.test.ts'],
     // Far beyond what anything takes: a busy machine is no failure.
     testTimeout: 120_000,
     // Some wait at first for the half hour to strike (`clearOfTheHour`).

@@ -1,6 +1,6 @@
 /**
- * `npm test`: all checks, one after the other, up to the first that fails. Arguments are passed to the tests:
- * `npm test -- test/queue`.
+ * `npm test`: all checks, one after the other, up to the first that fails. `npm run test:long`: the long tests
+ * alone. Arguments are passed to the tests: `npm test -- test/queue`.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,15 +10,19 @@ import { colorlessInPipes } from '../src/cli/output/colorless.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const steps = [
+const isLong = argv[2] === '--long';
+const short = [
   ['Types', 'typescript/bin/tsc', '-p', 'tsconfig.json'],
   ['Types of the browser code', 'typescript/bin/tsc', '-p', 'src/dashboard/client'],
   ['Lint and format', '@biomejs/biome/bin/biome', 'check'],
   ['Build', '../scripts/build.mjs'],
   ['Tests', 'vitest/vitest.mjs', 'run', ...argv.slice(2)],
 ];
+const long = [
+  ['Long tests', 'vitest/vitest.mjs', 'run', '--config', 'vitest.long.config.ts', ...argv.slice(3)],
+];
 
-for (const [heading, script, ...args] of steps) {
+for (const [heading, script, ...args] of isLong ? long : short) {
   stdout.write(`\n== ${heading}\n`);
   const options = { cwd: root, stdio: 'inherit', env: colorlessInPipes() };
   const { status } = spawnSync(execPath, [join(root, 'node_modules', script), ...args], options);

@@ -10,6 +10,7 @@ const vitest = await createVitest(
   'test',
   {
     root,
+    config: 'test/mutation/vitest.config.ts',
     watch: false,
     retry: 0,
     bail: 1,

@@ -1,0 +1,5 @@
+/** Every test, long ones included. */
+import { configDefaults, defineConfig } from 'vitest/config';
+import ordinary from '../../vitest.config.ts';
+
+export default defineConfig({ test: { ...ordinary.test, exclude: configDefaults.exclude } });
