@@ -3,11 +3,10 @@ FROM node:22-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY jobs jobs
 COPY scripts scripts
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund && rm -rf node_modules/.cache
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-slim
 ENV NODE_ENV=production CARETAKER_DATA_DIR=/data

@@ -1,15 +1,12 @@
 /**
- * Keeps `dist/` the build of the current source.
+ * Keeps `dist/` the build of the current source: a bundle of our code and most packages, made by esbuild.
  *
- * The build stores a fingerprint of every source file's name, time and size, so that checking it takes a few
- * milliseconds. A new build is made in a separate folder and replaces the old one as a whole, so that no
- * process starts from half of one. If it fails, the old one stays.
+ * A build is a folder named by a hash of its content, and `dist/current.json` names the current one. It is replaced by
+ * a rename, so no process starts from half a build. It also has a fingerprint of every source file's name, time and
+ * size, so that checking it takes a few milliseconds. A process that runs from an older folder keeps it: see `useBuild`.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -17,130 +14,173 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
-import { argv, execPath, pid } from 'node:process';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import process, { argv, pid } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
-const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'jobs'];
+const sources = ['package.json', 'scripts/bundle.mjs', 'src', 'jobs'];
+const program = (bundle, root) => bundle.bundleProgram(root);
+/** A folder that was current a moment ago may be read by a process that has just started. */
+const KEPT_MS = 60_000;
+/** Whether a process of another machine or container still runs cannot be seen. */
+const KEPT_ELSEWHERE_MS = 30 * 86_400_000;
 
 /**
  * Builds if the build is not that of the current source.
  *
- * @param {{ root?: string, say?: (line: string) => void }} options `say` is called when a build begins
- * @returns {Promise<{ ok: true, built: boolean } | { ok: false, why: string, output: string }>} `output` is
- * the output of the compiler, if it ran
+ * @param {object} options
+ * @param {string} [options.root] the checkout
+ * @param {string} [options.dist] the folder of its builds
+ * @param {typeof program} [options.make] what is built
+ * @param {string[]} [options.also] files besides the source that the build depends on
+ * @param {(line: string) => void} [options.say] called when a build begins
+ * @returns {Promise<{ ok: true, folder: string } | { ok: false, why: string, output: string }>} `folder` is that of
+ * the build; `output` is that of esbuild, if it ran
  */
-export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
-  const fingerprint = fingerprintOf(root);
-  if (isCurrent(root, fingerprint)) return { ok: true, built: false };
-  say('Building (tsc -p tsconfig.build.json)');
-  const fresh = join(root, 'node_modules/.cache/caretaker', `build-${pid}-${Date.now()}`);
+export async function ensureBuild({
+  root = ownRoot,
+  dist = join(root, 'dist'),
+  make = program,
+  also = [],
+  say = () => {},
+} = {}) {
+  const fingerprint = fingerprintOf(root, [...sources, ...also]);
+  const current = currentBuild(dist);
+  if (current?.fingerprint === fingerprint) return { ok: true, folder: join(dist, current.folder) };
+  say('Building');
   try {
-    mkdirSync(fresh, { recursive: true });
-    const { code, output } = await compileAll(root, fresh);
-    if (code !== 0) return { ok: false, why: 'The build failed:', output };
-    writeFileSync(join(fresh, '.fingerprint'), fingerprint);
-    // Another process may have finished the same build meanwhile, and may be starting it now.
-    if (!isCurrent(root, fingerprint)) replace(join(root, 'dist'), fresh);
-    return { ok: true, built: true };
+    // A folder that cannot be written is reported before the work.
+    mkdirSync(dist, { recursive: true });
+    const bundle = await make(await import('./bundle.mjs'), root);
+    if (!bundle.ok) return { ok: false, why: 'The build failed:', output: bundle.output };
+    return { ok: true, folder: writeBuild(dist, bundle.files, fingerprint) };
   } catch (error) {
+    if (error.code === 'ERR_MODULE_NOT_FOUND')
+      return {
+        ok: false,
+        why: 'A package that builds is not installed. Run "npm run setup" first.',
+        output: '',
+      };
     if (error.code === undefined) throw error;
     const why = `The source is not built yet, and ${root} cannot be written (${error.code}): run "npm run setup" there as its owner.`;
     return { ok: false, why, output: '' };
-  } finally {
-    removeIfPossible(fresh);
   }
 }
 
-/** A leftover folder does no harm, and a folder that cannot be written was already reported. */
-function removeIfPossible(folder) {
-  try {
-    rmSync(folder, { recursive: true, force: true });
-  } catch {}
-}
-
-function isCurrent(root, fingerprint) {
-  const stamp = join(root, 'dist/.fingerprint');
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
-}
-
-/** Identifies a state of the source. */
-export function fingerprintOf(root) {
-  const hash = createHash('sha256');
-  for (const source of sources) addTo(hash, join(root, source));
-  return hash.digest('hex');
-}
-
-function addTo(hash, path) {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory()) {
-    for (const name of readdirSync(path).sort()) addTo(hash, join(path, name));
-  } else if (stats !== undefined) {
-    hash.update(`${path}\0${stats.mtimeMs}\0${stats.size}\n`);
-  }
-}
-
-/** Compiles the programs, and apart from them the browser code of the dashboard, which has other globals. */
-async function compileAll(root, outDir) {
-  const client = 'src/dashboard/client';
-  const results = await Promise.all([
-    compile(root, 'tsconfig.build.json', outDir, ['--tsBuildInfoFile', join(outDir, '.tsbuildinfo')]),
-    compile(root, client, join(outDir, client), ['--noEmit', 'false']),
-  ]);
-  const output = results.map((result) => result.output).join('');
-  const failed = results.find(({ code }) => code !== 0);
-  if (failed) return { code: failed.code, output };
-  cpSync(join(root, client, 'styles'), join(outDir, client, 'styles'), { recursive: true });
-  return { code: 0, output };
-}
-
-function compile(root, project, outDir, more) {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = ['-p', project, '--outDir', outDir, ...more];
-  return new Promise((resolve) => {
-    const child = spawn(execPath, [tsc, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text) => {
-        output += text;
-      });
+/** Identifies a state of the source. Takes a few milliseconds, since every command in a checkout does it. */
+export function fingerprintOf(root, names = sources) {
+  const lines = [];
+  const add = (path) => {
+    const stats = statSync(`${root}/${path}`, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) addFolder(path);
+    else if (stats) lines.push(`${path} ${stats.mtimeMs} ${stats.size}`);
+  };
+  const addFolder = (folder) => {
+    for (const entry of readdirSync(`${root}/${folder}`, { withFileTypes: true })) {
+      if (entry.isDirectory()) addFolder(`${folder}/${entry.name}`);
+      else add(`${folder}/${entry.name}`);
     }
-    child.on('error', (error) => resolve({ code: 1, output: error.message }));
-    child.on('close', (code) => resolve({ code, output }));
-  });
+  };
+  for (const name of names) add(name);
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
+}
+
+/** The folder and the fingerprint of the current build, if there is one. */
+export function currentBuild(dist) {
+  try {
+    const current = JSON.parse(readFileSync(join(dist, 'current.json'), 'utf8'));
+    return existsSync(join(dist, current.folder)) ? current : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Replaces a folder with another one. Two steps, since a folder with content cannot be the target of a
- * rename.
+ * Makes files the current build, and removes older ones that no process uses.
+ *
+ * @param {string} dist the folder of the builds
+ * @param {{ path: string, contents: Uint8Array }[]} files
+ * @returns the folder of the build
  */
-function replace(target, fresh) {
-  const old = `${fresh}-old`;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      if (existsSync(target)) renameSync(target, old);
-      renameSync(fresh, target);
-      return;
-    } catch (error) {
-      // node_modules on another disk, or a folder of an image's layer: it cannot be renamed.
-      if (error.code === 'EXDEV') return copy(target, fresh);
-      // Another process ran between the two steps: try again, over its result.
-      if (attempt === 10 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
-    } finally {
-      rmSync(old, { recursive: true, force: true });
-    }
+export function writeBuild(dist, files, fingerprint) {
+  const hash = createHash('sha256');
+  for (const { path, contents } of files) hash.update(`${path}\0${contents.length}\0`).update(contents);
+  const folder = hash.digest('hex').slice(0, 16);
+  const target = join(dist, folder);
+  const before = currentBuild(dist);
+  const fresh = join(dist, `new-${pid}-${Date.now()}`);
+  for (const { path, contents } of files) {
+    mkdirSync(dirname(join(fresh, path)), { recursive: true });
+    writeFileSync(join(fresh, path), contents);
+  }
+  try {
+    renameSync(fresh, target);
+  } catch (error) {
+    // Another process has made the same build, and may already run it.
+    rmSync(fresh, { recursive: true });
+    if (!existsSync(target)) throw error;
+  }
+  if (before) utimesSync(join(dist, before.folder), new Date(), new Date());
+  writeFileSync(`${fresh}.json`, JSON.stringify({ folder, fingerprint }));
+  renameSync(`${fresh}.json`, join(dist, 'current.json'));
+  removeUnused(dist, folder);
+  return target;
+}
+
+/**
+ * Notes until its end that this process runs from a build, so that its folder stays: parts are loaded when they are first
+ * needed, which may be days later.
+ */
+export function useBuild(folder) {
+  const notes = join(dirname(folder), '.users');
+  const note = join(notes, [basename(folder), pid, hostname()].join('.'));
+  try {
+    mkdirSync(notes, { recursive: true });
+    writeFileSync(note, '');
+  } catch {
+    // A checkout that only its owner can write, who is also the one who builds.
+    return;
+  }
+  process.on('exit', () => rmSync(note, { force: true }));
+}
+
+function removeUnused(dist, current) {
+  const kept = new Set([current, '.users', ...foldersInUse(join(dist, '.users'))]);
+  for (const entry of readdirSync(dist, { withFileTypes: true })) {
+    if (!entry.isDirectory() || kept.has(entry.name)) continue;
+    const path = join(dist, entry.name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats && Date.now() - stats.mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 
-/** Not atomic, but the fingerprint is written last: a process that checks meanwhile makes its own build. */
-function copy(target, fresh) {
-  rmSync(target, { recursive: true, force: true });
-  const isFingerprint = (path) => basename(path) === '.fingerprint';
-  cpSync(fresh, target, { recursive: true, filter: (path) => !isFingerprint(path) });
-  copyFileSync(join(fresh, '.fingerprint'), join(target, '.fingerprint'));
+function foldersInUse(notes) {
+  const names = existsSync(notes) ? readdirSync(notes) : [];
+  return names.filter((name) => isInUse(join(notes, name))).map((name) => name.split('.')[0]);
+}
+
+function isInUse(note) {
+  const [, id, ...host] = basename(note).split('.');
+  const stats = statSync(note, { throwIfNoEntry: false });
+  const isUsed =
+    host.join('.') === hostname()
+      ? isRunning(Number(id))
+      : stats && Date.now() - stats.mtimeMs < KEPT_ELSEWHERE_MS;
+  if (!isUsed) rmSync(note, { force: true });
+  return isUsed;
+}
+
+function isRunning(id) {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 if (argv[1] !== undefined && import.meta.url === pathToFileURL(argv[1]).href) {

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 import type { AnyJob } from '../job/job.ts';
 import { createRegistry, type Registry } from '../job/registry.ts';
 
-const folder = new URL('../../jobs/', import.meta.url);
+/** In a build beside its modules, otherwise in the checkout. */
+const folder =
+  ['./jobs/', '../../jobs/'].map((path) => new URL(path, import.meta.url)).find((one) => existsSync(one)) ??
+  new URL('./jobs/', import.meta.url);
 
 let loading: Promise<Registry> | undefined;
 

@@ -1,7 +1,9 @@
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { startDaemon } = await built('app/daemon');
+const { openLog } = await built('log');
 /** A process that only serves the dashboard. Facts: settings. Reports its address, and its CPU time on request. */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { startDaemon } from '../../dist/src/app/daemon.js';
-import { openLog } from '../../dist/src/log.js';
 
 const settings = JSON.parse(process.argv[2]);
 const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });

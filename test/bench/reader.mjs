@@ -1,4 +1,6 @@
-import { applyDelta } from '../../dist/src/dashboard/client/page-text.js';
+import { built } from '../support/built.mjs';
+
+const { applyDelta } = await built('dashboard/client/page-text');
 
 /** A page that somebody has open: it is read once, and followed as `client/live.ts` does. */
 export async function openPage(address, path, cookie) {

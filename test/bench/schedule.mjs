@@ -8,9 +8,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectRecords } from '../../dist/src/app/open-records.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from '../support/built.mjs';
 import { onStage, sleep } from './stage.mjs';
+
+const { connectRecords } = await built('app/open-records');
+const { openLog } = await built('log');
 
 const bin = fileURLToPath(new URL('../../src/cli/bin.mjs', import.meta.url));
 const MINUTE = 60_000;

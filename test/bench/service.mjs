@@ -2,7 +2,9 @@
  * The sandbox in a separate process, so that its work is not counted as ours: one for each account. Facts: sites, taskMs,
  * rateLimit, windowMs, accounts.
  */
-import { startSandbox } from '../../dist/src/sandbox/sandbox.js';
+import { built } from '../support/built.mjs';
+
+const { startSandbox } = await built('sandbox/sandbox');
 
 const { sites, taskMs, rateLimit, windowMs, accounts } = JSON.parse(process.argv[2]);
 

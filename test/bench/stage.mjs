@@ -9,9 +9,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { openLog } from '../../dist/src/log.js';
-import { healthOf } from '../../dist/src/redis/embedded/command.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { openLog } = await built('log');
+const { healthOf } = await built('redis/embedded/command');
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 

@@ -1,6 +1,8 @@
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { openLog } = await built('log');
 /** A worker in a separate process, which reports its memory and CPU time on request. Facts: settings. */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { openLog } from '../../dist/src/log.js';
 
 const settings = JSON.parse(process.argv[2]);
 const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });

@@ -3,11 +3,13 @@
  * that all processes of the test share. It runs the build, so that it starts in a fraction of a second, and
  * works until it is killed.
  */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { openLog } from '../../dist/src/log.js';
-import { startCronTick } from '../../dist/src/schedule/cron-tick.js';
-import { startScheduler } from '../../dist/src/schedule/scheduler.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { systemClock } = await built('clock');
+const { openLog } = await built('log');
+const { startCronTick } = await built('schedule/cron-tick');
+const { startScheduler } = await built('schedule/scheduler');
 
 const { settings, clock, policies = [] } = JSON.parse(process.argv[2]);
 const log = await openLog({ level: 'error', form: 'json' });

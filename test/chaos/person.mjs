@@ -5,12 +5,14 @@
  *
  * Facts: settings, clock { from, began, speed }, command, input, key.
  */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { carryOutOnce } from '../../dist/src/control/carry-out.js';
-import { approveRun, rejectRun } from '../../dist/src/control/commands/approve-run.js';
-import { resumeRollout, skipPause } from '../../dist/src/control/commands/change-rollout.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { systemClock } = await built('clock');
+const { carryOutOnce } = await built('control/carry-out');
+const { approveRun, rejectRun } = await built('control/commands/approve-run');
+const { resumeRollout, skipPause } = await built('control/commands/change-rollout');
+const { openLog } = await built('log');
 
 const { settings, clock, command: name, input, key } = JSON.parse(process.argv[2]);
 const command = [approveRun, rejectRun, skipPause, resumeRollout].find((one) => one.name === name);

@@ -2,10 +2,12 @@
  * `node dying-act.mjs <JSON>`: a process that carries out one act and kills itself at an exact step of it. It runs
  * the build. Facts: settings, policy, cut: `before-act`, `after-act` or `after-result`.
  */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { carryOutOnce } from '../../dist/src/control/carry-out.js';
-import { runPolicy } from '../../dist/src/control/commands/run-policy.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { carryOutOnce } = await built('control/carry-out');
+const { runPolicy } = await built('control/commands/run-policy');
+const { openLog } = await built('log');
 
 const { settings, policy, cut } = JSON.parse(process.argv[2]);
 const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });

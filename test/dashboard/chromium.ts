@@ -1,8 +1,6 @@
 /** The browser of the tests, when one is installed. */
-import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PASSWORD } from './world.ts';
 
@@ -13,14 +11,7 @@ export const withoutBrowser = executable === undefined && process.env['CI'] !== 
 if (withoutBrowser)
   process.stderr.write('SKIPPED: no chromium is installed, so the dashboard is not tried in a browser\n');
 
-/** Pages load the browser code from the build, so tests of it need one of the current source. */
-export function makeBuildCurrent(): void {
-  const script = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-  execFileSync(process.execPath, [script], { stdio: 'inherit' });
-}
-
 export function launch(): Promise<Browser> {
-  makeBuildCurrent();
   const args = '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking';
   return chromium.launch({
     executablePath: executable ?? 'chromium',

@@ -2,9 +2,11 @@
  * `node notifying.mjs <JSON>`: a process that notifies, until it is killed. It runs the build. Facts: settings, clock
  * { from, began, speed }.
  */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { systemClock } = await built('clock');
+const { openLog } = await built('log');
 
 const { settings, clock } = JSON.parse(process.argv[2]);
 const caretaker = await openCaretaker({

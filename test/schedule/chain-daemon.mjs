@@ -7,12 +7,14 @@
  * before-cursor. Without a cut it runs until it is killed.
  */
 import { writeSync } from 'node:fs';
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { openLog } from '../../dist/src/log.js';
-import { isFinal } from '../../dist/src/run/moves.js';
-import { startCronTick } from '../../dist/src/schedule/cron-tick.js';
-import { startScheduler } from '../../dist/src/schedule/scheduler.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { systemClock } = await built('clock');
+const { openLog } = await built('log');
+const { isFinal } = await built('run/moves');
+const { startCronTick } = await built('schedule/cron-tick');
+const { startScheduler } = await built('schedule/scheduler');
 
 const { settings, clock, policies, cut } = JSON.parse(process.argv[2]);
 const [, follower] = policies;

@@ -3,10 +3,12 @@
  * policy files of a folder given to it, with the clock that all processes of the test share. Its log goes to
  * standard error, and it works until it is killed.
  */
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { startDaemon } from '../../dist/src/app/daemon.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from '../support/built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { startDaemon } = await built('app/daemon');
+const { systemClock } = await built('clock');
+const { openLog } = await built('log');
 
 const { settings, clock, roles } = JSON.parse(process.argv[2]);
 const log = await openLog({ level: 'info', form: 'json' });

@@ -3,6 +3,10 @@
  * by an hour now and then. Its time is Redis's, sped up, and goes no further than what stands in Redis under
  * `limit`; it says on standard output when it begins to fire a moment, and works until it is killed.
  */
+import { built } from '../support/built.mjs';
+
+// Built by the clock of the machine.
+await built('log');
 const { settings, from, began, limit, speed, wrongByMs, policies } = JSON.parse(process.argv[2]);
 
 const MachineDate = Date;
@@ -20,13 +24,13 @@ setInterval(() => {
   wrong = wrong === wrongByMs ? wrongByMs + 3_600_000 : wrongByMs;
 }, 3_500);
 
-const { openCaretaker } = await import('../../dist/src/app/caretaker.js');
-const { connectRedis } = await import('../../dist/src/redis/connect.js');
-const { redisClock } = await import('../../dist/src/redis/clock.js');
-const { steadyClock } = await import('../../dist/src/clock.js');
-const { openLog } = await import('../../dist/src/log.js');
-const { startCronTick } = await import('../../dist/src/schedule/cron-tick.js');
-const { startScheduler } = await import('../../dist/src/schedule/scheduler.js');
+const { openCaretaker } = await built('app/caretaker');
+const { connectRedis } = await built('redis/connect');
+const { redisClock } = await built('redis/clock');
+const { steadyClock } = await built('clock');
+const { openLog } = await built('log');
+const { startCronTick } = await built('schedule/cron-tick');
+const { startScheduler } = await built('schedule/scheduler');
 
 const log = await openLog({ level: 'error', form: 'json' });
 const { store } = await connectRedis(settings.redis, settings.dataDir, log);

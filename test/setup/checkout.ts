@@ -25,14 +25,16 @@ export async function makeCheckout(): Promise<Checkout> {
   await mkdir(join(dir, 'jobs'));
   await mkdir(join(dir, 'scripts'));
   await mkdir(join(dir, 'node_modules/.bin'), { recursive: true });
-  const scripts = ['build', 'dev', 'set-up', 'system-packages'].map((name) => `scripts/${name}.mjs`);
-  const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  const scripts = ['build', 'bundle', 'dev', 'set-up', 'system-packages'].map(
+    (name) => `scripts/${name}.mjs`,
+  );
+  const settings = ['package.json', 'package-lock.json'];
   for (const file of ['src/cli/bin.mjs', ...scripts, ...settings, 'node_modules/.package-lock.json']) {
     await cp(join(root, file), join(dir, file));
   }
   const client = 'src/dashboard/client';
   await cp(join(root, client), join(dir, client), { recursive: true });
-  for (const name of ['typescript', '@types']) {
+  for (const name of ['esbuild', '@esbuild']) {
     await symlink(join(root, 'node_modules', name), join(dir, 'node_modules', name));
   }
   const start: Checkout['start'] = (script, args = [], env = {}) =>

@@ -6,9 +6,11 @@
  * Facts: settings, clock { from, began, speed }, passed: the names of the steps at which others died.
  */
 import { writeSync } from 'node:fs';
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from './built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { systemClock } = await built('clock');
+const { openLog } = await built('log');
 
 const { settings, clock, passed } = JSON.parse(process.argv[2]);
 const dieAt = (step) => {

@@ -8,9 +8,11 @@
  * or SIGSTOP, once. On SIGTERM it finishes its work and exits.
  */
 import { writeSync } from 'node:fs';
-import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { systemClock } from '../../dist/src/clock.js';
-import { openLog } from '../../dist/src/log.js';
+import { built } from './built.mjs';
+
+const { openCaretaker } = await built('app/caretaker');
+const { systemClock } = await built('clock');
+const { openLog } = await built('log');
 
 const { settings, clock, cut } = JSON.parse(process.argv[2]);
 let cuts = 0;

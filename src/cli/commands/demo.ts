@@ -1,8 +1,8 @@
 /** Runs the shipped policies against a sandbox with 60 sites, with a Redis that exists only for the demo. */
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Caretaker, openCaretaker } from '../../app/caretaker.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';
@@ -33,7 +33,7 @@ const unexpected: readonly (Reason | undefined)[] = [
   'unavailable',
   'unknown-effect',
 ];
-const shipped = fileURLToPath(new URL('../../../../config/caretaker.yaml', import.meta.url));
+const shipped = createRequire(import.meta.url).resolve('#root/config/caretaker.yaml');
 
 /** Runs every shipped policy and prints the result of each site. At a terminal, then serves the dashboard. */
 export async function demo(terminal: Terminal, options: GlobalOptions): Promise<number> {

@@ -12,15 +12,15 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { projectReadme } from '../project-readme.ts';
 import { writeSchemas } from '../schemas.ts';
 
-const shipped = fileURLToPath(new URL('../../../../config', import.meta.url));
+const shipped = dirname(createRequire(import.meta.url).resolve('#root/config/caretaker.yaml'));
 /** Not for git: the data of this machine, and the file with the token. */
 const ignored = ['.caretaker/', '.env'];
 

@@ -3,7 +3,7 @@
  * compares it with the code, so that nothing is missing and every text is that of the code.
  */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import type { Topic, Topics } from './topic.ts';
 
 /** The kind of the rows of each section, and what its columns mean; the first column is the name. */
@@ -13,24 +13,13 @@ const sections: Readonly<Record<string, { kind: string; columns: readonly string
   'Checks of `doctor`': { kind: 'check of doctor', columns: ['text', 'what to do'] },
 };
 
-/** Reads the page, which is three folders up in a checkout and four in a build. */
 export function errorTopics(): Topics {
-  const topics = topicsIn(readPage());
+  const page = createRequire(import.meta.url).resolve('#root/docs/errors.md');
+  const topics = topicsIn(readFileSync(page, 'utf8'));
   return {
     names: () => topics.map(({ name }) => name),
     find: (word) => topics.filter(({ name }) => name.toLowerCase() === word.toLowerCase()),
   };
-}
-
-function readPage(): string {
-  for (const up of ['../../../../', '../../../']) {
-    try {
-      return readFileSync(fileURLToPath(new URL(`${up}docs/errors.md`, import.meta.url)), 'utf8');
-    } catch {
-      // The other place is tried.
-    }
-  }
-  return '';
 }
 
 /** The rows of the tables whose first cell is one name in backquotes. */

@@ -1,22 +1,16 @@
 /**
- * The files that pages load: style sheets, and the browser's TypeScript of `client/` as the build compiled it.
+ * The files that pages load: a style sheet and a script, which the build makes of `client/`.
  *
  * They are read once, and their address has a hash of them all. So browsers keep them without asking again, and a page
  * always loads the files that it was made for, also while a new build replaces them.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { systemCodeOf } from '../../errors.ts';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Exchange } from './context.ts';
 
-const client = new URL('../client/', import.meta.url);
-/** Tests run the sources, and only the build has JavaScript. */
-const compiled = import.meta.url.endsWith('.ts')
-  ? new URL('../../../dist/src/dashboard/client/', import.meta.url)
-  : client;
-
-/** The later layers prevail, so the order of the files does not matter. */
-const LAYERS = '@layer tokens, base, frame, components, pages;\n';
 const KEPT = 'private, max-age=31536000, immutable';
 
 interface ClientFiles {
@@ -45,26 +39,24 @@ export function sendClientFile(c: Exchange): Response {
 }
 
 function readFiles(): ClientFiles {
-  const byName = new Map<string, string>();
-  // All of `client/styles/` as one: a page is drawn after one request.
-  byName.set('style.css', LAYERS + [...textsIn(new URL('styles/', client), '.css').values()].join(''));
-  for (const [name, text] of textsIn(compiled, '.js')) byName.set(name, text);
+  const byName = new Map(filesOfBuild() ?? filesOfCheckout());
   const hash = createHash('sha256');
   for (const [name, text] of byName) hash.update(`${name}\0${text}\0`);
   return { hash: hash.digest('hex').slice(0, 16), byName };
 }
 
-function textsIn(folder: URL, ending: string): Map<string, string> {
-  const names = namesIn(folder).filter((name) => name.endsWith(ending));
-  return new Map(names.sort().map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
+/** In a build they are beside its modules. */
+function filesOfBuild(): [string, string][] | undefined {
+  const folder = new URL('./client/', import.meta.url);
+  if (!existsSync(new URL('style.css', folder))) return undefined;
+  return readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]);
 }
 
-/** Without a build there are no scripts, and pages are complete without them. */
-function namesIn(folder: URL): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+/** Tests run the sources. */
+function filesOfCheckout(): [string, string][] {
+  const { clientFiles } = createRequire(import.meta.url)('#root/scripts/bundle.mjs') as {
+    clientFiles(root: string): { path: string; contents: string }[];
+  };
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  return clientFiles(root).map(({ path, contents }) => [basename(path), contents]);
 }
