@@ -154,6 +154,7 @@ export async function startDaemon(options: {
         differences: agreement.differences,
         troubles: watch.troubles,
         facts: watch.facts,
+        vitals: vitals.read,
       }),
       records,
       queues: caretaker.queues,

@@ -5,6 +5,7 @@ import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/opt
 import { receiverViews } from '../notify/receiver-view.ts';
 import { sendTest } from '../notify/send-test.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
+import type { Vitals } from '../records/presence-store.ts';
 import type { RedisFacts } from '../redis/facts.ts';
 import type { RedisTrouble } from '../redis/health.ts';
 import { accountOf } from '../settings/account.ts';
@@ -20,6 +21,7 @@ export type Overview = Pick<
   | 'version'
   | 'reasons'
   | 'health'
+  | 'vitals'
   | 'accounts'
   | 'budgetOf'
   | 'receivers'
@@ -45,6 +47,7 @@ export function overview(
     /** The problems of a Redis that answers. */
     troubles: () => readonly RedisTrouble[];
     facts: () => readonly RedisFacts[];
+    vitals: () => Vitals;
   },
 ): Overview {
   const { redis, drift, settings, clock, engine } = caretaker;
@@ -78,6 +81,7 @@ export function overview(
         servers: process.facts(),
       };
     },
+    vitals: process.vitals,
     receivers: () => receiverViews(caretaker.settings.notifications),
     async sendTest(name, id) {
       const receiver = caretaker.settings.notifications[name];

@@ -1,36 +1,47 @@
-/** How this process is: shown with its presence, so that the page System has it for every process. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+/** How this process is: shown with its presence, so that the page System has it for every process, and in its metrics. */
+import { type Clock, steadyClock } from '../clock.ts';
 import type { Vitals } from '../records/presence-store.ts';
 import { version } from './version.ts';
 
-/** Its timer costs little at this interval; shorter delays are of no interest. */
-const RESOLUTION_MS = 100;
+/**
+ * The lag of the event loop is how late this timer is. Node's own histogram needs so many wake-ups that it costs more
+ * than everything else in a daemon with nothing to do.
+ */
+const TIMER_MS = 1_000;
+/** A minute. */
+const KEPT = 60;
 
 export interface VitalsMeter {
-  /** Since the last call: how late timers were at most, and what 99 of 100 were below. */
+  /** The lag is that of the last minute. */
   read(): Vitals;
   close(): void;
 }
 
-export function openVitals(): VitalsMeter {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
-  const lagMs = (nanoseconds: number): number =>
-    Number.isFinite(nanoseconds) ? Math.max(0, Math.round(nanoseconds / 1e6) - RESOLUTION_MS) : 0;
+export function openVitals(clock: Clock = steadyClock): VitalsMeter {
+  const closing = new AbortController();
+  const lags: number[] = [];
+  const measure = async () => {
+    while (!closing.signal.aborted) {
+      const due = clock.now() + TIMER_MS;
+      await clock.sleep(TIMER_MS, closing.signal);
+      lags.push(Math.max(0, clock.now() - due));
+      if (lags.length > KEPT) lags.shift();
+    }
+  };
+  void measure();
   return {
     read() {
       const { rss, heapUsed } = process.memoryUsage();
-      const vitals = {
+      const sorted = lags.toSorted((a, b) => a - b);
+      return {
         version,
         node: process.versions.node,
         memoryBytes: rss,
         heapBytes: heapUsed,
-        lagMs: lagMs(delay.percentile(99)),
-        maxLagMs: lagMs(delay.max),
+        lagMs: sorted[Math.floor(sorted.length * 0.9)] ?? 0,
+        maxLagMs: sorted.at(-1) ?? 0,
       };
-      delay.reset();
-      return vitals;
     },
-    close: () => delay.disable(),
+    close: () => closing.abort(),
   };
 }

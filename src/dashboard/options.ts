@@ -14,6 +14,7 @@ import type { ReceiverView } from '../notify/receiver-view.ts';
 import type { TestResult } from '../notify/send-test.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
+import type { Vitals } from '../records/presence-store.ts';
 import type { Records } from '../records/records.ts';
 import type { RedisFacts } from '../redis/facts.ts';
 import type { Reasons } from '../run/reasons.ts';
@@ -123,6 +124,8 @@ export interface DashboardOptions {
   policies: () => readonly Policy[];
   /** Answers within two seconds, even while Redis does not. */
   health: () => Promise<Health>;
+  /** How this process is. */
+  vitals: () => Vitals;
   /** The receivers of notifications in the present settings. */
   receivers: () => readonly ReceiverView[];
   /** Sends a test message to one of them, once, with this id. */

@@ -27,7 +27,7 @@ const Vitals = z.object({
   /** Its whole memory, and what its objects take. */
   memoryBytes: z.number(),
   heapBytes: z.number(),
-  /** How late 99 of 100 timers were at most in the last seconds, and the latest one. */
+  /** How late 9 of 10 timers of the last minute were at most, and the latest one. */
   lagMs: z.number(),
   maxLagMs: z.number(),
 });

@@ -82,6 +82,8 @@ test('metrics contain runs, queues, budgets, running processes, and requests by 
   expect(value('caretaker_account_failing_seconds', { account: 'default' })).toBeGreaterThanOrEqual(60);
   expect(value('caretaker_supervisor_lag_seconds', { account: 'default' })).toBeGreaterThanOrEqual(5);
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
+  expect(value('nodejs_eventloop_lag_p90_seconds')).toBe(0.004);
+  expect(value('nodejs_eventloop_lag_max_seconds')).toBe(0.07);
 });
 
 test('metrics are current each time they are read, and counters never decrease', async () => {

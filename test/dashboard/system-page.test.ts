@@ -31,7 +31,7 @@ test('each process is shown with its version, its memory and how late its timers
 
   expect(text).toContain('night-shift process 7 worker 1.4.0 180 MiB 12 ms');
   expect(text).toContain('older-release process 7 worker not known not known not known');
-  expect(html).toContain('99 of 100 timers were at most 12 ms late in the last seconds, the latest 340 ms');
+  expect(html).toContain('9 of 10 timers of the last minute were at most 12 ms late, the latest 340 ms');
 });
 
 test('Redis is shown with its memory, what happens when it is full, its latency and what is on disk', async () => {

@@ -5,7 +5,7 @@
  * Counters count the events of all processes since this process started. Several dashboards on one Redis have
  * the same counts, so scrape one of them and do not add several up.
  */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../../clock.ts';
 import type { DeliveryStore } from '../../records/delivery-store.ts';
 import type { MeasurementStore } from '../../records/measurement-store.ts';
@@ -18,6 +18,7 @@ import { type SystemStatus, systemStatusOf } from '../queries/system-status.ts';
 import { addAccounts } from './account-meters.ts';
 import { addAttempts, addUndelivered, notified, undelivered } from './delivery-meters.ts';
 import { addHistograms, oneOf } from './histograms.ts';
+import { addNodeProcess } from './process-meters.ts';
 import { type ReadOnce, readOnce } from './read-once.ts';
 
 export interface Meters {
@@ -30,7 +31,16 @@ export interface Meters {
 export interface MetersSource
   extends Pick<
     DashboardOptions,
-    'queues' | 'policies' | 'registry' | 'reasons' | 'health' | 'accounts' | 'drift' | 'receivers' | 'clock'
+    | 'queues'
+    | 'policies'
+    | 'registry'
+    | 'reasons'
+    | 'health'
+    | 'vitals'
+    | 'accounts'
+    | 'drift'
+    | 'receivers'
+    | 'clock'
   > {
   reader: Reader;
   eventBus: EventBus;
@@ -47,7 +57,7 @@ const roles = ['scheduler', 'worker', 'dashboard'] as const;
 export async function openMeters(source: MetersSource): Promise<Meters> {
   // Without Redis, what this process knows by itself is still served.
   const [own, fromRedis] = [new Registry(), new Registry()];
-  collectDefaultMetrics({ register: own });
+  addNodeProcess(source.vitals, own);
   countEvents(source.eventBus, [...source.reasons.keys()], own);
   const receivers = () => notified(source.receivers());
   const observe = addHistograms(source.eventBus, source.registry, receivers, own);

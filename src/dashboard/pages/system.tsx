@@ -171,7 +171,7 @@ const LONG_LAG_MS = 200;
 const Lag = ({ vitals: { lagMs, maxLagMs } }: { vitals: Vitals }) => (
   <span
     class={lagMs >= LONG_LAG_MS ? 'tone is-warn' : ''}
-    title={`99 of 100 timers were at most ${millis(lagMs)} late in the last seconds, the latest ${millis(maxLagMs)}`}
+    title={`9 of 10 timers of the last minute were at most ${millis(lagMs)} late, the latest ${millis(maxLagMs)}`}
   >
     {millis(lagMs)}
   </span>
