@@ -9,6 +9,32 @@ export interface Clock {
 /** The maximum of Node's timers, 24.8 days: a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** The rest of a loop between two rounds, which something that happens can end. */
+export interface Rest {
+  /**
+   * Resolves after `atMost`; or when it is woken, then not before `atLeast`. It counts as woken when that happened since
+   * the previous rest ended.
+   */
+  for(atMost: number, atLeast: number): Promise<void>;
+  wake(): void;
+}
+
+/** `closing` ends every rest immediately. */
+export function restOf(clock: Clock, closing: AbortSignal): Rest {
+  let woken = new AbortController();
+  const wake = () => woken.abort();
+  closing.addEventListener('abort', wake, { once: true });
+  return {
+    async for(atMost, atLeast) {
+      const from = clock.now();
+      await clock.sleep(atMost, woken.signal);
+      await clock.sleep(from + atLeast - clock.now(), closing);
+      if (!closing.aborted) woken = new AbortController();
+    },
+    wake,
+  };
+}
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -83,6 +83,7 @@ export async function startDaemon(options: {
   };
   const take = (read: Settings) => {
     caretaker.take(read);
+    watcher.look();
     noteSettings(read);
     warn(read);
   };

@@ -40,6 +40,12 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
   );
   supervisor.start();
   recorder.start();
+  const listening = deps.records.listen((event) => {
+    if (event.type === 'run.moved') supervisor.wake();
+    if (event.type === 'target.ended') recorder.wake();
+  });
+  // Without the events, both look for work every few seconds.
+  listening.catch((error: unknown) => deps.log.warn({ err: error }, 'the events could not be listened to'));
   return {
     beatAt: () => supervisor.lastTickAt,
     async stop() {
@@ -50,6 +56,8 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
       });
       await Promise.all([planner.stop(), supervisor.stop(), queues.stop(), recorder.stop()]);
       stopped.abort();
+      // Not awaited: Redis may be unavailable.
+      void listening.then((stop) => stop()).catch(() => undefined);
       await timeout;
       await actor.whenIdle();
     },

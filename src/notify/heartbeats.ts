@@ -28,6 +28,11 @@ export class Heartbeats {
     },
   ) {}
 
+  /** Whether there are any. */
+  some(): boolean {
+    return Object.values(this.deps.settings.notifications).some(({ heartbeat }) => heartbeat !== undefined);
+  }
+
   /** Requests those that are due and that no other process has requested. Does not wait for their answers. */
   async beat(): Promise<void> {
     const { settings, clock, records } = this.deps;

@@ -4,7 +4,7 @@
  * queue again, since its delivery is still due.
  */
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../clock.ts';
+import { type Clock, restOf } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Queues } from '../queue/queues.ts';
@@ -45,7 +45,7 @@ export interface NotifierOptions {
 export interface Notifier {
   /** Notifies until it is stopped, which waits for the attempts in progress. */
   work(): { stop(): Promise<void> };
-  /** What a working process does once a second: puts everything that is due into the queue. */
+  /** What a working process does once a second while anything is open: puts everything that is due into the queue. */
   tick(): Promise<void>;
   /**
    * Makes the deliveries of all notices, and attempts all that are due, once. For a process that is about to end, and
@@ -55,6 +55,8 @@ export interface Notifier {
 }
 
 const TICK_INTERVAL_MS = 1_000;
+/** While nothing is open. A message that something was added may be lost with a connection. */
+const IDLE_INTERVAL_MS = 5_000;
 /** How many notices are read at once. */
 const PAGE = 100;
 /** How many deliveries to one receiver are handled in one tick. */
@@ -132,6 +134,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     tick,
     work() {
       const stopping = new AbortController();
+      const rest = restOf(clock, stopping.signal);
+      const listening = records.notices.listen(rest.wake);
+      listening.catch((error: unknown) => log.warn({ err: error }, 'new notices could not be listened to'));
       const heartbeats = new Heartbeats(deps);
       const own = newSlots();
       slots = own;
@@ -144,19 +149,23 @@ export function createNotifier(options: NotifierOptions): Notifier {
           await watchSystem(deps);
         };
         while (!stopping.signal.aborted) {
-          await watch()
+          const isIdle = await watch()
             .then(tick)
             .then(() => heartbeats.beat())
-            .catch((error: unknown) =>
-              log.warn({ err: error }, 'notifications could not be read; the next tick tries again'),
-            );
-          await clock.sleep(TICK_INTERVAL_MS, stopping.signal);
+            .then(async () => !heartbeats.some() && !(await records.notices.anyOpen()))
+            .catch((error: unknown) => {
+              log.warn({ err: error }, 'notifications could not be read; the next tick tries again');
+              return false;
+            });
+          await rest.for(isIdle ? IDLE_INTERVAL_MS : TICK_INTERVAL_MS, TICK_INTERVAL_MS);
         }
       })();
       return {
         async stop() {
           stopping.abort();
           own.stop();
+          // Not awaited: Redis may be unavailable.
+          void listening.then((stop) => stop()).catch(() => undefined);
           await Promise.all([ticks, working.stop()]);
         },
       };

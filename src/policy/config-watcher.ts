@@ -3,10 +3,12 @@
  * and accounts, are used only at start; the log reports that they need a restart.
  */
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings/settings.ts';
+import { watchFolders } from './folder-watch.ts';
 
 export interface ConfigWatch {
   /** The files that the settings come from. */
@@ -14,8 +16,6 @@ export interface ConfigWatch {
   /** Reads them again. */
   read: () => Settings;
 }
-
-const CHECK_INTERVAL_MS = 1_000;
 
 /** Settings that apply immediately, with their keys in the file. */
 const live = {
@@ -46,16 +46,14 @@ export function configChanges(before: Settings, after: Settings): { live: string
 
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/**
- * Checks the files once a second and passes changed settings to `take`. Returns a function that stops the
- * watch.
- */
+/** Passes changed settings to `take` when a file changes. Returns a function that stops the watch. */
 export function watchConfig(
   { files, read }: ConfigWatch,
   parts: { started: Settings; take: (settings: Settings) => void; clock: Clock; log: Log },
 ): () => Promise<void> {
   const { started, take, clock, log } = parts;
   const closing = new AbortController();
+  const folders = watchFolders(files.map(dirname), clock);
   let seen = fingerprintOf(files);
   let last = started;
 
@@ -90,7 +88,7 @@ export function watchConfig(
 
   const watching = (async () => {
     while (!closing.signal.aborted) {
-      await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
+      await folders.next();
       const now = fingerprintOf(files);
       if (closing.signal.aborted || now === seen) continue;
       seen = now;
@@ -99,6 +97,7 @@ export function watchConfig(
   })();
   return async () => {
     closing.abort();
+    folders.close();
     await watching;
   };
 }

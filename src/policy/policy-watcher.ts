@@ -12,6 +12,7 @@ import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Settings } from '../settings/settings.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Diagnostic, placeOf, shortFile } from '../yaml/diagnostic.ts';
+import { watchFolders } from './folder-watch.ts';
 import { isPolicyFile, type Loaded, loadPolicies } from './load-policies.ts';
 import type { Policy } from './policy.ts';
 import { changesBetween, formatNames } from './policy-changes.ts';
@@ -27,6 +28,8 @@ export interface PolicyWatcher {
   changedAt(policy: string): number;
   /** Since when a file has had errors, in milliseconds since 1970. */
   brokenSince(file: string): number;
+  /** Soon looks whether something changed, as after a change of the settings. */
+  look(): void;
   /** Stops watching. */
   close(): Promise<void>;
 }
@@ -41,17 +44,15 @@ export interface PolicyWatcherOptions {
   onChange?: (before: readonly Policy[], now: readonly Policy[]) => void;
 }
 
-const CHECK_INTERVAL_MS = 500;
 /** Files that change at every check are read after so many checks. */
 const MAX_UNSETTLED = 5;
 
-/**
- * Reads the policies and checks their files twice a second; changed files are read when they stop changing.
- */
+/** Reads the policies, and reads changed files when they stop changing. */
 export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
   const { settings, registry, clock, log } = parts;
   const dir = settings().policiesDir;
   const closing = new AbortController();
+  const folder = watchFolders([dir], clock);
   let seen = fingerprintOf(dir, settings());
   let state = readAll({ dir, registry, settings: settings() }, nothing, seen, clock.now());
   logChanges(state, nothing, log);
@@ -60,12 +61,13 @@ export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
     let unsettled: Fingerprint | undefined;
     let times = 0;
     while (!closing.signal.aborted) {
-      await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
+      await folder.next();
       const now = fingerprintOf(dir, settings());
       if (closing.signal.aborted || now.text === seen.text) continue;
       times += 1;
       if (now.text !== unsettled?.text && times < MAX_UNSETTLED) {
         unsettled = now;
+        folder.wake();
         continue;
       }
       const before = state;
@@ -81,8 +83,10 @@ export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
     kept: () => state.kept,
     changedAt: (policy) => state.changedAt.get(policy) ?? clock.now(),
     brokenSince: (file) => state.brokenSince.get(file) ?? clock.now(),
+    look: folder.wake,
     async close() {
       closing.abort();
+      folder.close();
       await watching;
     },
   };

@@ -56,6 +56,11 @@ export const bullmqVersion = (): string => (require('bullmq/package.json') as { 
 const PREFIX = '{caretaker}:queue';
 /** Short locks, so that the entries of a dead process are found soon. */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
+/**
+ * A worker waits so many seconds for an entry before it asks again. An entry ends the wait, so this is only for the case
+ * that it does not.
+ */
+const WAIT_S = 15;
 /** Many at once, since such an entry only starts the planning. */
 const PLANS_AT_ONCE = 20;
 const PAGE = 500;
@@ -117,6 +122,7 @@ export function openQueues(
       connection,
       prefix: PREFIX,
       concurrency: slots,
+      drainDelay: WAIT_S,
       ...LOCKS,
       removeOnComplete: KEPT,
       removeOnFail: KEPT,

@@ -122,7 +122,7 @@ return 1`,
 
 /** Gives 0 for one that no longer exists. One that is being attempted is due when that attempt ends. */
 const sendAgain = defineScript(
-  { keys: ['delivery', 'due'], args: ['id', 'now', 'kept'] },
+  { keys: ['delivery', 'due', 'notices'], args: ['id', 'now', 'kept'] },
   `
 local state, claim = unpack(redis.call('HMGET', keys.delivery, 'state', 'claim'))
 if not state then return 0 end
@@ -130,6 +130,7 @@ redis.call('HSET', keys.delivery, 'state', 'pending', 'since', args.now, 'tries'
 redis.call('PEXPIRE', keys.delivery, args.kept)
 if not claim then redis.call('ZADD', keys.due, args.now, args.id) end
 redis.call('PEXPIRE', keys.due, args.kept)
+redis.call('PUBLISH', keys.notices, '')
 return 1`,
 );
 
@@ -194,7 +195,7 @@ export class DeliveryStore {
   /** Makes a delivery due now, in whatever state it is, with all its attempts before it. False when it is gone. */
   async sendAgain(id: string, now: number): Promise<boolean> {
     const call = {
-      keys: { delivery: keys.delivery(id), due: keys.dueDeliveries },
+      keys: { delivery: keys.delivery(id), due: keys.dueDeliveries, notices: keys.notices },
       args: { id, now, kept: KEPT_MS },
     };
     return (await sendAgain(this.store, call)) === 1;

@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import type { Store } from '../redis/store.ts';
+import type { Channels } from './channels.ts';
 import { keys } from './keys.ts';
-import { listenTo } from './listen-to.ts';
 
 /** What is measured, with the names of its labels. Label values come from closed lists, or the listener replaces them. */
 export const measured = {
@@ -36,7 +36,10 @@ export class MeasurementStore {
   private collected: Measurement[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly channels: Channels,
+  ) {}
 
   /** Notes a duration, to be published within a second. A clock that was set back makes it 0. */
   note(kind: MeasuredKind, labels: readonly string[], ms: number): void {
@@ -58,7 +61,7 @@ export class MeasurementStore {
 
   /** Listens to the measurements of every process. The returned function stops it. */
   listen(listener: (measurement: Measurement) => void): Promise<() => Promise<void>> {
-    return listenTo(this.store, keys.measurements, (message) => {
+    return this.channels.listen(keys.measurements, (message) => {
       for (const measurement of measurementsIn(message)) listener(measurement);
     });
   }

@@ -8,6 +8,7 @@ import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { runStatuses } from '../run/run.ts';
 import { ADD_DELIVERY } from './add-delivery.ts';
+import type { Channels } from './channels.ts';
 import type { DeliveryStore, NewDelivery } from './delivery-store.ts';
 import { type Held, HOLD, holdName } from './hold-store.ts';
 import { keys } from './keys.ts';
@@ -60,7 +61,10 @@ const KEPT_MS = 7 * 86_400_000;
 /** As an argument of a script that has `ADD_NOTICE`; '' for none. */
 export const noticeText = (notice: Notice | undefined): string => (notice ? JSON.stringify(notice) : '');
 
-/** For the head of a script: `add_notice(key of the notices, notice)`. Adding one again changes nothing. */
+/**
+ * For the head of a script: `add_notice(key of the notices, notice)`. Adding one again changes nothing. The channel with
+ * the name of the key has a message each time.
+ */
 export const ADD_NOTICE = `
 local function add_notice(notices, notice)
   if notice == '' then return end
@@ -68,6 +72,7 @@ local function add_notice(notices, notice)
   redis.call('ZADD', notices, at, notice)
   redis.call('ZREMRANGEBYSCORE', notices, '-inf', at - ${KEPT_MS})
   redis.call('PEXPIRE', notices, ${KEPT_MS})
+  redis.call('PUBLISH', notices, '')
 end`;
 
 /**
@@ -121,7 +126,18 @@ export class NoticeStore {
   constructor(
     private readonly store: Store,
     private readonly deliveries: Pick<DeliveryStore, 'keptMs'>,
+    private readonly channels: Channels,
   ) {}
+
+  /** Calls the listener when a notice is added, or a delivery is to be sent again. The returned function stops that. */
+  listen(listener: () => void): Promise<() => Promise<void>> {
+    return this.channels.listen(keys.notices, listener);
+  }
+
+  /** Whether there are notices that nobody has taken, messages that are held, or deliveries that are due some time. */
+  async anyOpen(): Promise<boolean> {
+    return (await this.store.exists(keys.notices, keys.holds, keys.dueDeliveries)) > 0;
+  }
 
   /** Those that nobody has taken yet, oldest first, from position `from` (0 is the first). */
   async open(limit: number, from = 0): Promise<OpenNotice[]> {

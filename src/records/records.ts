@@ -7,6 +7,7 @@ import { AlertStore } from './alert-store.ts';
 import { AnnouncementStore } from './announcement-store.ts';
 import { AuditStore } from './audit-store.ts';
 import { BatchStore } from './batch-store.ts';
+import { Channels } from './channels.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import { DepthStore } from './depth-store.ts';
 import { EffectStore } from './effect-store.ts';
@@ -21,7 +22,6 @@ import { keys } from './keys.ts';
 import { LabelStore } from './label-store.ts';
 import { LateStore } from './late-store.ts';
 import { LedgerStore } from './ledger-store.ts';
-import { listenTo } from './listen-to.ts';
 import { LockStore } from './lock-store.ts';
 import { MeasurementStore } from './measurement-store.ts';
 import { NoticeStore } from './notice-store.ts';
@@ -81,6 +81,9 @@ export interface Records {
 
 /** Opens the records over a connection. The caller closes the connection. */
 export function openRecords(store: Store): Records {
+  const channels = new Channels(store);
+  /** Parsed once for all listeners. */
+  let last: { message: string; event: CaretakerEvent | undefined } = { message: '', event: undefined };
   const generation = new GenerationStore(store);
   const deliveries = new DeliveryStore(store);
   return {
@@ -107,8 +110,8 @@ export function openRecords(store: Store): Records {
     late: new LateStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
-    measurements: new MeasurementStore(store),
-    notices: new NoticeStore(store, deliveries),
+    measurements: new MeasurementStore(store, channels),
+    notices: new NoticeStore(store, deliveries, channels),
     once: new OnceStore(store),
     openFindings: new OpenFindingsStore(store),
     acknowledgements: new AcknowledgementStore(store),
@@ -120,9 +123,9 @@ export function openRecords(store: Store): Records {
     versions: new VersionStore(store),
     generation,
     listen: (listener) =>
-      listenTo(store, keys.events, (message) => {
-        const event = eventIn(message);
-        if (event) listener(event);
+      channels.listen(keys.events, (message) => {
+        if (message !== last.message) last = { message, event: eventIn(message) };
+        if (last.event) listener(last.event);
       }),
   };
 }

@@ -40,24 +40,32 @@ export interface CronTickOptions {
  * A tick that is later than this, because the process was suspended, is skipped. The next one does the work.
  */
 const TOLERANCE_MS = 60_000;
-const CHECK_INTERVAL_MS = 1_000;
+const MAX_LATE_MS = 1_000;
 
 /** Calls `answer` at each tick, in one of the daemons on this Redis, and never twice at the same time. */
 export function startCronTick(options: CronTickOptions): Tick {
   const { log, everySeconds = 5 } = options;
-  const silentMs = everySeconds * 1_000 + CHECK_INTERVAL_MS;
-  const state: TickState = { calledAt: performance.now(), busy: 0, stopped: false };
-  let task = cronTask(options, state);
   // When the clock of the machine is set back, node-cron waits until the former time is reached again.
-  const watchdog = setInterval(() => {
-    if (state.busy > 0 || performance.now() - state.calledAt <= silentMs) return;
-    state.calledAt = performance.now();
-    log.debug('the clock of the machine was set back: restarting the tick');
-    void task.destroy();
-    task = cronTask(options, state);
-    void task.execute().catch(() => undefined); // node-cron has logged it
-  }, CHECK_INTERVAL_MS);
+  const watchdog = setInterval(
+    () => {
+      if (state.busy > 0) return;
+      log.debug('the clock of the machine was set back: restarting the tick');
+      void task.destroy();
+      task = cronTask(options, state);
+      void task.execute().catch(() => undefined); // node-cron has logged it
+    },
+    everySeconds * 1_000 + MAX_LATE_MS,
+  );
   watchdog.unref();
+  // Each call puts it off, so it costs nothing while node-cron calls.
+  const state: TickState = {
+    onCall: () => {
+      if (!state.stopped) watchdog.refresh();
+    },
+    busy: 0,
+    stopped: false,
+  };
+  let task = cronTask(options, state);
   return {
     async stop() {
       state.stopped = true;
@@ -68,9 +76,10 @@ export function startCronTick(options: CronTickOptions): Tick {
   };
 }
 
-/** The state of the calls. Times are monotonic. */
+/** The state of the calls. */
 interface TickState {
-  calledAt: number;
+  /** Called at the begin of each call. */
+  onCall: () => void;
   /** Number of calls that wait for the coordinator or are being handled. */
   busy: number;
   stopped: boolean;
@@ -82,7 +91,7 @@ function cronTask(
   state: TickState,
 ): ScheduledTask {
   const during = async <T>(work: () => Promise<T>): Promise<T> => {
-    state.calledAt = performance.now();
+    state.onCall();
     state.busy += 1;
     try {
       return await work();

@@ -133,13 +133,13 @@ test('after each of 1,000 edits what is active is what the files say, and nothin
     for (let count = 1 + below(12); count > 0; count -= 1)
       for (const letters of folder.edit(touched)) touched.add(letters);
 
-    await clock.advance(2 * SECOND);
+    await clock.advance(6 * SECOND);
     const expected = [...folder.inForce()].sort();
     const inForce = watcher.policies().map(({ name, limits }) => [name, limits.maxTargets]);
     expect(inForce.sort(), readdirSync(folder.dir).join()).toEqual(expected);
 
     await tick();
-    await clock.advance(below(4) === 0 ? 58 * SECOND : SECOND);
+    await clock.advance(below(4) === 0 ? 54 * SECOND : SECOND);
     await tick();
     for (const one of fired) expect(expected).toContainEqual(one);
     firings += fired.length;

@@ -4,6 +4,7 @@
  * work of runs, and no run depends on their result.
  */
 import { setMaxListeners } from 'node:events';
+import { type Rest, restOf } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -11,6 +12,8 @@ import { RunCache } from '../run-cache.ts';
 import { writeSite } from './write-site.ts';
 
 const TICK_INTERVAL_MS = 1_000;
+/** While the outbox is empty. An event that a target ended may be lost with a connection. */
+const IDLE_INTERVAL_MS = 5_000;
 /** A claim expires after this time. What its holder still sends after that is not sent. */
 const CLAIM_MS = 60_000;
 
@@ -22,16 +25,23 @@ export class Recorder {
   private readonly runs: RunCache<Run>;
   private readonly stopping = new AbortController();
   private readonly waiting = new AbortController();
+  private readonly rest: Rest;
   private loop: Promise<void> | undefined;
 
   constructor(private readonly deps: EngineDeps) {
     this.runs = new RunCache(deps.records, (run) => run);
+    this.rest = restOf(deps.clock, this.stopping.signal);
     // Every request adds a listener.
     setMaxListeners(0, this.waiting.signal);
   }
 
   start(): void {
     this.loop ??= this.run();
+  }
+
+  /** Something may have been added to the outbox. */
+  wake(): void {
+    this.rest.wake();
   }
 
   /** Takes no more sites, and waits for the one in progress of each account. */
@@ -47,18 +57,21 @@ export class Recorder {
   }
 
   private async run(): Promise<void> {
-    const { clock, log } = this.deps;
+    const { log } = this.deps;
     while (!this.stopping.signal.aborted) {
-      await this.tick().catch((error: unknown) =>
-        log.warn({ err: error }, 'the outbox could not be read; the next tick tries again'),
-      );
-      await clock.sleep(TICK_INTERVAL_MS, this.stopping.signal);
+      const isIdle = await this.tick().catch((error: unknown) => {
+        log.warn({ err: error }, 'the outbox could not be read; the next tick tries again');
+        return false;
+      });
+      await this.rest.for(isIdle ? IDLE_INTERVAL_MS : TICK_INTERVAL_MS, TICK_INTERVAL_MS);
     }
   }
 
-  private async tick(): Promise<void> {
+  /** Whether the outbox is empty. */
+  private async tick(): Promise<boolean> {
     const { records, clock, serves, log } = this.deps;
-    for (const account of await records.outbox.accounts()) {
+    const accounts = await records.outbox.accounts();
+    for (const account of accounts) {
       if (!serves(account) || this.rounds.has(account)) continue;
       if (clock.now() < (this.pauses.get(account) ?? 0)) continue;
       const round = this.writeSites(account)
@@ -68,6 +81,7 @@ export class Recorder {
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
     }
+    return accounts.length === 0;
   }
 
   /** Writes to the sites of an account that are due, until there are none or something stands in the way. */

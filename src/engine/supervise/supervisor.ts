@@ -1,12 +1,13 @@
 /**
  * The supervisor maintains every account with active runs: once a second, and whenever a window of the budget
- * ends or a sweep is due.
+ * ends or a sweep is due. While no account has any, it rests until a run begins.
  *
  * It follows work in flight, releases targets that are due, ends what is late, and recovers what a dead
  * process left. One process at a time supervises an account, by a lease that expires seconds after its holder
  * dies. Everything it does is safe to do twice, so a supervisor that was suspended beyond its lease does no
  * harm.
  */
+import { type Rest, restOf } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
@@ -19,6 +20,8 @@ import { supervisorLease } from './lease.ts';
 import { type AccountState, maintainRun } from './maintain-run.ts';
 
 const TICK_INTERVAL_MS = 1_000;
+/** While there is no active run. An event that a run begins may be lost with a connection. */
+const IDLE_INTERVAL_MS = 5_000;
 const LEASE_MS = 6_000;
 
 export class Supervisor {
@@ -26,16 +29,25 @@ export class Supervisor {
   /** The rounds in progress, by account. */
   private readonly rounds = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
+  private readonly rest: Rest;
+  private isIdle = false;
   private loop: Promise<void> | undefined;
   private tickedAt: number | undefined;
   /** When this process started planning a run, for recent runs. */
   private readonly started = new Map<string, number>();
 
-  constructor(private readonly deps: EngineDeps) {}
+  constructor(private readonly deps: EngineDeps) {
+    this.rest = restOf(deps.clock, this.stopping.signal);
+  }
 
   start(): void {
     this.tickedAt ??= this.deps.clock.now();
     this.loop ??= this.run();
+  }
+
+  /** A run may have begun. */
+  wake(): void {
+    this.rest.wake();
   }
 
   /** Notes that this process plans a run, so that the run is not logged as taken over. */
@@ -77,7 +89,8 @@ export class Supervisor {
       } catch (error) {
         log.warn({ err: error }, 'the supervisor could not maintain its accounts; the next tick tries again');
       }
-      await clock.sleep(this.untilNextMs(), this.stopping.signal);
+      const untilNextMs = this.untilNextMs();
+      await this.rest.for(this.isIdle ? IDLE_INTERVAL_MS : untilNextMs, untilNextMs);
     }
   }
 
@@ -99,6 +112,7 @@ export class Supervisor {
     const { records, owner, serves } = this.deps;
     const active = await records.runs.activeAccounts();
     await this.releaseIdleAccounts(active);
+    this.isIdle = active.length === 0 && this.accounts.size === 0;
     for (const [id, at] of this.started) if (this.deps.clock.now() - at > LEASE_MS) this.started.delete(id);
     for (const account of active) {
       if (!serves(account)) continue;

@@ -1,0 +1,53 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { Store } from '../redis/store.ts';
+
+type Listener = (message: string) => void;
+
+/** The channels that this process listens to, all on one connection: it can do nothing else meanwhile. */
+export class Channels {
+  private readonly channels = new Map<string, { listeners: Set<Listener>; subscribed: Promise<unknown> }>();
+  private subscriber: Redis | Cluster | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  /** Passes the messages of a channel on. The returned function stops that. */
+  async listen(channel: string, onMessage: Listener): Promise<() => Promise<void>> {
+    this.subscriber ??= this.open();
+    const { subscriber } = this;
+    let known = this.channels.get(channel);
+    if (!known) {
+      known = { listeners: new Set(), subscribed: subscriber.subscribe(channel) };
+      this.channels.set(channel, known);
+    }
+    const { listeners, subscribed } = known;
+    // Of its own: the same function may listen twice.
+    const listener: Listener = (message) => onMessage(message);
+    listeners.add(listener);
+    const stop = async () => {
+      listeners.delete(listener);
+      if (this.subscriber !== subscriber) return;
+      if ([...this.channels.values()].some((one) => one.listeners.size > 0)) return;
+      this.channels.clear();
+      this.subscriber = undefined;
+      // Not `quit`: without Redis, that would wait until it is back.
+      subscriber.disconnect();
+    };
+    try {
+      await subscribed;
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return stop;
+  }
+
+  private open(): Redis | Cluster {
+    const { store } = this;
+    const subscriber = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
+    subscriber.on('message', (channel: string, message: string) => {
+      for (const listener of this.channels.get(channel)?.listeners ?? []) listener(message);
+    });
+    subscriber.on('error', () => undefined); // it reconnects by itself, and what was missed is not essential
+    return subscriber;
+  }
+}

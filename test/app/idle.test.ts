@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+import { heldClock } from '../support/held-clock.ts';
+import { keptLog } from '../support/quiet.ts';
+
+const MINUTE = 60_000;
+const STEP = 500;
+
+let world: World;
+let folder: string;
+let caretaker: Caretaker;
+let daemon: Daemon;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
+});
+afterEach(async () => {
+  await daemon.stop();
+  await caretaker.close();
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+// Only the whole daemon shows which loops run in it. It takes more than a second because each of 120 steps awaits Redis.
+test('a daemon with nothing to do wakes up and asks Redis a few times in five seconds', async () => {
+  const policies = Array.from({ length: 10 }, (_, index) => `  - { name: p${index}, job: site-sync }\n`);
+  writeFileSync(join(folder, 'ten.yaml'), `policies:\n${policies.join('')}`);
+  world = await startWorld({ sites: 1, work: false, policiesDir: folder });
+  const held = heldClock();
+  let sleeps = 0;
+  const clock = {
+    now: held.now,
+    sleep(ms: number, signal?: AbortSignal) {
+      if (ms > 0) sleeps += 1;
+      return held.sleep(ms, signal);
+    },
+  };
+  caretaker = await openCaretaker({ settings: world.caretaker.settings, log: keptLog(), clock });
+  daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
+  // Supervisor, recorder, notifier, policies, Redis, records, and what is repeated for all of them.
+  const loops = 7;
+  const allSleep = () =>
+    vi.waitFor(() => expect(held.sleepers()).toBe(loops), { timeout: 20_000, interval: 2 });
+  await allSleep();
+  const sent: string[] = [];
+  const { store } = caretaker.redis;
+  const send = store.sendCommand.bind(store);
+  vi.spyOn(store, 'sendCommand').mockImplementation((command, ...rest) => {
+    sent.push((command as { name: string }).name);
+    return send(command, ...rest);
+  });
+  sleeps = 0;
+
+  for (let ms = 0; ms < MINUTE; ms += STEP) {
+    await held.advance(STEP);
+    await allSleep();
+  }
+
+  // Six of the loops every five seconds, and once a second what writes the number of the records to disk.
+  expect(sleeps).toBeLessThanOrEqual(6 * 13 + 60);
+  const count = (name: string) => sent.filter((one) => one === name).length;
+  // The accounts with active runs, and those with something in the outbox.
+  expect(count('smembers')).toBeLessThanOrEqual(2 * 13);
+  // The notices.
+  expect(count('zrange')).toBeLessThanOrEqual(13);
+});
