@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
@@ -47,13 +48,7 @@ test('a daemon with nothing to do wakes up and asks Redis a few times in five se
   const allSleep = () =>
     vi.waitFor(() => expect(held.sleepers()).toBe(loops), { timeout: 20_000, interval: 2 });
   await allSleep();
-  const sent: string[] = [];
-  const { store } = caretaker.redis;
-  const send = store.sendCommand.bind(store);
-  vi.spyOn(store, 'sendCommand').mockImplementation((command, ...rest) => {
-    sent.push((command as { name: string }).name);
-    return send(command, ...rest);
-  });
+  const sent = vi.spyOn(caretaker.redis.store as Redis, 'sendCommand');
   sleeps = 0;
 
   for (let ms = 0; ms < MINUTE; ms += STEP) {
@@ -63,7 +58,7 @@ test('a daemon with nothing to do wakes up and asks Redis a few times in five se
 
   // Six of the loops every five seconds, and once a second what writes the number of the records to disk.
   expect(sleeps).toBeLessThanOrEqual(6 * 13 + 60);
-  const count = (name: string) => sent.filter((one) => one === name).length;
+  const count = (name: string) => sent.mock.calls.filter(([command]) => command.name === name).length;
   // The accounts with active runs, and those with something in the outbox.
   expect(count('smembers')).toBeLessThanOrEqual(2 * 13);
   // The notices.
