@@ -87,6 +87,12 @@ export function keepSecret(value: string | undefined): void {
   scrubbed.clear();
 }
 
+/** As in a process that has just started: for tests, of which many run in one process. */
+export function forgetSecrets(): void {
+  values = [];
+  scrubbed.clear();
+}
+
 /** The text with only the secret values of this process replaced: for our own messages about secrets. */
 export const withoutValues = (text: string): string =>
   values.reduce((clean, value) => clean.replaceAll(value, HIDDEN), text);

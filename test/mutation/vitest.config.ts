@@ -2,4 +2,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import ordinary from '../../vitest.config.ts';
 
-export default defineConfig({ test: { ...ordinary.test, exclude: configDefaults.exclude } });
+export default defineConfig({
+  test: { ...ordinary.test, exclude: configDefaults.exclude, experimental: { fsModuleCache: false } },
+});
