@@ -1,7 +1,7 @@
 /** A Redis that is restored to an older state, or emptied, while runs are active. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 /** The data that Redis has on its disk; Redis is killed and restarted for that. */
-const data = () => join(dirname(world.redis.socketPath), 'appendonlydir');
+const data = () => join(world.redis.serverDir, 'appendonlydir');
 async function takeSnapshot(): Promise<void> {
   await world.redis.kill();
   cpSync(data(), join(folder, 'snapshot'), { recursive: true });

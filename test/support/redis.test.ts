@@ -20,6 +20,36 @@ test('a test Redis that is killed restarts with its data', async () => {
   await server.stop();
 });
 
+/** The process id of the server of a test that does this with it. */
+async function serverOf(use: (client: Redis) => Promise<unknown>): Promise<string | undefined> {
+  const server = await startTestRedis();
+  const client = new Redis(server.options);
+  const id = /^process_id:(\d+)/m.exec(await client.info('server'))?.[1];
+  await use(client);
+  client.disconnect();
+  await server.stop();
+  expect(await healthOf(server.socketPath)).toBe('down');
+  return id;
+}
+
+test('a test Redis is used again, emptied', async () => {
+  const first = await serverOf((client) => client.set('left', 'behind'));
+  expect(await serverOf(async (client) => expect(await client.keys('*')).toEqual([]))).toBe(first);
+});
+
+test('a test Redis is not used again after its settings were changed, or with a connection left open', async () => {
+  const changed = await serverOf((client) => client.config('SET', 'maxmemory', '1gb'));
+  let left: Redis | undefined;
+  const connected = await serverOf(async (client) => {
+    left = client.duplicate({ retryStrategy: null });
+    left.on('error', () => undefined);
+    await left.ping();
+  });
+  expect(connected).not.toBe(changed);
+  expect(await serverOf(async () => undefined)).not.toBe(connected);
+  left?.disconnect();
+});
+
 test('a test Redis ends with a test process that is killed', async () => {
   const files = ['./call.mjs', './redis.ts'].map((file) => fileURLToPath(new URL(file, import.meta.url)));
   const tester = spawn(process.execPath, [...files, 'startTestRedis'], {

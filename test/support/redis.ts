@@ -1,29 +1,47 @@
 /**
- * A separate Redis for a test file: in a temporary folder, on a Unix socket. It ends with the test process.
+ * A separate Redis for a test, on a Unix socket. A server that a test has stopped is emptied and given to the
+ * next test of this process, which takes a millisecond instead of forty. All end with the process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { healthOf } from '../../src/redis/embedded/command.ts';
 
 export interface TestRedis {
   /** The options for `new Redis(...)` of ioredis; ioredis also accepts `socketPath` instead of a URL. */
   options: { path: string };
+  /** In a folder of this test alone, which is deleted with it. */
   socketPath: string;
+  /** The folder of the server, with its append-only file. */
+  serverDir: string;
   /** SIGKILL, as a crash would. Resolves when the process has ended; its data is kept for `restart()`. */
   kill(): Promise<void>;
   /** Starts it again on its data, after a kill or without one. */
   restart(): Promise<void>;
-  /** Stops it and deletes its data. */
+  /** Deletes its data. Nothing can connect to `socketPath` afterwards. */
   stop(): Promise<void>;
 }
 
+interface Server {
+  dir: string;
+  process: ChildProcess;
+  /** How many tests have used it. */
+  uses: number;
+}
+
+type Appendfsync = 'everysec' | 'always';
+
+/** Running servers that no test uses. */
+const idle: Server[] = [];
+const MAX_IDLE = 3;
+
 /**
- * Starts a Redis with an append-only file in about 40 ms. With `always`, a kill loses no acknowledged write.
+ * An empty Redis with an append-only file. With `always`, a kill loses no acknowledged write.
  *
  * @throws when there is no `redis-server` or `valkey-server`, or it does not start; with the server's own
  * message.
@@ -31,24 +49,81 @@ export interface TestRedis {
 export async function startTestRedis({
   appendfsync = 'everysec',
 }: {
-  appendfsync?: 'everysec' | 'always';
+  appendfsync?: Appendfsync;
 } = {}): Promise<TestRedis> {
-  const dir = await mkdtemp(join(tmpdir(), 'caretaker-redis-'));
-  const socketPath = join(dir, 'redis.sock');
-  let server = await start(dir, socketPath, appendfsync);
+  const server = (appendfsync === 'everysec' ? idle.pop() : undefined) ?? (await newServer(appendfsync));
+  server.uses += 1;
+  const folder = join(server.dir, `test-${server.uses}`);
+  await mkdir(folder);
+  const socketPath = join(folder, 'redis.sock');
+  await symlink('../redis.sock', socketPath);
+  let isAsStarted = appendfsync === 'everysec';
   return {
     options: { path: socketPath },
     socketPath,
-    kill: () => kill(server),
+    serverDir: server.dir,
+    kill() {
+      isAsStarted = false;
+      return kill(server.process);
+    },
     async restart() {
-      await kill(server);
-      server = await start(dir, socketPath, appendfsync);
+      isAsStarted = false;
+      await kill(server.process);
+      server.process = await start(server.dir, appendfsync);
     },
     async stop() {
-      await kill(server);
-      await rm(dir, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
+      if (isAsStarted && idle.length < MAX_IDLE && (await canBeUsedAgain(server))) {
+        idle.push(server);
+        return;
+      }
+      await kill(server.process);
+      await rm(server.dir, { recursive: true, force: true });
     },
   };
+}
+
+async function newServer(appendfsync: Appendfsync): Promise<Server> {
+  const dir = await mkdtemp(join(tmpdir(), 'caretaker-redis-'));
+  return { dir, process: await start(dir, appendfsync), uses: 0 };
+}
+
+/** A change of the server that `FLUSHALL` does not undo. */
+const lasting =
+  /cmdstat_(config\|(set|rewrite|resetstat)|acl\|(set|del)user|client\|pause|debug|function|replicaof)/;
+const MAX_LOG_BYTES = 16_000_000;
+
+/** Empties a server. False when a test has changed its settings, or left a connection open. */
+async function canBeUsedAgain(server: Server): Promise<boolean> {
+  if (server.process.exitCode !== null || server.process.signalCode !== null) return false;
+  const redis = new Redis({
+    path: join(server.dir, 'redis.sock'),
+    enableReadyCheck: false,
+    retryStrategy: null,
+  });
+  redis.on('error', () => undefined);
+  try {
+    // A client that was told to disconnect is gone a moment later.
+    for (
+      let waited = 0;
+      Number(/^connected_clients:(\d+)/m.exec(await redis.info('clients'))?.[1]) > 1;
+      waited += 5
+    ) {
+      if (waited >= 50) return false;
+      await sleep(5);
+    }
+    const facts = await redis.info('all');
+    const logBytes = Number(/^aof_current_size:(\d+)/m.exec(facts)?.[1]);
+    if (lasting.test(facts) || logBytes > MAX_LOG_BYTES) return false;
+    await redis.flushall();
+    await redis.config('RESETSTAT');
+    await redis.call('SLOWLOG', 'RESET');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /**
@@ -66,7 +141,8 @@ wait $!
 [ "$word" = keep ] || rm -rf "$DATA"
 `;
 
-async function start(dir: string, socketPath: string, appendfsync: string): Promise<ChildProcess> {
+async function start(dir: string, appendfsync: Appendfsync): Promise<ChildProcess> {
+  const socketPath = join(dir, 'redis.sock');
   // biome-ignore format: an option and its value stay side by side
   const options = [
     '--port', '0', '--unixsocket', socketPath, '--unixsocketperm', '700', '--dir', dir, '--daemonize', 'no',

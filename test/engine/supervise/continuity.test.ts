@@ -1,7 +1,7 @@
 /** How a process detects that Redis was restored to an older state, or emptied, also before it was started. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openContinuity } from '../../../src/engine/supervise/continuity.ts';
@@ -58,7 +58,7 @@ const heldNow = ({ runs }: ReturnType<typeof openRecords>) => runs.held('agency'
 
 /** Restores Redis to its state after `before`, without the changes of `after`. */
 async function putBackBefore(before: () => Promise<unknown>, after: () => Promise<unknown>): Promise<void> {
-  const data = join(dirname(redis.socketPath), 'appendonlydir');
+  const data = join(redis.serverDir, 'appendonlydir');
   const kept = join(dataDir, 'snapshot');
   await before();
   await redis.kill();
