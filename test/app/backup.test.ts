@@ -20,6 +20,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { keys } from '../../src/records/keys.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -74,7 +75,7 @@ async function elsewhere() {
 
 /** A run that went on to its end after a backup in its middle, and the records of that backup in a new Redis. */
 async function restoreMiddle(policy: Policy, operation: 'createSiteNote' | 'deleteSite') {
-  world = await startWorld({ sites: SITES });
+  world = await startWorld({ before: quickSyncs, sites: SITES });
   const { caretaker } = world;
   const effects = () => world.sandbox.journal.effectsOf(operation);
   const run = await world.fire(policy);
@@ -135,7 +136,7 @@ test('a held run that is released goes on from the backup, and what is done alre
 });
 
 test('everything that is kept is the same after a restore, with expiry and indexes', async () => {
-  world = await startWorld({ sites: 3 });
+  world = await startWorld({ before: quickSyncs, sites: 3 });
   const { caretaker } = world;
   const done = await world.ended(await world.fire(notes));
   await caretaker.records.policies.pause('other', { at: 1, by: 'ops' });
@@ -171,7 +172,7 @@ test('everything that is kept is the same after a restore, with expiry and index
 });
 
 test('a damaged file, records that are there, and running processes are refused, and nothing is changed', async () => {
-  world = await startWorld({ sites: 2 });
+  world = await startWorld({ before: quickSyncs, sites: 2 });
   const { caretaker } = world;
   const run = await world.ended(await world.fire(notes));
   await takeBackup(file, caretaker, by);
@@ -210,7 +211,7 @@ test('a damaged file, records that are there, and running processes are refused,
 });
 
 test('a restore that was interrupted keeps every process from starting until it is repeated', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ before: quickSyncs, sites: 1 });
   const { caretaker } = world;
   await world.ended(await world.fire(notes));
   await takeBackup(file, caretaker, by);

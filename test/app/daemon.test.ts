@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 let folder: string;
@@ -27,7 +28,7 @@ const hourly = `policies:
 
 test('two daemons on one Redis fire each scheduled time of a policy once', async () => {
   writeFileSync(join(folder, 'hourly.yaml'), hourly);
-  world = await startWorld({ sites: 2, work: false, policiesDir: folder });
+  world = await startWorld({ before: quickSyncs, sites: 2, work: false, policiesDir: folder });
   const others = [world.caretaker, await world.another({ work: false })];
   daemons = await Promise.all(
     others.map((caretaker) => startDaemon({ caretaker, roles: ['scheduler', 'worker'] })),
@@ -48,7 +49,7 @@ test('two daemons on one Redis fire each scheduled time of a policy once', async
 });
 
 test('each daemon shows how it is, and together they note the depth of the queues once a minute', async () => {
-  world = await startWorld({ sites: 1, work: false, policiesDir: folder });
+  world = await startWorld({ before: quickSyncs, sites: 1, work: false, policiesDir: folder });
   const others = [world.caretaker, await world.another({ work: false })];
   daemons = await Promise.all(others.map((caretaker) => startDaemon({ caretaker, roles: ['worker'] })));
   const { depths, presence } = world.caretaker.records;

@@ -5,9 +5,11 @@ import { apiCall } from '../../jobs/api-call/job.ts';
 import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
+import { sampleOf } from '../support/sample.ts';
 
 /** At how many points of a run, evenly spaced by commands, Redis is emptied. */
-const POINTS = 24;
+const POINTS = sampleOf(5, 24);
 let world: World;
 afterEach(() => world.stop());
 
@@ -22,7 +24,7 @@ const notes = (name: string) =>
   });
 
 test('wherever Redis is emptied in a run, the next one succeeds, and no key of the lost one comes back', async () => {
-  world = await startWorld({ sites: 6 });
+  world = await startWorld({ before: quickSyncs, sites: 6 });
   const { caretaker, sandbox, log } = world;
   const { store } = caretaker.redis;
   let sent = 0;

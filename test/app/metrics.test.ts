@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { type Exposition, readExposition } from '../dashboard/exposition.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const PASSWORD = 'correct horse battery';
 let world: World;
@@ -28,6 +29,7 @@ test('durations that a worker measures are in the metrics of the daemon with the
     'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m } }\n',
   );
   world = await startWorld({
+    before: quickSyncs,
     ...{ sites: 2, work: false, policiesDir: folder, dashboard: { password: PASSWORD } },
   });
   const serving = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });

@@ -11,6 +11,7 @@ import { RECORDS_VERSION } from '../../src/records/migrations/migrations.ts';
 import { aGate, around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const SITES = 12;
 let world: World;
@@ -66,7 +67,7 @@ async function putBackInTheMiddle() {
 }
 
 test('a run that was active in the older state is held: nothing is sent again, and cancelling it lists the targets in doubt', async () => {
-  world = await startWorld({ sites: SITES });
+  world = await startWorld({ before: quickSyncs, sites: SITES });
   const { records, engine } = world.caretaker;
   const run = await putBackInTheMiddle();
 
@@ -95,7 +96,7 @@ test('a run that was active in the older state is held: nothing is sent again, a
 });
 
 test('a held run continues with its open targets once a person releases it', async () => {
-  world = await startWorld({ sites: SITES });
+  world = await startWorld({ before: quickSyncs, sites: SITES });
   const { records, engine } = world.caretaker;
   const run = await putBackInTheMiddle();
   await until(world, async () => (await records.runs.get(run.id))?.held !== undefined);
@@ -113,7 +114,7 @@ test('a scheduled time that may have had its run is skipped, and its record has 
     'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 12h } }\n',
   );
   // An hour passes in six seconds.
-  world = await startWorld({ sites: 1, speedUp: 600, work: false, policiesDir: folder });
+  world = await startWorld({ before: quickSyncs, sites: 1, speedUp: 600, work: false, policiesDir: folder });
   const { caretaker, clock } = world;
   const { records } = caretaker;
   const start = async () => {
@@ -145,7 +146,7 @@ test('a scheduled time that may have had its run is skipped, and its record has 
 });
 
 test('an emptied Redis during a run is reported once, no key of the run is restored, and work continues', async () => {
-  world = await startWorld({ sites: SITES });
+  world = await startWorld({ before: quickSyncs, sites: SITES });
   const { redis } = world.caretaker;
   const run = await world.fire(notes);
   await until(world, () => noted() >= 3);
@@ -160,7 +161,7 @@ test('an emptied Redis during a run is reported once, no key of the run is resto
 });
 
 test('a run that starts in an emptied Redis before that is noticed keeps everything that it records', async () => {
-  world = await startWorld({ sites: 3 });
+  world = await startWorld({ before: quickSyncs, sites: 3 });
   const { records, redis } = world.caretaker;
   const [noticing, migrating, claiming] = [aGate(), aGate(), aGate()];
   around(redis.store, 'hmget', async (read, key) => {

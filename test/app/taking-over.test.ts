@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { startReceiver } from '../notify/receiver.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 test('a receiver that is added to the configuration while the daemon is running is notified of the next run', async () => {
   const receiver = await startReceiver(204);
-  const world = await startWorld({ sites: 2, notify: true });
+  const world = await startWorld({ before: quickSyncs, sites: 2, notify: true });
   try {
     const { caretaker } = world;
     const ops = { name: 'ops', webhook: { url: receiver.url }, group_wait: 0 };

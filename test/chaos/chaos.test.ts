@@ -1,63 +1,23 @@
-import { afterAll, expect, test } from 'vitest';
-import { type ChaosReport, chaos } from './chaos.ts';
-import { type ConditionsName, conditions } from './conditions.ts';
-import { lanes } from './stories.ts';
-
-const seed = Number(process.env['CHAOS_SEED'] ?? 1);
 /**
- * The short form is part of every test run. The long form takes minutes, prints its progress, and runs under
- * all conditions.
+ * A small fixed sample of the chaos that `chaos.long.test.ts` and `npm run chaos` make: the only ordinary test in which
+ * whole daemons are killed (SIGKILL) while they work.
  */
-const isShort = process.env['CHAOS_KILLS'] === undefined;
-const kills = Number(process.env['CHAOS_KILLS'] ?? 8);
-const asked = process.env['CHAOS_CONDITIONS'];
-const names = (asked?.split(',') ??
-  (isShort ? ['flaky'] : Object.keys(conditions))) as readonly ConditionsName[];
-const unknown = names.find((name) => !Object.hasOwn(conditions, name));
-if (unknown !== undefined)
-  throw new RangeError(`Unknown conditions "${unknown}". Available: ${Object.keys(conditions).join(', ')}.`);
-const stories = process.env['CHAOS_STORIES']?.split(',');
-const known = lanes.flat().map(({ name }) => name);
-const unheard = stories?.find((name) => !known.includes(name));
-if (unheard !== undefined)
-  throw new RangeError(`Unknown story "${unheard}". Available: ${known.join(', ')}.`);
-/** Each of the conditions has its own seed. */
-const seedOf = (at: number) => seed + at;
-const killsOf = (at: number) => Math.floor(kills / names.length) + (at < kills % names.length ? 1 : 0);
+import { expect, test } from 'vitest';
+import { chaos } from './chaos.ts';
+import { conditions } from './conditions.ts';
 
-const say = (line: string) => {
-  if (!isShort) process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-};
+test('with two kills every sync happens once and every record is correct', async () => {
+  const { wrong, effects, kills } = await chaos({
+    // Redis is killed, then a daemon; neither is only suspended.
+    seed: 5,
+    kills: 2,
+    conditions: conditions.flaky,
+    stories: ['chaos-sync'],
+    sites: 80,
+    pauseMs: 1_000,
+  });
 
-const reports: Record<string, ChaosReport> = {};
-afterAll(() => {
-  for (const [name, { kills: by, cuts, runs, effects, stories, wrong }] of Object.entries(reports)) {
-    const facts = { ...by, cuts, runs, effects, wrong: wrong.length };
-    const columns = Object.entries(facts).map(([what, count]) => `${what} ${count}`.padEnd(12));
-    say(`${name.padEnd(12)}${columns.join('')}`);
-    for (const [story, own] of Object.entries(stories))
-      say(`  ${story.padEnd(18)}runs ${own.runs}, kills meanwhile ${own.kills}, wrong ${own.wrong}`);
-  }
+  expect(wrong).toEqual([]);
+  expect(effects).toBeGreaterThan(0);
+  expect(Object.values(kills).reduce((sum, one) => sum + one, 0)).toBe(2);
 });
-
-test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
-  'with %i kills, %s, every effect happens once and every record is correct',
-  // A second attempt would hide what the first one found.
-  { timeout: 600_000 + kills * 15_000, retry: 0 },
-  async (count, name, own) => {
-    say(`--- ${name}: ${count} kills, seed ${own}`);
-    const report = await chaos({
-      seed: own,
-      kills: count,
-      conditions: conditions[name],
-      stories,
-      say,
-    });
-
-    reports[name] = report;
-    say(JSON.stringify(report.reasons));
-    const again = `npm run chaos -- --kills ${count} --seed ${own} --conditions ${name} brings it back`;
-    expect(report.wrong, again).toEqual([]);
-    expect(report.effects).toBeGreaterThan(0);
-  },
-);

@@ -34,6 +34,10 @@ export interface ChaosOptions {
   /** The number of kills. */
   kills: number;
   conditions: Conditions;
+  /** The sites in the account; default 400. */
+  sites?: number;
+  /** The longest pause before a kill, in real milliseconds; default 4 s. */
+  pauseMs?: number;
   /** The names of the only stories; default all. */
   stories?: readonly string[] | undefined;
   /** Called with each line of the progress. */
@@ -71,11 +75,9 @@ type Victim = 'A' | 'B' | 'redis';
 
 /** Twenty times real time: half a minute of waiting for a lost worker takes a second and a half. */
 const SPEED = 20;
-const SITES = 400;
 /** How often each policy usually runs in quick succession. */
 const ROUNDS = 2;
-/** The longest pause before a kill, and before the restart of what was killed, in real milliseconds. */
-const PAUSE_MS = 4_000;
+/** The longest pause before the restart of what was killed, in real milliseconds. */
 const DOWN_MS = 600;
 /**
  * The fraction of daemons that are suspended for a while instead, at most for longer than a lock of the queue
@@ -102,7 +104,7 @@ function numbersFrom(seed: number): () => number {
 
 /** Executes runs under kills, and checks each against the sandbox. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, kills, conditions, stories, say = () => undefined } = options;
+  const { seed, kills, conditions, stories, sites = 400, pauseMs = 4_000, say = () => undefined } = options;
   const told = lanes
     .map((lane) => lane.filter(({ name }) => stories?.includes(name) ?? true))
     .filter((lane) => lane.length > 0);
@@ -110,7 +112,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const clock = fastClock(SPEED);
   const redis = await startTestRedis({ appendfsync: 'always' });
   const sandbox = await startSandbox({
-    sites: SITES,
+    sites,
     seed,
     clock,
     // Practically no limit, with rate headers on every answer.
@@ -146,7 +148,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     for (const { name } of following)
       while ((await caretaker.records.policies.state(name)).cursor === undefined)
         await systemClock.sleep(100);
-    const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
+    const killing = killAtRandom(cast, { random, kills, pauseMs }, report, say).finally(() => over.abort());
     const prepareMs = conditions.service?.listLagMs ?? 0;
     const staff = hireStaff({
       facts: { settings, clock: { from: clock.from, began: clock.began, speed: SPEED } },
@@ -341,13 +343,12 @@ class Cast {
 
 async function killAtRandom(
   cast: Cast,
-  random: () => number,
-  kills: number,
+  { random, kills, pauseMs }: { random: () => number; kills: number; pauseMs: number },
   report: ChaosReport,
   say: (line: string) => void,
 ): Promise<void> {
   for (let done = 0; done < kills; done += 1) {
-    await systemClock.sleep(random() * PAUSE_MS);
+    await systemClock.sleep(random() * pauseMs);
     const victim = (['A', 'B', 'redis'] as const)[Math.floor(random() * 3)] ?? 'A';
     if (victim !== 'redis' && random() < FROZEN) {
       cast.signal(victim, 'SIGSTOP');

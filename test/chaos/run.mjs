@@ -33,7 +33,9 @@ const { status } = spawnSync(
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
     '--disable-console-intercept=true',
-    'test/chaos/chaos.test.ts',
+    '--config',
+    'vitest.long.config.ts',
+    'test/chaos/chaos.long.test.ts',
   ],
   {
     cwd: root,

@@ -6,6 +6,7 @@ import type { Run } from '../../src/run/run.ts';
 import { partsOf } from '../support/between.ts';
 import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const at = Date.parse;
 const iso = (time: number) => new Date(time).toISOString().replace(':00.000Z', 'Z');
@@ -57,7 +58,7 @@ describe('the alert', () => {
 
   /** A stored run with its deadline at four o'clock, and a supervisor whose clock is held. */
   async function supervised() {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     const scheduledFor = START - MINUTE;
     const policy = aPolicy({
       deadline: { afterMs: 121 * MINUTE },

@@ -6,29 +6,40 @@ import { afterEach, expect, test } from 'vitest';
 import { keys, keysOfRun } from '../../src/records/keys.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
 const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
 
-test('a run of five targets ends while an earlier run of a hundred and fifty uses up every window', async () => {
-  world = await startWorld({ sites: 160, rateLimit: 60, budget: { requestsPerMinute: 60, reserve: 0 } });
+test('a run of five targets ends while an earlier run of fifty uses up every window', async () => {
+  world = await startWorld({
+    before: quickSyncs,
+    sites: 60,
+    rateLimit: 20,
+    budget: { requestsPerMinute: 20, reserve: 0 },
+  });
   const sites = world.sandbox.siteIds();
-  const large = await world.fire(aPolicy({ name: 'large', limits }), sites.slice(0, 150));
+  const large = await world.fire(aPolicy({ name: 'large', limits }), sites.slice(0, 50));
   await world.ended(large, ({ status }) => status === 'running');
-  await until(world, async () => world.sandbox.journal.effectsOf('syncSite').length > 20);
+  await until(world, async () => world.sandbox.journal.effectsOf('syncSite').length > 6);
 
-  const small = await world.fire(aPolicy({ name: 'small', limits }), sites.slice(150, 155));
+  const small = await world.fire(aPolicy({ name: 'small', limits }), sites.slice(50, 55));
   await world.ended(small);
 
   const synced = world.sandbox.journal.effectsOf('syncSite').length;
-  expect(synced).toBeLessThan(140);
-  expect((await world.ended(large)).counts.planned).toBe(150);
+  expect(synced).toBeLessThan(45);
+  expect((await world.ended(large)).counts.planned).toBe(50);
 });
 
 test('a run has no more entries in the queue than the budget allows in one window', async () => {
-  world = await startWorld({ sites: 120, rateLimit: 60, budget: { requestsPerMinute: 60, reserve: 0 } });
+  world = await startWorld({
+    before: quickSyncs,
+    sites: 40,
+    rateLimit: 20,
+    budget: { requestsPerMinute: 20, reserve: 0 },
+  });
   let most = 0;
   const run = await world.fire(aPolicy({ limits }));
   await world.ended(run, ({ status }) => status === 'running');
@@ -37,11 +48,12 @@ test('a run has no more entries in the queue than the budget allows in one windo
     most = Math.max(most, (actions?.waiting ?? 0) + (actions?.active ?? 0));
     return (await world.caretaker.records.runs.get(run.id))?.status !== 'running';
   });
-  expect(most).toBeLessThanOrEqual(60);
+  expect(most).toBeLessThanOrEqual(20);
 });
 
 test('plans that wait for the budget occupy no slot of the queue, and each requests its pages once', async () => {
   world = await startWorld({
+    before: quickSyncs,
     sites: 3,
     rateLimit: 60,
     budget: { requestsPerMinute: 60, reserve: 0 },
@@ -51,7 +63,7 @@ test('plans that wait for the budget occupy no slot of the queue, and each reque
   const other = await world.another({ work: false });
   world.sandbox.account.useUpRequests(60);
   const runs = await Promise.all(
-    Array.from({ length: 25 }, (_, index) => world.fire(aPolicy({ name: `policy-${index}` }))),
+    Array.from({ length: 12 }, (_, index) => world.fire(aPolicy({ name: `policy-${index}` }))),
   );
   const working = [engine.work(50), other.engine.work(50)];
   const statuses = async () =>
@@ -76,7 +88,7 @@ test('plans that wait for the budget occupy no slot of the queue, and each reque
 const isEndedEntry = (key: string): boolean => /:queue:[a-z]+:\d+(?::logs)?$/.test(key);
 
 test('ended and cancelled runs leave nothing in Redis but their records', async () => {
-  world = await startWorld({ sites: 8 });
+  world = await startWorld({ before: quickSyncs, sites: 8 });
   const redis = new Redis(world.redis.options);
   const keysNow = async () => (await redis.keys('*')).sort();
   await world.ended(await world.fire(aPolicy()));

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { around } from '../support/between.ts';
 import { openCutRedis } from '../support/cut-redis.ts';
 import type { HeldClock } from '../support/held-clock.ts';
+import { sampleOf } from '../support/sample.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { activeRun, aProcess, aRedis, endRun, telling, webhooks } from './world.ts';
 
@@ -90,6 +91,9 @@ async function takeOver(
   await other.queues.close();
 }
 
+/** `npm test` interrupts only at every sixth command. */
+const EVERY = sampleOf(6, 1);
+
 const waits = [{ group_wait: 0 }, { group_wait: 30_000 }];
 
 test.each(waits)(
@@ -102,7 +106,7 @@ test.each(waits)(
     expect(commands).toBeGreaterThan(8);
     const repeated: number[] = [];
 
-    for (let after = 0; after < commands; after += 1) {
+    for (let after = 0; after < commands; after += EVERY) {
       const id = `run-${after}`;
       const dying = aProcess(connect(), settings);
       await begin(dying, id);
@@ -116,7 +120,8 @@ test.each(waits)(
     }
 
     // The only such place: the message has been sent, and its result is not recorded yet.
-    expect(repeated).toHaveLength(1);
+    if (EVERY === 1) expect(repeated).toHaveLength(1);
+    else expect(repeated.length).toBeLessThan(2);
   },
   120_000,
 );
@@ -129,7 +134,7 @@ test.each(waits)(
     const { connect, server } = await aRedis();
     const commands = await commandsOfAll(connect, settings);
 
-    for (let nth = 1; nth <= commands; nth += 1) {
+    for (let nth = 1; nth <= commands; nth += EVERY) {
       const id = `run-${nth}`;
       const cut = await openCutRedis(server.socketPath);
       onTestFinished(() => cut.stop());

@@ -36,22 +36,22 @@ const opsWorld = async (rules?: Partial<Notification>) => {
   return { ops, ...(await aWorld(webhooks({ ops }, undefined, rules))) };
 };
 
-test('a policy that fails every minute is reported once, again every four hours, and when it recovers', async () => {
+test('a policy that fails every ten minutes is reported once, again every four hours, and when it recovers', async () => {
   const { ops, ...world } = await opsWorld();
-  for (let minute = 0; minute < 500; minute += 1) {
+  for (let nth = 0; nth < 50; nth += 1) {
     await end(world, toOps, 'failed');
-    await world.clock.advance(MINUTE);
+    await world.clock.advance(10 * MINUTE);
   }
   await end(world, toOps, 'succeeded', '');
   await end(world, toOps, 'succeeded', '');
 
   expect(toldTo(ops)).toEqual(['run.failed', 'run.failed', 'run.failed', 'run.recovered']);
-  expect(textsOf(ops)[1]).toContain('241 runs in a row with failures, since 2026-11-21 12:00Z.');
+  expect(textsOf(ops)[1]).toContain('25 runs in a row with failures, since 2026-11-21 12:00Z.');
   expect(textsOf(ops)[3]).toContain('nightly-sync recovered');
-  expect(textsOf(ops)[3]).toContain('Before: 500 runs in a row with failures, since 2026-11-21 12:00Z.');
-  expect(letterOf(ops, 3).data).toMatchObject({ streak: { runs: 500, since: '2026-11-21T12:00:00.000Z' } });
+  expect(textsOf(ops)[3]).toContain('Before: 50 runs in a row with failures, since 2026-11-21 12:00Z.');
+  expect(letterOf(ops, 3).data).toMatchObject({ streak: { runs: 50, since: '2026-11-21T12:00:00.000Z' } });
   expect(await world.redis.hgetall('{caretaker}:problems:policy:nightly-sync')).toEqual({});
-}, 60_000);
+});
 
 test('a status or a reason that was not reported yet is reported at once, and only once', async () => {
   const { ops, ...world } = await opsWorld();

@@ -6,8 +6,10 @@ import type { Run, RunStatus } from '../../src/run/run.ts';
 import { planBackfill } from '../../src/schedule/backfill.ts';
 import { type Agenda, tickOnce } from '../../src/schedule/scheduler.ts';
 import { explain } from '../../src/schedule/why.ts';
+import { aGate, around } from '../support/between.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const HOUR = 3_600_000;
 
@@ -47,11 +49,49 @@ const ledgerOf = (policy: string) =>
   world.caretaker.records.ledger.between(policy, 0, Number.MAX_SAFE_INTEGER, 1_000);
 
 async function started(policies: () => readonly Policy[] = () => [sync, check]) {
-  world = await startWorld({ sites: 1, work: false });
+  world = await startWorld({ sites: 1, work: false, before: quickSyncs });
   const tick = daemon(world.caretaker, policies);
   await tick();
   return tick;
 }
+
+test.each(['before-create', 'after-create', 'before-cursor'] as const)(
+  'a daemon that dies %s leaves exactly one run after the other, which other daemons complete',
+  async (cut) => {
+    const one = await started();
+    const [dying, other] = [await world.another({ work: false }), await world.another({ work: false })];
+    const death = aGate();
+    const dieAt = (step: typeof cut) => (step === cut ? death.pass() : undefined);
+    around(dying.records.runs, 'create', async (create) => {
+      await dieAt('before-create');
+      const made = await create();
+      await dieAt('after-create');
+      return made;
+    });
+    around(dying.records.ledger, 'record', async (record) => {
+      await dieAt('before-cursor');
+      return record();
+    });
+    const first = await ends('succeeded');
+    void daemon(dying, () => [sync, check])();
+    await death.reached;
+
+    const ticks = [one, daemon(other, () => [sync, check])];
+    await Promise.all(ticks.map((tick) => tick()));
+    const working = other.engine.work(10);
+    const [run] = await runsOf('check');
+    expect(await world.ended(run?.id ?? '')).toMatchObject({ status: 'succeeded', afterRun: first.id });
+    await working.stop();
+    const second = await ends('succeeded');
+    await Promise.all(ticks.map((tick) => tick()));
+
+    expect((await runsOf('check')).map(({ afterRun }) => afterRun)).toEqual([second.id, first.id]);
+    expect((await ledgerOf('check')).map(({ is, after }) => [is, after])).toEqual([
+      ['ran', first.id],
+      ['ran', second.id],
+    ]);
+  },
+);
 
 test('several daemons that check at once start one run for each end, also for ends in the same millisecond', async () => {
   const allowing = follows('check', { overlap: 'allow' });
@@ -60,7 +100,10 @@ test('several daemons that check at once start one run for each end, also for en
   const ticks = others.map((one) => daemon(one, () => [sync, allowing]));
   const still = world.clock.now();
   world.clock.now = () => still;
-  const ended = await Promise.all(Array.from({ length: 20 }, () => ends('succeeded')));
+  const ended = await Promise.all(
+    // Manual runs of one second have random ids, which may be equal.
+    Array.from({ length: 20 }, (_, nth) => ends('succeeded', { scheduledFor: still + nth * 1_000 })),
+  );
   world.clock.now = () => still + 1_000;
 
   await Promise.all(ticks.map((tick) => tick()));

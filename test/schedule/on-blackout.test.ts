@@ -16,6 +16,7 @@ import { nextFirings } from '../../src/schedule/next-firings.ts';
 import { upcomingFirings } from '../../src/schedule/upcoming.ts';
 import { explain } from '../../src/schedule/why.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
+import { sampleOf } from '../support/sample.ts';
 
 const DAY = 86_400_000;
 const at = Date.parse;
@@ -111,49 +112,52 @@ describe('every reading of a schedule gives the same times', () => {
       return Math.floor((state / 2 ** 32) * below);
     };
   };
-  test.each(Array.from({ length: 40 }, (_, seed) => seed + 1))('for random blackouts, %i', (seed) => {
-    const pick = random(seed * 7_919);
-    const zones = ['Europe/Berlin', 'America/New_York', 'UTC', 'Pacific/Auckland', 'Asia/Kolkata'] as const;
-    const timezone = zones[pick(zones.length)] ?? 'UTC';
-    const from = at('2026-03-01T00:00Z') + pick(365) * DAY + pick(24) * 3_600_000;
-    const until = from + 30 * DAY;
-    const ranges = Array.from({ length: 1 + pick(4) }, (): Blackout => {
-      const first = from + (pick(50) - 10) * DAY;
-      return { from: isoDay(first), to: isoDay(first + pick(9) * DAY) };
-    });
-    const blackout: Blackout[] = [
-      ...ranges,
-      ...(pick(3) === 0 ? [{ weekday: 'monday' as const }] : []),
-      ...(pick(2) === 0 ? [{ weekday: 'saturday' as const }, { weekday: 'sunday' as const }] : []),
-    ];
-    // Outside the hours that clocks skip or repeat; those are tested by themselves.
-    const hours = [6 + pick(6), 14 + pick(8)];
-    const one = schedule({
-      cron: hours.map((hour) => `15 ${hour} * * *`),
-      timezone,
-      blackout,
-      onBlackout: pick(2) === 0 ? 'next_workday' : 'previous_workday',
-    });
-    const expected = evident(
-      one,
-      hours.map((hour) => hour * 60 + 15),
-      from,
-      until,
-    );
+  test.each(Array.from({ length: sampleOf(5, 60) }, (_, seed) => seed + 1))(
+    'for random blackouts, %i',
+    (seed) => {
+      const pick = random(seed * 7_919);
+      const zones = ['Europe/Berlin', 'America/New_York', 'UTC', 'Pacific/Auckland', 'Asia/Kolkata'] as const;
+      const timezone = zones[pick(zones.length)] ?? 'UTC';
+      const from = at('2026-03-01T00:00Z') + pick(365) * DAY + pick(24) * 3_600_000;
+      const until = from + 30 * DAY;
+      const ranges = Array.from({ length: 1 + pick(4) }, (): Blackout => {
+        const first = from + (pick(50) - 10) * DAY;
+        return { from: isoDay(first), to: isoDay(first + pick(9) * DAY) };
+      });
+      const blackout: Blackout[] = [
+        ...ranges,
+        ...(pick(3) === 0 ? [{ weekday: 'monday' as const }] : []),
+        ...(pick(2) === 0 ? [{ weekday: 'saturday' as const }, { weekday: 'sunday' as const }] : []),
+      ];
+      // Outside the hours that clocks skip or repeat; those are tested by themselves.
+      const hours = [6 + pick(6), 14 + pick(8)];
+      const one = schedule({
+        cron: hours.map((hour) => `15 ${hour} * * *`),
+        timezone,
+        blackout,
+        onBlackout: pick(2) === 0 ? 'next_workday' : 'previous_workday',
+      });
+      const expected = evident(
+        one,
+        hours.map((hour) => hour * 60 + 15),
+        from,
+        until,
+      );
 
-    expect(scheduledTimesBetween(one, from, until).map(iso)).toEqual(expected.map(iso));
-    expect(nextScheduledTimes(one, from, expected.length).map(iso)).toEqual(expected.map(iso));
-    expect(stepped(from, (time) => nextScheduledTimes(one, time, 1)[0], expected.length)).toEqual(
-      expected.map(iso),
-    );
-    expect(stepped(until + 1, (time) => previousScheduledTime(one, time), expected.length)).toEqual(
-      expected.map(iso).reverse(),
-    );
-    for (const { from: origin, to } of movedTimesBetween(one, from, until)) {
-      expect(blackoutOnDay(blackout, dayNumber(timezone, origin))).toBeDefined();
-      expect(movedTo(one, to)).toContain(origin);
-    }
-  });
+      expect(scheduledTimesBetween(one, from, until).map(iso)).toEqual(expected.map(iso));
+      expect(nextScheduledTimes(one, from, expected.length).map(iso)).toEqual(expected.map(iso));
+      expect(stepped(from, (time) => nextScheduledTimes(one, time, 1)[0], expected.length)).toEqual(
+        expected.map(iso),
+      );
+      expect(stepped(until + 1, (time) => previousScheduledTime(one, time), expected.length)).toEqual(
+        expected.map(iso).reverse(),
+      );
+      for (const { from: origin, to } of movedTimesBetween(one, from, until)) {
+        expect(blackoutOnDay(blackout, dayNumber(timezone, origin))).toBeDefined();
+        expect(movedTo(one, to)).toContain(origin);
+      }
+    },
+  );
 });
 
 test('the cursor is a scheduled time: a moved time fires once, and is caught up like any other', () => {

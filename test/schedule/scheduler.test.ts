@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
@@ -259,7 +259,7 @@ test('a daemon that dies between creating a run and recording it causes no secon
         log: keptLog(),
         records: {
           ...dying.records,
-          ledger: Object.assign(Object.create(ledger), { settle: () => Promise.reject(cut) }),
+          ledger: Object.assign(Object.create(ledger), { record: () => Promise.reject(cut) }),
         },
       },
       new Map(),
@@ -371,8 +371,14 @@ test('a tick at which none of 1,000 policies is due sends no request to Redis', 
 
 test('each call of node-cron is processed by one of two daemons, and by the other when one has stopped', async () => {
   const records = openRecords(store);
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+    now: NOON,
+  });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
   const calls: string[] = [];
-  let heard: () => void = () => undefined;
   const start = (name: string): Tick =>
     startCronTick({
       everySeconds: 1,
@@ -381,21 +387,20 @@ test('each call of node-cron is processed by one of two daemons, and by the othe
       log: keptLog(),
       async answer() {
         calls.push(`${name} ${Math.floor(Date.now() / SECOND)}`);
-        heard();
       },
     });
-  const untilCalls = async (count: number) => {
-    while (calls.length < count)
-      await new Promise<void>((resolve) => {
-        heard = resolve;
-      });
+  /** A second passes, and the answer of Redis who processes the call arrives. */
+  const second = async () => {
+    const before = calls.length;
+    await vi.advanceTimersByTimeAsync(SECOND);
+    while (calls.length === before) await new Promise(setImmediate);
   };
   const [one, two] = [start('one'), start('two')];
-  await untilCalls(2);
+  for (let seconds = 0; seconds < 4; seconds += 1) await second();
 
   await one.stop();
   const answered = calls.length;
-  await untilCalls(answered + 2);
+  for (let seconds = 0; seconds < 2; seconds += 1) await second();
   await two.stop();
 
   const seconds = calls.map((call) => call.split(' ')[1]);

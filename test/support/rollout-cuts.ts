@@ -10,6 +10,7 @@ import type { Run, Target } from '../../src/run/run.ts';
 import { aPolicy } from './builders.ts';
 import { startWorld, type World } from './caretaker.ts';
 import { workUntilCut } from './cut-process.ts';
+import { sampleOf } from './sample.ts';
 
 const HOUR_MS = 3_600_000;
 export const SITES = 4;
@@ -81,6 +82,9 @@ export const notedBy = ({ sandbox }: World, policy: string): string[] =>
       .flatMap((content) => (content === policy ? [id] : [])),
   );
 
+/** `npm test` cuts only after every twelfth command. */
+const EVERY = sampleOf(12, 1);
+
 /** Cuts a process after each of its commands: how many there are is found out with a run of its own. */
 export async function cutEverywhere(
   world: World,
@@ -104,9 +108,10 @@ export async function cutEverywhere(
   const first = whole && (await once(whole, Number.POSITIVE_INFINITY));
   expect(first?.done, 'what is not cut is done').toBe(true);
   const commands = first?.after ?? 0;
-  const runs = await prepared(Array.from({ length: commands }, (_, after) => `cut-after-${after}`));
+  const cutsAt = Array.from({ length: commands }, (_, after) => after).filter((after) => after % EVERY === 0);
+  const runs = await prepared(cutsAt.map((after) => `cut-after-${after}`));
   meanwhile?.(world);
   const cuts: CutRun[] = [];
-  for (const [after, run] of runs.entries()) cuts.push(await once(run, after));
+  for (const [nth, run] of runs.entries()) cuts.push(await once(run, cutsAt[nth] ?? 0));
   return cuts;
 }

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -11,7 +12,7 @@ const once = aPolicy({ retry: { ...aPolicy().retry, attempts: 1 } });
 
 /** Starts a world with one site. `around` decides when the request that starts its sync is sent. */
 async function syncing(meanwhile: (send: () => Promise<unknown>) => Promise<unknown>, speedUp = 60) {
-  world = await startWorld({ sites: 1, work: false, speedUp });
+  world = await startWorld({ before: quickSyncs, sites: 1, work: false, speedUp });
   let isFirst = true;
   around(world.caretaker.link('default').client, 'call', (call, operation) => {
     if (operation !== 'syncSite' || !isFirst) return call();
@@ -89,7 +90,7 @@ test('a request that gets no response while others are answered uses up an attem
 });
 
 test('many requests that fail at the same time share one check whether the service is available', async () => {
-  world = await startWorld({ sites: 1, work: false, speedUp: 1 });
+  world = await startWorld({ before: quickSyncs, sites: 1, work: false, speedUp: 1 });
   const { client } = world.caretaker.link('default');
   const asked: string[] = [];
   const ask = () => client.answers({ onRequest: (operation) => asked.push(operation) });

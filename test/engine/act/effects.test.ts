@@ -7,6 +7,7 @@ import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -36,7 +37,7 @@ describe('a process that is suspended', () => {
   }
 
   test('before it stores its intent sends nothing afterwards: another process has done the work', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     const gate = aGate();
     standStill(world.caretaker);
     around(world.caretaker.link('default').budget, 'takeNow', async (call, priority) => {
@@ -53,7 +54,7 @@ describe('a process that is suspended', () => {
   });
 
   test('between its intent and the request sends nothing late: another process has checked and done the work', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     const gate = aGate();
     standStill(world.caretaker);
     around(world.caretaker.records.targets, 'noteIntent', async (call) => {
@@ -72,7 +73,7 @@ describe('a process that is suspended', () => {
 
 describe('a change whose answer was lost and that did not happen', () => {
   test('is sent again 45 s after its intent at the earliest: until then the request may still arrive', async () => {
-    world = await startWorld({ sites: 1, speedUp: 20 });
+    world = await startWorld({ before: quickSyncs, sites: 1, speedUp: 20 });
     world.sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
     const retry = { ...aPolicy().retry, delayMs: 1_000, maxDelayMs: 1_000 };
 
@@ -95,7 +96,7 @@ describe('a change whose answer was lost and that did not happen', () => {
 
 describe('a step that takes long', () => {
   test('is not taken over as long as its process is alive', async () => {
-    world = await startWorld({ sites: 1, work: false, speedUp: 20 });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false, speedUp: 20 });
     world.sandbox.site('site-0001').syncTakes(5_000);
     const gate = aGate();
     const { client } = world.caretaker.link('default');
@@ -125,7 +126,7 @@ describe('a step that takes long', () => {
 
 describe('an error after the service has carried out the request', () => {
   test('in the budget, which cannot record the answer, loses nothing of the answer', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     let failures = 0;
     around(world.caretaker.link('default').budget, 'learn', (call) => {
       if (syncs().length === 0 || failures > 0) return call();
@@ -143,7 +144,7 @@ describe('an error after the service has carried out the request', () => {
   });
 
   test('that is unexpected is reconciled, and the sync that began is followed', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     let failures = 0;
     around(world.caretaker.link('default').client, 'call', async (call, operation) => {
       const answer = await call();
@@ -165,7 +166,7 @@ describe('an error after the service has carried out the request', () => {
 
 describe('a request that the service rejects temporarily (429)', () => {
   test('is sent again once the next window has begun, and uses up no attempt', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     world.sandbox.failNext({ operation: 'syncSite' }, 'bare-429');
     // Without the rate headers there is room at once, as when the window ends right after the answer.
     around(world.caretaker.link('default').budget, 'learn', (call, _ticket, news) =>
@@ -194,7 +195,7 @@ describe('a process that lacks what a run needs', () => {
   }
 
   test('such as the account leaves new and active runs to the processes that have it', async () => {
-    world = await startWorld({ sites: 4, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 4, work: false });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(15_000);
     const parts = { ...partsOf(await world.another({ work: false })), serves: () => false };
     const run = await world.fire(slowly);
@@ -214,7 +215,7 @@ describe('a process that lacks what a run needs', () => {
   });
 
   test('such as the job does not fail a run that has waited long and that other processes can plan', async () => {
-    world = await startWorld({ sites: 2, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 2, work: false });
     const run = await world.fire(aPolicy());
     const parts = partsOf(await world.another({ work: false }));
     const ignorant = { ...parts, registry: createRegistry([]) };
@@ -235,7 +236,7 @@ describe('a process that lacks what a run needs', () => {
   });
 
   test('such as the job fails no target, in particular no site whose sync may have begun', async () => {
-    world = await startWorld({ sites: 3, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'reset-after');
     const run = await world.fire(aPolicy());
     const first = world.caretaker.engine.work(50);
@@ -259,7 +260,7 @@ describe('a process that lacks what a run needs', () => {
 
 test('a change that the service reported as made is not requested again, even if the account does not show it', async () => {
   // With the service's rate headers, which show that the answer is its own.
-  world = await startWorld({ sites: 1, rateLimit: 1_000 });
+  world = await startWorld({ before: quickSyncs, sites: 1, rateLimit: 1_000 });
   world.sandbox.failNext({ operation: 'createSiteNote' }, 'truncate');
   around(world.caretaker.link('default').client, 'call', async (call, operation) => {
     const answer: object = await call();

@@ -10,6 +10,7 @@ import type { Run } from '../../../src/run/run.ts';
 import { partsOf } from '../../support/between.ts';
 import { type AStep, aPolicyOf } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 let stop: (() => Promise<void>) | undefined;
@@ -19,7 +20,7 @@ afterEach(async () => {
 });
 
 async function start(options: WorldOptions, more: AnyJob[] = []): Promise<void> {
-  world = await startWorld({ ...options, work: false });
+  world = await startWorld({ before: quickSyncs, ...options, work: false });
   const registry = createRegistry([apiCall, siteSync, ...more]);
   const engine = createEngine({ ...partsOf(world.caretaker), registry });
   const working = options.work === false ? undefined : engine.work(50);

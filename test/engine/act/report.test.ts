@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -20,7 +21,7 @@ async function endedEntries(queue: string) {
 }
 
 test('an ended entry shows the policy, the site, what was requested, what was answered and what came of it', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ before: quickSyncs, sites: 1 });
   const run = await world.fire(aPolicy());
   await world.ended(run);
   const [target] = await world.targets(run);
@@ -45,7 +46,7 @@ test('an ended entry shows the policy, the site, what was requested, what was an
 });
 
 test('an entry that found nothing to do says why it may be so', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ before: quickSyncs, sites: 1 });
   const run = await world.fire(aPolicy());
   await world.ended(run);
   const [{ id = '' } = {}] = await world.targets(run);

@@ -6,6 +6,7 @@ import type { Run } from '../../../src/run/run.ts';
 import type { SentRequest } from '../../../src/run/sent-request.ts';
 import { aPolicy, aTarget } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -38,7 +39,7 @@ test('the message of an error answer is kept without secrets, and at most 300 ch
 });
 
 test('a target keeps each request with status, duration and the id of the service, and of refusals the answer', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ before: quickSyncs, sites: 1 });
   const [site = ''] = world.sandbox.siteIds();
   world.sandbox.failNext({ operation: 'syncSite' }, 'error-before');
   const first = await world.fire(aPolicy());
@@ -72,7 +73,7 @@ test('a target keeps each request with status, duration and the id of the servic
 });
 
 test('a target with one request that succeeded takes at most 110 bytes more', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ before: quickSyncs, sites: 1 });
   const run = await world.fire(aPolicy());
   await world.ended(run);
   const [target] = await world.targets(run);

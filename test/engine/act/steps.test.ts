@@ -7,6 +7,7 @@ import { createRegistry } from '../../../src/job/registry.ts';
 import { partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 let stop: () => Promise<void> = async () => undefined;
@@ -57,7 +58,7 @@ const syncAndNote = defineJob({
 
 /** A world whose Caretaker has these jobs. */
 async function worldWith(jobs: AnyJob[], sites: number) {
-  world = await startWorld({ sites, work: false });
+  world = await startWorld({ before: quickSyncs, sites, work: false });
   const engine = createEngine({ ...partsOf(world.caretaker), registry: createRegistry(jobs) });
   const working = engine.work(50);
   stop = () => working.stop();

@@ -13,9 +13,9 @@ test.each([
 ])(
   'each end is found by the sweeps alone, at any time, even if the clock of the service %s',
   async (_, serviceAheadMs) => {
-    world = await startWorld({ sites: 6, speedUp: 10, serviceAheadMs });
+    world = await startWorld({ sites: 6, speedUp: 20, serviceAheadMs });
     for (const [index, id] of world.sandbox.siteIds().entries())
-      world.sandbox.site(id).syncTakes(10_000 + 5_000 * index);
+      world.sandbox.site(id).syncTakes(6_000 + 3_000 * index);
 
     const end = await world.ended(await world.fire(aPolicy()));
 
@@ -57,17 +57,17 @@ test('a poll without a response decides nothing and is repeated', async () => {
 });
 
 test('work that takes long is polled at growing intervals', async () => {
-  world = await startWorld({ sites: 1, speedUp: 100 });
+  world = await startWorld({ sites: 1, speedUp: 240 });
   world.sandbox.site('site-0001').syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
   await until(world, () => world.sandbox.journal.countOf('showSite') > 0);
   const from = world.clock.now();
 
-  await until(world, () => world.clock.now() > from + 600_000);
+  await until(world, () => world.clock.now() > from + 300_000);
 
-  // After one, two and four minutes; a sweep happens every twenty seconds.
-  expect(world.sandbox.journal.countOf('showSite')).toBeLessThan(10);
-  expect(world.sandbox.journal.countOf('listSites')).toBeLessThan(60);
+  // After one and two minutes; a sweep happens every twenty seconds.
+  expect(world.sandbox.journal.countOf('showSite')).toBeLessThan(6);
+  expect(world.sandbox.journal.countOf('listSites')).toBeLessThan(30);
   expect((await world.targets(fired))[0]?.state).toBe('following');
 });
 
@@ -90,14 +90,18 @@ test('work is followed to its end when the service shows no times', async () => 
 });
 
 test('the usual duration of a sync is learned from syncs that the run started, never from adopted ones', async () => {
-  world = await startWorld({ sites: 1, speedUp: 20 });
+  world = await startWorld({ sites: 1 });
   const [id = ''] = world.sandbox.siteIds();
   const { accounts } = world.caretaker.records;
   const site = world.sandbox.site(id);
-  site.syncTakes(20_000);
+  site.syncTakes(86_400_000);
   site.startSync();
 
-  const adopted = await world.ended(await world.fire(aPolicy()));
+  const fired = await world.fire(aPolicy());
+  await until(world, async () => (await world.targets(fired))[0]?.state === 'following');
+  site.finishSync();
+  const adopted = await world.ended(fired);
+  site.syncTakes(5_000);
   const afterAdopted = await accounts.usualMs('default', 'sync');
   await world.ended(await world.fire(aPolicy()));
 

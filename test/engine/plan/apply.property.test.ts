@@ -16,10 +16,12 @@ import { canonicalJson } from '../../../src/text.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
+import { sampleOf } from '../../support/sample.ts';
 import { applySaved, savePlanOf } from '../../support/saved-plans.ts';
 
 const SITES = 5;
-const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? 12);
+const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? sampleOf(3, 24));
 const HOUR = 3_600_000;
 
 let world: World;
@@ -28,7 +30,7 @@ let sent: string[] = [];
 let made: string[] = [];
 let tag = '';
 beforeAll(async () => {
-  world = await startWorld({ sites: SITES, speedUp: 240 });
+  world = await startWorld({ sites: SITES, speedUp: 240, before: quickSyncs });
   const { client } = world.caretaker.link('default');
   tag = (await client.call('createTag', { body: { tag: { name: 'Chosen', color: '#ff0000' } } }, person)).tag
     .id;

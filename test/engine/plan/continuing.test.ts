@@ -1,5 +1,5 @@
 /** A plan whose planner died is continued by the next one: nothing is repeated, missing or mixed. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
@@ -9,9 +9,10 @@ import { checkOf } from '../../jobs/check/policies.ts';
 import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
+/** Of all tests of a `describe`: each plans runs of policies of its own. */
 let world: World;
-afterEach(() => world.stop());
 
 const goingOn = new AbortController().signal;
 const plan = (run: { id: string }, caretaker = world.caretaker) =>
@@ -77,11 +78,16 @@ async function planOf(run: { id: string }) {
 
 const requested = (operation: OperationId) => world.sandbox.journal.countOf(operation);
 
-let plans = 0;
+let policies = 0;
+/** Fires a policy under a name that no other run of the world has. */
+function fire(policy: Policy, only?: string[]): Promise<Run> {
+  policies += 1;
+  return world.fire({ ...policy, name: `policy-${policies}` }, only);
+}
+
 /** Fires a policy and plans it without interruption. */
 async function plannedAtOnce(policy: Policy, only?: string[]) {
-  plans += 1;
-  const run = await world.fire({ ...policy, name: `undisturbed-${plans}` }, only);
+  const run = await fire(policy, only);
   await plan(run);
   return planOf(run);
 }
@@ -90,8 +96,9 @@ describe('a check over a list of each site', () => {
   const select =
     '{ from: listSiteNotes, for_each: { list: listSites, where: site.id != "site-0003" }, where: \'!note.content.contains("kept")\' }';
 
-  beforeEach(async () => {
-    world = await startWorld({ sites: 5, work: false });
+  afterAll(() => world.stop());
+  beforeAll(async () => {
+    world = await startWorld({ before: quickSyncs, sites: 5, work: false });
     for (const site_id of world.sandbox.siteIds())
       for (const content of ['outdated', 'kept', 'old'])
         await call('createSiteNote', { site_id, body: { note: { content } } });
@@ -103,7 +110,7 @@ describe('a check over a list of each site', () => {
 
     let died = true;
     for (let times = 1; died; times += 1) {
-      const run = await world.fire({ ...checkOf(select), name: `dies-${times}` });
+      const run = await fire(checkOf(select));
       died = await planUntil(run, point, times);
       const [lists, notes] = [requested('listSites'), requested('listSiteNotes')];
       if (died) await plan(run);
@@ -123,7 +130,7 @@ describe('a check over a list of each site', () => {
 
   test('is completed by planners that die at every third request, each of which continues', async () => {
     const expected = await plannedAtOnce(checkOf(select));
-    const run = await world.fire(checkOf(select));
+    const run = await fire(checkOf(select));
     const { planUntil } = dying();
     const before = requested('listSiteNotes');
 
@@ -145,7 +152,7 @@ describe('a check over a list of each site', () => {
 
     let died = true;
     for (let times = 1; died; times += 1) {
-      const run = await world.fire({ ...checkOf(select), name: `dies-${times}` }, only);
+      const run = await fire(checkOf(select), only);
       died = await planUntil(run, 'before a request', times);
       if (died) await plan(run);
 
@@ -161,7 +168,7 @@ describe('a check over a list of each site', () => {
   test('is not continued by a planner that was only slow: it adds nothing to what its successor makes', async () => {
     const slow = await world.another({ work: false });
     const expected = await plannedAtOnce(checkOf(select));
-    const run = await world.fire(checkOf(select));
+    const run = await fire(checkOf(select));
     const gate = aGate();
     let lists = 0;
     around(slow.link('default').client, 'call', async (make, id) => {
@@ -186,13 +193,14 @@ describe('a list of several pages', () => {
   const policy = (changes: Partial<Policy> = {}) =>
     aPolicy({ select: { filters: {}, where: '!site.url.contains("7")' }, ...changes });
 
-  beforeEach(async () => {
-    world = await startWorld({ sites: 330, work: false });
+  afterAll(() => world.stop());
+  beforeAll(async () => {
+    world = await startWorld({ before: quickSyncs, sites: 330, work: false });
   });
 
   test('is read on at the page at which each planner died', async () => {
     const expected = await plannedAtOnce(policy());
-    const run = await world.fire(policy());
+    const run = await fire(policy());
     const { planUntil } = dying();
     const before = requested('listSites');
 
@@ -203,23 +211,6 @@ describe('a list of several pages', () => {
     expect(deaths).toBe(2);
     expect(await planOf(run)).toEqual(expected);
     expect(requested('listSites') - before).toBe(6);
-  });
-
-  test('that becomes longer or shorter in between hides no site: new ones are found as well', async () => {
-    const run = await world.fire(policy({ select: { filters: {} } }));
-    const sites = world.sandbox.siteIds();
-    const { planUntil } = dying();
-    await planUntil(run, 'before a request', 3);
-    const seen = (await world.targets(run)).map(({ id }) => id);
-    const added = await call('createSite', { body: { site: { url: 'https://added.example' } } } as never);
-    for (const site_id of seen.slice(0, 2)) await call('deleteSite', { site_id });
-
-    await plan(run);
-
-    const planned = (await world.targets(run)).map(({ id }) => id);
-    expect(new Set(planned).size).toBe(planned.length);
-    const { site } = added as unknown as { site: { id: string } };
-    expect([...planned].sort()).toEqual([...sites, site.id].sort());
   });
 
   test('has no more targets than its limits allow, counted over all planners', async () => {
@@ -235,7 +226,7 @@ describe('a list of several pages', () => {
         { status: 'stopped', detail: expect.stringMatching(/of 330 targets, more than 60%/) },
       ],
     ] as const) {
-      const run = await world.fire(policy({ name: `p-${end.status}`, ...changes } as Partial<Policy>));
+      const run = await fire(policy(changes as Partial<Policy>));
       expect(await planUntil(run, 'before a request', 3)).toBe(true);
       await plan(run);
       expect(await world.caretaker.records.runs.get(run.id)).toMatchObject(end);
@@ -253,17 +244,35 @@ describe('a list of several pages', () => {
     const expected = await plannedAtOnce(limited);
     const { planUntil } = dying();
 
-    const run = await world.fire({ ...limited, name: 'disturbed' });
+    const run = await fire(limited);
     await planUntil(run, 'before a request', 3);
     await plan(run);
 
     expect(await planOf(run)).toEqual(expected);
     expect(expected.status).toBe('stopped');
   });
+
+  test('that becomes longer or shorter in between hides no site: new ones are found as well', async () => {
+    const run = await fire(policy({ select: { filters: {} } }));
+    const sites = world.sandbox.siteIds();
+    const { planUntil } = dying();
+    await planUntil(run, 'before a request', 3);
+    const seen = (await world.targets(run)).map(({ id }) => id);
+    const added = await call('createSite', { body: { site: { url: 'https://added.example' } } } as never);
+    for (const site_id of seen.slice(0, 2)) await call('deleteSite', { site_id });
+
+    await plan(run);
+
+    const planned = (await world.targets(run)).map(({ id }) => id);
+    expect(new Set(planned).size).toBe(planned.length);
+    const { site } = added as unknown as { site: { id: string } };
+    expect([...planned].sort()).toEqual([...sites, site.id].sort());
+  });
 });
 
 test('no announcement is withdrawn of a target that the interrupted plan had already', async () => {
-  world = await startWorld({ sites: 3, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
+  onTestFinished(() => world.stop());
   const { sandbox, caretaker } = world;
   sandbox.staging.clear();
   for (let i = 0; i < 120; i += 1) sandbox.staging.make(`site-000${(i % 3) + 1}`, 15);

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -14,6 +15,7 @@ test('the estimate in a plan is within a tenth of the actual cost, from the firs
   // The service has no limit of its own: it would reject requests that a busy machine sends a window late, and they
   // would be sent again. Slow enough that no request is late by a minute.
   world = await startWorld({
+    before: quickSyncs,
     sites: 150,
     speedUp: 10,
     rateLimit: 0,
@@ -34,7 +36,7 @@ test('the estimate in a plan is within a tenth of the actual cost, from the firs
 });
 
 test('a plan has a cost even if the only previous run was recorded by a version that did not store costs', async () => {
-  world = await startWorld({ sites: 3, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
   const { engine, records, clock } = world.caretaker;
   const old = await world.fire(aPolicy({ limits }));
   await records.runs.move(old, 'planning', { at: clock.now() });
@@ -50,6 +52,7 @@ test('a plan has a cost even if the only previous run was recorded by a version 
 test('a plan estimates its duration beside active runs and other clients', async () => {
   // What others used up counts for one minute: slow enough that the run starts within it on a busy machine.
   world = await startWorld({
+    before: quickSyncs,
     sites: 120,
     speedUp: 6,
     rateLimit: 100,

@@ -7,6 +7,7 @@ import type { FreezeScope } from '../../../src/records/freeze-scope.ts';
 import { around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -38,7 +39,7 @@ const skipped = async (run: Parameters<World['targets']>[0]) =>
   (await world.targets(run)).filter(({ reason }) => reason === 'frozen');
 
 test('sites with a frozen tag are skipped, the others are worked on, and a lifted freeze ends that', async () => {
-  world = await startWorld({ sites: 20 });
+  world = await startWorld({ before: quickSyncs, sites: 20 });
   const { tag, having, all } = await aTag();
   expect(having.length).toBeLessThan(all);
   const added = await freeze({ tag: tag.name.toUpperCase() }, { reason: 'the sale' });
@@ -67,7 +68,7 @@ test('sites with a frozen tag are skipped, the others are worked on, and a lifte
 });
 
 test('a plan shows what a freeze leaves out, and that a freeze of the job starts no run', async () => {
-  world = await startWorld({ sites: 20, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 20, work: false });
   const { tag, having } = await aTag();
   await freeze({ tag: tag.id });
   await freeze({ job: 'site-sync' });
@@ -82,7 +83,7 @@ test('a plan shows what a freeze leaves out, and that a freeze of the job starts
 });
 
 test('runs that have been planned continue, as with a freeze of everything', async () => {
-  world = await startWorld({ sites: 5, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 5, work: false });
   const run = await world.fire(aPolicy());
   const working = world.caretaker.engine.work(5);
   const { runs } = world.caretaker.records;
@@ -94,7 +95,7 @@ test('runs that have been planned continue, as with a freeze of everything', asy
 });
 
 test('a site of which the service does not show the client counts as frozen', async () => {
-  world = await startWorld({ sites: 3 });
+  world = await startWorld({ before: quickSyncs, sites: 3 });
   around(world.caretaker.link('default').client, 'call', async (call, id) => {
     const answer = (await call()) as { sites?: object[]; site?: object };
     if (id !== 'listSites' && id !== 'showSite') return answer as never;
@@ -115,7 +116,7 @@ test('a site of which the service does not show the client counts as frozen', as
 
 describe('a freeze of a job or an account', () => {
   test('refuses runs of its policies only, and --ignore-freeze starts one', async () => {
-    world = await startWorld({ sites: 2, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 2, work: false });
     await freeze({ job: 'site-sync', account: 'other' });
     await expect(world.fire(aPolicy({ name: 'free' }))).resolves.toMatchObject({ status: 'queued' });
     const added = await freeze({ job: 'site-sync', account: 'default' });
@@ -132,7 +133,7 @@ describe('a freeze of a job or an account', () => {
   });
 
   test('is in the state of its policies, and of no other', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
     await freeze({ job: 'site-sync' });
     await freeze({ job: 'site-sync', tag: 'Premium' });
     const { policies } = world.caretaker.records;

@@ -8,12 +8,13 @@ import { toReport } from '../../../src/run/report.ts';
 import { around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 let premium: string;
 
 beforeAll(async () => {
-  world = await startWorld({ sites: 6 });
+  world = await startWorld({ before: quickSyncs, sites: 6 });
   premium = await tagged('Premium', world.sandbox.siteIds().slice(0, 2));
 });
 afterAll(() => world.stop());
@@ -108,7 +109,7 @@ test('several names of one kind cost one list', async () => {
 
 describe('the ids that a run found', () => {
   test('are used when its plan starts over, although another tag has the name now', async () => {
-    const now = await startWorld({ sites: 4, work: false });
+    const now = await startWorld({ before: quickSyncs, sites: 4, work: false });
     try {
       const { client } = now.caretaker.link('default');
       const person = { requestClass: 'person' } as const;

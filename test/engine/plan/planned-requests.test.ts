@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ sites: 40, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 40, work: false });
 });
 afterAll(() => world.stop());
 

@@ -5,9 +5,10 @@ import { toPlanReport, toPreview } from '../../../src/engine/plan/plan-report.ts
 import { lastApproval } from '../../../src/run/rollout.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 async function world() {
-  const started = await startWorld({ sites: 9, speedUp: 240 });
+  const started = await startWorld({ before: quickSyncs, sites: 9, speedUp: 240 });
   onTestFinished(() => started.stop());
   return started;
 }

@@ -4,12 +4,13 @@ import { Planner } from '../../../src/engine/plan/planner.ts';
 import { aGate, around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
 test('of 45 runs that start at once 20 are planned at a time, and the others directly after them', async () => {
-  world = await startWorld({ sites: 20, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 20, work: false });
   const { engine, records, link } = world.caretaker;
   const runs = await Promise.all(
     Array.from({ length: 45 }, (_, index) =>

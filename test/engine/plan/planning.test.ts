@@ -7,6 +7,7 @@ import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, partsOf } from '../../support/between.ts';
 import { aPolicy, aSchedule } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -29,7 +30,7 @@ function brokenAnswers(times: number): () => number {
 
 describe('a plan that two processes work on', () => {
   test('is completed by the latest one: the other one changes nothing any more', async () => {
-    world = await startWorld({ sites: 10, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 10, work: false });
     const [slow, other] = [world.caretaker, await world.another({ work: false })];
     const run = await world.fire(aPolicy());
     const gate = aGate();
@@ -57,7 +58,7 @@ describe('a plan that two processes work on', () => {
   });
 
   test('and whose planners were killed twice continues when Redis fails while its targets are dispatched, and leaves no key behind', async () => {
-    world = await startWorld({ sites: 4, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 4, work: false });
     const { caretaker } = world;
     const { records, queues, redis } = caretaker;
     const run = await world.fire(aPolicy());
@@ -88,7 +89,7 @@ describe('a plan that two processes work on', () => {
   });
 
   test('is not failed by the process that was overtaken', async () => {
-    world = await startWorld({ sites: 3, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     const [broken, other] = [world.caretaker, await world.another({ work: false })];
     const run = await world.fire(aPolicy({ account: 'default' }));
     const gate = aGate();
@@ -109,7 +110,7 @@ describe('a plan that two processes work on', () => {
   });
 
   test('keeps its outcomes when the run is cancelled as the plan is completed', async () => {
-    world = await startWorld({ sites: 10, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 10, work: false });
     const canceller = await world.another({ work: false });
     const run = await world.fire(aPolicy());
     const gate = aGate();
@@ -136,7 +137,7 @@ describe('a plan that two processes work on', () => {
 
 describe('a process that dies', () => {
   test('while it cancels a run leaves a run that the next process cancels', async () => {
-    world = await startWorld({ sites: 5, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 5, work: false });
     const dying = await world.another({ work: false });
     const run = await world.fire(aPolicy());
     const death = aGate();
@@ -156,7 +157,7 @@ describe('a process that dies', () => {
   });
 
   test('while it stops a run over its limit leaves a run that the next process stops', async () => {
-    world = await startWorld({ sites: 30, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 30, work: false });
     const dying = await world.another({ work: false });
     const run = await world.fire(aPolicy({ limits: { ...limits, maxTargets: 10 } }));
     const death = aGate();
@@ -181,7 +182,7 @@ describe('a process that dies', () => {
 
 describe('a plan that cannot be made', () => {
   test('because of a bug in the job is attempted three times, and then the run fails with the reason', async () => {
-    world = await startWorld({ sites: 5, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 5, work: false });
     const { registry } = world.caretaker;
     const broken = () => {
       throw new TypeError('x is not a function');
@@ -202,7 +203,7 @@ describe('a plan that cannot be made', () => {
   });
 
   test('because a response lacks a required field is attempted again, and then the run continues', async () => {
-    world = await startWorld({ sites: 5 });
+    world = await startWorld({ before: quickSyncs, sites: 5 });
     brokenAnswers(1);
 
     const run = await world.ended(await world.fire(aPolicy()));
@@ -212,7 +213,7 @@ describe('a plan that cannot be made', () => {
   });
 
   test('because of such responses in every attempt that the policy allows fails the run', async () => {
-    world = await startWorld({ sites: 5 });
+    world = await startWorld({ before: quickSyncs, sites: 5 });
     const asked = brokenAnswers(Number.POSITIVE_INFINITY);
     const { retry } = aPolicy();
 
@@ -226,7 +227,7 @@ describe('a plan that cannot be made', () => {
   });
 
   test('during an outage longer than all its attempts is completed after the outage', async () => {
-    world = await startWorld({ sites: 5 });
+    world = await startWorld({ before: quickSyncs, sites: 5 });
     world.sandbox.outage.begin('redirect-away');
     const fired = await world.fire(aPolicy({ retry: { ...aPolicy().retry, attempts: 1 } }));
     const noted = await world.ended(fired, ({ detail }) => detail !== undefined);
@@ -241,6 +242,7 @@ describe('a plan that cannot be made', () => {
 
   test('for lack of budget is left to the next process when this one is stopped', async () => {
     world = await startWorld({
+      before: quickSyncs,
       sites: 250,
       work: false,
       rateLimit: 1,
@@ -275,7 +277,7 @@ describe('nothing is planned', () => {
   };
 
   test('for a run that is cancelled, held, or removed', async () => {
-    world = await startWorld({ sites: 3, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     const { runs } = world.caretaker.records;
     const [ending, held] = [
       await world.fire(aPolicy({ name: 'ending' })),
@@ -290,7 +292,7 @@ describe('nothing is planned', () => {
   });
 
   test('by a process that does not serve the account', async () => {
-    world = await startWorld({ sites: 3, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     const run = await world.fire(aPolicy());
     const deps = { ...partsOf(world.caretaker), serves: () => false };
     await planRun(deps, { kind: 'plan', run: run.id }, goingOn);
@@ -304,7 +306,7 @@ describe('two triggers of a policy whose runs may not overlap', () => {
     engine.fire(aPolicy(), { trigger: 'manual', scheduledFor: clock.now() });
 
   test('at the same instant create one active run and one skipped run', async () => {
-    world = await startWorld({ sites: 5, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 5, work: false });
     const processes = [world.caretaker, await world.another({ work: false })];
     // Each has seen no other active run before any of them creates its own.
     const gates = processes.map(({ records }) => {
@@ -330,7 +332,7 @@ describe('two triggers of a policy whose runs may not overlap', () => {
   });
 
   test('of which the later one may overlap, because the policy was edited, and began first: the earlier is skipped', async () => {
-    world = await startWorld({ sites: 5, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 5, work: false });
     const { caretaker } = world;
     const earlier = await fire(caretaker);
     const later = await world.fire(aPolicy({ schedule: aSchedule({ overlap: 'allow' }) }));
@@ -348,7 +350,7 @@ describe('two triggers of a policy whose runs may not overlap', () => {
   });
 
   test('of which one was suspended while the other began: the late one is skipped', async () => {
-    world = await startWorld({ sites: 5, work: false });
+    world = await startWorld({ before: quickSyncs, sites: 5, work: false });
     const late = await world.another({ work: false });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
     const gate = aGate();

@@ -7,12 +7,13 @@ import type { Select } from '../../../src/policy/policy.ts';
 import { toReport } from '../../../src/run/report.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 let tag: { id: string; name: string };
 
 beforeAll(async () => {
-  world = await startWorld({ sites: 6 });
+  world = await startWorld({ before: quickSyncs, sites: 6 });
   const { client } = world.caretaker.link('default');
   const { tag: made } = await client.call(
     'createTag',
@@ -44,7 +45,7 @@ test('a run without any candidate ends as succeeded, with the reason why it did 
 });
 
 test('a run over an empty list reports that the list is empty', async () => {
-  const empty = await startWorld({ sites: 0 });
+  const empty = await startWorld({ before: quickSyncs, sites: 0 });
   try {
     const run = await empty.ended(await empty.fire(aPolicy()));
     expect([run.status, run.detail]).toEqual(['succeeded', 'No candidates: listSites is empty.']);
@@ -116,7 +117,7 @@ test('a run for one named target works on that target only', async () => {
 });
 
 test('a limit counts targets only, not candidates that need no action or are excluded before', async () => {
-  const fresh = await startWorld({ sites: 4 });
+  const fresh = await startWorld({ before: quickSyncs, sites: 4 });
   const [away = '', paused = '', ...others] = fresh.sandbox.siteIds();
   fresh.sandbox.site(away).isCalled({ url: 'https://a.example' });
   fresh.sandbox.site(away).disconnect();
@@ -130,7 +131,7 @@ test('a limit counts targets only, not candidates that need no action or are exc
 });
 
 test('a retry works on the failed targets even if the filters of the policy no longer select them', async () => {
-  const fresh = await startWorld({ sites: 2 });
+  const fresh = await startWorld({ before: quickSyncs, sites: 2 });
   const [id = ''] = fresh.sandbox.siteIds();
   const site = fresh.sandbox.site(id);
   site.isCalled({ url: 'https://before.example' });

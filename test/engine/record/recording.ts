@@ -6,6 +6,7 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 export const person = { requestClass: 'person' } as const;
 export const HOUR_MS = 3_600_000;
@@ -15,7 +16,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const SITE = 'site-0001';
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await startWorld({ sites: 1, speedUp: 240, ...options });
+  const world = await startWorld({ sites: 1, speedUp: 240, before: quickSyncs, ...options });
   onTestFinished(() => world.stop());
   return world;
 }

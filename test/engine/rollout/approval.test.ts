@@ -5,13 +5,14 @@ import { lastApproval } from '../../../src/run/rollout.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type WorldOptions } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 const anna: Principal = { kind: 'user', name: 'anna', grants: [{ role: 'approver' }] };
 const ben: Principal = { kind: 'user', name: 'ben', grants: [{ role: 'operator' }] };
 const always = { when: 'always', expiresMs: 24 * 3_600_000 } as const;
 
 async function world(options: WorldOptions = {}) {
-  const started = await startWorld({ sites: 5, speedUp: 240, ...options });
+  const started = await startWorld({ before: quickSyncs, sites: 5, speedUp: 240, ...options });
   onTestFinished(() => started.stop());
   return started;
 }

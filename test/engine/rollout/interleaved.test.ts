@@ -12,10 +12,12 @@ import { CaretakerError } from '../../../src/errors.ts';
 import { isFinal } from '../../../src/run/moves.ts';
 import type { Run, Target } from '../../../src/run/run.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 import { anApproval, aRollout, notedBy, noting, runOf } from '../../support/rollout-cuts.ts';
+import { sampleOf } from '../../support/sample.ts';
 import { superviseOnce } from '../../support/supervise.ts';
 
-const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? 2);
+const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? sampleOf(1, 8));
 const AT_ONCE = 6;
 const SECOND_MS = 1_000;
 const anna = localPrincipal('anna');
@@ -47,7 +49,7 @@ const supervisors: Caretaker[] = [];
 const endings = new Map<string, number>();
 let cases = 0;
 beforeAll(async () => {
-  world = await startWorld({ sites: 6, speedUp: 60 });
+  world = await startWorld({ before: quickSyncs, sites: 6, speedUp: 60 });
   for (let at = 0; at < 4; at += 1) {
     const one = await world.another({ work: false });
     pauseAtRandom(one, at);

@@ -1,15 +1,18 @@
-/** Runs in batches, whole: real Redis, the sandbox, workers and a supervisor. */
+/** Runs in batches, whole: only this shows workers, supervisor and gates together. */
 import { expect, onTestFinished, test } from 'vitest';
 import { localPrincipal } from '../../../src/access/principal.ts';
 import type { Policy, RolloutRule } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
+/** Batches of two, three and five. */
+const SITES = 10;
 const anna = localPrincipal('anna');
 
 async function world(options: WorldOptions = {}): Promise<World> {
-  const started = await startWorld({ sites: 20, speedUp: 240, ...options });
+  const started = await startWorld({ sites: SITES, speedUp: 240, before: quickSyncs, ...options });
   onTestFinished(() => started.stop());
   for (const id of started.sandbox.siteIds()) {
     const site = started.sandbox.site(id);
@@ -46,17 +49,17 @@ test('batches are taken from the plan in its order, and each begins when the one
   const w = await world();
   const run = await w.ended(await w.fire(inBatches()));
 
-  expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 20 } });
+  expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 10 } });
   expect(run.rollout?.batches.map(({ takes, targets }) => [takes, targets])).toEqual([
     ['2 targets', 2],
-    ['30%', 6],
-    ['100%', 12],
+    ['30%', 3],
+    ['100%', 5],
   ]);
   const targets = await w.targets(run);
   expect(targets.map(({ batch }) => batch)).toEqual([
     ...Array(2).fill(1),
-    ...Array(6).fill(2),
-    ...Array(12).fill(3),
+    ...Array(3).fill(2),
+    ...Array(5).fill(3),
   ]);
   const last = (batch: number) =>
     Math.max(...targets.flatMap((one) => (one.batch === batch ? [one.finishedAt ?? 0] : [])));
@@ -64,7 +67,7 @@ test('batches are taken from the plan in its order, and each begins when the one
     Math.min(...targets.flatMap((one) => (one.batch === batch ? [one.startedAt ?? 0] : [])));
   expect(first(2)).toBeGreaterThanOrEqual(last(1));
   expect(first(3)).toBeGreaterThanOrEqual(last(2));
-  expect(synced(w)).toHaveLength(20);
+  expect(synced(w)).toHaveLength(10);
 });
 
 test('a canary breaks, and the rest is never touched', async () => {
@@ -80,14 +83,14 @@ test('a canary breaks, and the rest is never touched', async () => {
   expect(run).toMatchObject({
     status: 'stopped',
     ending: 'gate-closed',
-    counts: { failed: 1, cancelled: 18 },
+    counts: { failed: 1, cancelled: 8 },
   });
   expect(run.detail).toBe(
     'The gate after batch 1 of 3 (2 targets) closed: 1 of 2 targets failed, and rollout.max_failed is 0.',
   );
   expect(new Set(synced(w)).size).toBe(2);
   const reasons = Object.values(await w.reasons(run));
-  expect(reasons.filter((reason) => reason === 'gate-closed')).toHaveLength(18);
+  expect(reasons.filter((reason) => reason === 'gate-closed')).toHaveLength(8);
   expect((await w.caretaker.records.batches.gates(run.id)).get(1)).toEqual([
     {
       id: await firstSite(w),
@@ -103,7 +106,7 @@ test('failures within max_failed let the rollout go on', async () => {
   w.sandbox.site(await firstSite(w)).failNextSync('the backup is broken');
   const once = { attempts: 1, backoff: 'fixed', delayMs: 1000, maxDelayMs: 1000 } as const;
   const run = await w.ended(await w.fire(inBatches({ maxFailed: { percent: 50 } }, { retry: once })));
-  expect(run).toMatchObject({ status: 'partial', counts: { succeeded: 19, failed: 1 } });
+  expect(run).toMatchObject({ status: 'partial', counts: { succeeded: 9, failed: 1 } });
 });
 
 test('the sites of the condition come first, and a condition that takes no site begins no batch', async () => {
@@ -122,7 +125,7 @@ test('the sites of the condition come first, and a condition that takes no site 
     ['where site.url.contains("canary")', canaries.length],
     ['where site.url.contains("nowhere")', 0],
     ['3 targets', 3],
-    ['the rest', 20 - 3 - canaries.length],
+    ['the rest', SITES - 3 - canaries.length],
   ]);
   expect(run.status).toBe('succeeded');
 });
@@ -137,7 +140,7 @@ test('a site that is no longer healthy closes the gate, and the gate says which 
 
   const end = await w.ended(run);
 
-  expect(end).toMatchObject({ status: 'stopped', counts: { succeeded: 2, cancelled: 18 } });
+  expect(end).toMatchObject({ status: 'stopped', counts: { succeeded: 2, cancelled: 8 } });
   expect(end.rollout?.batches[0]).toMatchObject({
     gate: { is: 'closed', done: 2, failed: 0, unhealthy: 1 },
     pauseSkipped: { by: 'anna' },
@@ -199,7 +202,7 @@ test('a pause survives a restart, holds nothing, and another process goes on aft
   const next = await w.ended(run, ({ rollout }) => rollout?.batches[1]?.endedAt !== undefined);
 
   expect(next.requests).toBeGreaterThan(requests);
-  expect(new Set(synced(w)).size).toBe(8);
+  expect(new Set(synced(w)).size).toBe(5);
   await secondWorking.stop();
 });
 
@@ -214,7 +217,7 @@ test('a run with a closed gate waits for a person where the policy says so, and 
   await w.caretaker.engine.resume(run.id, { by: anna, reason: 'known' });
 
   const end = await w.ended(run);
-  expect(end).toMatchObject({ status: 'partial', counts: { succeeded: 19, failed: 1 } });
+  expect(end).toMatchObject({ status: 'partial', counts: { succeeded: 9, failed: 1 } });
   expect(end.rollout?.batches[0]?.resumed).toMatchObject({ by: 'anna', reason: 'known' });
 });
 
@@ -232,9 +235,9 @@ test('a run whose closed gate nobody resumes ends as stopped; resume then starts
   expect(end).toMatchObject({
     status: 'succeeded',
     startedBy: { kind: 'local', name: 'anna' },
-    counts: { planned: 18, succeeded: 18 },
+    counts: { planned: 8, succeeded: 8 },
   });
-  expect(new Set(synced(w)).size).toBe(20);
+  expect(new Set(synced(w)).size).toBe(10);
 });
 
 test('a paused rollout is cancelled manually: what has begun is done, the rest is not touched', async () => {
@@ -243,7 +246,7 @@ test('a paused rollout is cancelled manually: what has begun is done, the rest i
 
   await w.caretaker.engine.cancel(run.id);
 
-  expect(await w.ended(run)).toMatchObject({ status: 'cancelled', counts: { succeeded: 2, cancelled: 18 } });
+  expect(await w.ended(run)).toMatchObject({ status: 'cancelled', counts: { succeeded: 2, cancelled: 8 } });
   expect(synced(w)).toHaveLength(2);
 });
 
@@ -268,7 +271,7 @@ test('each batch waits for its own approval where the policy says so', async () 
   expect(now).toMatchObject({ from: 2, to: 2 });
   await w.caretaker.engine.approve(run.id, { by: anna });
 
-  expect(await w.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: 20 } });
+  expect(await w.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: 10 } });
 });
 
 test('a batch that is rejected is not done, and the rest is', async () => {
@@ -280,8 +283,8 @@ test('a batch that is rejected is not done, and the rest is', async () => {
   await w.caretaker.engine.approve(run.id, { by: anna, batch: 3 });
 
   const end = await w.ended(run);
-  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 14, cancelled: 6 } });
+  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 7, cancelled: 3 } });
   expect((await w.targets(end)).filter(({ batch }) => batch === 2).map(({ reason }) => reason)).toEqual(
-    Array(6).fill('not-approved'),
+    Array(3).fill('not-approved'),
   );
 });

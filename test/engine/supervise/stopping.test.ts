@@ -9,6 +9,7 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 const folder = mkdtempSync(join(tmpdir(), 'caretaker-stopping-'));
@@ -50,7 +51,7 @@ test.each<[string, OperationId, Partial<Policy>]>([
 ])(
   'a process that %s stops within seconds, and the next one continues with nothing lost or used up',
   async (what, operation, policy) => {
-    world = await startWorld({ sites: 3, work: false, speedUp: 10 });
+    world = await startWorld({ before: quickSyncs, sites: 3, work: false, speedUp: 10 });
     const syncs = () => world.sandbox.journal.effectsOf('syncSite').length;
     const asked = unanswered(operation, () => what !== 'follows syncs' || syncs() === 3);
     const run = await world.fire(aPolicy(policy));

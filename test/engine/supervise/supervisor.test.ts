@@ -3,12 +3,13 @@ import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
 import { partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
 test('a process logs once that it took over a run of another process, and does not log it for its own runs', async () => {
-  world = await startWorld({ sites: 3, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const before = world.caretaker.engine.work(50);
   const fired = await world.fire(aPolicy());
@@ -35,7 +36,7 @@ test.each([
     { status: 'failed', detail: 'There is no job "gone" any more.' },
   ],
 ])('a run that has not been planned for six minutes, and %s', async (_, job, expected) => {
-  world = await startWorld({ sites: 3, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
   const { caretaker, clock } = world;
   const run = await world.fire(aPolicy({ job }));
   const seen = { firstAt: clock.now() - 360_000, lastAt: clock.now() };

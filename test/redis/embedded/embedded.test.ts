@@ -1,62 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Redis } from 'ioredis';
-import { afterEach, expect, test, vi } from 'vitest';
-import type { Log } from '../../../src/log.ts';
+import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import { expect, test, vi } from 'vitest';
 import { healthOf } from '../../../src/redis/embedded/command.ts';
-import { type EmbeddedRedis, openEmbeddedRedis } from '../../../src/redis/embedded/embedded.ts';
+import { sampleOf } from '../../support/sample.ts';
+import { connect, newFolder, open, openInProcess, undoAfterEach } from './users.ts';
 
-const log: Log = { debug() {}, info() {}, warn: vi.fn(), error: vi.fn(), child: () => log };
-
-/** Run in reverse order after each test, so that servers stop before their folders are deleted. */
-const undo: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step();
-  vi.unstubAllEnvs();
-  vi.clearAllMocks();
-});
-
-async function newFolder(name = 'data'): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'caretaker-embedded-'));
-  undo.push(() => rm(parent, { recursive: true, force: true }));
-  return join(parent, name);
-}
-
-async function open(dataDir: string): Promise<EmbeddedRedis> {
-  const redis = await openEmbeddedRedis({ dataDir, log });
-  undo.push(() => redis.close());
-  return redis;
-}
-
-/** A user of the folder in a separate process. It ends when it is killed, and closes on request. */
-async function openInProcess(dataDir: string) {
-  const files = ['../../support/call.mjs', './embedded.user.ts'].map((file) =>
-    fileURLToPath(new URL(file, import.meta.url)),
-  );
-  const child = spawn(process.execPath, [...files, 'use', dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
-  undo.push(() => end(child, 'SIGTERM'));
-  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-  const redis = JSON.parse(line) as Pick<EmbeddedRedis, 'socketPath' | 'started'>;
-  return { ...redis, kill: () => end(child, 'SIGKILL'), close: () => end(child, 'SIGTERM') };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, 'exit');
-}
-
-function connect({ socketPath }: { socketPath: string }): Redis {
-  const client = new Redis({ path: socketPath, maxRetriesPerRequest: null, retryStrategy: () => 20 });
-  client.on('error', () => {});
-  undo.push(async () => client.disconnect());
-  return client;
-}
+undoAfterEach();
 
 async function pidOf(client: Redis): Promise<number> {
   return Number(/^process_id:(\d+)/m.exec(await client.info('server'))?.[1]);
@@ -108,23 +58,11 @@ test('a user that was killed does not keep the server running', async () => {
   expect(await healthOf(mine.socketPath)).toBe('down');
 });
 
-test('a server left behind by a killed process is found and used', async () => {
-  const dataDir = await newFolder();
-  const other = await openInProcess(dataDir);
-  expect(other.started).toBe(true);
-  await other.kill();
-  expect(await healthOf(other.socketPath)).toBe('ready');
-
-  const mine = await open(dataDir);
-
-  expect(mine).toMatchObject({ socketPath: other.socketPath, started: false });
-});
-
 test('many users that start at the same instant make one server', async () => {
   const dataDir = await newFolder();
 
   const users = await Promise.all([
-    ...Array.from({ length: 4 }, () => openInProcess(dataDir)),
+    ...Array.from({ length: sampleOf(1, 4) }, () => openInProcess(dataDir)),
     ...Array.from({ length: 8 }, () => open(dataDir)),
   ]);
 
@@ -159,16 +97,6 @@ test('an append-only file that was truncated during a write is read up to there'
   const second = connect(await open(dataDir));
 
   expect(await second.mget('kept', 'lost')).toEqual(['yes', null]);
-});
-
-test('a folder whose path is too long for a socket can still be shared', async () => {
-  const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
-  const mine = await open(dataDir);
-  vi.stubEnv('TMPDIR', '/var/tmp');
-  const other = await openInProcess(dataDir);
-
-  expect(other).toMatchObject({ socketPath: mine.socketPath, started: false });
-  expect(Buffer.byteLength(mine.socketPath)).toBeLessThan(104);
 });
 
 test('a server whose socket was deleted is replaced by one that can be reached', async () => {
@@ -209,30 +137,4 @@ test('unreadable data is an error with the message of the server', async () => {
     code: 'REDIS_NOT_STARTED',
     message: expect.stringMatching(/Invalid AOF manifest file format|scribble/),
   });
-});
-
-test('a server whose users were all killed stops by itself, and its data is kept', async () => {
-  const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
-  const killed = [await openInProcess(dataDir), await openInProcess(dataDir)];
-  const client = connect({ socketPath: killed[0]?.socketPath ?? '' });
-  await client.set('kept', 'yes');
-  client.disconnect();
-
-  for (const user of killed) await user.kill();
-
-  const socketPath = killed[0]?.socketPath ?? '';
-  await vi.waitFor(async () => expect(await healthOf(socketPath)).toBe('down'), {
-    timeout: 60_000,
-    interval: 200,
-  });
-  // Its socket was among the system's temporary files, and that folder is deleted too.
-  await vi.waitFor(() => expect(existsSync(dirname(socketPath))).toBe(false), {
-    timeout: 20_000,
-    interval: 200,
-  });
-  const again = await open(dataDir);
-  expect(again.started).toBe(true);
-  expect(await connect(again).get('kept')).toBe('yes');
-  await again.close();
-  expect(existsSync(dirname(socketPath))).toBe(false);
 });

@@ -1,4 +1,7 @@
-/** Daemons in processes of their own, whose policy files differ. */
+/**
+ * Daemons in processes of their own, whose policy files differ. Only this shows the daemons as they are started;
+ * `policy-agreement.test.ts` has the decisions in one process.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';

@@ -1,0 +1,2 @@
+/** All cases of `emptied.test.ts`. */
+import './emptied.test.ts';

@@ -1,0 +1,2 @@
+/** All cases of `scripts.test.ts`. */
+import './scripts.test.ts';

@@ -1,0 +1,2 @@
+/** All cases of `frozen.test.ts`. */
+import './frozen.test.ts';

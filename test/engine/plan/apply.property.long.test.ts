@@ -1,0 +1,2 @@
+/** All cases of `apply.property.test.ts`. */
+import './apply.property.test.ts';

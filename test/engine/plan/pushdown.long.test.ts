@@ -1,0 +1,2 @@
+/** All cases of `pushdown.test.ts`. */
+import './pushdown.test.ts';

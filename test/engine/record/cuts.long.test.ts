@@ -1,0 +1,2 @@
+/** All cases of `cuts.test.ts`. */
+import './cuts.test.ts';

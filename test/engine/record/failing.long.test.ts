@@ -1,0 +1,2 @@
+/** All cases of `failing.test.ts`. */
+import './failing.test.ts';

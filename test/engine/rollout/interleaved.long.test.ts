@@ -1,0 +1,2 @@
+/** All cases of `interleaved.test.ts`. */
+import './interleaved.test.ts';

@@ -1,0 +1,2 @@
+/** All cases of `ledger.test.ts`. */
+import './ledger.test.ts';

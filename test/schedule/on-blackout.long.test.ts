@@ -1,0 +1,2 @@
+/** All cases of `on-blackout.test.ts`. */
+import './on-blackout.test.ts';
