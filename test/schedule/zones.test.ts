@@ -1,4 +1,7 @@
-/** Properties of every time zone that Node knows, at every change of its clocks from 2020 to 2035. */
+/**
+ * Properties of every time zone that Node knows, at every change of its clocks from 2020 to 2035; in `npm test` of some
+ * zones, with a change of each length among them.
+ */
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
 import { localTimeOf, offsetAt } from '../../src/dates.ts';
@@ -7,6 +10,7 @@ import {
   previousScheduledTime,
   scheduledTimesBetween,
 } from '../../src/schedule/cron-times.ts';
+import { sampleOf } from '../support/sample.ts';
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
@@ -41,9 +45,15 @@ function changesOf(zone: string): Change[] {
   return changes;
 }
 
+const some = [
+  ...['Europe/Berlin', 'America/New_York', 'America/Santiago', 'America/St_Johns', 'Australia/Lord_Howe'],
+  ...['Antarctica/Troll', 'Antarctica/Casey', 'Africa/Casablanca', 'Pacific/Auckland', 'Asia/Kolkata', 'UTC'],
+];
+const isAll = sampleOf(0, 1) === 1;
+
 /** One zone of each kind: zones whose clocks always show the same time are of one kind. */
 const kinds = new Map<string, { zone: string; changes: Change[] }>();
-for (const zone of Intl.supportedValuesOf('timeZone')) {
+for (const zone of isAll ? Intl.supportedValuesOf('timeZone') : some) {
   const changes = changesOf(zone);
   const kind = `${offsetAt(zone, BEGIN)} ${changes.map(({ at, after }) => `${at} ${after}`).join()}`;
   if (!kinds.has(kind)) kinds.set(kind, { zone, changes });
@@ -88,8 +98,8 @@ const quartersAround = (zone: string, at: number): Quarter[] =>
 const daily = (time: number) => `${(time / MINUTE) % 60} ${Math.floor(time / HOUR)} * * *`;
 
 test('the zones include changes of clocks of every kind', () => {
-  expect(kinds.size).toBeGreaterThan(50);
-  expect(allChanges.length).toBeGreaterThan(1_000);
+  expect(kinds.size).toBeGreaterThan(isAll ? 50 : 10);
+  expect(allChanges.length).toBeGreaterThan(isAll ? 1_000 : 200);
   const lengths = new Set(allChanges.map(({ before, after }) => (after - before) / MINUTE));
   expect([...lengths]).toEqual(expect.arrayContaining([60, -60, 30, -30, 120, -120]));
 });
@@ -182,6 +192,9 @@ test('in every zone, every quarter hour occurs when its clocks show it', () => {
   }
 });
 
+/** Two leap years are among them. */
+const UNTIL = isAll ? END : Date.UTC(2025, 0, 1);
+
 test.each([
   '0 0 29 2 *',
   '30 6 L * *',
@@ -197,16 +210,16 @@ test.each([
   '15 3 * * 7',
   '0 0 1 */3 *',
   '0 12 1,15 1-6 MON-FRI',
-])('%s fires on the same days as in node-cron, 2020 to 2035', (expression) => {
+])('%s fires on the same days as in node-cron, for years', (expression) => {
   const [minute = 0, hour = 0] = expression.split(' ').map(Number);
   const task = createTask(expression, () => undefined, { timezone: 'UTC' });
   try {
     const days: number[] = [];
-    for (let day = BEGIN + hour * HOUR + minute * MINUTE; day < END; day += DAY)
+    for (let day = BEGIN + hour * HOUR + minute * MINUTE; day < UNTIL; day += DAY)
       if (task.match(new Date(day))) days.push(day);
 
     expect(days.length).toBeGreaterThan(0);
-    const found = scheduledTimesBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, END - 1);
+    const found = scheduledTimesBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, UNTIL - 1);
     expect(found.map(iso)).toEqual(days.slice(-2_000).map(iso));
   } finally {
     void task.destroy();

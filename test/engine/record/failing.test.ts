@@ -4,6 +4,7 @@ import type { Run } from '../../../src/run/run.ts';
 import type { FaultKind } from '../../../src/sandbox/faults.ts';
 import { around } from '../../support/between.ts';
 import { until, type World } from '../../support/caretaker.ts';
+import { sampleOf } from '../../support/sample.ts';
 import {
   DAY_MS,
   emptyRedis,
@@ -18,7 +19,6 @@ import {
   runAndRecord,
   SITE,
 } from './recording.ts';
-import { sampleOf } from '../../support/sample.ts';
 
 const policy = recording();
 

@@ -20,8 +20,8 @@ import {
   noting,
   runOf,
 } from '../../support/rollout-cuts.ts';
-import { superviseOnce } from '../../support/supervise.ts';
 import { sampleOf } from '../../support/sample.ts';
+import { superviseOnce } from '../../support/supervise.ts';
 
 const HOUR_MS = 3_600_000;
 const isAt = (is: string) => (run: Run) => run.rollout?.is === is;

@@ -1,0 +1,2 @@
+/** All cases of `zones.test.ts`. */
+import './zones.test.ts';
