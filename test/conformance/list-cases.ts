@@ -3,7 +3,7 @@
  * each of them works, and that others are refused. Expected results are computed from the whole list.
  */
 import { expect } from 'vitest';
-import { conform, type Tools } from './harness.ts';
+import { readingCases, type Tools } from './harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes.
 type Item = any;
@@ -52,6 +52,7 @@ const tests: Record<string, (value: string, asked: string) => boolean> = {
 /** Declares the cases of one list. */
 export function listCases(row: ListCase): void {
   const { section, key, filters, sorts, defaultSort } = row;
+  const conform = readingCases();
   const pathOf = async (tools: Tools) => (typeof row.path === 'string' ? row.path : row.path(tools));
   const readOf = (field: string) => filters[field]?.read ?? ((item: Item) => item[field]);
 

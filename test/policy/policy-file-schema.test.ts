@@ -1,21 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how placeholders are written in policy files.
 /** The JSON Schema of policy files, as an editor uses it. */
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadJobs } from '../../src/app/jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { folderWith } from '../settings/folder.ts';
 import { everyLine, policyWith } from './p.ts';
+import { isValidPolicyFile, registry } from './policy-schema.ts';
 
-const registry = await loadJobs();
-
-const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
-  policyFileJsonSchema(registry),
-);
-const isValid = (text: string) => validate(parse(text));
+const isValid = (text: string) => isValidPolicyFile(parse(text));
 
 const one = (lines: string, head = '') =>
   `${head}policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
@@ -50,7 +44,7 @@ test.each([
   'policies: [{ name: "sync-${{ matrix.tag }}", job: site-sync, matrix: { tag: [a, 2], exclude: [{ tag: a }], include: [{ tag: b }] } }]',
   'policies: [{ name: p, job: site-sync, matrix: { tag: "${{ vars.tags }}" } }]',
 ])('a file that is read is valid: %s', (text) => {
-  expect([isValid(text), validate.errors]).toEqual([true, null]);
+  expect([isValid(text), isValidPolicyFile.errors]).toEqual([true, null]);
 });
 
 const call = (operation: string, lines = '', from = 'account') =>
@@ -69,7 +63,7 @@ test.each([
   call('syncSite', '', 'listSites'),
   one('job: api-call\nwith: { body: { note: {} } }', 'defaults: { with: { operation: createSiteNote } }\n'),
 ])('a call with the form of its operation is valid: %s', (text) => {
-  expect([isValid(text), validate.errors]).toEqual([true, null]);
+  expect([isValid(text), isValidPolicyFile.errors]).toEqual([true, null]);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 /** The days of a report. Days are written YYYY-MM-DD, in a timezone. */
 import { dayIn, daysAfter } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
+import type { Snapshot } from '../model/snapshots.ts';
 import { snapshotsOf } from './snapshots.ts';
 
 export interface Period {
@@ -10,11 +11,11 @@ export interface Period {
 
 /** Whether the site has successful snapshots from the first day or before up to the last day or after. */
 export function snapshotsCover(site: Site, { startDate, endDate }: Period, timezone: string): boolean {
-  const days = snapshotsOf(site)
-    .filter(({ status }) => status === 'succeeded')
-    .map(({ createdAt }) => dayIn(timezone, createdAt));
-  const [first, last] = [days[0], days.at(-1)];
-  return first !== undefined && last !== undefined && first <= startDate && last >= endDate;
+  const hasSucceeded = ({ status }: Snapshot) => status === 'succeeded';
+  const snapshots = snapshotsOf(site);
+  const [first, last] = [snapshots.find(hasSucceeded), snapshots.findLast(hasSucceeded)];
+  if (!first || !last) return false;
+  return dayIn(timezone, first.createdAt) <= startDate && dayIn(timezone, last.createdAt) >= endDate;
 }
 
 /** The days of a scheduled report made at `at`: as many days before it as its frequency has. */

@@ -220,7 +220,7 @@ test('an operator of 20 policies gets fewer than 60 messages in a month with fai
   const page = `# A month of notifications
 
 What one operator gets in 30 days from 20 policies: ten run each night, four each hour, three checks each morning, two each week and one
-each month. It is made by a test at a held time (\`test/docs/notifications-month.test.ts\`), and \`npm run docs\` writes this page. The receiver
+each month. It is made by a test at a held time (\`test/docs/notifications-month.long.test.ts\`), and \`npm run docs\` writes this page. The receiver
 has \`group_wait: 15m\`, the default \`repeat_interval\` of 4h, and all \`events\`. [notifications.md](notifications.md) explains the rules.
 
 In this month a site is slow for three nights (day 3), an hourly policy fails for 20 hours (day 6), the account refuses access for five hours
