@@ -21,21 +21,28 @@ test('an unknown fault is a usage error that lists the available ones', async ()
   expect(stderr).toContain('There is no fault "flakey". Available: flaky,');
 });
 
-test('the sandbox prints how to use it, with its token', async () => {
-  const { child, line, ended } = desk.start(['sandbox', '--port', '0', '--token', 'made-up-token']);
-  expect(await line(/CARETAKER_API_TOKEN/)).toMatch(
-    /export CARETAKER_BASE_URL=http:\S+ CARETAKER_API_TOKEN=made-up-token$/,
-  );
-  child.kill('SIGTERM');
-  await ended;
-});
-
-test('with --state the account is the same after a restart of the command', async () => {
-  const args = ['sandbox', '--port', '0', '--sites', '3', '--state', 'account.state', '--faults', 'flaky:0'];
-  const headers = { authorization: 'Bearer sandbox-token' };
+test('the sandbox prints how to use it, and with --state the account is the same after a restart', async () => {
+  const args = [
+    'sandbox',
+    '--port',
+    '0',
+    '--token',
+    'made-up-token',
+    '--sites',
+    '3',
+    '--state',
+    'account.state',
+    '--faults',
+    'flaky:0',
+  ];
+  const headers = { authorization: 'Bearer made-up-token' };
   const serve = async (act: (url: string) => Promise<void>) => {
     const { child, line, ended } = desk.start(args);
-    await act((await line(/^listening /)).replace('listening ', ''));
+    const url = (await line(/^listening /)).replace('listening ', '');
+    expect(await line(/CARETAKER_API_TOKEN/)).toContain(
+      `export CARETAKER_BASE_URL=${url} CARETAKER_API_TOKEN=made-up-token`,
+    );
+    await act(url);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
   };

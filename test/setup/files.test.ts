@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
@@ -45,6 +46,22 @@ test('the image includes every file that its build copies', async () => {
   }
 });
 
+test('the image runs the command as a user without rights', async () => {
+  const last = (await read('Dockerfile')).split(/^FROM /m).at(-1) ?? '';
+  const stepsOf = (wanted: string) =>
+    [...last.matchAll(/^([A-Z]+) (.*)$/gm)].flatMap(([, is, rest]) => (is === wanted ? [rest] : []));
+
+  expect(stepsOf('USER')).toEqual(['node']);
+  expect(stepsOf('ENTRYPOINT')).toEqual(['["caretaker"]']);
+  expect(stepsOf('CMD')).toEqual(['["daemon"]']);
+  expect(stepsOf('EXPOSE')).toEqual(['8480']);
+  expect(stepsOf('RUN').join()).toContain('ln -s /app/src/cli/bin.mjs /usr/local/bin/caretaker');
+  // What the program reads besides its build: each is copied.
+  const copied = stepsOf('COPY').join(' ');
+  for (const path of ['package.json', 'node_modules', 'dist', 'src/cli/bin.mjs', 'config', 'docs/errors.md'])
+    expect(copied).toContain(path);
+});
+
 test('the scripts that the docs name exist, and so do the files that they start', async () => {
   const { scripts } = JSON.parse(await read('package.json'));
 
@@ -67,4 +84,26 @@ test('the workflow tests on the oldest supported Node and a newer one, with a ti
   expect(job['timeout-minutes']).toBeGreaterThan(0);
   expect(steps.map(({ run }: { run?: string }) => run)).toContain('npm test');
   for (const { uses } of steps) if (uses) expect(uses).toMatch(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
+});
+
+test('the package has what its users need, and neither the source nor what belongs to one machine', () => {
+  const cwd = new URL('../..', import.meta.url);
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8' });
+  const [packed] = JSON.parse(stdout || stderr);
+  const paths = packed.files.map(({ path }: { path: string }) => path);
+
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'LICENSE',
+      'src/cli/bin.mjs',
+      'config/caretaker.yaml',
+      'docs/configuration.md',
+      'docs/errors.md',
+      'deploy/systemd/caretaker.service',
+    ]),
+  );
+  const unwanted = /^(src\/(?!cli\/bin\.mjs)|test|jobs|scripts)\/|^config\/.*schemas\/|^dist\/\.users/;
+  expect(paths.filter((path: string) => unwanted.test(path))).toEqual([]);
 });

@@ -48,34 +48,14 @@ async function run(program: string, args: string[], options?: Parameters<typeof 
 /** The command that npm linked. A signal to `npx` would reach npm first. */
 const caretaker = join(app, 'node_modules/.bin/caretaker');
 
-interface Packed {
-  filename: string;
-  files: { path: string }[];
-}
-
 test('the package installs into an empty folder, and does a run there from "init" to a stopped daemon', {
   timeout: 600_000,
 }, async () => {
   const [packed] = JSON.parse(
     await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root }),
   );
-  const paths = (packed as Packed).files.map(({ path }) => path);
-  expect(paths).toEqual(
-    expect.arrayContaining([
-      'README.md',
-      'LICENSE',
-      'docs/configuration.md',
-      'docs/errors.md',
-      'deploy/systemd/caretaker.service',
-    ]),
-  );
-  // Neither the source, which the build replaces, nor what belongs to one machine.
-  expect(paths.filter((path) => /^(src\/(?!cli\/bin\.mjs)|test|jobs)\/|\/\.|schemas\//.test(path))).toEqual(
-    [],
-  );
-
   await run('npm', [
-    ...['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, (packed as Packed).filename)],
+    ...['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, packed.filename)],
   ]);
   expect(existsSync(join(app, 'node_modules/typescript'))).toBe(false);
 
