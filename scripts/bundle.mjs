@@ -5,7 +5,7 @@
  * when it is needed. Each job stays a file in `jobs/`, because `src/app/jobs.ts` loads that folder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { buildSync, build as esbuild, formatMessagesSync } from 'esbuild';
 
 /** Packages that read files of their own, or whose binary code is optional. Node loads them from `node_modules`. */
@@ -19,6 +19,22 @@ const withoutLocales = {
   },
 };
 
+/**
+ * The parts of the program, in the order in which processes load them: each is what these modules import, without the
+ * parts before it. esbuild makes a file for each set of entry points that share a module, which would be 300 files, and a
+ * file costs as much time as 30 kB of code. So what needs more than a little of a part gets all of it.
+ */
+const parts = [
+  ['src/cli/main.ts'],
+  ['src/settings/load-settings.ts'],
+  ['src/cli/commands/runs.ts'],
+  ['jobs', 'src/cli/commands/validate.ts'],
+  ['src/app/open-records.ts'],
+  ['src/app/caretaker.ts'],
+  ['src/app/daemon.ts', 'src/cli/commands/daemon.ts', 'src/dashboard/dashboard.ts'],
+];
+const A_LITTLE = 0.05;
+
 /** CommonJS packages call `require` for the modules of Node, which a module does not have. */
 const REQUIRE =
   'import{createRequire as nodeRequire}from"node:module";const require=nodeRequire(import.meta.url);';
@@ -29,7 +45,7 @@ const REQUIRE =
  * @returns {Promise<{ ok: true, files: { path: string, contents: Uint8Array | string }[] } | { ok: false, output: string }>}
  */
 export async function bundleProgram(root) {
-  const bundle = await bundleModules(root, { main: 'src/cli/main.ts' });
+  const bundle = await bundleModules(root, { main: 'src/cli/main.ts' }, parts);
   return bundle.ok ? { ...bundle, files: [...bundle.files, ...clientFiles(root)] } : bundle;
 }
 
@@ -37,33 +53,42 @@ export async function bundleProgram(root) {
  * Bundles modules, with everything that they import, and the jobs.
  *
  * @param {Record<string, string>} entries the path in the checkout of each module by its name in the bundle
+ * @param {string[][]} wanted the parts that are kept together
  */
-export async function bundleModules(root, entries) {
+export async function bundleModules(root, entries, wanted = []) {
   // Where the files will be, for the places in the source maps.
   const outdir = join(root, 'dist/build');
+  const options = {
+    absWorkingDir: root,
+    entryPoints: { ...entries, ...jobsIn(root) },
+    outdir,
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    jsx: 'automatic',
+    jsxImportSource: 'hono/jsx',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  };
   try {
+    const plugins = [withoutLocales];
+    if (wanted.length > 0) {
+      const { metafile } = await esbuild({ ...options, packages: 'external' });
+      plugins.push(keepTogether(root, metafile.inputs, wanted));
+    }
     const { outputFiles, metafile } = await esbuild({
-      absWorkingDir: root,
-      entryPoints: { ...entries, ...jobsIn(root) },
-      outdir,
-      chunkNames: '[name]-[hash]',
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20.19',
-      jsx: 'automatic',
-      jsxImportSource: 'hono/jsx',
+      ...options,
       external,
-      plugins: [withoutLocales],
-      minifySyntax: true,
-      minifyWhitespace: true,
+      plugins,
       sourcemap: true,
       sourcesContent: false,
-      legalComments: 'none',
-      metafile: true,
-      write: false,
-      logLevel: 'silent',
     });
     const files = outputFiles.map(({ path, contents, text }) => ({
       path: relative(outdir, path),
@@ -74,6 +99,53 @@ export async function bundleModules(root, entries) {
     if (error.errors === undefined) throw error;
     return { ok: false, output: formatMessagesSync(error.errors, { kind: 'error' }).join('') };
   }
+}
+
+/** Lets each module that is loaded by `import()` import the parts that it needs, as a whole. */
+function keepTogether(root, inputs, wanted) {
+  const importsOf = (path, kind) =>
+    (inputs[path]?.imports ?? [])
+      .filter((one) => !one.external && (one.kind === 'dynamic-import') === (kind === 'dynamic'))
+      .map((one) => one.path);
+  const reachedFrom = (paths) => {
+    const reached = new Set(paths);
+    for (const path of reached) for (const next of importsOf(path, 'static')) reached.add(next);
+    return reached;
+  };
+  const jobs = Object.values(jobsIn(root));
+  const assigned = new Set();
+  const all = wanted.map((roots) => {
+    const starts = roots.flatMap((one) => (one === 'jobs' ? jobs : [one])).filter((one) => one in inputs);
+    const modules = [...reachedFrom(starts)].filter((path) => !assigned.has(path));
+    for (const path of modules) assigned.add(path);
+    return { starts, modules };
+  });
+  const sizeOf = (paths) => paths.reduce((sum, path) => sum + inputs[path].bytes, 0);
+  const added = new Map();
+  for (const path of [...jobs, ...Object.keys(inputs).flatMap((one) => importsOf(one, 'dynamic'))]) {
+    const reached = reachedFrom([path]);
+    const isNeeded = ({ modules }) =>
+      sizeOf(modules.filter((one) => reached.has(one))) > A_LITTLE * sizeOf(modules);
+    // A module that is in a part itself imports earlier ones only, so that no imports form a circle.
+    const own = all.findIndex(({ modules }) => modules.includes(path));
+    const earlier = own < 0 ? all : all.slice(0, own);
+    const beside = own >= 0 && all[own].starts.includes(path) ? all[own].starts : [];
+    added.set(join(root, path), [
+      ...earlier.filter((part, index) => index === 0 || isNeeded(part)).flatMap(({ starts }) => starts),
+      ...beside.filter((one) => !reached.has(one) && !reachedFrom([one]).has(path)),
+    ]);
+  }
+  return {
+    name: 'keep together',
+    setup(build) {
+      build.onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
+        const more = added.get(path)?.map((one) => `\nimport ${JSON.stringify(join(root, one))};`);
+        return (
+          more && { contents: readFileSync(path, 'utf8') + more.join(''), loader: extname(path).slice(1) }
+        );
+      });
+    },
+  };
 }
 
 /** `jobs/<name>.ts` and `jobs/<name>/job.ts`. */
