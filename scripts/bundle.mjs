@@ -5,7 +5,7 @@
  * when it is needed. Each job stays a file in `jobs/`, because `src/app/jobs.ts` loads that folder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join, relative } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { buildSync, build as esbuild, formatMessagesSync } from 'esbuild';
 
 /** Packages that read files of their own, or whose binary code is optional. Node loads them from `node_modules`. */
@@ -31,7 +31,8 @@ const parts = [
   ['jobs', 'src/cli/commands/validate.ts'],
   ['src/app/open-records.ts'],
   ['src/app/caretaker.ts'],
-  ['src/app/daemon.ts', 'src/cli/commands/daemon.ts', 'src/dashboard/dashboard.ts'],
+  ['src/app/daemon.ts', 'src/cli/commands/daemon.ts'],
+  ['src/dashboard/dashboard.ts'],
 ];
 const A_LITTLE = 0.05;
 
@@ -78,7 +79,8 @@ export async function bundleModules(root, entries, wanted = []) {
     logLevel: 'silent',
   };
   try {
-    const plugins = [withoutLocales];
+    const { packages, plugin } = requiredPackages(root);
+    const plugins = [withoutLocales, plugin];
     if (wanted.length > 0) {
       const { metafile } = await esbuild({ ...options, packages: 'external' });
       plugins.push(keepTogether(root, metafile.inputs, wanted));
@@ -94,11 +96,66 @@ export async function bundleModules(root, entries, wanted = []) {
       path: relative(outdir, path),
       contents: path.endsWith('.js') && /typeof require\b/.test(text) ? REQUIRE + text : contents,
     }));
-    return { ok: true, files, metafile };
+    return {
+      ok: true,
+      files: [...files, ...(await Promise.all(packages.map((one) => bundlePackage(root, one))))],
+      metafile,
+    };
   } catch (error) {
     if (error.errors === undefined) throw error;
     return { ok: false, output: formatMessagesSync(error.errors, { kind: 'error' }).join('') };
   }
+}
+
+/**
+ * The packages that our code loads with `require` when they are first used, and a plugin that lets it load their bundles.
+ */
+function requiredPackages(root) {
+  const call = /(\brequire|\bload|createRequire\(import\.meta\.url\))\('([\w@/-]+)'\)/g;
+  const changed = new Map();
+  const packages = new Set();
+  for (const name of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue;
+    const text = readFileSync(join(root, 'src', name), 'utf8');
+    if (!text.includes('createRequire(')) continue;
+    const contents = text.replace(call, (original, load, required) => {
+      if (external.includes(required)) return original;
+      packages.add(required);
+      return `${load}('./packages/${required}.cjs')`;
+    });
+    changed.set(join(root, 'src', name), contents);
+  }
+  const filter = new RegExp(
+    `(${[...changed.keys()].map((path) => basename(path, '.ts')).join('|') || '^$'})\\.ts$`,
+  );
+  const plugin = {
+    name: 'packages in the bundle',
+    setup(build) {
+      build.onLoad({ filter }, ({ path }) => {
+        const contents = changed.get(path);
+        return contents === undefined ? undefined : { contents, loader: 'ts' };
+      });
+    },
+  };
+  return { packages: [...packages], plugin };
+}
+
+/** One file, since `require` of a module fails while another import of the same module is under way. */
+async function bundlePackage(root, name) {
+  const { outputFiles } = await esbuild({
+    stdin: { contents: `module.exports = require('${name}');`, resolveDir: root },
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    external,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    write: false,
+    logLevel: 'silent',
+  });
+  return { path: `packages/${name}.cjs`, contents: outputFiles[0].contents };
 }
 
 /** Lets each module that is loaded by `import()` import the parts that it needs, as a whole. */
