@@ -12,6 +12,11 @@ import { started } from '../support/cli.ts';
 export const deploy = resolve(import.meta.dirname, '../../deploy');
 export const read = (file: string) => readFileSync(join(deploy, file), 'utf8');
 
+/** The alert rules, in the order of their file. */
+export const rules: { alert: string; expr: string }[] = parse(read('prometheus/alerts.yaml')).groups.flatMap(
+  ({ rules }: { rules: object[] }) => rules,
+);
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -21,13 +26,13 @@ async function freePort(): Promise<number> {
 }
 
 /** With the shipped scrape job; only address, interval and credentials are those of the test. */
-export async function startPrometheus(folder: string, url: string, password: string, rules: string) {
+export async function startPrometheus(folder: string, url: string, password: string, ruleFile: string) {
   const config = parse(read('prometheus/scrape.yaml'));
   const [job] = config.scrape_configs;
   Object.assign(job, { scrape_interval: '1s', static_configs: [{ targets: [new URL(url).host] }] });
   job.authorization.credentials_file = join(folder, 'token');
   writeFileSync(join(folder, 'token'), password);
-  config.rule_files = [rules];
+  config.rule_files = [ruleFile];
   config.global = { evaluation_interval: '1s' };
   writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
   const port = await freePort();
