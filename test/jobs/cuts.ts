@@ -1,6 +1,6 @@
 /**
- * Every effect of every job, interrupted at each of its steps by a worker in its own process that dies there
- * (SIGKILL). Another worker takes over, and the account has each effect once.
+ * Every effect of every job, interrupted at each of its steps by a worker that is lost there. Another worker takes over,
+ * and the account has each effect once.
  */
 import { expect } from 'vitest';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
@@ -11,7 +11,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
-import { dieAt, endDying, steps } from '../support/dying.ts';
+import { type dieAt, endDying, steps } from '../support/dying.ts';
 import { applyPlanOf } from '../support/saved-plans.ts';
 
 export interface Scenario {
@@ -133,15 +133,15 @@ export async function clear(): Promise<void> {
   await world.stop();
 }
 
-/** Has a worker die at each step of a scenario's effect, and another one take over. */
-export async function cutAtEachStep(scenario: Scenario): Promise<void> {
+/** Has a worker be lost at each step of a scenario's effect, and another one take over. */
+export async function cutAtEachStep(scenario: Scenario, lose: typeof dieAt): Promise<void> {
   const { operation, policy, prepare, times, applied } = scenario;
   world = await startWorld({ sites: steps.length, work: false });
   await prepare?.();
   const before = world.sandbox.journal.effectsOf(operation).length;
   const run = applied ? await applyPlanOf(world, aPolicy(policy())) : await world.fire(aPolicy(policy()));
 
-  for (const step of steps) await dieAt(world, step, operation);
+  for (const step of steps) await lose(world, step, operation);
   const working = world.caretaker.engine.work(20);
   const end = await world.ended(run);
   await working.stop();

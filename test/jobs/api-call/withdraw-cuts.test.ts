@@ -1,49 +1,11 @@
-/** A withdrawal, interrupted at each of its steps by a worker that dies there (SIGKILL), is made once. */
-import { afterEach, expect, test } from 'vitest';
-import { startWorld, type World } from '../../support/caretaker.ts';
-import { dieAt, endDying, steps } from '../../support/dying.ts';
-import { deletionAfter } from '../../support/old-copies.ts';
+/** A withdrawal is made once, with workers that are lost; `withdraw-cuts.long.test.ts` kills processes. */
+import { afterEach, test } from 'vitest';
+import { loseAt } from '../../support/lost-worker.ts';
+import { clear, cutAtEachStep, withdrawals } from './withdraw-cuts.ts';
 
-let world: World;
-afterEach(async () => {
-  endDying();
-  await world.stop();
-});
+afterEach(clear);
 
-const deletion = (where?: string) => deletionAfter('3d', where);
-
-test.each(['deleteSiteNote', 'updateSiteNote'] as const)(
+test.each(withdrawals)(
   'the announcements of targets that are no longer selected are withdrawn once (%s)',
-  async (operation) => {
-    world = await startWorld({ sites: steps.length, work: false });
-    const { sandbox, caretaker } = world;
-    sandbox.staging.clear();
-    for (const site of sandbox.siteIds()) sandbox.staging.make(site, 15);
-    const announcing = caretaker.engine.work(20);
-    const first = await world.ended(await world.fire(deletion()));
-    await announcing.stop();
-    expect(first.counts).toMatchObject({ succeeded: steps.length });
-    if (operation === 'updateSiteNote')
-      for (const site of sandbox.siteIds())
-        sandbox
-          .site(site)
-          .changeNotes((content) => (content.includes('old-copies') ? `Wait.\n${content}` : content));
-
-    const run = await world.fire(deletion('staging.id == "another"'));
-    for (const step of steps) await dieAt(world, step, operation);
-    const working = caretaker.engine.work(20);
-    await world.ended(run);
-    const again = await world.ended(await world.fire(deletion('staging.id == "another"')));
-    await working.stop();
-
-    const reasons = Object.values(await world.reasons(run));
-    expect(reasons).toEqual(steps.map(() => 'announcement-withdrawn'));
-    expect(again.counts).toMatchObject({ planned: 0 });
-    const effects = sandbox.journal.effectsOf(operation);
-    expect(effects).toHaveLength(steps.length);
-    expect(new Set(effects).size, 'no effect happened twice').toBe(steps.length);
-    const notes = sandbox.siteIds().flatMap((site) => sandbox.site(site).notes());
-    expect(notes.filter((content) => content.includes(' from 20'))).toEqual([]);
-  },
-  240_000,
+  (operation) => cutAtEachStep(operation, loseAt),
 );
