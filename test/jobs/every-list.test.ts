@@ -2,7 +2,7 @@
  * Every list that a policy can name in `select.from`, with every operation on one of its items: loaded from a
  * file, planned and executed with the sandbox.
  */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { type Input, type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
@@ -158,11 +158,12 @@ test('every operation that changes something applies to some list, or to the who
 });
 
 describe.each(lists)('over %s', (from) => {
+  /** One for all operations of a list: each finds or creates an item of its own. */
   let world: World;
-  beforeEach(async () => {
-    world = await startWorld({ sites: 40, speedUp: 600 });
+  beforeAll(async () => {
+    world = await startWorld({ sites: 24, speedUp: 600 });
   });
-  afterEach(() => world.stop());
+  afterAll(() => world.stop());
 
   /** How many items the account has, or all sites but those whose list cannot be read. */
   async function totalOf(count: (within: object) => Promise<number>, unread: { id: string }[]) {

@@ -32,7 +32,7 @@ let shipped: Policy[];
 let folder: string;
 beforeAll(async () => {
   // Time stands still, so that ages are the same in both plans.
-  world = await startWorld({ sites: 60, speedUp: 1e-7, work: false, serviceAheadMs: 5_000, budget });
+  world = await startWorld({ sites: 24, speedUp: 1e-7, work: false, serviceAheadMs: 5_000, budget });
   registry = await loadJobs();
   client = world.caretaker.link('default').client;
   shipped = loadPolicies({ dir: 'config/policies', registry }).policies;

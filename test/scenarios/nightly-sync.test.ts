@@ -32,7 +32,7 @@ describe('a nightly run over the fleet', () => {
   });
 
   test('never has more sites in flight than the policy allows', async () => {
-    world = await startWorld({ sites: 40 });
+    world = await startWorld({ sites: 20 });
     let most = 0;
     const run = await world.fire(aPolicy({ limits: { concurrency: 5, maxTargets: 100, maxPercent: 100 } }));
     await world.ended(run, (now) => {
@@ -44,7 +44,7 @@ describe('a nightly run over the fleet', () => {
   });
 
   test('lets a small run pass a large one that began earlier', async () => {
-    world = await startWorld({ sites: 120 });
+    world = await startWorld({ sites: 30 });
     const large = await world.fire(
       aPolicy({ name: 'large', limits: { concurrency: 4, maxTargets: 1000, maxPercent: 100 } }),
     );
@@ -98,7 +98,7 @@ describe('problems with everything', () => {
   test.each(['refuse', 'status-503', 'reset-before', 'truncate'] as const)(
     'an API that is unavailable for a minute (%s) delays the run and changes nothing else',
     async (kind) => {
-      world = await startWorld({ sites: 20 });
+      world = await startWorld({ sites: 10 });
       const fired = await world.fire(
         aPolicy({ limits: { concurrency: 4, maxTargets: 100, maxPercent: 100 } }),
       );
@@ -109,14 +109,14 @@ describe('problems with everything', () => {
 
       const run = await world.ended(fired);
 
-      expect(run.counts).toMatchObject({ planned: 20, failed: 0 });
+      expect(run.counts).toMatchObject({ planned: 10, failed: 0 });
       const synced = world.sandbox.journal.effectsOf('syncSite');
       expect(new Set(synced).size).toBe(synced.length);
     },
   );
 
   test('a Redis that is killed and restarted loses nothing', async () => {
-    world = await startWorld({ sites: 20 });
+    world = await startWorld({ sites: 10 });
     const fired = await world.fire(aPolicy({ limits: { concurrency: 4, maxTargets: 100, maxPercent: 100 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 1);
     await world.redis.kill();
@@ -124,7 +124,7 @@ describe('problems with everything', () => {
 
     const run = await world.ended(fired);
 
-    expect(run.counts.planned).toBe(20);
+    expect(run.counts.planned).toBe(10);
     const synced = world.sandbox.journal.effectsOf('syncSite');
     expect(new Set(synced).size).toBe(synced.length);
   });

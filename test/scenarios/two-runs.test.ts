@@ -24,40 +24,13 @@ const calls: [string, OperationId, Partial<Policy>][] = [
       options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
     },
   ],
-  [
-    'custom works',
-    'createSiteCustomWorks',
-    {
-      job: 'api-call',
-      select: { from: 'listSites', filters: {} },
-      options: {
-        operation: 'createSiteCustomWorks',
-        body: { custom_works: [{ title: 'Maintenance', performed_on: '2026-11-01' }] },
-      },
-    },
-  ],
-  [
-    'backup downloads',
-    'startSiteBackupDownload',
-    {
-      job: 'api-call',
-      select: { from: 'listSites', filters: {} },
-      options: {
-        operation: 'startSiteBackupDownload',
-        params: { snapshot_id: { cel: 'site.backups.latest_snapshot.id' } },
-        body: { download: { scope: { include_files: true, include_database: true } } },
-      },
-    },
-  ],
 ];
 
 describe.each(calls)('%s of a second run, two seconds after the first', (_, operation, policy) => {
   const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
   const fire = async () => world.ended(await world.fire(aPolicy({ retry, ...policy })));
   const start = async () => {
-    // Backup downloads take half an hour.
-    const speedUp = operation === 'startSiteBackupDownload' ? 300 : 60;
-    world = await startWorld({ sites: SITES, speedUp });
+    world = await startWorld({ sites: SITES });
     const first = await fire();
     const made = effectsOf(operation);
     expect(first.counts.succeeded).toBe(made);
@@ -118,18 +91,6 @@ test('with a service that shows no times, a lost answer is unknown if only the t
   expect(reasons.filter((reason) => reason === 'unknown-effect')).toHaveLength(run.counts.failed);
   expect(effectsOf('syncSite')).toBe(run.counts.succeeded + run.counts.failed);
 });
-
-test.each([-7, 7])(
-  'a task is followed by lists only with a service whose clock is %i minutes off',
-  async (minutes) => {
-    // At more, a busy machine is minutes late by the clock of this world, and late work is polled.
-    world = await startWorld({ sites: SITES, speedUp: 60, serviceAheadMs: minutes * 60_000 });
-    const run = await world.ended(await world.fire(aPolicy(calls[3]?.[2])));
-
-    expect(run.counts.succeeded).toBe(effectsOf('startSiteBackupDownload'));
-    expect(run.requestsByOperation?.['showTask'] ?? 0).toBe(0);
-  },
-);
 
 test('ages are based on the service’s time: a policy with an age selects the same sites with any clock', async () => {
   world = await startWorld({ sites: 1, serviceAheadMs: 7 * 60_000 });
