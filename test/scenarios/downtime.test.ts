@@ -30,34 +30,6 @@ describe('after an hour in which no process was running', () => {
 });
 
 describe('an API that is unavailable for minutes', () => {
-  test('uses up no attempt and fails no site: nothing new is started meanwhile', async () => {
-    world = await startWorld({ sites: 40, speedUp: 20 });
-    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(20_000);
-    const fired = await world.fire(aPolicy({ limits, retry: { ...aPolicy().retry, attempts: 1 } }));
-    await world.ended(fired, ({ counts }) => counts.succeeded > 3);
-    const from = world.clock.now();
-    world.sandbox.outage.begin('status-503');
-    const begunBefore = await begun(fired.id);
-    await world.clock.sleep(120_000);
-    const begunMeanwhile = (await begun(fired.id)) - begunBefore;
-    // Requests in flight are answered by then. From now on, only the availability of the service is checked.
-    const asked = world.sandbox.journal.requests.filter(
-      ({ at }) => at > from + 30_000 && at < from + 120_000,
-    );
-    world.sandbox.outage.end();
-
-    const run = await world.ended(fired);
-
-    expect(begunMeanwhile).toBeLessThanOrEqual(limits.concurrency);
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.length).toBeLessThan(25);
-    expect(Object.values(await world.reasons(run))).not.toContain('unavailable');
-    const { planned, succeeded, failed, skipped } = run.counts;
-    expect(succeeded + failed + skipped).toBe(planned);
-    const failures = (await world.targets(run)).filter(({ outcome }) => outcome === 'failed');
-    expect(failures.every(({ reason }) => reason === 'task-failed')).toBe(true);
-  });
-
   test('has a run that could not be planned continue at once when an operator releases it', async () => {
     world = await startWorld({ sites: 5, work: false });
     world.sandbox.outage.begin('refuse');
@@ -80,9 +52,6 @@ describe('an API that is unavailable for minutes', () => {
     await after.stop();
   });
 });
-
-const begun = async (run: string) =>
-  (await world.targets(run)).filter(({ startedAt }) => startedAt !== undefined).length;
 
 describe('an account that refuses access', () => {
   async function blocked() {

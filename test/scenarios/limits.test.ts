@@ -1,13 +1,23 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Overlap } from '../../src/policy/policy.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
-afterEach(() => world.stop());
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
 
 const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
+
+/** Starts the world of one test. */
+async function start(...given: Parameters<typeof startWorld>): Promise<void> {
+  world = await startWorld(...given);
+  stop = world.stop;
+}
 
 /** A world in which every site can be synced quickly. */
 async function worldOfHealthySites(sites: number): Promise<World> {
@@ -22,9 +32,37 @@ async function worldOfHealthySites(sites: number): Promise<World> {
   return started;
 }
 
+describe('in an account with three sites', () => {
+  let ofThree: World;
+  beforeAll(async () => {
+    ofThree = await worldOfHealthySites(3);
+  });
+  afterAll(() => ofThree.stop());
+
+  test.each([
+    [{ maxTargets: 3 }, {}, 'succeeded', 3],
+    [{ maxTargets: 2 }, {}, 'stopped', 0],
+    [{ maxPercent: 33 }, { id: { eq: 'site-0001' } }, 'stopped', 0],
+    [{ maxPercent: 34 }, { id: { eq: 'site-0001' } }, 'succeeded', 1],
+  ] as const)(
+    'a plan with %o and the filters %o ends as %s',
+    async (changes, filters, status, synced) => {
+      const before = ofThree.sandbox.journal.effectsOf('syncSite').length;
+      const policy = aPolicy({ select: { filters }, limits: { ...limits, ...changes } });
+
+      const preview = await ofThree.caretaker.engine.preview(policy);
+      const run = await ofThree.ended(await ofThree.fire(policy));
+
+      expect(run.status).toBe(status);
+      expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
+      expect(ofThree.sandbox.journal.effectsOf('syncSite')).toHaveLength(before + synced);
+    },
+  );
+});
+
 describe('safety limits', () => {
   test('a plan over max_targets stops the run before anything is sent', async () => {
-    world = await startWorld({ sites: 30 });
+    await start({ sites: 30 });
 
     const run = await world.ended(await world.fire(aPolicy({ limits: { ...limits, maxTargets: 10 } })));
 
@@ -37,45 +75,11 @@ describe('safety limits', () => {
   });
 
   test.each([
-    [3, 'succeeded', 3],
-    [2, 'stopped', 0],
-  ])('with three targets and max_targets: %i, the run ends as %s', async (maxTargets, status, synced) => {
-    world = await worldOfHealthySites(3);
-    const policy = aPolicy({ limits: { ...limits, maxTargets } });
-
-    const preview = await world.caretaker.engine.preview(policy);
-    const run = await world.ended(await world.fire(policy));
-
-    expect(run.status).toBe(status);
-    expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
-    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
-  });
-
-  test.each([
-    [33, 'stopped', 0],
-    [34, 'succeeded', 1],
-    [50, 'succeeded', 1],
-  ])(
-    'with one target in three sites and max_percent: %i, the run ends as %s',
-    async (maxPercent, status, synced) => {
-      world = await worldOfHealthySites(3);
-      const select = { filters: { id: { eq: 'site-0001' } } };
-      const policy = aPolicy({ select, limits: { ...limits, maxPercent } });
-
-      const preview = await world.caretaker.engine.preview(policy);
-      const run = await world.ended(await world.fire(policy));
-
-      expect(run.status).toBe(status);
-      expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
-      expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
-    },
-  );
-
-  test.each([
     [2, 'partial', 6],
     [3, 'stopped', 3],
   ])('with stop_after_failures: 3 and %i failures, the run ends as %s', async (failing, status, synced) => {
     world = await worldOfHealthySites(6);
+    stop = world.stop;
     const policy = aPolicy({
       select: { filters: {}, sort: 'created_at,asc' },
       limits: { ...limits, concurrency: 1, stopAfterFailures: { count: 3 } },
@@ -93,7 +97,7 @@ describe('safety limits', () => {
   });
 
   test('a plan over max_percent of the account stops the run before anything is sent', async () => {
-    world = await startWorld({ sites: 30 });
+    await start({ sites: 30 });
 
     const run = await world.ended(await world.fire(aPolicy({ limits: { ...limits, maxPercent: 30 } })));
 
@@ -103,7 +107,7 @@ describe('safety limits', () => {
   });
 
   test('too many failures stop the run: work in flight is followed to its end, and nothing new is started', async () => {
-    world = await startWorld({ sites: 19 });
+    await start({ sites: 19 });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
     const policy = aPolicy({ limits: { ...limits, concurrency: 3, stopAfterFailures: { count: 3 } } });
 
@@ -123,7 +127,7 @@ describe('safety limits', () => {
   });
 
   test('a site that does not end in time fails with timeout, and the run ends', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     const [slow = ''] = world.sandbox.siteIds();
     world.sandbox.site(slow).syncTakes(24 * 3_600_000);
 
@@ -136,7 +140,7 @@ describe('safety limits', () => {
   });
 
   test('a run over its time limit ends with an outcome for every site', async () => {
-    world = await startWorld({ sites: 6 });
+    await start({ sites: 6 });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(24 * 3_600_000);
     const policy = aPolicy({
       limits: { ...limits, concurrency: 2 },
@@ -153,7 +157,7 @@ describe('safety limits', () => {
 
 describe('an account that refuses access', () => {
   test('blocks its runs, uses up no attempt, and lets them continue when it is fixed', async () => {
-    world = await startWorld({ sites: 12 });
+    await start({ sites: 12 });
     const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 2 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 0);
     world.sandbox.account.deactivate();
@@ -177,7 +181,7 @@ describe('an account that refuses access', () => {
   });
 
   test('blocks a run that is being planned, which is planned when access is restored', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     world.sandbox.account.changeToken('another-token');
     const fired = await world.fire(aPolicy());
     await world.ended(fired, ({ status }) => status === 'blocked');
@@ -191,7 +195,7 @@ describe('an account that refuses access', () => {
 
 describe('when an operator changes a run', () => {
   test('a cancelled run starts nothing more, and each of its sites has an outcome', async () => {
-    world = await startWorld({ sites: 15 });
+    await start({ sites: 15 });
     const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 3 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 0);
 
@@ -207,7 +211,7 @@ describe('when an operator changes a run', () => {
   });
 
   test('a retry works only on the failed targets', async () => {
-    world = await startWorld({ sites: 6 });
+    await start({ sites: 6 });
     const [, bad = ''] = world.sandbox.siteIds();
     world.sandbox.site(bad).failNextSync('The disk is full.');
     const first = await world.ended(await world.fire(aPolicy()));
@@ -220,13 +224,13 @@ describe('when an operator changes a run', () => {
   });
 
   test('a retry of a run without failures is rejected with that reason', async () => {
-    world = await startWorld({ sites: 2 });
+    await start({ sites: 2 });
     const run = await world.ended(await world.fire(aPolicy()));
     await expect(world.caretaker.engine.retry(run.id)).rejects.toThrow(/Nothing failed/);
   });
 
   test('a retry works on failed targets even if the policy no longer selects them', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     const ids = world.sandbox.siteIds();
     for (const id of ids) world.sandbox.site(id).failNextSync('The disk is full.');
     const notSyncedLately = 'site.sync.last_sync_at < now - duration("1h")';
@@ -242,7 +246,7 @@ describe('when an operator changes a run', () => {
   });
 
   test('a named target that the policy does not select, or that does not exist, is reported as skipped', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     const where = 'site.id != "site-0002"';
 
     const run = await world.ended(
@@ -258,7 +262,7 @@ describe('when an operator changes a run', () => {
   });
 
   test('a run of named targets works on these only, with one request each to find them', async () => {
-    world = await startWorld({ sites: 200 });
+    await start({ sites: 200 });
     const run = await world.ended(await world.fire(aPolicy(), ['site-0007', 'site-0150']));
     expect(Object.keys(await world.reasons(run)).sort()).toEqual(['site-0007', 'site-0150']);
     expect(world.sandbox.journal.requests.filter(({ query }) => query.includes('id%3Aeq'))).toHaveLength(2);
@@ -274,7 +278,7 @@ describe('a second run of the same policy while one is active', () => {
     });
 
   test('is skipped', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     const first = await world.fire(scheduled('skip'));
     const second = await world.fire(scheduled('skip'));
     expect(second).toMatchObject({ status: 'skipped', detail: expect.stringContaining(first.id) });
@@ -282,7 +286,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('waits until the first one ends with overlap queue', async () => {
-    world = await startWorld({ sites: 2 });
+    await start({ sites: 2 });
     const first = await world.fire(scheduled('queue'));
     const second = await world.fire(scheduled('queue'));
     expect(second.status).toBe('queued');
@@ -292,7 +296,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('is skipped with queue when one is already waiting, and also waits with queue-all', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    await start({ sites: 1, work: false });
     const [, second, third] = [
       await world.fire(scheduled('queue')),
       await world.fire(scheduled('queue')),
@@ -304,7 +308,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('is skipped even if both were fired at the same instant, and the ledger records it', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    await start({ sites: 1, work: false });
     const { engine, records } = world.caretaker;
     const moments = [60_000, 120_000, 180_000, 240_000];
     const runs = await Promise.all(
@@ -322,7 +326,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('replaces the first one with overlap cancel-running', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     const first = await world.fire(scheduled('cancel-running'));
     await world.ended(first, ({ status }) => status === 'running');
     const second = await world.fire(scheduled('cancel-running'));
@@ -331,7 +335,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('starts in parallel with overlap allow', async () => {
-    world = await startWorld({ sites: 3 });
+    await start({ sites: 3 });
     const first = await world.fire(scheduled('allow'));
     const second = await world.fire(scheduled('allow'));
     const run = await world.ended(second, ({ status }) => status === 'running' || isFinal(status));
@@ -343,7 +347,7 @@ describe('a second run of the same policy while one is active', () => {
 
 describe('several processes on one Redis', () => {
   test('share a run, and each sync is requested once', async () => {
-    world = await startWorld({ sites: 40 });
+    await start({ sites: 40 });
     await Promise.all([world.another(), world.another()]);
     const run = await world.ended(await world.fire(aPolicy()));
     expect(run.counts.planned).toBe(40);

@@ -95,7 +95,7 @@ describe('problems with one site', () => {
 });
 
 describe('problems with everything', () => {
-  test.each(['refuse', 'status-503', 'reset-before', 'truncate'] as const)(
+  test.each(['status-503', 'truncate'] as const)(
     'an API that is unavailable for a minute (%s) delays the run and changes nothing else',
     async (kind) => {
       world = await startWorld({ sites: 10 });

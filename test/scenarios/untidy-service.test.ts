@@ -69,28 +69,4 @@ describe('numbers as text, redirects and errors in HTML, each in one of ten requ
       46, 2, 2, 3, 7,
     ]);
   });
-
-  test('leave one note on each of sixty sites', async () => {
-    const run = await runOver({
-      job: 'api-call',
-      select: { from: 'listSites', filters: {} },
-      options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
-    });
-
-    expectTried();
-    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: SITES, succeeded: SITES } });
-    const notes = world.sandbox.siteIds().map((id) => world.sandbox.site(id).notes());
-    expect(notes.map((all) => all.filter((one) => one === 'Leader.').length)).toEqual(notes.map(() => 1));
-  });
-
-  test('leave activity logs enabled on each of sixty sites', async () => {
-    const run = await runOver({
-      job: 'api-call',
-      select: { from: 'listSites', filters: {} },
-      options: { operation: 'enableSiteActivityLogs' },
-    });
-
-    expectTried();
-    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: SITES, succeeded: SITES } });
-  });
 });

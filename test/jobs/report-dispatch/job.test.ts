@@ -690,8 +690,9 @@ describe('when the service', () => {
   });
 
   test('made another report with the task found for a lost answer, the site ends as unknown and the next run sends', async () => {
-    // Slow enough that the task of forty seconds outlasts the half minute until the request is sent again.
-    const now = await startAgency(['ada@one.example'], { speedUp: 10 });
+    const now = await startAgency(['ada@one.example'], { speedUp: 30 });
+    // Soon enough that the task of forty seconds is still in progress when the request is sent again.
+    const retry = { ...aPolicy().retry, delayMs: 1_000 };
     const { report_templates } = await asked(now, 'listReportTemplates', {});
     const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
     // Another user requests a report on the site just when our request is lost.
@@ -708,7 +709,7 @@ describe('when the service', () => {
       return call();
     });
 
-    const { first } = await dispatch(now);
+    const { first } = await dispatch(now, aReportPolicy({}, { retry }));
     expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
     expect(first?.detail).toContain('The next run makes this one');
     const { reasons } = await dispatch(now);
