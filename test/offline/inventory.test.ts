@@ -23,6 +23,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 
+const SITES = 24;
 const budget = { requestsPerMinute: 1_000_000, reserve: 0.1 };
 
 let world: World;
@@ -32,7 +33,7 @@ let shipped: Policy[];
 let folder: string;
 beforeAll(async () => {
   // Time stands still, so that ages are the same in both plans.
-  world = await startWorld({ sites: 24, speedUp: 1e-7, work: false, serviceAheadMs: 5_000, budget });
+  world = await startWorld({ sites: SITES, speedUp: 1e-7, work: false, serviceAheadMs: 5_000, budget });
   registry = await loadJobs();
   client = world.caretaker.link('default').client;
   shipped = loadPolicies({ dir: 'config/policies', registry }).policies;
@@ -146,7 +147,7 @@ test('the file is gzip if its name ends in .gz, else text with one item a line',
 
   const text = readFileSync(plain, 'utf8');
   expect(gunzipSync(readFileSync(packed)).toString()).toBe(text);
-  expect(text.split('\n').filter((line) => line.includes('"home_url"'))).toHaveLength(60);
+  expect(text.split('\n').filter((line) => line.includes('"home_url"'))).toHaveLength(SITES);
   expect(readInventory(packed)).toEqual(readInventory(plain));
 });
 

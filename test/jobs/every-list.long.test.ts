@@ -1,0 +1,4 @@
+/** Every list with every operation on its items. */
+import { describeEveryList } from './every-list.ts';
+
+describeEveryList((fitting) => fitting);
