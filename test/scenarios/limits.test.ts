@@ -44,20 +44,17 @@ describe('in an account with three sites', () => {
     [{ maxTargets: 2 }, {}, 'stopped', 0],
     [{ maxPercent: 33 }, { id: { eq: 'site-0001' } }, 'stopped', 0],
     [{ maxPercent: 34 }, { id: { eq: 'site-0001' } }, 'succeeded', 1],
-  ] as const)(
-    'a plan with %o and the filters %o ends as %s',
-    async (changes, filters, status, synced) => {
-      const before = ofThree.sandbox.journal.effectsOf('syncSite').length;
-      const policy = aPolicy({ select: { filters }, limits: { ...limits, ...changes } });
+  ] as const)('a plan with %o and the filters %o ends as %s', async (changes, filters, status, synced) => {
+    const before = ofThree.sandbox.journal.effectsOf('syncSite').length;
+    const policy = aPolicy({ select: { filters }, limits: { ...limits, ...changes } });
 
-      const preview = await ofThree.caretaker.engine.preview(policy);
-      const run = await ofThree.ended(await ofThree.fire(policy));
+    const preview = await ofThree.caretaker.engine.preview(policy);
+    const run = await ofThree.ended(await ofThree.fire(policy));
 
-      expect(run.status).toBe(status);
-      expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
-      expect(ofThree.sandbox.journal.effectsOf('syncSite')).toHaveLength(before + synced);
-    },
-  );
+    expect(run.status).toBe(status);
+    expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
+    expect(ofThree.sandbox.journal.effectsOf('syncSite')).toHaveLength(before + synced);
+  });
 });
 
 describe('safety limits', () => {
