@@ -147,13 +147,17 @@ const unique: Partial<Record<OperationId, [string, string]>> = {
   createTeamMember: ['team_member', 'email'],
   createSenderEmail: ['sender_email', 'email'],
 };
+interface Bodied {
+  body: Record<string, Record<string, string>>;
+}
 let created = 0;
 function named<Id extends OperationId>(id: Id, input: Input<Id>): Input<Id> {
   const [key, field] = unique[id] ?? [];
   if (key === undefined || field === undefined) return input;
   created += 1;
-  const { body } = structuredClone(input) as { body: Record<string, Record<string, string>> };
-  return { body: { [key]: { ...body[key], [field]: `n${created}-${body[key]?.[field]}` } } } as Input<Id>;
+  const { body } = structuredClone(input) as unknown as Bodied;
+  const named: Bodied = { body: { [key]: { ...body[key], [field]: `n${created}-${body[key]?.[field]}` } } };
+  return named as unknown as Input<Id>;
 }
 
 function accountOf({ caretaker, clock, sandbox }: World): Account {
