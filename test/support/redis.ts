@@ -89,8 +89,7 @@ async function newServer(appendfsync: Appendfsync): Promise<Server> {
 }
 
 /** A change of the server that `FLUSHALL` does not undo. */
-const lasting =
-  /cmdstat_(config\|(set|rewrite|resetstat)|acl\|(set|del)user|client\|pause|debug|function|replicaof)/;
+const lasting = /cmdstat_(config\|(set|rewrite)|acl\|(set|del)user|client\|pause|debug|function|replicaof)/;
 const MAX_LOG_BYTES = 16_000_000;
 
 /** Empties a server. False when a test has changed its settings, or left a connection open. */
