@@ -205,13 +205,13 @@ test('several findings with the same subject count as one, with the highest seve
   });
 });
 
-test('ten thousand findings are counted, and ten of them are listed', async () => {
-  const many = Array.from({ length: 10_000 }, (_, at) => ending(`site-${at}`, ['x']));
+test('thousands of findings are counted, and ten of them are listed', async () => {
+  const many = Array.from({ length: 2_500 }, (_, at) => ending(`site-${at}`, ['x']));
   const first = await ended(many);
-  expect(first).toMatchObject({ open: 10_000, new: 10_000, resolved: 0 });
+  expect(first).toMatchObject({ open: 2_500, new: 2_500, resolved: 0 });
   expect(first?.firstNew).toHaveLength(10);
   const second = await ended([]);
-  expect(second).toMatchObject({ open: 0, new: 0, resolved: 10_000 });
+  expect(second).toMatchObject({ open: 0, new: 0, resolved: 2_500 });
   expect(second?.firstResolved).toHaveLength(10);
 });
 

@@ -5,6 +5,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { letterOf, toldTo as told } from './world.ts';
 
@@ -16,7 +17,7 @@ const waits = ({ status }: Run) => status === 'awaiting-approval';
 /** Two Caretakers beside each other, so that what both see could be told twice. */
 async function aWorld() {
   const ops = await startReceiver(204);
-  const world = await startWorld({ sites: 4, speedUp: 240 });
+  const world = await startWorld({ sites: 4, speedUp: 240, before: quickSyncs });
   const stops: (() => Promise<void>)[] = [];
   onTestFinished(async () => {
     await Promise.all(stops.map((stop) => stop()));

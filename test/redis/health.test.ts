@@ -9,6 +9,7 @@ import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { readFacts } from '../../src/redis/facts.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 let daemon: Daemon;
@@ -16,7 +17,7 @@ let folder: string;
 let other: Redis;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
-  world = await startWorld({ sites: 3, work: false, policiesDir: folder, speedUp: 20 });
+  world = await startWorld({ sites: 3, work: false, policiesDir: folder, speedUp: 20, before: quickSyncs });
   daemon = await startDaemon({ caretaker: world.caretaker, roles: ['worker', 'dashboard'] });
   other = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
 });

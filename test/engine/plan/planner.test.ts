@@ -9,11 +9,11 @@ import { quickSyncs } from '../../support/quick-syncs.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test('of 45 runs that start at once 20 are planned at a time, and the others directly after them', async () => {
+test('of 25 runs that start at once 20 are planned at a time, and the others directly after them', async () => {
   world = await startWorld({ before: quickSyncs, sites: 20, work: false });
   const { engine, records, link } = world.caretaker;
   const runs = await Promise.all(
-    Array.from({ length: 45 }, (_, index) =>
+    Array.from({ length: 25 }, (_, index) =>
       engine.fire(aPolicy({ name: `policy-${index}` }), {
         trigger: 'manual',
         scheduledFor: world.clock.now(),

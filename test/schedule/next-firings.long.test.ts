@@ -1,0 +1,2 @@
+/** All cases of `next-firings.test.ts`. */
+import './next-firings.test.ts';
