@@ -7,8 +7,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/**/*.long.test.ts'],
     // Far beyond what anything takes: a busy machine is no failure.
     testTimeout: 120_000,
-    // Some wait at first for the half hour to strike (`clearOfTheHour`).
-    hookTimeout: 240_000,
+    // Some wait at first, at night, for the half hour to strike (`clearOfTheHour`): for a minute at most.
+    hookTimeout: 120_000,
     // One more than the cores of our smallest machine, because tests also wait. With more of them they are not ready
     // sooner: the cores are busy, and each test sees a slower machine.
     maxWorkers: 3,

@@ -189,11 +189,12 @@ describe('the steps of a policy', () => {
 
   test('end between two of them when the run is cancelled, with what was done', async () => {
     await start({ sites: 1 });
-    world.sandbox.site('site-0001').syncTakes(600_000);
+    world.sandbox.site('site-0001').syncTakes(86_400_000);
     const run = await world.fire(noteAndSync());
     await until(world, () => effectsOn('site-0001').includes('syncSite'));
 
     await world.caretaker.engine.cancel(run.id);
+    world.sandbox.site('site-0001').finishSync();
     await world.ended(run);
 
     expect(await world.targets(run)).toMatchObject([
@@ -253,11 +254,14 @@ describe('the steps of a policy', () => {
 
   test('hold their site from the first to the last: another run waits', async () => {
     await start({ sites: 1 });
-    world.sandbox.site('site-0001').syncTakes(120_000);
+    world.sandbox.site('site-0001').syncTakes(86_400_000);
     const run = await world.fire(noteAndSync());
     await until(world, () => effectsOn('site-0001').includes('syncSite'));
 
     const other = await world.fire(aPolicyOf([note('Other.'), sync], { name: 'other' }));
+    await until(world, async () => (await world.targets(other))[0]?.state === 'waiting');
+    world.sandbox.site('site-0001').syncTakes(1_000);
+    world.sandbox.site('site-0001').finishSync();
     await Promise.all([world.ended(run), world.ended(other)]);
 
     expect(world.sandbox.site('site-0001').notes()).toEqual(['Begins.', 'Ends.', 'Other.']);
