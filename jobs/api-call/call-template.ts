@@ -126,6 +126,8 @@ export const namesInCall = (template: CallTemplate): NamedReference[] =>
 
 /** A call whose expressions are compiled. */
 export interface CompiledCall {
+  /** Whether it takes more of its target than the id. */
+  readsItems: boolean;
   /**
    * The values of the placeholders for one candidate, or why the call cannot be made for it. A day is the day of
    * a time in `timezone`.
@@ -139,6 +141,7 @@ export function compileCall(template: CallTemplate, source: Source): CompiledCal
     (placeholder) => compilePlaceholder(placeholder, template.operation, source, []) ?? [],
   );
   return {
+    readsItems: compiled.some(({ implied }) => !implied),
     fill(items, at) {
       const fills: Fill[] = [];
       try {

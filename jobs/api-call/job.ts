@@ -26,6 +26,8 @@ import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
+import type { Verification, Verifying } from '../../src/job/verify.ts';
+import { canonicalJson } from '../../src/text.ts';
 import { afterAnswer, endAfterError, namesTargetAlone, type ServiceAnswer } from './answers.ts';
 import { callSchemas, changes } from './call-schema.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf, namesInCall } from './call-template.ts';
@@ -157,6 +159,8 @@ export const apiCall = defineJob({
   names: (options) => namesInCall(callOf(options)),
   requires: (options) => undoRequires(options),
   changes: (options: Options) => changesOf(options),
+  verified: ({ operation, undoable, undo_of }) => verifiedCall(operation as OperationId, undoable ?? undo_of),
+  verify: verifyCall,
   candidates: 'any',
   state: State,
   target: (item: Item) => ({
@@ -242,6 +246,32 @@ export const apiCall = defineJob({
     return thenClose(found, state, parseMemory(holder?.result)?.noteId);
   },
 });
+
+/** A call that takes back itself, or can be taken back, is verified only if it is destructive; a sync does no harm. */
+const verifiedCall = (operation: OperationId, undo: unknown): OperationId[] =>
+  isDestructive(operation) || (undo === undefined && operation !== 'syncSite') ? [operation] : [];
+
+/** Whether the values that the call takes from its target are those that were planned. */
+async function verifyCall({
+  options,
+  source,
+  runContext,
+  plannedAt,
+}: Verifying<Options, State>): Promise<Verification<State>> {
+  const call = compileCall(callOf(options), source);
+  const at = { now: new Date(plannedAt), timezone: runContext.timezone };
+  return {
+    readsItems: call.readsItems,
+    takesBack: ({ state }) => state.withdraws !== undefined,
+    differs({ state }, items) {
+      if (!items || !call.readsItems) return undefined;
+      const filled = call.fill(items, at);
+      if ('missing' in filled) return filled.missing;
+      const changed = filled.fills.find((fill, i) => canonicalJson(fill) !== canonicalJson(state.fills[i]));
+      return changed && `The value of ${changed[0].join('.')} is not the one that was planned.`;
+    },
+  };
+}
 
 /** The call for its announcement; undefined when the policy does not announce it. */
 const announcedOf = (acting: Step) => {

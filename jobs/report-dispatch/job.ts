@@ -14,6 +14,7 @@ import { ArchiveError, ArchiveFolder, keepFile } from '../../src/job/archive/fil
 import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
 import { reference } from '../../src/job/references.ts';
+import { shown } from '../../src/job/shown.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';
 import {
   adoptReport,
@@ -209,6 +210,14 @@ export const reportDispatch = defineJob({
   changes: () => ['createReport', 'sendReportEmail'],
   requestsPerTarget: ({ archive_dir }) => (archive_dir === undefined ? 4 : 5),
 
+  verified: () => ['sendReportEmail'],
+  // The list shows the client of each site, so it costs nothing in addition to it.
+  verify: async ({ options, runContext }) => ({
+    readsItems: true,
+    differs: ({ state }, items) =>
+      whatDiffers(state, items?.['site'] as Item<'listSites'>, { options, runContext }),
+  }),
+
   async act(acting): Promise<Answer<State>> {
     const { state } = acting;
     switch (state?.step) {
@@ -256,6 +265,27 @@ function deduplicated(
     ready: made.find(({ id }) => prepared.scopes.get(id) === scope) ?? made.find(isOurs),
     kind: { scope, ...(subjects ? { subjects } : {}) },
   };
+}
+
+/** What differs between the client and site that a mail was planned for and those that are shown now. */
+function whatDiffers(
+  state: State,
+  site: Item<'listSites'>,
+  { options, runContext }: Pick<Working, 'options' | 'runContext'>,
+): string | undefined {
+  const client = shown(site.client, 'site.client');
+  if (client?.id !== state.clientId)
+    return `It belonged to the client ${state.clientId ?? 'none'} when it was planned, and now to ${client?.id ?? 'none'}.`;
+  // A mail that is sent to an address on file in place of one that failed takes that address directly before.
+  const asked = addressesOf(site, options.recipients);
+  if (!state.instead && asked.join(', ') !== state.asked.join(', '))
+    return `It was planned for ${state.asked.join(', ')}, and the recipients are now ${asked.join(', ') || 'none'}.`;
+  const facts = factsOf(site, periodIn({ options, runContext }), options.language);
+  const changed = Object.entries(facts).find(([name, value]) => state.facts[name] !== value);
+  return (
+    changed &&
+    `${changed[0]} was "${state.facts[changed[0]] ?? ''}" when it was planned, and is now "${changed[1]}".`
+  );
 }
 
 /** Archives the PDF. A report that cannot be archived is not sent; the next run continues with it. */

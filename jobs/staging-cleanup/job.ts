@@ -29,6 +29,7 @@ import {
 } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
+import type { Verification, Verifying } from '../../src/job/verify.ts';
 import {
   busyCopies,
   type Copy,
@@ -97,6 +98,9 @@ export const stagingCleanup = defineJob({
     return action === 'delete' && grace !== 0 ? 5 : 3;
   },
 
+  verified: ({ action }) => (action === 'delete' ? ['deleteStagingSite'] : []),
+  verify,
+
   async act(acting): Promise<Answer<State>> {
     const { state, options } = acting;
     if (!state) throw new Error('A staging copy was planned without a state.');
@@ -129,6 +133,45 @@ export const stagingCleanup = defineJob({
     return secondsOf(after) === secondsOf(note) ? { is: 'absent' } : { is: 'unknown' };
   },
 });
+
+/**
+ * Whether the live sites of copies still have none of the tags that keep them. The copy itself is looked at directly
+ * before its deletion. Costs one request per 100 sites with these tags, and one per 100 tags when no site shows one of
+ * them; and where a condition uses the live sites, one per 100 sites.
+ */
+async function verify({
+  all,
+  api,
+  options: { unless_tagged: tags = [] },
+  targets,
+  usesRelated,
+}: Verifying<Options, State>): Promise<Verification<State>> {
+  const kept = new Map<string, string>();
+  const unseen = new Set(tags);
+  if (tags.length > 0)
+    for await (const site of all('listSites', { filters: { tags: { in: tags } } })) {
+      for (const { id } of site.tags ?? []) unseen.delete(id);
+      kept.set(site.id, firstTag(tags, site.tags ?? []) ?? 'one of them');
+    }
+  const { missing, names } = unseen.size > 0 ? await lookUpTags({ all }, tags) : noTagMissing;
+  const copies = targets.flatMap(({ state }) => (state.step === 'look' ? [{ site_id: state.siteId }] : []));
+  const sites = usesRelated ? await liveSitesOf({ all, api }, copies, false) : new Map<string, unknown>();
+  return {
+    takesBack: ({ state }) => state.step === 'withdraw',
+    relate: (copy) => ({ site: sites.get((copy as Copy).site_id ?? '') }),
+    differs({ state }) {
+      if (state.step !== 'look') return undefined;
+      if (missing.length > 0)
+        return `The account no longer has the tag ${missing.join(', ')} (unless_tagged), so it is unknown which copies to keep.`;
+      const tag = kept.get(state.siteId);
+      return (
+        tag && `Its live site was tagged ${tagName(tag, { names })} after the plan was made (unless_tagged).`
+      );
+    },
+  };
+}
+
+const noTagMissing: AccountTags = { missing: [], names: new Map() };
 
 /** How long a deletion is announced; 0 when it is not. */
 const graceOf = ({ action, grace = GRACE_MS }: Options): number => (action === 'delete' ? grace : 0);

@@ -6,6 +6,7 @@ import { type Freeze, formatFreeze, formatFrozen, unfreezeCommand } from '../rec
 import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
+import { needsFacts } from './act/verifier.ts';
 import { dueByOf } from './deadline.ts';
 import type { EngineDeps } from './deps.ts';
 import { noticeFor } from './notices.ts';
@@ -72,7 +73,7 @@ export async function fire(
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
   if (!firing.ignoreFreeze) await refuseWhileFrozen(deps, policy, now);
-  let run = runOf(policy, firing, now);
+  let run = runOf(policy, firing, now, needsFacts(policy, deps.registry));
   const limits = {
     concurrency: policy.limits.concurrency,
     perClient: policy.limits.perClient?.concurrency,
@@ -121,7 +122,7 @@ const originOf = ({
 });
 
 /** The run of a firing, before anything is known of other runs. */
-const runOf = (policy: Policy, firing: Firing, now: number): Run => ({
+const runOf = (policy: Policy, firing: Firing, now: number, keepsFacts: boolean): Run => ({
   id: firing.applies?.run ?? runIdOf(policy, firing),
   policy: policy.name,
   job: policy.job,
@@ -137,7 +138,9 @@ const runOf = (policy: Policy, firing: Firing, now: number): Run => ({
   ...originOf(firing),
   ...appliedBy(firing),
   ...dueByOf(policy, firing),
-  ...(firing.keepsFacts || policy.approval || policy.rollout ? { keepsFacts: true as const } : {}),
+  ...(keepsFacts || firing.keepsFacts || policy.approval || policy.rollout
+    ? { keepsFacts: true as const }
+    : {}),
   ...(firing.ignoreFreeze ? { ignoresFreezes: true as const } : {}),
 });
 

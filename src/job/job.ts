@@ -22,6 +22,7 @@ import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
 import type { JobApi } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
 import type { Source } from './source.ts';
+import type { Verification, Verifying } from './verify.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
@@ -340,6 +341,16 @@ export interface Job<
    * job that does not declare them counts as destructive.
    */
   changes?(options: Options): readonly OperationId[];
+  /**
+   * Those of them before which the target is looked at again (`recheck` of the policy). Default: those that are
+   * destructive; all, for a job that does not declare what it calls.
+   */
+  verified?(options: Options): readonly OperationId[];
+  /**
+   * Reads again, for many targets at once, what their changes rest on in addition to the selection of the policy. Only
+   * reads. Without it, the whole plan is made again for the targets that have begun nothing.
+   */
+  verify?(verifying: Verifying<Options, State>): Promise<Verification<State>>;
   /** Kinds of work in the service that this job follows in addition to tasks and syncs. */
   watches?: readonly AnyWatchKind[];
   /** Does one step of the work on one target. */

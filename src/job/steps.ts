@@ -6,6 +6,7 @@
  * step: one effect per call, recorded before it is sent.
  */
 import { z } from 'zod';
+import type { OperationId } from '../contract/operations.ts';
 import { coreReasons, type ReasonInfo } from '../run/reasons.ts';
 import { Finding, type StepEnd } from '../run/run.ts';
 import { stepTitle, withTitle } from '../run/steps.ts';
@@ -22,6 +23,7 @@ import type {
   Preparing,
 } from './job.ts';
 import { namesInOptions } from './references.ts';
+import { type Verification, type Verified, type Verifying, verifiedOperations } from './verify.ts';
 
 /** A step of a policy. */
 export interface JobStep {
@@ -183,8 +185,32 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
     },
 
     ...(jobs.every(({ changes }) => changes)
-      ? { changes: (options: Options) => jobs.flatMap((job, i) => job.changes?.(options[i]) ?? []) }
+      ? {
+          changes: (options: Options) => jobs.flatMap((job, i) => job.changes?.(options[i]) ?? []),
+          verified: (options: Options) =>
+            jobs.flatMap((job, i) => [verifiedOperations(job, options[i])].flat() as OperationId[]),
+        }
       : {}),
+    ...(jobs.every(({ changes, verify }) => changes && verify) && {
+      async verify({ targets, ...verifying }: Verifying<Options, State>): Promise<Verification<State>> {
+        const inner = (one: Verified<State>) => ({ ...one, state: one.state?.[one.step]?.state });
+        const all = await Promise.all(
+          jobs.map((job, i) =>
+            job.verify?.({
+              ...verifying,
+              options: verifying.options[i],
+              targets: targets.filter(({ step }) => step === i).map(inner),
+            }),
+          ),
+        );
+        return {
+          readsItems: all.some((one) => one?.readsItems),
+          takesBack: (one) => all[one.step]?.takesBack?.(inner(one)) ?? false,
+          relate: (candidate) => Object.assign({}, ...all.map((one) => one?.relate?.(candidate) ?? {})),
+          differs: (one, items) => all[one.step]?.differs(inner(one), items),
+        };
+      },
+    }),
     requestsPerTarget: (options: Options) =>
       jobs.reduce((sum, { requestsPerTarget: cost }, i) => {
         return sum + (typeof cost === 'number' ? cost : cost(options[i]));

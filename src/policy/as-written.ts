@@ -15,6 +15,7 @@ import type {
   Select,
   Threshold,
 } from './policy.ts';
+import { RECHECK_MAX_AGE_MS } from './to-policy.ts';
 
 /**
  * One entry of `policies:` that would be read as this very policy, without `defaults`, `vars` or `matrix`.
@@ -58,6 +59,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
       max_delay: formatDuration(retry.maxDelayMs),
     },
     ...(policy.deadline && { deadline: deadlineAsWritten(policy.deadline) }),
+    recheck: { max_age: formatDuration(policy.recheck?.maxAgeMs ?? RECHECK_MAX_AGE_MS) },
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
     notify: policy.notify.map(({ on, to, streak }) => ({
       on: [...on],

@@ -138,6 +138,14 @@ const Timeout = z
     error: 'must be a duration that is not longer than "run"',
   });
 
+const Recheck = z.strictObject({
+  max_age: duration(1000)
+    .prefault('15s')
+    .describe(
+      'How old they may be, from 1s; older ones are read again, for up to 100 targets at once. Default 15s.',
+    ),
+});
+
 const deadlineForms = 'must be a time of day such as "06:00", or a duration such as 4h';
 
 /** A time of day, or a duration; read as one of them. */
@@ -238,6 +246,9 @@ const Entry = z.strictObject({
   limits: Limits.prefault({}).describe('What keeps a run from going too far.'),
   retry: Retry.prefault({}).describe('What happens when a target fails for a reason that may pass.'),
   timeout: Timeout.prefault({}).describe('How long things may take.'),
+  recheck: Recheck.prefault({}).describe(
+    'The facts that a change which cannot be undone (deletions, mails, migrations) rests on: selection, condition, joined items, recipients and parameters. A target that is not as it was planned is skipped (`changed-since-plan`).',
+  ),
   deadline: z
     .optional(Deadline)
     .describe(

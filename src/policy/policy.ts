@@ -198,6 +198,8 @@ export const Policy = z.object({
     maxDelayMs: number,
   }),
   timeout: z.object({ targetMs: number, runMs: number }),
+  /** How old what a change that cannot be undone rests on may be; missing: 15 seconds. */
+  recheck: optional(z.object({ maxAgeMs: number })),
   /** When its scheduled runs have to be done. */
   deadline: optional(Deadline),
   /** Who is notified of what (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */

@@ -17,6 +17,8 @@ import type {
 } from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';
 
+/** How old what a change rests on may be, unless the policy says otherwise (`recheck.max_age`). */
+export const RECHECK_MAX_AGE_MS = 15_000;
 const defaultTargetMs = 2 * 3_600_000;
 
 /** How long one target may take. */
@@ -61,6 +63,7 @@ export function toPolicy(
       maxDelayMs: retry.max_delay,
     },
     timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
+    ...(entry.recheck.max_age === RECHECK_MAX_AGE_MS ? {} : { recheck: { maxAgeMs: entry.recheck.max_age } }),
     ...(entry.deadline && { deadline: entry.deadline }),
     notify: entry.notify.map(({ on, to, streak }) => ({
       on: [...on],

@@ -31,10 +31,11 @@ import { blockAccount } from '../supervise/block.ts';
 import type { Claims } from './claims.ts';
 import { type Decision, decide, type StepResult } from './decide.ts';
 import { encodeAnswer } from './encode-answer.ts';
-import { FencedError, NotPlannedError, provesAbsence, RunCancelledError } from './errors.ts';
+import { ChangedError, FencedError, NotPlannedError, provesAbsence, RunCancelledError } from './errors.ts';
 import { announcementsOf, effectsOf, onceOf, ownerOf } from './ownership.ts';
 import { plannedPosition } from './planned-position.ts';
 import type { Acted } from './report-act.ts';
+import type { Verifier } from './verifier.ts';
 
 /**
  * A request must be sent within this time after its intent was recorded, or not at all. So a process that was
@@ -66,8 +67,7 @@ export async function act(
   deps: EngineDeps,
   run: ActingRun,
   { target: id, fence: dispatched }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'fence'>,
-  claims: Claims,
-  stopping: AbortSignal,
+  { claims, verifier, stopping }: { claims: Claims; verifier: Verifier; stopping: AbortSignal },
 ): Promise<Acted | undefined> {
   // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
   // account and the job.
@@ -76,7 +76,7 @@ export async function act(
   const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, deps.clock.now());
   if (!claimed) return undefined;
 
-  const step = new Step(deps, run, job, claimed.target, claimed.ending, stopping);
+  const step = new Step(deps, run, job, claimed.target, claimed.ending, verifier, stopping);
   claims.hold(step);
   try {
     const decision = await step.execute();
@@ -105,6 +105,7 @@ class Step {
     private readonly claimed: TargetIn<'acting'>,
     /** Why the run was cancelled, if it was when the target was claimed. */
     private readonly ending: Run['ending'],
+    private readonly verifier: Verifier,
     private readonly stopping: AbortSignal,
   ) {
     this.target = claimed;
@@ -126,12 +127,13 @@ class Step {
     const found = await this.resolve().catch((error: unknown): StepResult => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
     if ('error' in found && found.error instanceof RunCancelledError) return this.whenCancelled();
-    if ('error' in found && found.error instanceof NotPlannedError) return this.notPlanned(found.error);
+    if ('error' in found && (found.error instanceof NotPlannedError || found.error instanceof ChangedError))
+      return this.changedSincePlan(found.error);
     if ('error' in found && this.wasInterrupted(found.error)) return this.decide({ is: 'interrupted' });
     return this.decide(found);
   }
 
-  private notPlanned({ message }: NotPlannedError): Promise<Decision> {
+  private changedSincePlan({ message }: Error): Promise<Decision> {
     const done = this.target.partlyDone ? ' Some of its steps had already been done.' : '';
     return this.decide({ is: 'skipped', reason: 'changed-since-plan', detail: `${message}${done}` });
   }
@@ -277,6 +279,10 @@ class Step {
     if (allowed && !allowed.includes(id))
       throw new Error(`The job ${this.job.name} does not declare that it calls ${id} ("changes").`);
     if (this.target.intent) throw new Error(`A job may have one effect per step; ${id} would be its second.`);
+    const differs = this.cancelsTask
+      ? undefined
+      : await this.verifier.differs(this.run, this.job, this.target, id);
+    if (differs !== undefined) throw new ChangedError(differs);
     const planned = this.cancelsTask
       ? undefined
       : await plannedPosition(this.deps, this.run, this.target, requestOf(id, input));

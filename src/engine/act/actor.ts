@@ -15,6 +15,7 @@ import { RunCache } from '../run-cache.ts';
 import { type ActingRun, act } from './act.ts';
 import { Claims } from './claims.ts';
 import { reportAct, reportNothingDone } from './report-act.ts';
+import { Verifier } from './verifier.ts';
 
 export class Actor {
   private readonly runs: RunCache<ActingRun>;
@@ -24,9 +25,11 @@ export class Actor {
 
   private readonly stopping = new AbortController();
   private readonly claims: Claims;
+  private readonly verifier: Verifier;
 
   constructor(private readonly deps: EngineDeps) {
     this.claims = new Claims(deps.clock);
+    this.verifier = new Verifier(deps, this.stopping.signal);
     this.runs = new RunCache(deps.records, (run) => {
       const { id, account, job, planHash } = run;
       const isPlanned = planHash !== undefined;
@@ -44,7 +47,9 @@ export class Actor {
   /** Handles one entry; see `act`. */
   async act(entry: Extract<Entry, { kind: 'act' }>): Promise<Report> {
     const run = await this.runs.get(entry.run);
-    const acted = run && (await act(this.deps, run, entry, this.claims, this.stopping.signal));
+    const { claims, verifier } = this;
+    const stopping = this.stopping.signal;
+    const acted = run && (await act(this.deps, run, entry, { claims, verifier, stopping }));
     if (!acted) return reportNothingDone(run !== undefined);
     const { target } = acted;
     const { account } = run;

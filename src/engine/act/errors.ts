@@ -28,6 +28,11 @@ export class RunCancelledError extends CaretakerError {
   }
 }
 
+/** What a change rests on is not as it was planned: nothing is sent. The message says what differs. */
+export class ChangedError extends CaretakerError {
+  readonly code = 'CHANGED_SINCE_PLAN';
+}
+
 /** The job asks for a change that is not, or no longer, part of the plan of its target: nothing is sent. */
 export class NotPlannedError extends CaretakerError {
   readonly code = 'NOT_PLANNED';

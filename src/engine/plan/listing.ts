@@ -74,7 +74,7 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
   planning.onPushed?.(pushed);
   const isSent = pushed.length > 0 && !planning.listsAll;
   const filters = isSent ? { filters: withPushed(select.filters, pushed) } : filtersOf(planning);
-  const query = { ...queryOf(select), ...filters };
+  const query = { ...queryOf(select), ...within(planning, list, filters) };
   if (!select.forEach) {
     for await (const { item, name, position } of itemsOf(planning, list, query, planning)) {
       yield { is: 'candidate', item };
@@ -88,8 +88,8 @@ export async function* listCandidates(planning: Planning, tools: ListingTools): 
       continue;
     }
     try {
-      const within = { ...withinParent(select.forEach, found), ...query };
-      for await (const { item } of itemsOf(planning, list, within))
+      const ofParent = { ...withinParent(select.forEach, found), ...query };
+      for await (const { item } of itemsOf(planning, list, ofParent))
         yield { is: 'candidate', item, parent: found };
       yield { is: 'read', parent: found };
     } catch (error) {
@@ -134,6 +134,15 @@ function filtersOf(planning: Planning): { filters?: Select['filters'] } {
   return takesAll(planning) || planning.again?.withoutFilters || Object.keys(filters).length === 0
     ? {}
     : { filters };
+}
+
+/** The filters, and the times of creation of the requested items where the list can compare them. */
+function within({ again, policy }: Planning, list: CandidateList, given: { filters?: Select['filters'] }) {
+  const created = again?.createdWithin;
+  const takes = operationOf(list).list?.filters['created_at']?.operators ?? [];
+  const isFree = created && !policy.select.forEach && !given.filters?.['created_at'];
+  if (!isFree || !takes.includes('gte') || !takes.includes('lte')) return given;
+  return { filters: { ...given.filters, created_at: { ...created } } };
 }
 
 /** Which items of a list are wanted. */

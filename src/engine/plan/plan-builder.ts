@@ -311,7 +311,7 @@ export class PlanBuilder {
       log.warn({ run: this.run.id }, detail);
     } else if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
     const at = clock.now();
-    if (this.run.keepsFacts) {
+    if (!this.run.decidedAt) {
       const { now } = this.planning;
       await records.planned.noteDecided(this.run.id, { at: now, serviceAt: this.serviceNow ?? now });
     }

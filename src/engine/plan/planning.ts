@@ -70,6 +70,12 @@ export interface EarlierPlan extends EarlierReading {
   planned: readonly string[];
 }
 
+/** The times of creation between which the requested items lie, as the service shows them. */
+export interface CreatedWithin {
+  gte: string;
+  lte: string;
+}
+
 export interface Planning {
   policy: Policy;
   job: AnyJob;
@@ -87,9 +93,10 @@ export interface Planning {
   /**
    * An earlier plan is made again, as of its time: `now` by the service's clock at that time. Parts of the condition
    * are sent as filters although ids are requested. `withoutFilters`: no filter is sent, but what the policy filters
-   * by is among the facts.
+   * by is among the facts. `createdWithin` is sent as a filter where the policy has none of that field, so that few
+   * targets need few pages.
    */
-  again?: { serviceNow: number; withoutFilters?: true };
+  again?: { serviceNow: number; withoutFilters?: true; createdWithin?: CreatedWithin };
   /** Each target has the facts that the decision about it rests on. */
   withFacts?: true;
   /** Called with the time by the service's clock that candidates are evaluated at. */
@@ -104,6 +111,8 @@ export interface Planning {
   announcements: Pick<OpenAnnouncements, 'all'>;
   /** Whether a person or a run waits for the plan. */
   requestClass: 'person' | 'action';
+  /** See `CallOptions`; for a plan that is made again by a worker. */
+  whenSpent?: 'leave';
   onRequest: (operation: OperationId) => void;
   onSent?: CallOptions['onSent'];
   /** Called with each item of the list, before it is evaluated. */
@@ -144,12 +153,14 @@ export const takesAll = ({ job, only, retry }: Planning): boolean =>
 /** The call options of all requests of a plan. */
 export const callOptionsOf = ({
   requestClass,
+  whenSpent,
   policy,
   onRequest,
   onSent,
   signal,
 }: Planning): CallOptions => ({
   requestClass,
+  ...(whenSpent ? { whenSpent } : {}),
   policy: policy.name,
   onRequest,
   onSent,
