@@ -116,46 +116,53 @@ class Verifying {
   }
 
   async read(): Promise<Differences> {
-    const { planning } = this;
-    const { select } = planning.policy;
     const all = this.targets.map((target) => this.verified(target));
     const verification = await this.verification(all);
     for (const { id } of all) this.differences.set(id, undefined);
-    const states = new Map(all.filter((one) => !verification.takesBack?.(one)).map((one) => [one.id, one]));
-    const isOpen = takesAll(planning);
-    const usesItems =
-      verification.readsItems ||
-      (!isOpen && (select.where !== undefined || Object.keys(select.filters).length > 0 || select.forEach));
-    if (!usesItems) {
-      for (const one of states.values())
+    const items = all.filter((one) => !verification.takesBack?.(one));
+    if (this.usesItems(verification)) await this.readItems(items, verification);
+    else
+      for (const one of items)
         this.differences.set(
           one.id,
           saidBy(() => verification.differs(one, undefined)),
         );
-      return this.differences;
-    }
+    return this.differences;
+  }
+
+  /** Whether the job or the selection of the policy needs the items of the targets. */
+  private usesItems({ readsItems = false }: Verification<unknown>): boolean {
+    const { where, filters, forEach } = this.planning.policy.select;
+    const selects = where !== undefined || forEach !== undefined || Object.keys(filters).length > 0;
+    return readsItems || (selects && !takesAll(this.planning));
+  }
+
+  private async readItems(
+    targets: readonly Verified<unknown>[],
+    verification: Verification<unknown>,
+  ): Promise<void> {
+    const { planning, differences } = this;
     const joined = await Joined.read(planning);
     const identify = createIdentify(planning);
-    const left = new Set(states.keys());
+    const left = new Map(targets.map((one) => [one.id, one]));
     const unread = new Map<string, string>();
     for await (const listed of listCandidates(planning, this.tools)) {
-      if (listed.is === 'unread') {
-        const why = 'end' in listed.planned ? listed.planned.end.detail : undefined;
-        unread.set(listed.planned.id, why ?? 'The policy no longer selects what it belongs to.');
-      }
+      if (listed.is === 'unread') unread.set(listed.planned.id, whyUnread(listed.planned));
       if (listed.is !== 'candidate') continue;
       const { item, parent } = listed;
       planning.onCandidate?.(item);
-      const one = states.get(identify(item, parent).id);
-      if (!one || !left.delete(one.id)) continue;
-      this.differences.set(one.id, await this.judge(item, parent, { one, joined, verification }));
+      const { id } = identify(item, parent);
+      const one = left.get(id);
+      if (one) differences.set(id, await this.judge(item, parent, { one, joined, verification }));
+      left.delete(id);
       if (left.size === 0) break;
     }
-    for (const id of left) this.differences.set(id, unread.get(parentIdIn(id) ?? id));
-    const unlisted = [...left].filter((id) => !this.differences.get(id));
-    for (const [at, id] of unlisted.entries())
-      this.differences.set(id, at < MAX_EXPLAINED ? await this.explain(id) : NOT_LISTED);
-    return this.differences;
+    let explained = 0;
+    for (const id of left.keys()) {
+      const why = unread.get(parentIdIn(id) ?? id);
+      if (why === undefined) explained += 1;
+      differences.set(id, why ?? (explained <= MAX_EXPLAINED ? await this.explain(id) : NOT_LISTED));
+    }
   }
 
   private verified({ jobState, ...target }: Target): Verified<unknown> {
@@ -266,6 +273,10 @@ class Verifying {
 
 const isAbout = (found: unknown, variable: string): boolean =>
   found instanceof NotShownError && found.field.startsWith(`${variable}.`);
+
+const whyUnread = (planned: Planned): string =>
+  (planned.is === 'ended' ? planned.end.detail : undefined) ??
+  'The policy no longer selects what it belongs to.';
 
 const NOT_LISTED = 'The service no longer lists it for this policy.';
 
