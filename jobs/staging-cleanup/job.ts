@@ -151,9 +151,10 @@ async function verify({
   if (tags.length > 0)
     for await (const site of all('listSites', { filters: { tags: { in: tags } } })) {
       for (const { id } of site.tags ?? []) unseen.delete(id);
-      kept.set(site.id, firstTag(tags, site.tags ?? []) ?? 'one of them');
+      const tag = site.tags?.find(({ id }) => tags.includes(id));
+      kept.set(site.id, tag?.name ?? tag?.id ?? 'one of them');
     }
-  const { missing, names } = unseen.size > 0 ? await lookUpTags({ all }, tags) : noTagMissing;
+  const { missing } = unseen.size > 0 ? await lookUpTags({ all }, tags) : { missing: [] };
   const copies = targets.flatMap(({ state }) => (state.step === 'look' ? [{ site_id: state.siteId }] : []));
   const sites = usesRelated ? await liveSitesOf({ all, api }, copies, false) : new Map<string, unknown>();
   return {
@@ -164,14 +165,10 @@ async function verify({
       if (missing.length > 0)
         return `The account no longer has the tag ${missing.join(', ')} (unless_tagged), so it is unknown which copies to keep.`;
       const tag = kept.get(state.siteId);
-      return (
-        tag && `Its live site was tagged ${tagName(tag, { names })} after the plan was made (unless_tagged).`
-      );
+      return tag && `Its live site was tagged ${tag} after the plan was made (unless_tagged).`;
     },
   };
 }
-
-const noTagMissing: AccountTags = { missing: [], names: new Map() };
 
 /** How long a deletion is announced; 0 when it is not. */
 const graceOf = ({ action, grace = GRACE_MS }: Options): number => (action === 'delete' ? grace : 0);

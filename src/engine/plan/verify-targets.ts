@@ -21,7 +21,7 @@ import { createIdentify, toolsOf } from './candidates.ts';
 import { Reads } from './facts.ts';
 import { Joined } from './joined.ts';
 import { completeParent, type ListingTools, listCandidates, type Parent, withinParent } from './listing.ts';
-import { type CreatedWithin, callOptionsOf, type Planning, takesAll } from './planning.ts';
+import { type CreatedWithin, callOptionsOf, type Planned, type Planning, takesAll } from './planning.ts';
 import { planningOf } from './planning-of-run.ts';
 import { formatDifferences, recheck } from './recheck.ts';
 
