@@ -26,13 +26,14 @@ interface Looked {
   /** What differs for each target, and when the look at it began. */
   seen: Map<string, { at: number; differs: string | undefined }>;
   createdAt: CreatedAt;
-  looking?: Promise<void> | undefined;
 }
 
 type ActingRun = Pick<Run, 'id'> & { readonly policy: Policy };
 
 export class Verifier {
   private readonly runs = new Map<string, Looked>();
+  /** The looks under way, by run. */
+  private readonly looking = new Map<string, Promise<void>>();
 
   constructor(
     private readonly deps: EngineDeps,
@@ -60,13 +61,20 @@ export class Verifier {
       const known = looked.seen.get(target.id);
       // What was read after it was asked for is as new as it can be, however long the service took.
       if (known && known.at >= Math.min(askedAt, this.deps.clock.now() - maxAgeMs)) return known.differs;
-      const whole = looked.looking ? undefined : await this.deps.records.runs.get(run.id);
-      if (whole && (whole.decidedAt?.at ?? 0) >= askedAt - maxAgeMs) return undefined;
-      looked.looking ??= this.look(whole, target, looked).finally(() => {
-        looked.looking = undefined;
-      });
-      await looked.looking;
+      if (!this.looking.has(run.id)) {
+        const whole = await this.deps.records.runs.get(run.id);
+        if (whole && (whole.decidedAt?.at ?? 0) >= askedAt - maxAgeMs) return undefined;
+        if (!this.looking.has(run.id)) this.begin(whole, run.id, target, looked);
+      }
+      await this.looking.get(run.id);
     }
+  }
+
+  private begin(run: Run | undefined, id: string, target: Target, looked: Looked): void {
+    this.looking.set(
+      id,
+      this.look(run, target, looked).finally(() => this.looking.delete(id)),
+    );
   }
 
   private lookedAt(run: string): Looked {

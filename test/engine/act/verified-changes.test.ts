@@ -130,22 +130,19 @@ const cleanup = (options: object, changes: Partial<Policy> = {}) =>
     ...changes,
   });
 
-test('for many changes the account is read once in 15 seconds, and little of it', async () => {
-  const world = await worldOfTest({
-    speedUp: 5,
-    sites: 300,
-    rateLimit: 200,
-    budget: { requestsPerMinute: 200, reserve: 0.1 },
-  });
+test('one reading counts for all targets of the run that come next', async () => {
+  // At the machine's own speed, so that the run takes less than 15 seconds.
+  const world = await worldOfTest({ sites: 20, speedUp: 1 });
   const { staging, siteIds } = world.sandbox;
   staging.clear();
   for (const site of siteIds()) staging.make(site, 20);
+  before(world, 'deleteStagingSite', 1, async () => undefined);
 
-  const { run } = await outcomes(
-    world,
-    cleanup({ unless_tagged: [{ name: 'Shop' }] }, { limits: { ...aPolicy().limits, concurrency: 20 } }),
-  );
-  console.log(run.counts, run.requests, run.requestsByOperation, run.plan);
+  const { run } = await outcomes(world, cleanup({ unless_tagged: [{ name: 'Shop' }] }));
+
+  expect(run.counts).toMatchObject({ succeeded: run.counts.planned, failed: 0 });
+  expect(run.counts.planned).toBeGreaterThan(10);
+  expect(run.requestsByOperation?.['listSites']).toBe(2);
 });
 
 test('a staging copy is not deleted when its live site was given the keep tag during the run', async () => {
@@ -262,14 +259,3 @@ test('work that does no harm reads nothing again', async () => {
   expect(run.requestsByOperation).toMatchObject({ syncSite: 3 });
   expect(run.plan?.requests).toBe(1);
 });
-
-test('many reports', async () => {
-  const world = await worldOfTest({
-    speedUp: 8,
-    sites: 300,
-    rateLimit: 200,
-    budget: { requestsPerMinute: 200, reserve: 0.1 },
-  });
-  const { run } = await outcomes(world, reports({}, { limits: { ...aPolicy().limits, concurrency: 50 } }));
-  console.log(run.counts, run.requests, run.requestsByOperation, run.plan);
-}, 400_000);
