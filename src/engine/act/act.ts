@@ -95,6 +95,8 @@ class Step {
   private effectsMade: readonly Effect[] = [];
   /** The run was cancelled, and the task that it started is cancelled too: that is no part of a plan. */
   private cancelsTask = false;
+  /** A request that is safe to repeat and may have had its effect already: what differs now can be that effect. */
+  private repeats: string | undefined;
   /** As claimed, plus the intent that this step records. */
   private target: TargetIn<'acting'>;
 
@@ -218,6 +220,7 @@ class Step {
       const detail = `The service reported that ${intent.operation} was done, but the account does not show it.`;
       return { is: 'failed', reason: 'unknown-effect', detail };
     }
+    if (!isOnce(intent.operation as OperationId)) this.repeats = intent.operation;
     this.dropIntent();
     return undefined;
   }
@@ -281,7 +284,7 @@ class Step {
     if (this.target.intent) throw new Error(`A job may have one effect per step; ${id} would be its second.`);
     const differs = this.cancelsTask
       ? undefined
-      : await this.verifier.differs(this.run, this.job, this.target, id);
+      : await this.verifier.differs(this.run, this.job, this.target, { operation: id, repeats: this.repeats === id });
     if (differs !== undefined) throw new ChangedError(differs);
     const planned = this.cancelsTask
       ? undefined

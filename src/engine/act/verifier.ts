@@ -42,7 +42,7 @@ export class Verifier {
 
   /**
    * What differs from what this change of the target rests on; undefined when nothing does, and for a change that is
-   * not verified. Usually costs nothing; else what `verifyTargets` costs, for up to 100 targets at once.
+   * not verified. `repeats`: an earlier request may have had the effect already. Usually costs nothing; else what `verifyTargets` costs, for up to 100 targets at once.
    *
    * @throws the client's errors; nothing may be sent then.
    */
@@ -50,12 +50,13 @@ export class Verifier {
     run: ActingRun,
     job: AnyJob,
     target: Target,
-    operation: OperationId,
+    { operation, repeats }: { operation: OperationId; repeats: boolean },
   ): Promise<string | undefined> {
     if (!isVerified({ policy: run.policy, job, registry: this.deps.registry }, target, operation))
       return undefined;
     const maxAgeMs = run.policy.recheck?.maxAgeMs ?? RECHECK_MAX_AGE_MS;
     const askedAt = this.deps.clock.now();
+    if (repeats) return this.differsBeside(run.id, target);
     const looked = this.lookedAt(run.id);
     for (;;) {
       const known = looked.seen.get(target.id);
@@ -68,6 +69,14 @@ export class Verifier {
       }
       await this.looking.get(run.id);
     }
+  }
+
+  /** What differs beside the items that the lost request may have changed itself. */
+  private async differsBeside(id: string, target: Target): Promise<string | undefined> {
+    const { deps, signal } = this;
+    const run = await deps.records.runs.get(id);
+    const found = run && (await verifyTargets(deps, run, [target], { createdAt: new Map(), signal, besideItems: true }));
+    return found?.get(target.id);
   }
 
   private begin(run: Run | undefined, id: string, target: Target, looked: Looked): void {

@@ -36,7 +36,8 @@ type Differences = Map<string, string | undefined>;
 export type CreatedAt = Map<string, string>;
 
 /**
- * What differs for each of these targets from what its change rests on; undefined where nothing does.
+ * What differs for each of these targets from what its change rests on; undefined where nothing does. `besideItems`: only
+ * what the job reads beside the items of the targets.
  *
  * Costs what the job's `verify` costs; and, where the selection or the job needs the items, one request per 100
  * candidates of the policy until all targets are found (per 100 between the first and the last target, once
@@ -48,7 +49,11 @@ export async function verifyTargets(
   deps: EngineDeps,
   run: Run,
   targets: readonly Target[],
-  { createdAt, signal }: { createdAt: CreatedAt; signal: AbortSignal },
+  {
+    createdAt,
+    signal,
+    besideItems = false,
+  }: { createdAt: CreatedAt; signal: AbortSignal; besideItems?: boolean },
 ): Promise<Differences> {
   const spent = new Spending();
   const ids = targets.map(({ id }) => id);
@@ -65,8 +70,8 @@ export async function verifyTargets(
     onCandidate: (item) => noteCreated(item, createdAt),
   };
   try {
-    if (!planning.job.verify) return await planAgain(deps, run, planning, at);
-    return await new Verifying(planning, targets).read();
+    if (planning.job.verify) return await new Verifying(planning, targets, besideItems).read();
+    return besideItems ? new Map() : await planAgain(deps, run, planning, at);
   } finally {
     await deps.records.runs.countRequests(run.id, spent.take());
   }
@@ -110,6 +115,7 @@ class Verifying {
   constructor(
     private readonly planning: Planning,
     private readonly targets: readonly Target[],
+    private readonly besideItems: boolean,
   ) {
     this.job = planning.job;
     this.tools = toolsOf(planning);
@@ -133,6 +139,7 @@ class Verifying {
   /** Whether the job or the selection of the policy needs the items of the targets. */
   private usesItems({ readsItems = false }: Verification<unknown>): boolean {
     const { where, filters, forEach } = this.planning.policy.select;
+    if (this.besideItems) return false;
     const selects = where !== undefined || forEach !== undefined || Object.keys(filters).length > 0;
     return readsItems || (selects && !takesAll(this.planning));
   }
