@@ -284,7 +284,10 @@ class Step {
     if (this.target.intent) throw new Error(`A job may have one effect per step; ${id} would be its second.`);
     const differs = this.cancelsTask
       ? undefined
-      : await this.verifier.differs(this.run, this.job, this.target, { operation: id, repeats: this.repeats === id });
+      : await this.verifier.differs(this.run, this.job, this.target, {
+          operation: id,
+          repeats: this.repeats === id,
+        });
     if (differs !== undefined) throw new ChangedError(differs);
     const planned = this.cancelsTask
       ? undefined

@@ -75,7 +75,8 @@ export class Verifier {
   private async differsBeside(id: string, target: Target): Promise<string | undefined> {
     const { deps, signal } = this;
     const run = await deps.records.runs.get(id);
-    const found = run && (await verifyTargets(deps, run, [target], { createdAt: new Map(), signal, besideItems: true }));
+    const found =
+      run && (await verifyTargets(deps, run, [target], { createdAt: new Map(), signal, besideItems: true }));
     return found?.get(target.id);
   }
 
