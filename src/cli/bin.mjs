@@ -44,6 +44,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+nameSources(`${folder}/`);
 const { main } = await import(`${folder}/main.js`);
 const code = await main(process.argv.slice(2));
 // Flush all output, then exit even if a handle is still open.
@@ -53,3 +54,30 @@ if (lost !== undefined) {
   process.stderr.write(`The output could not be written (${lost.code}), so it is incomplete.\n`);
 }
 process.exit(lost !== undefined && code === 0 ? 1 : code);
+
+/**
+ * Lets stack traces name the source. The map of a file is read when the first error of that file is shown:
+ * `--enable-source-maps` would read those of all files at the start.
+ */
+function nameSources(prefix) {
+  const maps = new Map();
+  const mapOf = (file) => {
+    if (!maps.has(file))
+      maps.set(file, new module.SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`), 'utf8'))));
+    return maps.get(file);
+  };
+  const placeOf = (frame) => {
+    const file = frame.getFileName();
+    if (!file?.startsWith(prefix)) return `${frame}`;
+    try {
+      const found = mapOf(file).findEntry(frame.getLineNumber() - 1, frame.getColumnNumber() - 1);
+      const place = `${found.originalSource}:${found.originalLine + 1}:${found.originalColumn + 1}`;
+      const name = frame.getFunctionName();
+      return name ? `${name} (${place})` : place;
+    } catch {
+      return `${frame}`;
+    }
+  };
+  Error.prepareStackTrace = (error, frames) =>
+    [`${error}`, ...frames.map((frame) => `    at ${placeOf(frame)}`)].join('\n');
+}

@@ -52,6 +52,14 @@ test('a source that does not compile is reported with the output of the compiler
   expect(stderr).toMatch(/^The build failed:\n.*Unterminated string literal\n\s+src\/cli\/main\.ts:2:19:/);
 });
 
+test('a stack trace names the source', async () => {
+  await checkout.writeMain(`process.stdout.write(String(new Error('gone wrong').stack)); return 0;`);
+
+  const { stdout } = await checkout.run('bin.mjs');
+
+  expect(stdout).toMatch(/^Error: gone wrong\n {4}at .*main \(.*src\/cli\/main\.ts:2:29\)\n/);
+});
+
 test('a read-only checkout without a build is reported in one sentence', async () => {
   await checkout.writeMain('return 0;');
   await writeFile(join(checkout.dir, 'dist'), 'no folder');
