@@ -15,6 +15,7 @@ test('with two kills every sync happens once and every record is correct', async
     stories: ['chaos-sync'],
     sites: 80,
     pauseMs: 1_000,
+    syncMs: 5_000,
   });
 
   expect(wrong).toEqual([]);

@@ -36,6 +36,8 @@ export interface ChaosOptions {
   conditions: Conditions;
   /** The sites in the account; default 400. */
   sites?: number;
+  /** How long a sync takes, in milliseconds of the account's time; default as in the sandbox. */
+  syncMs?: number;
   /** The longest pause before a kill, in real milliseconds; default 4 s. */
   pauseMs?: number;
   /** The names of the only stories; default all. */
@@ -120,6 +122,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     faults: parseFaults(`${USUAL_FAULTS},${conditions.faults ?? ''}`),
     ...conditions.service,
   });
+  const { syncMs } = options;
+  if (syncMs !== undefined) for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(syncMs);
   const proxy = conditions.cuts && (await startCuttingProxy(sandbox.url, numbersFrom(seed + 1)));
   const settings = settingsFor(redis, sandbox, proxy?.url ?? sandbox.url);
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });

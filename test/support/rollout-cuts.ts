@@ -82,8 +82,8 @@ export const notedBy = ({ sandbox }: World, policy: string): string[] =>
       .flatMap((content) => (content === policy ? [id] : [])),
   );
 
-/** `npm test` cuts only after every twelfth command. */
-const EVERY = sampleOf(12, 1);
+/** `npm test` cuts only after every twentieth command. */
+const EVERY = sampleOf(20, 1);
 
 /** Cuts a process after each of its commands: how many there are is found out with a run of its own. */
 export async function cutEverywhere(

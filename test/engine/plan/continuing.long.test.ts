@@ -1,0 +1,2 @@
+/** All cases of `continuing.test.ts`. */
+import './continuing.test.ts';
