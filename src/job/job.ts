@@ -21,21 +21,14 @@ import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
 import type { JobApi } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
+import type { Items, RunContext } from './items.ts';
 import type { Source } from './source.ts';
 import type { Verification, Verifying } from './verify.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
 export type { Finding, Intent, StepEnd, Watch } from '../run/run.ts';
-
-/** What jobs need to know about their run. */
-export interface RunContext {
-  policy: string;
-  /** The scheduled time of the run, in milliseconds since 1970. Periods such as last month count from it. */
-  at: number;
-  /** The policy's time zone (`schedule.timezone`). */
-  timezone: string;
-}
+export type { Items, RunContext } from './items.ts';
 
 /** An error in options that their schema cannot detect. It is reported at its place in the policy's file. */
 export interface OptionFault {
@@ -129,9 +122,6 @@ export interface Evaluating<Options, Prepared> {
    */
   serviceNow: number;
 }
-
-/** Items of the service by the names of their variables: `site`, `note`. */
-export type Items = Readonly<Record<string, unknown>>;
 
 export interface Named {
   id: string;

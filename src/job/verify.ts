@@ -7,7 +7,7 @@
 import { isDestructive } from '../contract/destructive.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { JobApi } from './api.ts';
-import type { Items, Job, RunContext } from './job.ts';
+import type { Items, RunContext } from './items.ts';
 import type { Source } from './source.ts';
 
 /** A target whose change is about to be made, with the state that its last step left. */
@@ -45,9 +45,15 @@ export interface Verification<State> {
   differs(target: Verified<State>, items: Items | undefined): string | undefined;
 }
 
+/** The part of a job that says what it calls. */
+interface Calling {
+  changes?(options: never): readonly OperationId[];
+  verified?(options: never): readonly OperationId[];
+}
+
 /** The operations of a job that are verified: those that it names, else those that are destructive. */
 export function verifiedOperations(
-  { changes, verified }: Pick<Job<never, 'any', never, never>, 'changes' | 'verified'>,
+  { changes, verified }: Calling,
   options: unknown,
 ): readonly OperationId[] | 'all' {
   if (verified) return verified(options as never);
