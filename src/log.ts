@@ -15,14 +15,16 @@ export interface Log {
   child(facts: object): Log;
 }
 
-/** `pretty` is for a person at a terminal, `json` for log collectors. Both go to standard error. */
+/** `pretty` is for a person at a terminal, `json` for log collectors. */
 export interface LogOptions {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   form: 'pretty' | 'json';
+  /** A descriptor of the system, or a stream. Default: standard error. */
+  to?: number | NodeJS.WritableStream;
 }
 
-/** Opens the process's log on standard error: standard output is for data. */
-export async function openLog({ level, form }: LogOptions): Promise<Log> {
+/** Opens a log, by default on standard error: standard output is for data. */
+export async function openLog({ level, form, to = 2 }: LogOptions): Promise<Log> {
   const options = {
     level,
     base: { pid: process.pid },
@@ -34,13 +36,14 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
       },
     },
   };
-  if (form === 'json') return guarded(pino(options, pino.destination({ dest: 2, sync: true })));
+  if (form === 'json')
+    return guarded(pino(options, typeof to === 'number' ? pino.destination({ dest: to, sync: true }) : to));
   // In this process rather than in a worker thread, so that a line is printed before the next statement runs.
   const { PinoPretty } = await import('pino-pretty');
   return guarded(
     pino(
       options,
-      PinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
+      PinoPretty({ destination: to, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
     ),
   );
 }

@@ -6,6 +6,7 @@ import type { Run } from '../run/run.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from './context.ts';
 import { exit } from './exit.ts';
 import { localActor } from './local-actor.ts';
+import type { Terminal } from './output/terminal.ts';
 import { runNamed } from './run-id.ts';
 
 /** A run after a command about it. */
@@ -22,12 +23,13 @@ export interface Acted {
 
 /** Carries out the command about the run that `word` names, and prints what became of it. */
 export function actOnRun(
+  terminal: Terminal,
   { command, input = {} }: { command: AnyCommand; input?: object },
   word: string,
   options: GlobalOptions,
   print: (acted: Acted) => void,
 ): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     const { id, account } = await runNamed(caretaker.records, word);
     const run: Run = await carryOut(command, caretaker, { ...input, run: id }, localActor());
     const activeProcess = await findActiveProcess(caretaker, account);

@@ -1,6 +1,9 @@
 /** Asks for a password at a terminal, without showing it. */
 import { MIN_PASSWORD } from '../access/password-hash.ts';
 import { InterruptedError, UsageError } from './exit.ts';
+import type { Io } from './io.ts';
+
+type Streams = Pick<Io, 'stdin' | 'stderr'>;
 
 /**
  * Asks twice at the terminal, or reads the first line of standard input.
@@ -8,19 +11,20 @@ import { InterruptedError, UsageError } from './exit.ts';
  * @throws {InterruptedError} at Ctrl-C.
  * @throws {UsageError} when the password is too short, or the two differ, or there is no terminal to ask at.
  */
-export async function newPassword(fromStdin: boolean): Promise<string> {
-  const password = fromStdin ? await firstLine() : await ask('Password: ');
+export async function newPassword(io: Streams, fromStdin: boolean): Promise<string> {
+  const password = fromStdin ? await firstLine(io) : await ask(io, 'Password: ');
   if ([...password].length < MIN_PASSWORD)
     throw new UsageError(`The password must have at least ${MIN_PASSWORD} characters.`);
   if (fromStdin) return password;
-  const again = await ask('The same again: ');
+  const again = await ask(io, 'The same again: ');
   if (again !== password) throw new UsageError('The two passwords differ.');
   return password;
 }
 
-async function firstLine(): Promise<string> {
+async function firstLine({ stdin }: Streams): Promise<string> {
   let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
+  stdin.setEncoding('utf8');
+  for await (const chunk of stdin) text += chunk;
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
@@ -34,18 +38,18 @@ function edited(typed: string[], char: string): string[] {
 }
 
 /** Reads a line in raw mode, in which the terminal shows nothing of it. */
-function ask(question: string): Promise<string> {
-  const { stdin, stderr } = process;
+function ask({ stdin, stderr }: Streams, question: string): Promise<string> {
   if (!stdin.isTTY) throw new UsageError('There is no terminal to ask at: send the password with --stdin.');
   // Before the question: otherwise a person who types at once would see the password, and Ctrl-C would end the process without a word.
-  stdin.setRawMode(true);
+  stdin.setRawMode?.(true);
   stderr.write(question);
-  stdin.setEncoding('utf8').resume();
+  stdin.setEncoding('utf8');
+  stdin.resume();
   return new Promise((resolve, reject) => {
     let typed: string[] = [];
     const end = (settle: () => void) => {
       stdin.off('data', take).pause();
-      stdin.setRawMode(false);
+      stdin.setRawMode?.(false);
       stderr.write('\n');
       settle();
     };

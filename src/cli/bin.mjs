@@ -46,7 +46,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 nameSources(`${folder}/`);
 const { main } = await import(`${folder}/main.js`);
-const code = await main(process.argv.slice(2));
+const code = await main(process.argv.slice(2), process);
 // Flush all output, then exit even if a handle is still open.
 const written = (stream) => new Promise((resolve) => stream.write('', resolve));
 await Promise.all([written(process.stdout), written(process.stderr)]);

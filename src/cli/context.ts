@@ -5,7 +5,7 @@ import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
 import type { AccountLink } from '../engine/deps.ts';
 import type { CaretakerError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Log, LogOptions } from '../log.ts';
 import type { Loaded } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
 import { loadSettings } from '../settings/load-settings.ts';
@@ -20,6 +20,7 @@ import {
   shortFile,
 } from '../yaml/diagnostic.ts';
 import { UsageError } from './exit.ts';
+import type { Io } from './io.ts';
 import type { Format } from './output/show.ts';
 import type { Terminal } from './output/terminal.ts';
 
@@ -38,16 +39,21 @@ export interface ReasonOption {
   reason?: string;
 }
 
-export function settingsOf({ config }: GlobalOptions): Settings {
-  return loadSettings({ configPath: config, cwd: process.cwd(), env: process.env });
+export function settingsOf({ io }: Pick<Terminal, 'io'>, { config }: GlobalOptions): Settings {
+  return loadSettings({ configPath: config, cwd: process.cwd(), env: io.env });
 }
 
 /**
  * The log of a command. It has errors only, unless `--verbose` is given: the command prints the rest itself.
  */
-export async function commandLog({ verbose }: GlobalOptions): Promise<Log> {
+export async function commandLog({ io }: Pick<Terminal, 'io'>, { verbose }: GlobalOptions): Promise<Log> {
+  return logTo(io, verbose ? 'info' : 'error');
+}
+
+/** A log on standard error, in the form for a person if that is a terminal. */
+export async function logTo({ stderr }: Io, level: LogOptions['level']): Promise<Log> {
   const { openLog } = await import('../log.ts');
-  return openLog({ level: verbose ? 'info' : 'error', form: process.stderr.isTTY ? 'pretty' : 'json' });
+  return openLog({ level, form: stderr.isTTY ? 'pretty' : 'json', to: stderr.fd ?? stderr });
 }
 
 export async function policiesOf(settings: Settings): Promise<Loaded> {
@@ -100,12 +106,13 @@ export const hasRecords = ({ redis, dataDir }: Settings): boolean =>
 
 /** Opens a Caretaker, and closes it when `use` has ended. */
 export async function withCaretaker<T>(
+  terminal: Pick<Terminal, 'io'>,
   options: GlobalOptions,
   settings: Settings,
   use: (caretaker: Caretaker) => Promise<T>,
 ): Promise<T> {
   const { openCaretaker } = await import('../app/caretaker.ts');
-  const caretaker = await openCaretaker({ settings, log: await commandLog(options) });
+  const caretaker = await openCaretaker({ settings, log: await commandLog(terminal, options) });
   try {
     return await use(caretaker);
   } finally {
@@ -118,12 +125,13 @@ export async function withCaretaker<T>(
  * use a queue.
  */
 export async function withRecords<T>(
+  terminal: Pick<Terminal, 'io'>,
   options: GlobalOptions,
   settings: Settings,
   use: (opened: OpenRecords) => Promise<T>,
 ): Promise<T> {
   const { connectRecords } = await import('../app/open-records.ts');
-  const opened = await connectRecords(settings, await commandLog(options));
+  const opened = await connectRecords(settings, await commandLog(terminal, options));
   try {
     return await use(opened);
   } finally {
@@ -134,12 +142,13 @@ export async function withRecords<T>(
 /** Opens the records and the link to one account, and closes them when `use` has ended. */
 export async function withAccount<T>(
   name: string,
+  terminal: Pick<Terminal, 'io'>,
   options: GlobalOptions,
   settings: Settings,
   use: (link: AccountLink) => Promise<T>,
 ): Promise<T> {
   const { openAccountLinks } = await import('../app/account-links.ts');
-  return withRecords(options, settings, async (opened) => {
+  return withRecords(terminal, options, settings, async (opened) => {
     const links = openAccountLinks(settings, opened);
     try {
       return await use(links.link(name));

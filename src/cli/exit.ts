@@ -97,7 +97,7 @@ export function explain(error: unknown, terminal: Terminal): number {
     return exit.unreachable;
   }
   message(`${paint('red', 'error')}: internal error: ${messageOf(error)}`);
-  if (process.env['CARETAKER_DEBUG'] && error instanceof Error) message(error.stack ?? '');
+  if (terminal.io.env['CARETAKER_DEBUG'] && error instanceof Error) message(error.stack ?? '');
   else
     message(
       'This is a bug in Caretaker. Please report it, with the stack trace that CARETAKER_DEBUG=1 shows.',

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exit } from './exit.ts';
 import type { Terminal } from './output/terminal.ts';
+import { onSignals } from './signals.ts';
 
 /** The maximum time to wait for Redis after the first signal. */
 const REDIS_TIMEOUT_MS = 10_000;
@@ -44,7 +45,7 @@ export function handleSignals(
   const ended = new AbortController();
   const exitWith = (text: string): never => {
     terminal.message(continueWith === undefined ? `${text}.` : `${text}. Continue with: ${continueWith}`);
-    process.exit(exit.interrupted);
+    return terminal.io.exit(exit.interrupted);
   };
   const onSignal = () => {
     if (interrupt.signal.aborted) exitWith('Stopped immediately');
@@ -56,14 +57,12 @@ export function handleSignals(
     if (await redisIsUnavailable(ping, ended.signal))
       exitWith('Work in progress could not be recorded, because Redis does not respond');
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const removeHandlers = onSignals(terminal.io, onSignal);
   return {
     signal: interrupt.signal,
     removeHandlers: () => {
       ended.abort();
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
+      removeHandlers();
     },
   };
 }

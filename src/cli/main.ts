@@ -2,20 +2,25 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { suggestionFor } from '../suggest.ts';
 import { exit, explain, UsageError } from './exit.ts';
+import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 import type { CommandFunction } from './program/root.ts';
 import { createProgram } from './program.ts';
 import { localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
 import { serverAddress } from './server-address.ts';
 
-/** Runs one command line and returns the exit code. Never throws, never exits. */
-export async function main(argv: readonly string[]): Promise<number> {
-  const terminal = openTerminal();
+/**
+ * Runs one command line and returns the exit code. Never throws. Ends the process only at a second signal, and when
+ * Redis does not respond after the first.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const terminal = openTerminal(io);
   const runner = new Runner(terminal);
   const program = createProgram(
     (load) =>
       (...args) =>
         runner.run(load, args),
+    io,
   );
   prepare(program);
   try {
@@ -50,7 +55,7 @@ class Runner {
     if (options.json && options.output !== 'json')
       command.error(`error: --json is short for --output json, and --output ${options.output} was given too`);
     const given = args.slice(0, -2) as Args;
-    const address = serverAddress(options);
+    const address = serverAddress(options, this.terminal.io.env);
     if (address !== undefined) {
       const path = wordsOf(command);
       const refusal = localCommands[path];
@@ -82,7 +87,7 @@ class Runner {
     }
     const [run, { openServer }] = await Promise.all([load(), import('./remote/server.ts')]);
     const args = given.filter((one) => one !== undefined);
-    return run(this.terminal, openServer(address), args, options);
+    return run(this.terminal, openServer(address, this.terminal.io.env), args, options);
   }
 }
 

@@ -3,6 +3,7 @@
  * loaded when the command is called, so that `--help` is fast.
  */
 import { Option } from '@commander-js/extra-typings';
+import type { Io } from './io.ts';
 import {
   type ActionOf,
   ignoreFreeze,
@@ -24,8 +25,8 @@ import {
 } from './program/service.ts';
 
 /** Creates the command tree. */
-export function createProgram(actionOf: ActionOf) {
-  const program = rootCommand();
+export function createProgram(actionOf: ActionOf, streams: Pick<Io, 'stdout' | 'stderr'>) {
+  const program = rootCommand(streams);
   addWorkCommands(program, actionOf);
   addPolicyCommands(program, actionOf);
   addInventoryCommands(program, actionOf);

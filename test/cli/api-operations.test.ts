@@ -4,30 +4,27 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import { complete } from '../../src/contract/schema.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
-import { openAccount } from '../support/account.ts';
+import { type OpenAccount, openAccount } from '../support/account.ts';
+import { TestIo } from '../support/io.ts';
 import { inputs } from '../support/operation-inputs.ts';
 import { keptLog } from '../support/quiet.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'caretaker-operations-'));
+const config = join(folder, 'caretaker.yaml');
 let redis: EmbeddedRedis;
 
 beforeAll(async () => {
-  // The commands share this server instead of starting one each. An empty file hides that of the project.
-  const config = join(folder, 'caretaker.yaml');
+  // The commands share this server instead of starting one each.
   writeFileSync(config, '');
-  vi.stubEnv('CARETAKER_CONFIG', config);
-  vi.stubEnv('CARETAKER_DATA_DIR', folder);
-  vi.stubEnv('REDIS_URL', '');
   redis = await openEmbeddedRedis({ dataDir: folder, log: keptLog() });
 });
 afterAll(async () => {
   await redis.close();
-  vi.unstubAllEnvs();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -49,20 +46,16 @@ const filterWords = ([field, conditions]: [string, unknown]): string[] =>
     `${field}:${operator}=${value}`,
   ]);
 
-/** Runs a command line in this process and captures its output. */
-async function run(argv: string[]) {
-  const said = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      said[stream] += text;
-      return true;
-    }),
-  );
-  try {
-    return { code: await main(argv), ...said };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
+/** Runs a command line for an account, and gives what it printed. */
+async function run(argv: string[], { sandbox: { url, token } }: OpenAccount) {
+  const env = {
+    CARETAKER_CONFIG: config,
+    CARETAKER_DATA_DIR: folder,
+    CARETAKER_BASE_URL: url,
+    CARETAKER_API_TOKEN: token,
+  };
+  const io = new TestIo({ env });
+  return { code: await main(argv, io), ...io.printed };
 }
 
 test.each(Object.keys(operations) as OperationId[])(
@@ -72,11 +65,12 @@ test.each(Object.keys(operations) as OperationId[])(
     const words = wordsOf(id, await inputs[id](account));
     const { answer, answers } = operationOf(id);
     const pdf = join(folder, `${id}.pdf`);
-    vi.stubEnv('CARETAKER_BASE_URL', account.sandbox.url);
-    vi.stubEnv('CARETAKER_API_TOKEN', account.sandbox.token);
     const before = account.sandbox.journal.requests.length;
 
-    const { code, stdout, stderr } = await run(['api', id, ...words, ...(answers ? ['--file', pdf] : [])]);
+    const { code, stdout, stderr } = await run(
+      ['api', id, ...words, ...(answers ? ['--file', pdf] : [])],
+      account,
+    );
 
     expect([code, stderr]).toEqual([0, answer ? '' : expect.any(String)]);
     const sent = account.sandbox.journal.requests.slice(before);
@@ -91,8 +85,6 @@ test.each(['__proto__', 'constructor', 'toString'])(
   '%s as a filter, operator, parameter or key of a body is refused like any unknown name',
   async (name) => {
     const account = await openAccount();
-    vi.stubEnv('CARETAKER_BASE_URL', account.sandbox.url);
-    vi.stubEnv('CARETAKER_API_TOKEN', account.sandbox.token);
     const body = join(folder, 'inherited.json');
     writeFileSync(body, `{"tag":{"name":"x","${name}":1},"${name}":{}}`);
     const before = account.sandbox.journal.requests.length;
@@ -103,12 +95,12 @@ test.each(['__proto__', 'constructor', 'toString'])(
       ['listTags', '--param', `${name}=x`],
       ['createTag', '--body', body],
     ]) {
-      const { code, stderr } = await run(['api', ...words]);
+      const { code, stderr } = await run(['api', ...words], account);
       expect([code, words.join(' ')]).toEqual([2, words.join(' ')]);
       expect(stderr).toContain(name);
     }
-    expect((await run(['api', name])).code).toBe(2);
-    expect((await run(['api', 'listTags', '--account', name])).code).toBe(2);
+    expect((await run(['api', name], account)).code).toBe(2);
+    expect((await run(['api', 'listTags', '--account', name], account)).code).toBe(2);
     expect(account.sandbox.journal.requests.length).toBe(before);
   },
 );

@@ -2,48 +2,30 @@
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
+import { type Streams, TestIo } from '../support/io.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
-
 /** The output of a command while only these streams are terminals. */
-function printed(terminals: { stdout: boolean; stderr: boolean }) {
-  vi.stubEnv('NO_COLOR', '');
-  vi.stubEnv('TERM', 'xterm');
-  const texts = { stdout: '', stderr: '' };
-  const isTTY = { stdout: process.stdout.isTTY, stderr: process.stderr.isTTY };
-  for (const stream of ['stdout', 'stderr'] as const) {
-    process[stream].isTTY = terminals[stream];
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      texts[stream] += String(text);
-      return true;
-    });
-  }
-  try {
-    const { data, message, paint } = openTerminal();
-    data(paint('green', 'ok'));
-    message(paint('yellow', 'warning'));
-  } finally {
-    for (const stream of ['stdout', 'stderr'] as const) process[stream].isTTY = isTTY[stream];
-  }
-  return texts;
+function printed(...terminals: Streams[]) {
+  const io = new TestIo({ env: { TERM: 'xterm' }, terminals });
+  const { data, message, paint } = openTerminal(io);
+  data(paint('green', 'ok'));
+  message(paint('yellow', 'warning'));
+  return io.printed;
 }
 
 test('data that goes into a pipe has no colours, also when errors go to a terminal', () => {
-  expect(printed({ stdout: false, stderr: true })).toEqual({
+  expect(printed('stderr')).toEqual({
     stdout: 'ok\n',
     stderr: '\u001b[33mwarning\u001b[39m\n',
   });
 });
 
 test('data at a terminal has colours, also when errors go into a file, which gets none', () => {
-  expect(printed({ stdout: true, stderr: false })).toEqual({
+  expect(printed('stdout')).toEqual({
     stdout: '\u001b[32mok\u001b[39m\n',
     stderr: 'warning\n',
   });

@@ -44,7 +44,7 @@ test('the daemon works on runs of other commands, reloads changed files, and sto
   desk.write('config/policies/broken.yaml', 'policies:\n  - nam: x\n');
   await daemon.line(/broken.yaml:2:5: .*; no previous version was active/);
 
-  daemon.child.kill('SIGTERM');
+  daemon.signal('SIGTERM');
   const { code, stdout, stderr } = await daemon.ended;
   expect(code).toBe(0);
   expect(stderr).toContain('stopped');
@@ -56,7 +56,7 @@ test('without a terminal all output is log lines, and none contains the sign-in 
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is running/);
-  daemon.child.kill('SIGTERM');
+  daemon.signal('SIGTERM');
   const { stderr } = await daemon.ended;
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
 
@@ -90,7 +90,7 @@ test('while a file has errors, every command shows which of its policies the dae
 
   desk.write('config/policies/nightly-sync.yaml', good);
   await daemon.line(/nightly-sync\.yaml has no errors now/);
-  daemon.child.kill('SIGTERM');
+  daemon.signal('SIGTERM');
   await daemon.ended;
 });
 
@@ -111,14 +111,14 @@ test('a second daemon reports the first one and what to do, and can share the wo
   expect(second.code).toBe(2);
   expect(second.stderr).toMatch(
     new RegExp(
-      `error: A daemon runs here already \\(process ${first.child.pid}, since \\S+ \\S+Z\\) and serves the dashboard on port ${port}\\. To share its work, start this one with --roles scheduler,worker; for a second dashboard, add --port\\.`,
+      `error: A daemon runs here already \\(process ${process.pid}, since \\S+ \\S+Z\\) and serves the dashboard on port ${port}\\. To share its work, start this one with --roles scheduler,worker; for a second dashboard, add --port\\.`,
     ),
   );
 
   const helper = desk.start(['daemon', '--roles', 'scheduler,worker']);
   await helper.line(/the daemon is running/);
-  for (const { child, ended } of [helper, first]) {
-    child.kill('SIGTERM');
+  for (const { signal, ended } of [helper, first]) {
+    signal('SIGTERM');
     expect((await ended).code).toBe(0);
   }
 });

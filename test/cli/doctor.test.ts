@@ -69,7 +69,7 @@ test('a running daemon is named', async () => {
   const daemon = desk.start(['daemon', '--roles', 'scheduler,worker']);
   await daemon.line(/the daemon is running/);
   expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: running: pid \d+ on /m);
-  daemon.child.kill('SIGTERM');
+  daemon.signal('SIGTERM');
   await daemon.ended;
 });
 
@@ -95,11 +95,12 @@ data_dir: ${join(desk.folder, '.caretaker')}
 
   const { stdout } = await desk.run(['doctor']);
 
-  const { pid } = second.child;
   expect(stdout.replace(/\s+/g, ' ')).toMatch(
-    new RegExp(`warning policies of the daemons: the policy notes differs between daemons: .*pid ${pid}`),
+    new RegExp(
+      `warning policies of the daemons: the policy notes differs between daemons: .*pid ${process.pid}`,
+    ),
   );
-  for (const daemon of [first, second]) daemon.child.kill('SIGTERM');
+  for (const daemon of [first, second]) daemon.signal('SIGTERM');
   await Promise.all([first.ended, second.ended]);
   rmSync(file);
 });
@@ -182,11 +183,10 @@ test('finished checks are printed while the service has not responded yet', asyn
   const started = desk.start(['doctor'], { CARETAKER_BASE_URL: service.url });
   await started.line(/daemon: /);
   await asked;
-  started.child.kill('SIGKILL');
-  const { stdout } = await started.ended;
-  expect(stdout).toContain('Redis');
-  expect(stdout).not.toContain('account');
+  expect(started.printed.stdout).toContain('Redis');
+  expect(started.printed.stdout).not.toContain('account');
   await service.stop();
+  await started.ended;
 });
 
 test('an unreachable Redis is wrong, and the checks that were therefore skipped are named', async () => {

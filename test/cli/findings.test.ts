@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
 import type { TargetIn } from '../../src/run/run.ts';
+import { TestIo } from '../support/io.ts';
 
 const target: TargetIn<'ended'> = {
   id: 's-1',
@@ -22,7 +23,7 @@ const target: TargetIn<'ended'> = {
 };
 
 test('findings are printed by target, and those of severity info only if all are requested', () => {
-  const terminal = { ...openTerminal(), paint: (_: unknown, text: string) => text };
+  const terminal = { ...openTerminal(new TestIo()), paint: (_: unknown, text: string) => text };
   const quiet = { ...target, id: 's-2', findings: [] };
 
   expect(formatFindings([target, quiet], terminal, { all: false })).toBe(

@@ -7,7 +7,7 @@ let desk: Desk;
 let sandbox: Sandbox;
 let records: OpenRecords['records'];
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 2, rateLimit: 0 });
+  sandbox = await startSandbox({ sites: 2, speed: 200, rateLimit: 0 });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
   ({ records } = await desk.keepRedis());
 });

@@ -27,7 +27,7 @@ async function firstSync(): Promise<void> {
 }
 
 test('Ctrl-C records work in flight and prints how to continue; then nothing is lost and nothing done twice', async () => {
-  const started = desk.start(['run', 'nightly-sync']);
+  const started = desk.spawn(['run', 'nightly-sync']);
   await firstSync();
   started.child.kill('SIGINT');
   const { code, stderr } = await started.ended;
@@ -46,7 +46,7 @@ test('Ctrl-C records work in flight and prints how to continue; then nothing is 
 
 test('after a command was killed with SIGKILL, the next one continues all of its work', async () => {
   const before = sandbox.journal.effectsOf('syncSite').length;
-  const started = desk.start(['run', 'nightly-sync']);
+  const started = desk.spawn(['run', 'nightly-sync']);
   await untilSeen(() => sandbox.journal.effectsOf('syncSite').length > before);
   started.child.kill('SIGKILL');
   await started.ended;
@@ -64,7 +64,7 @@ test('after a command was killed with SIGKILL, the next one continues all of its
 
 test('a service that does not respond to a request is named within seconds, long before the timeout', async () => {
   const service = await startFaultyService(() => undefined);
-  const started = desk.start(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
+  const started = desk.spawn(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
   expect(await started.line(/has not responded to a request/)).toContain(service.url);
   started.child.kill('SIGINT');
   expect((await started.ended).code).toBe(130);
@@ -77,7 +77,7 @@ describe('while Redis is unavailable', () => {
     const redis = await startTestRedis();
     const redisProxy = await openRedisProxy(redis.socketPath);
     const before = sandbox.journal.effects.length;
-    const started = desk.start(['run', 'nightly-sync'], { REDIS_URL: redisProxy.url });
+    const started = desk.spawn(['run', 'nightly-sync'], { REDIS_URL: redisProxy.url });
     await untilSeen(() => sandbox.journal.effects.length > before);
     await redisProxy.close();
     await redis.stop();

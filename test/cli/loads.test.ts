@@ -84,7 +84,7 @@ test.each([
 ])('$args loads only what it needs', async ({ args, files, kilobytes, without }) => {
   const { environment, loaded } = watched(args);
 
-  const { code, stderr } = await desk.run(args, environment);
+  const { code, stderr } = await desk.spawn(args, environment).ended;
 
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const weight = loaded();
@@ -95,7 +95,7 @@ test.each([
 
 test('an idle daemon has loaded what every role needs, and what few use only when it is used', async () => {
   const { environment, loaded } = watched(['daemon']);
-  const daemon = desk.start(['daemon', '--port', '0'], environment);
+  const daemon = desk.spawn(['daemon', '--port', '0'], environment);
   await daemon.line(/the daemon is running/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
@@ -110,7 +110,7 @@ test('an idle daemon has loaded what every role needs, and what few use only whe
 
 test('a daemon without the role dashboard does not load what the dashboard needs, and without a request no HTTP client', async () => {
   const { environment, loaded } = watched(['daemon', '--roles', 'worker']);
-  const daemon = desk.start(['daemon', '--roles', 'worker'], environment);
+  const daemon = desk.spawn(['daemon', '--roles', 'worker'], environment);
   await daemon.line(/the daemon is running/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;

@@ -1,29 +1,25 @@
 /** Every command that shows data prints it in the formats of `--output`, from one implementation. */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { formats, rowTable, show } from '../../src/cli/output/show.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { TestIo } from '../support/io.ts';
 
 let desk: Desk;
 beforeAll(() => {
   desk = openDesk({});
 });
 afterAll(() => desk.clear());
-afterEach(() => vi.restoreAllMocks());
 
 /** What `show` prints on standard output, which is a terminal with colours. */
 async function shown(output: (typeof formats)[number], what: Partial<Parameters<typeof show>[2]>) {
-  let text = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((part) => {
-    text += String(part);
-    return true;
-  });
-  await show(openTerminal(), { output }, { value: null, text: () => undefined, ...what });
-  return text;
+  const io = new TestIo();
+  await show(openTerminal(io), { output }, { value: null, text: () => undefined, ...what });
+  return io.printed.stdout;
 }
 
 const commandsOf = (command: CommandUnknownOpts, path = ''): [string, CommandUnknownOpts][] =>
@@ -33,7 +29,7 @@ const commandsOf = (command: CommandUnknownOpts, path = ''): [string, CommandUnk
   });
 
 describe('--output', () => {
-  const program = createProgram(() => async () => undefined);
+  const program = createProgram(() => async () => undefined, new TestIo());
   const takers = commandsOf(program).filter(([, { options }]) =>
     options.some(({ long }) => long === '--output' || long === '--json'),
   );
@@ -130,7 +126,11 @@ test('an answer of the service is a table when that is requested', () => {
     { id: 'a', client: { name: 'ACME' }, tags: [] },
     { id: 'b', client: null, tags: ['x'] },
   ];
-  const terminal = { ...openTerminal(), paint: (_: unknown, text: string) => text, dataColumns: 12 };
+  const terminal = {
+    ...openTerminal(new TestIo()),
+    paint: (_: unknown, text: string) => text,
+    dataColumns: 12,
+  };
   expect(rowTable(rows, { ...terminal, dataColumns: undefined }).split('\n')).toEqual([
     'id  client.name  client  tags',
     'a   ACME                 []',

@@ -124,16 +124,20 @@ test('without --against, the files are compared with what the running daemons fi
   expect(none.code).toBe(2);
   expect(none.stderr).toContain('No daemon with the role scheduler is running');
 
-  const daemon = desk.start(['daemon', '--roles', 'scheduler']);
+  // It has read the files of another folder, so it does not read the change.
+  cpSync(join(desk.folder, 'config'), join(desk.folder, 'other/config'), { recursive: true });
+  const daemon = desk.start(
+    ['daemon', '--roles', 'scheduler'],
+    { CARETAKER_DATA_DIR: join(desk.folder, '.caretaker') },
+    join(desk.folder, 'other'),
+  );
   await daemon.line(/the daemon is running/);
   expect((await diff()).stderr).toBe('No difference from the running daemons.\n');
-  daemon.child.kill('SIGSTOP');
   desk.write('config/policies/a.yaml', before.replace('20h', '30h'));
 
   const changed = await diff();
 
-  daemon.child.kill('SIGCONT');
-  daemon.child.kill('SIGTERM');
+  daemon.signal('SIGTERM');
   await daemon.ended;
   expect(changed.code).toBe(1);
   expect(changed.stdout).toBe('~ sync (config/policies/a.yaml)\n    ~ with.max_age: 20h -> 1d6h\n');

@@ -16,7 +16,7 @@ async function interruptARun(): Promise<{ sandbox: Sandbox; desk: Desk; interrup
   await desk.keepRedis();
   const started = desk.start(['run', 'nightly-sync']);
   await untilSeen(() => sandbox.journal.effects.length > 0);
-  started.child.kill('SIGINT');
+  started.signal('SIGINT');
   const { stderr } = await started.ended;
   return { sandbox, desk, interrupted: /caretaker runs continue (\S+)/.exec(stderr)?.[1] ?? '' };
 }
@@ -127,7 +127,7 @@ describe('cancelling a run that no process works on', () => {
   test('is completed by the command; Ctrl-C exits with 130 and prints how to end it', async () => {
     const cancelling = desk.start(['runs', 'cancel', interrupted]);
     await cancelling.line(/No other process works on it, so this command completes the cancellation/);
-    cancelling.child.kill('SIGINT');
+    cancelling.signal('SIGINT');
     const { code, stderr } = await cancelling.ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted} --force`);

@@ -93,7 +93,7 @@ test('runs are cancelled, continued, released and resumed, or it is said why not
   const ids = [];
   for (const on of [pair.here, pair.remote]) {
     const { stdout } = await on(['run', 'asked', '--json']);
-    ids.push(/asked\.\d{8}T\d+Z/.exec(stdout)?.[0] ?? '');
+    ids.push(/asked\.\d{8}T\d+Z(?:-[\w-]+)?/.exec(stdout)?.[0] ?? '');
   }
   const both = [ids[0] ?? '', ids[1] ?? ''] as const;
   for (const command of ['release', 'resume', 'skip-pause'])

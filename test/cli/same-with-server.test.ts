@@ -73,7 +73,7 @@ async function untilNothingRuns(): Promise<void> {
 }
 
 const idIn = ({ stdout }: Ended, policy: string): string =>
-  new RegExp(`${policy}\\.\\d{8}T\\d+Z`).exec(stdout)?.[0] ?? '';
+  new RegExp(`${policy}\\.\\d{8}T\\d+Z(?:-[\\w-]+)?`).exec(stdout)?.[0] ?? '';
 
 test('a run is started, followed, listed and shown', async () => {
   const { away } = await sameBut(['run', 'sync']);

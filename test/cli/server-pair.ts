@@ -21,7 +21,7 @@ export interface Pair {
   here(args: string[]): Promise<Ended>;
   /** In a folder without a configuration, and without Redis. */
   remote(args: string[], token?: string): Promise<Ended>;
-  /** Both at the same time; what both print, which has to be the same. */
+  /** One after the other; what both print, which has to be the same. */
   same(args: string[]): Promise<Ended>;
   /** The same for commands that each start a run of their own, one after the other. */
   sameBut(args: string[]): Promise<{ local: Ended; away: Ended }>;
@@ -64,7 +64,8 @@ export async function openPair(policies: string): Promise<Pair> {
     here,
     remote,
     async same(args) {
-      const [local, away] = await Promise.all([here(args), remote(args)]);
+      const local = await here(args);
+      const away = await remote(args);
       expect(ofSameMinutes(inFolder(away, desk), local)).toEqual(inFolder(local, desk));
       return local;
     },

@@ -22,7 +22,7 @@ afterAll(async () => {
 test('a daemon whose Redis became unavailable during a run ends about ten seconds after SIGTERM, and logs that', async () => {
   const redis = await startTestRedis();
   const redisProxy = await openRedisProxy(redis.socketPath);
-  const daemon = desk.start(['daemon'], { REDIS_URL: redisProxy.url });
+  const daemon = desk.spawn(['daemon'], { REDIS_URL: redisProxy.url });
   await daemon.line(/the daemon is running/);
   await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: redisProxy.url });
   while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
@@ -41,7 +41,7 @@ test('a daemon whose Redis became unavailable during a run ends about ten second
 });
 
 test('a daemon whose service does not respond ends about ten seconds after SIGTERM, and the next ends the run', async () => {
-  const daemon = desk.start(['daemon']);
+  const daemon = desk.spawn(['daemon']);
   await daemon.line(/the daemon is running/);
   sandbox.outage.begin('hang');
   const detached = await desk.run(['run', 'nightly-sync', '--detach']);

@@ -1,36 +1,17 @@
 /** Text from the service and from files is readable at a terminal and cannot control it. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { csvLine } from '../../src/text.ts';
 import { widthOf } from '../../src/yaml/width.ts';
 import { aTarget } from '../support/builders.ts';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
+import { TestIo } from '../support/io.ts';
 
 /** The output on both streams, which are terminals with colours or not. */
 function printed(isTTY: boolean, print: (terminal: Terminal) => void): string {
-  vi.stubEnv('NO_COLOR', '');
-  vi.stubEnv('CI', '');
-  vi.stubEnv('TERM', 'xterm');
-  let text = '';
-  const before = { stdout: process.stdout.isTTY, stderr: process.stderr.isTTY };
-  for (const stream of ['stdout', 'stderr'] as const) {
-    process[stream].isTTY = isTTY;
-    vi.spyOn(process[stream], 'write').mockImplementation((part) => {
-      text += String(part);
-      return true;
-    });
-  }
-  try {
-    print(openTerminal());
-  } finally {
-    for (const stream of ['stdout', 'stderr'] as const) process[stream].isTTY = before[stream];
-  }
-  return text;
+  const io = new TestIo({ env: { TERM: 'xterm' }, terminals: isTTY ? ['stdout', 'stderr'] : [] });
+  print(openTerminal(io));
+  return io.together;
 }
 
 const HOSTILE = '\u001b[31mred\u001b[8m \u001b]8;;https://evil.example\u0007link \u009b31m\u202eback\u200b';
@@ -103,12 +84,12 @@ describe('colours and control characters from the service', () => {
 test('the value after the name of a secret is hidden, except in our own help texts', () => {
   const text = printed(true, ({ data, message }) => {
     message('the site answered: password=hunter2');
-    message('export CARETAKER_API_TOKEN=sandbox-token', 'values-only');
+    message('export CARETAKER_API_TOKEN=token-for-this-text', 'values-only');
     data('"http_auth": { "username": string, "password": string }', 'values-only');
   });
   expect(text.split('\n').slice(0, 3)).toEqual([
     'the site answered: password=[hidden]',
-    'export CARETAKER_API_TOKEN=sandbox-token',
+    'export CARETAKER_API_TOKEN=token-for-this-text',
     '"http_auth": { "username": string, "password": string }',
   ]);
 });

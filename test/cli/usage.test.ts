@@ -146,7 +146,7 @@ test('schemas are printed separately, or all in one object', async () => {
 });
 
 test('an interrupted demo suggests no command for its deleted runs', async () => {
-  const started = desk.start(['demo']);
+  const started = desk.spawn(['demo']);
   await started.line(/^Demo: nightly-sync/);
   started.child.kill('SIGINT');
 

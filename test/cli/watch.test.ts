@@ -71,13 +71,13 @@ test('Ctrl-C stops watching and leaves the run as it is', async () => {
   const before = sandbox.journal.effects.length;
   const working = desk.start(['run', 'sync']);
   await untilSeen(() => sandbox.journal.effects.length > before);
-  working.child.kill('SIGINT');
+  working.signal('SIGINT');
   await working.ended;
 
   const watching = desk.start(['runs', 'watch']);
   await watching.line(/No process works on sync\./);
   await watching.line(/caretaker runs continue sync\./);
-  watching.child.kill('SIGINT');
+  watching.signal('SIGINT');
 
   expect((await watching.ended).code).toBe(130);
   const [{ status }] = JSON.parse((await desk.run(['runs', '--json'])).stdout);

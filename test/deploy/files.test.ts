@@ -95,7 +95,7 @@ test('the Kubernetes example starts a daemon that its probes find ready', async 
   onTestFinished(() => desk.clear());
   const validated = await desk.run(['validate'], {}, project);
   expect(validated).toMatchObject({ code: 0 });
-  const daemon = desk.start([...container.args, '--port', '0'], {}, project);
+  const daemon = desk.spawn([...container.args, '--port', '0'], {}, project);
   const [, port = ''] = /Dashboard: http:\/\/[^\s"]+:(\d+)/.exec(await daemon.line(/Dashboard: http/)) ?? [];
   await daemon.line(/the daemon is running/);
   for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {

@@ -11,6 +11,7 @@ import { localCommands, redisCommands, remoteCommands } from '../../src/cli/remo
 import { methodOf } from '../../src/control/command.ts';
 import { commands } from '../../src/control/commands.ts';
 import { aPolicy, PASSWORD, startWorld, type World } from '../dashboard/world.ts';
+import { TestIo } from '../support/io.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/http-api.md'), 'utf8');
 let world: World | undefined;
@@ -33,7 +34,7 @@ test('the tables show the address of every command and its roles, and which comm
     return `| \`${command.name}\` | \`${methodOf(command)} /api/v1${command.path}\` |${cells.join(' |')} |\n`;
   });
   const refusals = { ...localCommands, ...redisCommands };
-  const names = wordsOf(createProgram(() => async () => undefined));
+  const names = wordsOf(createProgram(() => async () => undefined, new TestIo()));
   expect([...Object.keys(remoteCommands), ...Object.keys(refusals)].toSorted()).toEqual(names.toSorted());
   const withServer = names.map((name) => {
     const { why = '', instead = '' } = refusals[name] ?? {};

@@ -25,7 +25,7 @@ test.each(commands)('$line', async ({ args }) => {
   const sign = ready[word];
   if (sign) {
     await started.line(sign);
-    started.child.kill('SIGTERM');
+    started.signal('SIGTERM');
   }
   const { code, stderr } = await started.ended;
   // A run over a simulated fleet may end as partial.

@@ -37,13 +37,13 @@ test('the sandbox prints how to use it, and with --state the account is the same
   ];
   const headers = { authorization: 'Bearer made-up-token' };
   const serve = async (act: (url: string) => Promise<void>) => {
-    const { child, line, ended } = desk.start(args);
+    const { line, ended, signal } = desk.start(args);
     const url = (await line(/^listening /)).replace('listening ', '');
     expect(await line(/CARETAKER_API_TOKEN/)).toContain(
       `export CARETAKER_BASE_URL=${url} CARETAKER_API_TOKEN=made-up-token`,
     );
     await act(url);
-    child.kill('SIGTERM');
+    signal('SIGTERM');
     expect((await ended).code).toBe(0);
   };
   await serve(async (url) => {

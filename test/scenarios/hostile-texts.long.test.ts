@@ -137,7 +137,7 @@ test('no credential is stored or shown, and no text controls a terminal', { time
   for (const words of [['runs'], ['policies'], ['doctor']]) await printed(...words);
   for (const path of ['/', '/runs', '/system', '/metrics', '/api/v1/runs', '/queues/board/api/queues'])
     await served(path, cookie);
-  daemon.child.kill('SIGTERM');
+  daemon.signal('SIGTERM');
   const { stdout, stderr } = await daemon.ended;
   told.set('the log of the daemon', stdout + stderr);
   told.set('notifications', heard.join('\n'));

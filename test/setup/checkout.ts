@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Ended, type Started, started } from '../support/cli.ts';
+import { type Ended, type Process, started } from '../support/cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -13,7 +13,7 @@ export interface Checkout {
   /** Replaces `src/cli/main.ts`: the body of its `main(argv)`. */
   writeMain(body: string): Promise<void>;
   /** Starts `bin.mjs` or one of `scripts/*.mjs`. */
-  start(script: string, args?: string[], env?: NodeJS.ProcessEnv): Started;
+  start(script: string, args?: string[], env?: NodeJS.ProcessEnv): Process;
   /** The same, until it ends. */
   run(script: string, args?: string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
   remove(): Promise<void>;

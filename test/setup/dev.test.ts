@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Started } from '../support/cli.ts';
+import type { Process } from '../support/cli.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 
 let checkout: Checkout;
-let dev: Started | undefined;
+let dev: Process | undefined;
 beforeEach(async () => {
   checkout = await makeCheckout();
 });

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Started, started } from '../support/cli.ts';
+import { type Process, started } from '../support/cli.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'caretaker-package-'));
 const app = join(folder, 'app');
-const running = new Set<Started>();
+const running = new Set<Process>();
 
 beforeAll(() => mkdirSync(app));
 afterAll(async () => {

@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** A run by a daemon with these variables, and the log of the daemon. */
 async function runWith(env: Record<string, string>): Promise<{ report: object; log: string[] }> {
-  const daemon = desk.start(['daemon'], env);
+  const daemon = desk.spawn(['daemon'], env);
   await daemon.line(/the daemon is running/);
   const { stdout } = await desk.run(['run', 'nightly-sync', '--json'], env);
   daemon.child.kill('SIGTERM');

@@ -33,7 +33,7 @@ const traced = () => ({
 
 /** A run that one process fires and another one, the daemon, works on. */
 async function runBetweenProcesses(env: Record<string, string>): Promise<{ run: string; daemon: Ended }> {
-  const daemon = desk.start(['daemon'], env);
+  const daemon = desk.spawn(['daemon'], env);
   await daemon.line(/the daemon is running/);
   const { stdout } = await desk.run(['run', 'nightly-sync', '--detach'], env);
   const run = stdout.trim();

@@ -38,11 +38,11 @@ export async function listAnnouncements(
   terminal: Terminal,
   options: GlobalOptions & AnnouncementOptions,
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const { policy, limit } = options;
   // A command that only reads does not start the embedded Redis.
   const found = hasRecords(settings)
-    ? await withRecords(options, settings, async (opened) =>
+    ? await withRecords(terminal, options, settings, async (opened) =>
         list.toAnswer(await carryOut(list, opened, { policy, limit }, localActor()), { policy, limit }),
       )
     : { announcements: [], total: 0 };
@@ -102,7 +102,7 @@ export async function cancelAnnouncements(
   ids: string[],
   options: GlobalOptions & ReasonOption,
 ): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     for (const announcement of ids) {
       const input = { announcement, reason: options.reason };
       const cancelled = await carryOut(cancelAnnouncement, caretaker, input, localActor()).catch(

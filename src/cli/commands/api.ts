@@ -55,12 +55,12 @@ export async function api(
     return exit.ok;
   }
   checkOptions(word, options);
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   accountOf(settings, options.account);
   const input = inputOf(word, options);
   const faults = checkInput(word, input);
   if (faults.length > 0) throw new InvalidInputError(word, faults);
-  return withAccount(options.account, options, settings, async ({ client }) => {
+  return withAccount(options.account, terminal, options, settings, async ({ client }) => {
     if (options.file !== undefined) return download(client, word, input, options.file, terminal);
     const answer = options.all
       ? await allPages(client, word, input)

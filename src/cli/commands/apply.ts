@@ -8,6 +8,7 @@ import { countOf } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, policiesOf, type ReasonOption, settingsOf, withCaretaker } from '../context.ts';
 import { exit, InterruptedError, UsageError } from '../exit.ts';
+import type { Io } from '../io.ts';
 import { localActor } from '../local-actor.ts';
 import { isForPeople } from '../output/show.ts';
 import { MAX_ROWS, printSavedPlan } from '../output/show-saved-plan.ts';
@@ -25,10 +26,10 @@ export interface ApplyOptions extends GlobalOptions, ReasonOption {
 /** Applies a saved plan, and follows its run to the end. Asks first at a terminal, unless `--yes` is given. */
 export async function apply(terminal: Terminal, file: string, options: ApplyOptions): Promise<number> {
   const saved = readSavedPlan(file);
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   accountOf(settings, saved.account.name);
   needAskable(file, terminal, options);
-  return withCaretaker(options, settings, async (caretaker) => {
+  return withCaretaker(terminal, options, settings, async (caretaker) => {
     await needApplicable(caretaker, saved);
     const { policies } = await policiesOf(settings);
     const definition = definitionOf(
@@ -72,15 +73,15 @@ export async function isAgreed(
   const rows = options.all ? Number.POSITIVE_INFINITY : options.yes ? 0 : MAX_ROWS;
   if (isForPeople(options)) printSavedPlan(saved, terminal, { rows });
   noteChangedPolicy(saved, definition, terminal);
-  if (options.yes || (await isConfirmed(saved))) return true;
+  if (options.yes || (await isConfirmed(saved, terminal.io))) return true;
   terminal.message('Nothing was applied.');
   return false;
 }
 
-const isAskable = ({ interactive }: Terminal): boolean => interactive && process.stdin.isTTY === true;
+const isAskable = ({ interactive, io }: Terminal): boolean => interactive && io.stdin.isTTY === true;
 
-async function isConfirmed({ totals }: SavedPlan): Promise<boolean> {
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
+async function isConfirmed({ totals }: SavedPlan, { stdin, stderr }: Io): Promise<boolean> {
+  const asking = createInterface({ input: stdin, output: stderr });
   const interrupt = new AbortController();
   asking.on('SIGINT', () => interrupt.abort());
   const what = `${countOf(totals.requests, 'request')} for ${countOf(totals.targets, 'target')}`;
@@ -89,7 +90,7 @@ async function isConfirmed({ totals }: SavedPlan): Promise<boolean> {
     return answer.trim().toLowerCase() === 'yes';
   } catch (error) {
     // Ctrl-C or the end of the input: the question has no end of line then.
-    process.stderr.write('\n');
+    stderr.write('\n');
     if (interrupt.signal.aborted) throw new InterruptedError('Nothing was applied.', { cause: error });
     return false;
   } finally {

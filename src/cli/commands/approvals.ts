@@ -24,7 +24,7 @@ export async function listApprovals(
   terminal: Terminal,
   options: GlobalOptions & OutputOption,
 ): Promise<number> {
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const waiting = await carryOut(list, opened, {}, localActor());
     return showApprovals(terminal, waiting.map(toApprovalAnswer), options);
   });
@@ -70,12 +70,12 @@ export const decisionOf = ({ batch, target, plan, reason }: DecisionOptions) => 
 });
 
 export const approveRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
-  actOnRun({ command: approve, input: decisionOf(options) }, word, options, (acted) =>
+  actOnRun(terminal, { command: approve, input: decisionOf(options) }, word, options, (acted) =>
     printApproved(acted, terminal, options),
   );
 
 export const rejectRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
-  actOnRun({ command: reject, input: decisionOf(options) }, word, options, ({ run }) =>
+  actOnRun(terminal, { command: reject, input: decisionOf(options) }, word, options, ({ run }) =>
     printRejected(run, terminal),
   );
 

@@ -41,10 +41,10 @@ const columns = [
 
 /** Lists the audit log, newest first. */
 export async function audit(terminal: Terminal, options: AuditOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   // A command that only reads does not start the embedded Redis.
   const page = hasRecords(settings)
-    ? await withRecords(options, settings, (opened) =>
+    ? await withRecords(terminal, options, settings, (opened) =>
         carryOut(listAudit, opened, inputOf(options, opened.clock.now()), localActor()),
       )
     : { lines: [] };

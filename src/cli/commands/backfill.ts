@@ -47,7 +47,7 @@ export interface BackfillOptions extends GlobalOptions, ReasonOption {
  * them.
  */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const policy = await policyNamed(name, settings, terminal);
   accountOf(settings, policy.account);
   const planned = async (opened?: Pick<OpenRecords, 'records' | 'clock'>) => {
@@ -59,11 +59,11 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
   if (options.dryRun) {
     // A dry run does not start the embedded Redis.
     const { span, scheduledTimes } = await (hasRecords(settings)
-      ? withRecords(options, settings, planned)
+      ? withRecords(terminal, options, settings, planned)
       : planned());
     return showBackfill(toBackfillReport(policy, scheduledTimes), span, terminal, options);
   }
-  return withCaretaker(options, settings, async (caretaker) => {
+  return withCaretaker(terminal, options, settings, async (caretaker) => {
     const { span, scheduledTimes } = await planned(caretaker);
     return fireAndFollow(caretaker, policy, { span, scheduledTimes }, terminal, options);
   });

@@ -22,7 +22,7 @@ export async function backup(
   const path = resolve(file);
   if (existsSync(path)) throw new UsageError(`${file} exists already: name a new file.`);
   const { takeBackup } = await import('../../app/backup.ts');
-  const keys = await withRecords(options, settingsOf(options), (opened) =>
+  const keys = await withRecords(terminal, options, settingsOf(terminal, options), (opened) =>
     takeBackup(path, opened, byUs(options)),
   );
   terminal.message(`The records were written to ${file}: ${countOf(keys, 'key')}.`);
@@ -35,10 +35,10 @@ export async function restore(
   options: GlobalOptions & ReasonOption & { replace?: boolean },
 ): Promise<number> {
   const { restoreBackup } = await import('../../app/backup.ts');
-  const { takenAt, runs, held } = await restoreBackup(resolve(file), settingsOf(options), {
+  const { takenAt, runs, held } = await restoreBackup(resolve(file), settingsOf(terminal, options), {
     replace: options.replace ?? false,
     by: byUs(options),
-    log: await commandLog(options),
+    log: await commandLog(terminal, options),
   });
   terminal.message(`The records of ${isoMinute(takenAt)} were restored: ${countOf(runs, 'run')}.`);
   terminal.message(

@@ -15,13 +15,13 @@ import type { Terminal } from '../output/terminal.ts';
  * yet.
  */
 export async function budget(terminal: Terminal, options: GlobalOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const { policies, findings } = await policiesOf(settings);
   if (findings.length > 0) printFindings(findings, terminal);
   const complete = Object.values(settings.accounts).filter(({ baseUrl, token }) => baseUrl && token);
   if (complete.length === 0)
     terminal.message('No account has both a base URL and a token. "caretaker doctor" shows what is missing.');
-  const shown = await withCaretaker(options, settings, async (caretaker) => {
+  const shown = await withCaretaker(terminal, options, settings, async (caretaker) => {
     const all: BudgetReport[] = [];
     for (const { name } of complete) {
       const { client, budget: own } = caretaker.link(name);

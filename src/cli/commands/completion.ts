@@ -22,6 +22,6 @@ export async function completion(
   }
   if (words.length === 0) terminal.data(scripts[shell as Shell]);
   // A candidate such as "token_id=" is no secret.
-  else for (const one of await candidates(program, words)) terminal.data(one, 'values-only');
+  else for (const one of await candidates(terminal, program, words)) terminal.data(one, 'values-only');
   return exit.ok;
 }

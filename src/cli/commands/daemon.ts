@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { openCaretaker } from '../../app/caretaker.ts';
 import { type Daemon, startDaemon } from '../../app/daemon.ts';
 import { type Role, roles } from '../../app/roles.ts';
-import { type Log, openLog } from '../../log.ts';
+import type { Log } from '../../log.ts';
 import { projectOf } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
-import { type GlobalOptions, settingsOf } from '../context.ts';
+import { type GlobalOptions, logTo, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { redisIsUnavailable } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -23,16 +23,18 @@ export async function daemon(
   options: GlobalOptions & { roles: string; port?: number },
 ): Promise<number> {
   const chosen = rolesOf(options.roles);
-  const read = () => withPort(settingsOf(options), options.port);
-  const settings = read();
-  const log = await openLog({
-    level: options.verbose ? 'debug' : 'info',
-    form: process.stderr.isTTY ? 'pretty' : 'json',
-  });
-  const signalled = untilSignal();
+  const { io } = terminal;
+  const read = (config: string | undefined) =>
+    withPort(settingsOf(terminal, { ...options, ...(config !== undefined && { config }) }), options.port);
+  const settings = read(options.config);
+  const log = await logTo(io, options.verbose ? 'debug' : 'info');
+  const signalled = untilSignal(io);
   const caretaker = await openCaretaker({ settings, log });
   const file = settings.file;
-  const config = file === undefined ? {} : { config: { files: [file, join(projectOf(file), '.env')], read } };
+  const config =
+    file === undefined
+      ? {}
+      : { config: { files: [file, join(projectOf(file), '.env')], read: () => read(file) } };
   const running = await startDaemon({ caretaker, roles: chosen, ...config }).catch(async (error: unknown) => {
     await caretaker.close();
     throw error;
@@ -44,7 +46,7 @@ export async function daemon(
   log.info({ signal }, 'stopping: no new work is started, work in progress is being recorded');
   const exitNow = (why: string) => {
     log.warn(`stopped ${why}; the next daemon continues the work in progress`);
-    process.exit(exit.ok);
+    io.exit(exit.ok);
   };
   const timer = setTimeout(
     () => exitNow('before all work was recorded, because the time limit was reached'),
@@ -74,7 +76,7 @@ function reportAddress(
   terminal: Terminal,
   log: Log,
 ): void {
-  if (process.stderr.isTTY)
+  if (terminal.io.stderr.isTTY)
     terminal.message(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
   else
     log.info(

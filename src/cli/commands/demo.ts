@@ -11,8 +11,9 @@ import { loadSettings } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { commandLog, type GlobalOptions, policiesOf, printFindings } from '../context.ts';
 import { exit } from '../exit.ts';
+import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { untilSignal } from '../signals.ts';
+import { onSignals, untilSignal } from '../signals.ts';
 import { watchRun } from '../watch-run.ts';
 
 const SITES = 60;
@@ -40,7 +41,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
   const { paint, message } = terminal;
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-demo-'));
   const service = await startSandbox({ sites: SITES, speed: SPEED, rateLimit: REQUESTS });
-  const interruption = handleSignals();
+  const interruption = handleSignals(terminal.io);
   try {
     message(
       `The demo uses a simulated account with ${SITES} sites at ${service.url}. Time and request budget are ${SPEED} times as fast as in the real service.`,
@@ -49,7 +50,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
     const { policies, findings } = await policiesOf(settings);
     printFindings(findings, terminal);
     if (findings.length > 0) return exit.badInput;
-    const caretaker = await openCaretaker({ settings, log: await commandLog(options) });
+    const caretaker = await openCaretaker({ settings, log: await commandLog(terminal, options) });
     try {
       message(`Redis: ${caretaker.redis.where}, only for this demo.`);
       let code: number = exit.ok;
@@ -78,7 +79,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
       }
       if (code === exit.ok)
         message('\nDemo: every policy ended as expected. All failures above are simulated.');
-      if (!terminal.interactive || !process.stdout.isTTY) return code;
+      if (!terminal.interactive || !terminal.io.stdout.isTTY) return code;
       await keepRunning(caretaker, terminal);
       return code;
     } finally {
@@ -107,19 +108,13 @@ async function findUnexpected({ records }: Caretaker, run: string): Promise<stri
 /**
  * Notes the first signal, so that everything the demo started is stopped. The second one exits immediately.
  */
-function handleSignals() {
+function handleSignals(io: Io) {
   let received = false;
-  const onSignal = () => {
-    if (received) process.exit(exit.interrupted);
+  const removeHandlers = onSignals(io, () => {
+    if (received) io.exit(exit.interrupted);
     received = true;
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
-  return {
-    received: () => received,
-    removeHandlers() {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
-    },
-  };
+  });
+  return { received: () => received, removeHandlers };
 }
 
 /**
@@ -154,6 +149,6 @@ async function keepRunning(caretaker: Caretaker, terminal: Terminal): Promise<vo
   terminal.message(
     'The daemon keeps running, and policies run at their scheduled times. Press Ctrl-C to stop.',
   );
-  await untilSignal();
+  await untilSignal(terminal.io);
   await running.stop();
 }

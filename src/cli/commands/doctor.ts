@@ -60,7 +60,7 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
     checks.push(...more);
     if (isForPeople(options)) for (const check of more) terminal.data(line(check, terminal));
   };
-  const settings = checkSettings(options, report);
+  const settings = checkSettings(terminal, options, report);
   if (settings) {
     await checkPolicies(settings, report);
     await checkDataFolder(settings, report);
@@ -88,9 +88,9 @@ function line({ what, state, message }: Check, { paint, dataColumns }: Terminal)
   return `${marks[state]}  ${wrapped(sentence, room).replaceAll('\n', `\n${' '.repeat(MARK)}`)}`;
 }
 
-function checkSettings(options: GlobalOptions, report: Report): Settings | undefined {
+function checkSettings(terminal: Terminal, options: GlobalOptions, report: Report): Settings | undefined {
   try {
-    const settings = settingsOf(options);
+    const settings = settingsOf(terminal, options);
     const { warnings, file = 'the built-in defaults (no file)' } = settings;
     report(
       warnings.length === 0
@@ -166,7 +166,7 @@ async function checkRedisAndAccounts(
 ): Promise<void> {
   const names = Object.keys(settings.accounts);
   let redis: Awaited<ReturnType<typeof connectRedis>>;
-  const log = await commandLog(options);
+  const log = await commandLog(terminal, options);
   try {
     redis = await connectRedis(settings.redis, settings.dataDir, log);
   } catch (error) {

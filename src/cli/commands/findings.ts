@@ -33,11 +33,11 @@ type ReadPage = (input: object) => Promise<FindingsAnswer>;
 
 /** Lists findings, the most severe first. */
 export async function findings(terminal: Terminal, options: FindingsOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const nothing: FindingsAnswer = { findings: [], next: null };
   // A command that only reads does not start the embedded Redis.
   const found = hasRecords(settings)
-    ? await withRecords(options, settings, (opened) =>
+    ? await withRecords(terminal, options, settings, (opened) =>
         collectFindings(options, async (input) => {
           const page = await carryOut(listFindingsCommand, opened, input, localActor());
           return { findings: page.findings.map(toFindingReport), next: page.next ?? null };
@@ -61,7 +61,7 @@ export async function acknowledge(
   site: string,
   options: AcknowledgeOptions,
 ): Promise<number> {
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const input = acknowledgementOf(policy, site, options, opened.clock.now());
     const found = await asUsage(carryOut(acknowledgeFindings, opened, input, localActor()));
     printAcknowledged(found.map(toFindingReport), terminal);
@@ -81,7 +81,7 @@ export async function unacknowledge(
   options: UnacknowledgeOptions,
 ): Promise<number> {
   const { account, about, reason } = options;
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const input = { policy, account, site, about, reason };
     const found = await asUsage(carryOut(unacknowledgeFindings, opened, input, localActor()));
     printUnacknowledged(found.length, terminal);

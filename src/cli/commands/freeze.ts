@@ -34,7 +34,7 @@ export interface FreezeOptions extends GlobalOptions, UntilOptions {
  * A client or a tag is looked up first, which costs a request per 100 of them in each account.
  */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const scope = scopeOf(options);
   const begin = async (deps: BaseDeps & NameDeps) => {
     const until = needEnd(options, deps.clock.now());
@@ -45,9 +45,9 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
     printFrozen(begun, terminal);
     return exit.ok;
   };
-  if (Object.keys(scope).length > 0) return withCaretaker(options, settings, begin);
+  if (Object.keys(scope).length > 0) return withCaretaker(terminal, options, settings, begin);
   // Everything has no name to look up, so neither the jobs nor a client of the service is loaded.
-  return withRecords(options, settings, (opened) => begin({ ...opened, ...noNames }));
+  return withRecords(terminal, options, settings, (opened) => begin({ ...opened, ...noNames }));
 }
 
 const noNames: NameDeps = {
@@ -102,10 +102,12 @@ export function printFrozen(
 
 /** Lists the active freezes. */
 export async function freezes(terminal: Terminal, options: GlobalOptions & OutputOption): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   // A command that only reads does not start the embedded Redis.
   const active = hasRecords(settings)
-    ? await withRecords(options, settings, ({ records, clock }) => records.freeze.active(clock.now()))
+    ? await withRecords(terminal, options, settings, ({ records, clock }) =>
+        records.freeze.active(clock.now()),
+      )
     : [];
   await showFreezes(active, terminal, options);
   return exit.ok;
@@ -140,7 +142,7 @@ export async function unfreeze(
   id: string | undefined,
   options: GlobalOptions & ReasonOption,
 ): Promise<number> {
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const input = { freeze: id ?? 'everything', reason: options.reason };
     const { ended } = await carryOut(endFreeze, opened, input, localActor()).catch((error: unknown) => {
       throw error instanceof NotFoundError ? new UsageError(error.message) : error;

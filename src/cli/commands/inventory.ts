@@ -23,7 +23,7 @@ export async function saveInventory(
   file: string | undefined,
   options: SaveInventoryOptions,
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const { accountOf } = await import('../../settings/account.ts');
   const { saveInventory: save } = await import('../../offline/inventory/save.ts');
   const { checkWritable, writeInventory } = await import('../../offline/inventory/file.ts');
@@ -39,7 +39,7 @@ export async function saveInventory(
   // Before any request is spent.
   if (file !== undefined) checkWritable(file);
 
-  const saved = await withCaretaker(options, settings, ({ link, clock, registry }) => {
+  const saved = await withCaretaker(terminal, options, settings, ({ link, clock, registry }) => {
     const { client } = link(account.name);
     const onRead: Parameters<typeof save>[0]['onRead'] = ({ operation, items }) =>
       terminal.show(items ? `${operation}: ${countOf(items.length, 'item')}` : operation);

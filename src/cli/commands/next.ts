@@ -22,7 +22,7 @@ export async function next(
   names: readonly string[],
   options: GlobalOptions & { days: number; limit: number },
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const loaded = await policiesOf(settings);
   const collect = async (records?: Records, now = Date.now()) => {
     const kept = records ? (await keptByDaemons(records, now)).map(({ policy }) => policy) : [];
@@ -39,7 +39,7 @@ export async function next(
   };
   // A command that only reads does not start the embedded Redis.
   const found = hasRecords(settings)
-    ? await withRecords(options, settings, ({ records, clock }) => collect(records, clock.now()))
+    ? await withRecords(terminal, options, settings, ({ records, clock }) => collect(records, clock.now()))
     : await collect();
   await showUpcoming(found, terminal, options);
   if (names.length === 0) printFindings(loaded.findings, terminal);

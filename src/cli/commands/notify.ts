@@ -17,11 +17,12 @@ export async function listNotifications(
   terminal: Terminal,
   options: GlobalOptions & { state?: DeliveryState; to?: string; limit: number },
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const { state, to, limit } = options;
   // A command that only reads does not start the embedded Redis.
   const found = hasRecords(settings)
     ? await withRecords(
+        terminal,
         options,
         settings,
         async (opened) =>
@@ -73,7 +74,7 @@ export async function resendNotifications(
   ids: string[],
   options: GlobalOptions & ReasonOption,
 ): Promise<number> {
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     for (const delivery of ids) {
       const input = { delivery, reason: options.reason };
       await carryOut(resendDelivery, opened, input, localActor()).catch((error: unknown) => {
@@ -91,7 +92,7 @@ export async function testReceiver(
   name: string,
   options: GlobalOptions,
 ): Promise<number> {
-  const { notifications } = settingsOf(options);
+  const { notifications } = settingsOf(terminal, options);
   const receiver = notifications[name];
   if (!receiver) {
     const hint = suggestionFor(name, Object.keys(notifications));

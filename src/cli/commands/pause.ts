@@ -44,10 +44,10 @@ export async function pausePolicies(
   words: string[],
   options: PauseOptions,
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const loaded = await policiesOf(settings);
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
-  await withRecords(options, settings, async (opened) => {
+  await withRecords(terminal, options, settings, async (opened) => {
     const { records, clock } = opened;
     const at = clock.now();
     const kept = await readKept(records, at);
@@ -126,10 +126,10 @@ export async function resumePolicies(
   words: string[],
   options: GlobalOptions & ReasonOption & Selector,
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const loaded = await policiesOf(settings);
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
-  await withRecords(options, settings, async (opened) => {
+  await withRecords(terminal, options, settings, async (opened) => {
     const { records, clock } = opened;
     const now = clock.now();
     const states = await records.policies.many(words);

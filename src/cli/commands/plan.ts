@@ -79,12 +79,12 @@ async function planned(
   if (name === undefined)
     throw new UsageError('Name the policy to plan, or a file with a saved plan: --show FILE.');
   checkOptions(options);
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const policy = await policyNamed(name, settings, terminal);
   if (inventory !== undefined) return planOver(terminal, policy, settings, { ...options, inventory });
   const { baseUrl } = accountOf(settings, policy.account);
   if (out === undefined) {
-    const preview = await withCaretaker(options, settings, ({ engine }) =>
+    const preview = await withCaretaker(terminal, options, settings, ({ engine }) =>
       engine.preview(policy, options.target),
     );
     await showPlan(preview, terminal, options);
@@ -92,7 +92,9 @@ async function planned(
   }
   const expiresMs = needExpiry(expires);
   const saving = { only: options.target, expiresMs, baseUrl, version };
-  const made = await withCaretaker(options, settings, ({ engine }) => engine.planToSave(policy, saving));
+  const made = await withCaretaker(terminal, options, settings, ({ engine }) =>
+    engine.planToSave(policy, saving),
+  );
   return saveAndShow(made, out, terminal, options);
 }
 

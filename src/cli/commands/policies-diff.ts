@@ -30,13 +30,13 @@ const NEXT_COMPARED = 3;
  * @throws {InvalidFilesError} when the files here have errors.
  */
 export async function diffPolicies(terminal: Terminal, options: DiffOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const { loadJobs } = await import('../../app/jobs.ts');
   const registry = await loadJobs();
   const at = timeOf(options.at);
   const here = await policiesOf(settings);
   if (here.findings.length > 0) throw new InvalidFilesError(here.findings);
-  const [before, now] = await otherSide(options, settings);
+  const [before, now] = await otherSide(terminal, options, settings);
   const targetsOf = options.inventory
     ? await openTargets(options.inventory, { settings, registry, ...(at === undefined ? {} : { at }) })
     : undefined;
@@ -70,13 +70,17 @@ function timeOf(text: string | undefined): number | undefined {
 }
 
 /** The policies to compare with, and the time. */
-async function otherSide(options: DiffOptions, settings: Settings): Promise<[PolicyVersions, number]> {
+async function otherSide(
+  terminal: Terminal,
+  options: DiffOptions,
+  settings: Settings,
+): Promise<[PolicyVersions, number]> {
   const { against } = options;
   if (against !== undefined) {
     const load = (dir: string) => policiesOf({ ...settings, policiesDir: dir });
     return [await policiesAgainst(against, settings, load), Date.now()];
   }
-  return withRecords(options, settings, async ({ records, clock }) => [
+  return withRecords(terminal, options, settings, async ({ records, clock }) => [
     await activePolicies(records, clock.now()),
     clock.now(),
   ]);

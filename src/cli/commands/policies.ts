@@ -65,9 +65,9 @@ export async function listPolicies(
   terminal: Terminal,
   options: GlobalOptions & { graph?: boolean },
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const { policies, findings, ignored } = await policiesOf(settings);
-  const { rows, freezes } = await rowsOf(policies, settings, options);
+  const { rows, freezes } = await rowsOf(terminal, policies, settings, options);
   const none = `There are no policies in ${settings.policiesDir}.`;
   await showPolicies(rows, none, terminal, options);
   printFindings(findings, terminal);
@@ -149,6 +149,7 @@ function withChainTimes(rows: readonly PolicyRow[]): PolicyRow[] {
 }
 
 async function rowsOf(
+  terminal: Terminal,
   policies: readonly Policy[],
   settings: Settings,
   options: GlobalOptions,
@@ -173,7 +174,7 @@ async function rowsOf(
       rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())),
       freezes: [],
     };
-  return withRecords(options, settings, async ({ records, clock }) => {
+  return withRecords(terminal, options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const names = new Set(policies.map(({ name }) => name));
     const kept = (await keptByDaemons(records, now)).filter(({ name }) => !names.has(name));
@@ -246,7 +247,7 @@ export async function showPolicy(
   name: string,
   options: GlobalOptions & { expanded?: boolean },
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const loaded = await policiesOf(settings);
   const own = loaded.policies.find((policy) => policy.name === name);
   if (options.expanded) {
@@ -257,7 +258,7 @@ export async function showPolicy(
   const registry = await loadJobs();
   // A command that only reads does not start the embedded Redis.
   const definition = hasRecords(settings)
-    ? await withRecords(options, settings, async ({ records, clock }) => {
+    ? await withRecords(terminal, options, settings, async ({ records, clock }) => {
         const kept = own
           ? undefined
           : (await keptByDaemons(records, clock.now())).find((one) => one.name === name);

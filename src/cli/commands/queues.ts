@@ -10,7 +10,7 @@ import { type Terminal, table } from '../output/terminal.ts';
 
 /** Shows the numbers of waiting and active entries, and which queues are paused. */
 export async function showQueues(terminal: Terminal, options: GlobalOptions): Promise<number> {
-  return withQueues(options, async (queues) => {
+  return withQueues(terminal, options, async (queues) => {
     const [counts, paused] = await Promise.all([queues.counts(), queues.paused()]);
     const rows = Object.entries(counts).map(([queue, { waiting, active }]) => ({
       queue,
@@ -39,7 +39,7 @@ export async function resumeQueues(
   terminal: Terminal,
   options: GlobalOptions & ReasonOption,
 ): Promise<number> {
-  return withQueues(options, async (queues, opened) => {
+  return withQueues(terminal, options, async (queues, opened) => {
     const input = { reason: options.reason };
     const { resumed } = await carryOut(resume, { ...opened, queues }, input, localActor());
     terminal.message(resumed.length === 0 ? 'No queue was paused.' : `Resumed: ${resumed.join(', ')}.`);
@@ -48,6 +48,7 @@ export async function resumeQueues(
 }
 
 async function withQueues(
+  terminal: Terminal,
   options: GlobalOptions,
   use: (
     queues: ReturnType<typeof import('../../queue/queues.ts').openQueues>,
@@ -55,7 +56,7 @@ async function withQueues(
   ) => Promise<number>,
 ): Promise<number> {
   const { openQueues } = await import('../../queue/queues.ts');
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const { redis, log } = opened;
     const queues = openQueues(redis.store, log);
     try {

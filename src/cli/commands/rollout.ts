@@ -7,12 +7,12 @@ import type { Terminal } from '../output/terminal.ts';
 type Options = GlobalOptions & ReasonOption;
 
 export const skipPause = (terminal: Terminal, word: string, options: Options): Promise<number> =>
-  actOnRun({ command: skip, input: { reason: options.reason } }, word, options, (acted) =>
+  actOnRun(terminal, { command: skip, input: { reason: options.reason } }, word, options, (acted) =>
     printSkipped(acted, terminal),
   );
 
 export const resumeRun = (terminal: Terminal, word: string, options: Options): Promise<number> =>
-  actOnRun({ command: resume, input: { reason: options.reason } }, word, options, (acted) =>
+  actOnRun(terminal, { command: resume, input: { reason: options.reason } }, word, options, (acted) =>
     printResumed(acted, terminal),
   );
 

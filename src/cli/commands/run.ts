@@ -41,13 +41,13 @@ export async function run(
     ReasonOption & { dryRun?: boolean; target?: string[]; detach?: boolean; ignoreFreeze?: true },
 ): Promise<number> {
   if (options.dryRun) return plan(terminal, name, options);
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const policy = await policyNamed(name, settings, terminal).catch(async (error: unknown) => {
     if (error instanceof InvalidFilesError) await printKept(name, settings, options, terminal);
     throw error;
   });
   accountOf(settings, policy.account);
-  return withCaretaker(options, settings, async (caretaker) => {
+  return withCaretaker(terminal, options, settings, async (caretaker) => {
     const { records, clock } = caretaker;
     if (options.detach) await needWorker(caretaker);
     const pause = pauseAt(await records.policies.state(name), clock.now());
@@ -84,7 +84,7 @@ async function printKept(
 ): Promise<void> {
   if (!hasRecords(settings)) return;
   // The error in the file must be reported even when Redis cannot be reached.
-  const kept = await withRecords(options, settings, ({ records, clock }) =>
+  const kept = await withRecords(terminal, options, settings, ({ records, clock }) =>
     keptByDaemons(records, clock.now()),
   ).catch(() => []);
   const one = kept.find((policy) => policy.name === name);

@@ -25,7 +25,7 @@ import { runNamed } from '../run-id.ts';
 import { targetsOf, watchRun } from '../watch-run.ts';
 import { watchOrDetach } from './run.ts';
 
-type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];
+type Opened = Parameters<Parameters<typeof withCaretaker>[3]>[0];
 
 /** Cancels a run. If no other process works on it, follows work in flight to its end. */
 export async function cancelRun(
@@ -33,7 +33,7 @@ export async function cancelRun(
   word: string,
   options: GlobalOptions & ReasonOption & { force?: boolean; leaveTasks?: boolean },
 ): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     const { id, account, status } = await runNamed(caretaker.records, word);
     if (options.force) return forceEnd(caretaker, id, terminal, options);
     // Read before cancelling: once the run has ended, there may be no active process.
@@ -116,7 +116,7 @@ export async function retryRun(
   word: string,
   options: GlobalOptions & ReasonOption & { detach?: boolean; ignoreFreeze?: true },
 ): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     const { id } = await runNamed(caretaker.records, word);
     if (options.detach) await needWorker(caretaker);
     const input = { run: id, ignore_freeze: options.ignoreFreeze, reason: options.reason };
@@ -131,7 +131,7 @@ export const releaseRun = (
   word: string,
   options: GlobalOptions & ReasonOption,
 ): Promise<number> =>
-  actOnRun({ command: release, input: { reason: options.reason } }, word, options, (acted) =>
+  actOnRun(terminal, { command: release, input: { reason: options.reason } }, word, options, (acted) =>
     printReleased(acted, terminal),
   );
 
@@ -149,7 +149,7 @@ export function printReleased({ id, activeProcess, howToContinue }: Acted, { mes
  * @throws {RunError} when it has already ended.
  */
 export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     const run = await runNamed(caretaker.records, word);
     await carryOut(nudge, caretaker, { run: run.id }, localActor());
     const isCancelled = run.ending === 'cancelled';

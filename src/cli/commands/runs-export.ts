@@ -14,7 +14,7 @@ export async function exportRun(
   options: GlobalOptions & { output: Format },
 ): Promise<number> {
   needLines(word, options.output);
-  return withRecords(options, settingsOf(options), async ({ records }) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async ({ records }) => {
     const run = await runNamed(records, word);
     const stepNames = stepNamesOf(run);
     async function* rows() {

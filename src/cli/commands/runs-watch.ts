@@ -12,7 +12,7 @@ import { runNamed } from '../run-id.ts';
 import { untilSignal } from '../signals.ts';
 import { Progress, printAwaiting, printEnd, targetsOf } from '../watch-run.ts';
 
-type Opened = Parameters<Parameters<typeof withRecords>[2]>[0];
+type Opened = Parameters<Parameters<typeof withRecords>[3]>[0];
 
 const POLL_INTERVAL_MS = 500;
 /** Until then a daemon may be starting, or its lease passing to another one. */
@@ -27,10 +27,10 @@ export async function watchRunOf(
   word: string | undefined,
   options: GlobalOptions,
 ): Promise<number> {
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const run = await runNamed(opened.records, word ?? 'last');
     const interrupt = new AbortController();
-    void untilSignal().then(() => interrupt.abort());
+    void untilSignal(terminal.io).then(() => interrupt.abort());
     const last = await untilEnded(opened, run, terminal, interrupt.signal);
     if (isFinal(last.status)) {
       const { loadJobs } = await import('../../app/jobs.ts');

@@ -45,7 +45,7 @@ const listColumns = [
 /** Lists runs, newest first. */
 export async function listRuns(terminal: Terminal, options: ListOptions): Promise<number> {
   const status = statusOf(options.status);
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   if (!hasRecords(settings)) {
     // A command that only reads does not start the embedded Redis.
     if (options.policy) await policyNamed(options.policy, settings, terminal);
@@ -53,7 +53,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     await show(terminal, options, { value: [], columns: listColumns, text: () => terminal.message(none) });
     return exit.ok;
   }
-  return withRecords(options, settings, async (opened) => {
+  return withRecords(terminal, options, settings, async (opened) => {
     const { records, clock } = opened;
     const { policy } = options;
     const since = sinceOf(options.since, clock.now());
@@ -167,7 +167,7 @@ export async function showRun(
   word: string,
   options: GlobalOptions & ShowOptions,
 ): Promise<number> {
-  return withRecords(options, settingsOf(options), async (opened) => {
+  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const { records } = opened;
     const run = await runNamed(records, word);
     if (options.target !== undefined)

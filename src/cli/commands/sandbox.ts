@@ -60,7 +60,7 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
     host,
     port,
   );
-  const signalled = untilSignal();
+  const signalled = untilSignal(terminal.io);
   terminal.data(`listening ${service.url}`);
   terminal.message('To use it, in another terminal:');
   // A server that listens on all addresses is reached on the loopback address.

@@ -13,7 +13,7 @@ import type { Terminal } from '../output/terminal.ts';
 
 /** Runs the tests of policies, without network or Redis. */
 export async function test(terminal: Terminal, files: string[], options: GlobalOptions): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const folder = join(settings.policiesDir, '..', 'tests');
   const named = files.length > 0 ? files : testFilesIn(folder);
   if (named.length === 0)

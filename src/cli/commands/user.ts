@@ -25,7 +25,7 @@ export async function addUser(
   options: PasswordOptions & RoleOptions,
 ): Promise<number> {
   needName(name);
-  if (knownIn(options, 'users')?.includes(name))
+  if (knownIn(terminal, options, 'users')?.includes(name))
     throw new UsageError(
       `There is a user "${name}" already: "caretaker user passwd ${name}" prints a new hash.`,
     );
@@ -39,7 +39,7 @@ export async function changePassword(
   options: PasswordOptions,
 ): Promise<number> {
   needName(name);
-  const known = knownIn(options, 'users');
+  const known = knownIn(terminal, options, 'users');
   if (known && !known.includes(name)) {
     const hint = suggestionFor(name, known);
     throw new UsageError(`There is no user "${name}" under access.users${hint ? `: ${hint}` : '.'}`);
@@ -53,7 +53,7 @@ async function printHash(
   { stdin }: PasswordOptions,
   more: readonly string[],
 ): Promise<number> {
-  const password = await newPassword(stdin === true);
+  const password = await newPassword(terminal.io, stdin === true);
   const lines = [`password_hash: ${await hashPassword(password)}`, ...more];
   print(terminal, ['users', name], lines);
   return exit.ok;
@@ -66,7 +66,7 @@ export async function makeToken(
   options: GlobalOptions & RoleOptions,
 ): Promise<number> {
   needName(name);
-  if (knownIn(options, 'tokens')?.includes(name))
+  if (knownIn(terminal, options, 'tokens')?.includes(name))
     terminal.message(`This replaces the token "${name}" once its new hash is in the configuration.`);
   const token = newToken();
   // Not on standard output, which is redirected into files.
@@ -89,10 +89,10 @@ function needName(name: string): void {
 }
 
 /** The names in the configuration; undefined when it cannot be read, which is no reason not to make a hash. */
-function knownIn(options: GlobalOptions, kind: 'users' | 'tokens'): string[] | undefined {
+function knownIn(terminal: Terminal, options: GlobalOptions, kind: 'users' | 'tokens'): string[] | undefined {
   let settings: Settings;
   try {
-    settings = settingsOf(options);
+    settings = settingsOf(terminal, options);
   } catch (error) {
     if (error instanceof CaretakerError) return undefined;
     throw error;

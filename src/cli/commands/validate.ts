@@ -14,7 +14,7 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
   const findings: Diagnostic[] = [];
   let settings: Settings | undefined;
   try {
-    settings = settingsOf(options);
+    settings = settingsOf(terminal, options);
   } catch (error) {
     if (error instanceof InvalidFilesError) findings.push(...error.findings);
     // Policy files can be checked without a configuration.

@@ -16,7 +16,7 @@ export async function why(
   when: string,
   options: GlobalOptions,
 ): Promise<number> {
-  const settings = settingsOf(options);
+  const settings = settingsOf(terminal, options);
   const explained = async (opened?: Parameters<typeof explain>[0], now = Date.now()) => {
     const policy = await findActivePolicy(name, settings, opened, now);
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
@@ -25,7 +25,7 @@ export async function why(
   };
   // A command that only reads does not start the embedded Redis.
   const explanation = hasRecords(settings)
-    ? await withRecords(options, settings, ({ records, clock }) => explained(records, clock.now()))
+    ? await withRecords(terminal, options, settings, ({ records, clock }) => explained(records, clock.now()))
     : await explained();
   await showExplanation(explanation, terminal, options);
   return exit.ok;

@@ -1,12 +1,20 @@
 /** The words that can come next on a command line, from the command tree. */
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import type { Terminal } from '../output/terminal.ts';
 import { type Known, valuesOf } from './values.ts';
 
 /** The candidates for the last word. Never fails: what cannot be read gives no candidates. */
-export async function candidates(program: CommandUnknownOpts, words: readonly string[]): Promise<string[]> {
+export async function candidates(
+  terminal: Pick<Terminal, 'io'>,
+  program: CommandUnknownOpts,
+  words: readonly string[],
+): Promise<string[]> {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? '';
-  const at = before[0] === 'help' ? { ...walk(program, before.slice(1)), help: true } : walk(program, before);
+  const at =
+    before[0] === 'help'
+      ? { ...walk(program, before.slice(1)), help: true, terminal }
+      : { ...walk(program, before), terminal };
   const [, long, value] = /^(--[\w-]+)=(.*)$/s.exec(typed) ?? [];
   if (long !== undefined && value !== undefined) {
     const option = optionsOf(at.command, program).find((one) => one.long === long);
@@ -26,6 +34,7 @@ interface Place {
   open?: Option | undefined;
   /** The values of options by their names. */
   options: Readonly<Record<string, string>>;
+  terminal: Pick<Terminal, 'io'>;
   /** After `help`, only commands follow. */
   help?: boolean;
 }
@@ -35,7 +44,7 @@ const optionsOf = (command: CommandUnknownOpts, program: CommandUnknownOpts): re
 ];
 
 /** Finds the command that the words select, with its arguments and options so far. */
-function walk(program: CommandUnknownOpts, words: readonly string[]): Place {
+function walk(program: CommandUnknownOpts, words: readonly string[]): Omit<Place, 'terminal'> {
   let command = program;
   const given: string[] = [];
   const options: Record<string, string> = {};
@@ -76,12 +85,13 @@ function listed(values: readonly string[], typed: string): string[] {
     .map((one) => start + one);
 }
 
-const knownAt = ({ command, given, options, typed }: Place & { typed: string }): Known => ({
+const knownAt = ({ command, given, options, typed, terminal }: Place & { typed: string }): Known => ({
   command: command.name(),
   parent: command.parent?.name(),
   given,
   typed,
   config: options['config'],
+  terminal,
 });
 
 async function wordsOf(program: CommandUnknownOpts, place: Place & { typed: string }): Promise<string[]> {

@@ -2,6 +2,7 @@
 import type { OperationId } from '../../contract/operations.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { settingsOf } from '../context.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { runIds } from './run-ids.ts';
 import { scripts } from './scripts.ts';
 
@@ -15,6 +16,7 @@ export interface Known {
   typed: string;
   /** The file of `--config`. */
   config: string | undefined;
+  terminal: Pick<Terminal, 'io'>;
 }
 
 /** Values of an argument or an option. Files have none: the shell completes them. */
@@ -31,7 +33,8 @@ export async function valuesOf(name: string, known: Known): Promise<readonly str
 
 type Source = (known: Known) => Promise<readonly string[]>;
 
-const settingsFor = ({ config }: Known): Settings => settingsOf(config === undefined ? {} : { config });
+const settingsFor = ({ config, terminal }: Known): Settings =>
+  settingsOf(terminal, config === undefined ? {} : { config });
 
 const policies: Source = async (known) => {
   const { policiesOf } = await import('../context.ts');

@@ -7,10 +7,13 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { scrub, withoutValues } from '../../secrets.ts';
 import { visible, visibleJson, visibleLine } from '../../text.ts';
 import { columnsOf, widthOf, wrapped } from '../../yaml/width.ts';
+import type { Io } from '../io.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
+  /** What lies below: the streams, the variables and the signals of the process. */
+  readonly io: Io;
   /**
    * Prints a line of data on standard output. With `values-only`, only secret values of this process are
    * hidden, not what merely looks like a secret: for help texts that contain names such as `token=`.
@@ -37,13 +40,14 @@ export interface Terminal {
   readonly messageColumns: number | undefined;
 }
 
-/** The terminal of this process. */
-export function openTerminal(): Terminal {
-  const interactive = process.stderr.isTTY === true && process.env['CI'] !== 'true';
-  const wanted = !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+/** The terminal of a command line. */
+export function openTerminal(io: Io): Terminal {
+  const { env, stdout, stderr } = io;
+  const interactive = stderr.isTTY === true && env['CI'] !== 'true';
+  const wanted = !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   const colorOn = (stream: { isTTY?: boolean }) => wanted && stream.isTTY === true;
   // Text is painted if either stream shows colours. They are removed for a stream that does not.
-  const color = colorOn(process.stderr) || colorOn(process.stdout);
+  const color = colorOn(stderr) || colorOn(stdout);
   const forStream = (stream: { isTTY?: boolean }, text: string, redact?: 'values-only') =>
     shownWith(
       colorOn(stream) ? '\u001b[$1m' : '',
@@ -51,35 +55,36 @@ export function openTerminal(): Terminal {
     );
   let shown = false;
   const clear = () => {
-    if (shown) process.stderr.write('\r\u001b[K');
+    if (shown) stderr.write('\r\u001b[K');
     shown = false;
   };
-  const columns = process.stderr.columns ?? 100;
+  const columns = stderr.columns ?? 100;
   return {
+    io,
     interactive,
     color,
     columns,
-    dataColumns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    messageColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
+    dataColumns: stdout.isTTY ? stdout.columns : undefined,
+    messageColumns: stderr.isTTY ? stderr.columns : undefined,
     data(text, redact) {
       clear();
-      process.stdout.write(`${forStream(process.stdout, text, redact)}\n`);
+      stdout.write(`${forStream(stdout, text, redact)}\n`);
     },
     json(value) {
       clear();
-      process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
+      stdout.write(`${visibleJson(value, stdout.isTTY ? 2 : 0)}\n`);
     },
     print(text) {
       clear();
-      process.stdout.write(`${text}\n`);
+      stdout.write(`${text}\n`);
     },
     message(text, redact) {
       clear();
-      process.stderr.write(`${forStream(process.stderr, text, redact)}\n`);
+      stderr.write(`${forStream(stderr, text, redact)}\n`);
     },
     show(text) {
       if (!interactive) return;
-      process.stderr.write(`\r\u001b[K${forStream(process.stderr, cut(visibleLine(text), columns - 1))}`);
+      stderr.write(`\r\u001b[K${forStream(stderr, cut(visibleLine(text), columns - 1))}`);
       shown = true;
     },
     clear,

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { version } from '../../app/version.ts';
 import type { GlobalOptions } from '../context.ts';
+import type { Io, Output } from '../io.ts';
 import { type Format, formats } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -31,7 +32,7 @@ type NoneMissing<Options, Declared> =
 
 export type Program = ReturnType<typeof rootCommand>;
 
-export const rootCommand = () =>
+export const rootCommand = ({ stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>) =>
   new Command('caretaker')
     .description('Manages fleets of remote content-management sites by policies.')
     .version(version, '--version', 'print the version')
@@ -44,8 +45,17 @@ export const rootCommand = () =>
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command...]', 'show the help of a command')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeErr: (text) => process.stderr.write(text) })
+    .configureOutput(outputTo(stdout, stderr))
     .exitOverride();
+
+/** Help and errors of commander, as wide as the terminal. */
+const outputTo = (stdout: Output, stderr: Output) => ({
+  writeOut: (text: string) => void stdout.write(text),
+  writeErr: (text: string) => void stderr.write(text),
+  getOutHelpWidth: () => widthIn(stdout),
+  getErrHelpWidth: () => widthIn(stderr),
+});
+const widthIn = ({ isTTY, columns }: Output): number => (isTTY && columns) || 80;
 
 export const reason = () => new Option('--reason <text>', 'the reason, shown in the audit log');
 export const ignoreFreeze = () => new Option('--ignore-freeze', 'start the run even during a freeze');

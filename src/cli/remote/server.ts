@@ -8,6 +8,7 @@ import { CaretakerError, fileFaultOf, systemCodeOf } from '../../errors.ts';
 import { keepSecret } from '../../secrets.ts';
 import { parsedJson } from '../../text.ts';
 import { UsageError } from '../exit.ts';
+import type { Io } from '../io.ts';
 
 /** The server cannot be reached, or something else answers at its address. */
 export class ServerError extends CaretakerError {
@@ -49,7 +50,7 @@ const RETRY_INTERVAL_MS = 1_000;
  *
  * @throws {UsageError} for an address that is none, or without a token.
  */
-export function openServer(address: string, env = process.env): Server {
+export function openServer(address: string, env: Io['env']): Server {
   const base = URL.canParse(address) ? new URL(address) : undefined;
   if (!base || !/^https?:$/.test(base.protocol))
     throw new UsageError(

@@ -7,6 +7,7 @@ import type { RunReport } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { onSignals } from '../signals.ts';
 import {
   isStalled,
   Progress,
@@ -73,9 +74,7 @@ export async function follow(
   isWaiting: (run: Run) => boolean,
 ): Promise<{ run: Run; isInterrupted: boolean }> {
   const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const removeHandlers = onSignals(terminal.io, () => stop.abort());
   try {
     const progress = new Progress(terminal, systemClock);
     let run = first;
@@ -87,7 +86,6 @@ export async function follow(
     progress.end(run);
     return { run, isInterrupted: stop.signal.aborted };
   } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
+    removeHandlers();
   }
 }

@@ -1,0 +1,28 @@
+/** What a command line uses of its process. Tests pass their own, to run commands in theirs. */
+
+export interface Input extends NodeJS.ReadableStream {
+  isTTY?: boolean;
+  setRawMode?(isRaw: boolean): unknown;
+}
+
+export interface Output extends NodeJS.WritableStream {
+  isTTY?: boolean;
+  columns?: number;
+  /** The descriptor, if it is a file of the system. */
+  fd?: number;
+}
+
+/**
+ * The streams, the variables, the signals and the end of the process; `process` itself is one. The working folder
+ * is not part of it: the system has one for each process, and relative names of files are from there.
+ */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  on(signal: 'SIGINT' | 'SIGTERM', handle: () => void): unknown;
+  off(signal: 'SIGINT' | 'SIGTERM', handle: () => void): unknown;
+  /** Ends the process without waiting for anything. */
+  exit(code: number): never;
+}
