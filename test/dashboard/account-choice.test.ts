@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { aSchedule } from '../support/builders.ts';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
@@ -21,11 +21,10 @@ import {
 } from './world.ts';
 
 const PASSWORD_OF_ALL = 'the same for everybody';
-let passwordHash: string;
+const passwordHash = cheapHash(PASSWORD_OF_ALL);
 let browser: Browser;
 let world: World;
 beforeAll(async () => {
-  passwordHash = await hashPassword(PASSWORD_OF_ALL);
   if (!withoutBrowser) browser = await launch();
 });
 afterAll(() => browser?.close());

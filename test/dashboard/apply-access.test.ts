@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
 import { hashToken, newToken } from '../../src/access/token.ts';
 import { createRegistry } from '../../src/job/registry.ts';
@@ -26,7 +26,7 @@ const tokens = new Map(callers.map((caller) => [caller, newToken()]));
 const sessions = new Map<Caller, string>();
 let world: World;
 beforeAll(async () => {
-  const passwordHash = await hashPassword(PASSWORD_OF_ALL);
+  const passwordHash = cheapHash(PASSWORD_OF_ALL);
   const people = callers.map((name) => {
     const grants: Grant[] =
       name === 'limited'

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { openBudget } from '../../src/budget/budget.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aSchedule } from '../support/builders.ts';
@@ -106,7 +106,7 @@ test('says which policies do not fit into the budget, and for which that is not 
 });
 
 test('somebody with limits sees the names of their own policies only, and all requests', async () => {
-  const passwordHash = await hashPassword('the same for everybody');
+  const passwordHash = cheapHash('the same for everybody');
   const clock = await startWith([aPolicy('inside'), aPolicy('outside')], {
     password: null,
     accounts: async () => [anAccount()],

@@ -1,7 +1,7 @@
 /** Several policies at once: who may, what becomes of each, the price, and what the audit log has of it. */
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import type { Grant } from '../../src/access/principal.ts';
 import { aSchedule } from '../support/builders.ts';
 import {
@@ -23,10 +23,7 @@ const grants: Readonly<Record<string, Grant[]>> = {
   mixed: [{ role: 'viewer' }, { role: 'operator', accounts: ['hotels'] }],
   vera: [{ role: 'viewer' }],
 };
-let passwordHash: string;
-beforeAll(async () => {
-  passwordHash = await hashPassword(PASSWORD_OF_ALL);
-});
+const passwordHash = cheapHash(PASSWORD_OF_ALL);
 let world: World;
 afterEach(() => world.stop());
 

@@ -1,7 +1,7 @@
 /** The page of findings: what is wrong in the fleet, by policy and severity, then each finding. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
 import { aPolicy, aRun, ended, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
@@ -156,7 +156,7 @@ test('somebody with limits sees the findings of what they cover, and nothing of 
     if (query === '') expect(rowsOf(html, 'findings')).toEqual([expect.stringContaining('in.example')]);
   }
 });
-const passwordHash = await hashPassword('words of ana');
+const passwordHash = cheapHash('words of ana');
 
 const textsOf = async (paths: readonly string[]) => {
   const ask = await world.signedIn();

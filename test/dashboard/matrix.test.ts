@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
 import { hashToken, newToken } from '../../src/access/token.ts';
 import { announcementOf } from '../support/announcement-of.ts';
@@ -68,7 +68,7 @@ beforeAll(async () => {
         ? []
         : [{ role: caller }];
   const people = callers.filter((caller) => caller !== 'nobody');
-  const passwordHash = await hashPassword(PASSWORD_OF_ALL);
+  const passwordHash = cheapHash(PASSWORD_OF_ALL);
   for (const caller of people) tokens.set(caller, newToken());
   world = await startWorld({
     policies: () => [aPolicy('inside'), aPolicy('outside', { account: 'account-outside' })],

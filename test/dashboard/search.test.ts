@@ -1,7 +1,7 @@
 /** The search of the dashboard: what it finds, for whom, and how one gets there. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { workedOn } from '../support/worked-on.ts';
 import { aPolicy, aRun, ended, PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
@@ -112,7 +112,7 @@ test('a site is found as long as any run of it is stored', async () => {
 });
 
 test('somebody with limits finds nothing of others', async () => {
-  const passwordHash = await hashPassword(PASSWORD);
+  const passwordHash = cheapHash(PASSWORD);
   world = await startWorld({
     password: null,
     policies: () => [aPolicy('inside'), aPolicy('outside')],

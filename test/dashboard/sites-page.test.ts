@@ -1,7 +1,7 @@
 /** The page of sites: which ones the records know, how each did last, and what is open on it. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import type { Target } from '../../src/run/run.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
@@ -106,7 +106,7 @@ test('without sites the page says when one is listed', async () => {
 });
 
 test('somebody with limits sees the sites of what they cover, with the results of those runs alone', async () => {
-  const passwordHash = await hashPassword('words of ana');
+  const passwordHash = cheapHash('words of ana');
   const grants = [{ role: 'viewer' as const, policies: ['inside'] }];
   world = await startWorld({
     clock: heldClock(),

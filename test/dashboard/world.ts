@@ -148,8 +148,12 @@ export async function startWorld({
     await opened();
     throw error;
   });
-  const ask = (path: string, init: RequestInit = {}) =>
-    fetch(`${dashboard.url}${path}`, { redirect: 'manual', ...init });
+  const ask = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    // To compress a page takes as long as to make it.
+    if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
+    return fetch(`${dashboard.url}${path}`, { redirect: 'manual', ...init, headers });
+  };
   return {
     dashboard,
     records,

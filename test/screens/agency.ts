@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashPassword } from '../../src/access/password-hash.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
@@ -49,7 +49,7 @@ export async function openAgency(
   };
   const inbox = await startInbox();
   const settings = {
-    ...(await settingsOf(services, redis, folder, policiesDir, requestsPerMinute)),
+    ...settingsOf(services, redis, folder, policiesDir, requestsPerMinute),
     notifications: receiversAt(inbox.url),
   };
   const log = keptLog();
@@ -102,14 +102,14 @@ const receiversAt = (url: string): Settings['notifications'] => ({
   'team-chat': { name: 'team-chat', webhook: { url: `${url}/team-chat` }, group_wait: 0 },
 });
 
-async function settingsOf(
+function settingsOf(
   services: Agency['services'],
   redis: TestRedis,
   dataDir: string,
   policiesDir: string,
   requestsPerMinute: number,
-): Promise<Settings> {
-  const passwordHash = await hashPassword(PASSWORD);
+): Settings {
+  const passwordHash = cheapHash(PASSWORD);
   return {
     accounts: Object.fromEntries(
       Object.entries(services).map(([name, { url, token }]) => [

@@ -1,7 +1,7 @@
 /** What an open page receives: only what changed on it, and nothing that its reader may not see. */
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../../src/access/access.ts';
-import { hashPassword } from '../../../src/access/password-hash.ts';
+import { cheapHash } from '../../support/cheap-hash.ts';
 import type { Grant } from '../../../src/access/principal.ts';
 import { applyDelta } from '../../../src/dashboard/client/page-text.ts';
 import type { Run } from '../../../src/run/run.ts';
@@ -20,10 +20,7 @@ import {
 } from '../world.ts';
 
 const WORD = 'correct horse battery';
-let passwordHash: string;
-beforeAll(async () => {
-  passwordHash = await hashPassword(WORD);
-});
+const passwordHash = cheapHash(WORD);
 let world: World;
 afterEach(() => world.stop());
 

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { noAccess } from '../../../src/access/access.ts';
+import { hashPassword } from '../../../src/access/password-hash.ts';
+import { Authenticator } from '../../../src/dashboard/auth/authenticator.ts';
+
+// Only real hashes show this: each check costs a tenth of a second.
+test('an unknown name takes as long as a known one', async () => {
+  const passwordHash = await hashPassword('correct horse battery');
+  const users = [{ name: 'ana', passwordHash, grants: [] }];
+  const authenticator = new Authenticator(undefined, () => ({ ...noAccess, users }));
+  /** The work of a check; unlike its duration, it does not depend on what else the machine does. */
+  const workOf = async (name: string) => {
+    const works: number[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const before = process.cpuUsage();
+      expect(await authenticator.identify(name, 'a wrong password')).toBeUndefined();
+      const { user, system } = process.cpuUsage(before);
+      works.push(user + system);
+    }
+    return Math.min(...works);
+  };
+
+  const [known, unknown] = [await workOf('ana'), await workOf('nobody')];
+
+  expect(unknown).toBeGreaterThan(known / 2);
+  expect(unknown).toBeLessThan(known * 2);
+});
