@@ -15,6 +15,7 @@ export default defineConfig({
     // A worker loads each module once, for all of its files: loading them again for each file takes more time
     // than most tests. So a module keeps no state, except the one that `between-files.ts` clears.
     isolate: false,
+    globalSetup: ['test/dashboard/browser-of-run.ts'],
     setupFiles: ['test/support/between-files.ts'],
     // What is compiled is kept for the next run.
     experimental: { fsModuleCache: true },

@@ -1,9 +1,9 @@
 /** One account alone, chosen in the top bar: what each page shows then, and to whom. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { aSchedule } from '../support/builders.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
 import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
@@ -23,17 +23,21 @@ import {
 const PASSWORD_OF_ALL = 'the same for everybody';
 const passwordHash = cheapHash(PASSWORD_OF_ALL);
 let browser: Browser;
-let world: World;
+/** Only read by the tests, but for the last one. */
+let both: World;
 beforeAll(async () => {
   if (!withoutBrowser) browser = await launch();
+  both = await start();
 });
-afterAll(() => browser?.close());
-afterEach(() => world?.stop());
+afterAll(async () => {
+  await browser?.close();
+  await both.stop();
+});
 
 /** Two accounts, each with a policy, a run with a failed site, and a finding. */
-async function start(accounts = ['hotels', 'shops']): Promise<void> {
+async function start(accounts = ['hotels', 'shops']): Promise<World> {
   const grants = [{ role: 'viewer' as const, accounts: ['hotels'] }];
-  world = await startWorld({
+  const world = await startWorld({
     access: () => ({ ...noAccess, users: [{ name: 'hugo', passwordHash, grants }] }),
     accounts: async () => accounts.map((account) => anAccount({ account })),
     policies: () => accounts.map((account) => aPolicy(`sync-${account}`, { account, schedule: aSchedule() })),
@@ -49,6 +53,7 @@ async function start(accounts = ['hotels', 'shops']): Promise<void> {
     const target = `found-in-${account}`;
     await findIn(world.records, { policy, account, at: now, found: [{ target }] });
   }
+  return world;
 }
 
 /** The content of a page, without the frame around it. */
@@ -57,8 +62,7 @@ const mainOf = (html: string): string => html.slice(html.indexOf('<main'), html.
 const pages = ['/', '/policies', '/runs', '/findings', '/sites', '/schedule', '/budget'];
 
 test.each(pages)('%s shows only the account of the address, and all accounts without one', async (path) => {
-  await start();
-  const ask = await world.signedIn();
+  const ask = await both.signedIn();
   const all = mainOf(await (await ask(path)).text());
   const one = mainOf(await (await ask(`${path}?account=hotels`)).text());
   const none = mainOf(await (await ask(`${path}?account=no-such-account`)).text());
@@ -71,32 +75,31 @@ test.each(pages)('%s shows only the account of the address, and all accounts wit
 });
 
 test('the choice has only the accounts that the reader may see, and the address of another one shows nothing', async () => {
-  await start();
-  const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', {
+  const answer = await postForm(both.ask, both.dashboard.url, '/sign-in', {
     name: 'hugo',
     password: PASSWORD_OF_ALL,
   });
   const headers = { cookie: sessionOf(answer), accept: 'text/html' };
   for (const path of pages) {
-    const html = await (await world.ask(path, { headers })).text();
+    const html = await (await both.ask(path, { headers })).text();
     expect(html).not.toContain('shops');
     // It is the only one: there is nothing to choose.
     expect(html).not.toContain('account-menu');
-    expect(mainOf(await (await world.ask(`${path}?account=shops`, { headers })).text())).not.toMatch(
+    expect(mainOf(await (await both.ask(`${path}?account=shops`, { headers })).text())).not.toMatch(
       /sync-shops|site-of-shops|found-in-shops/,
     );
   }
 });
 
 test('with one account there is no choice', async () => {
-  await start(['hotels']);
+  const world = await start(['hotels']);
+  onTestFinished(world.stop);
   const ask = await world.signedIn();
   for (const path of pages) expect(await (await ask(path)).text()).not.toContain('account-menu');
 });
 
 test('the counters of the sidebar count the account that the page shows', async () => {
-  await start();
-  const ask = await world.signedIn();
+  const ask = await both.signedIn();
   const sidebar = async (path: string) => {
     const html = await (await ask(path)).text();
     return textOf(html.slice(html.indexOf('<nav class="side"'), html.indexOf('</nav>')));
@@ -105,14 +108,13 @@ test('the counters of the sidebar count the account that the page shows', async 
   expect(await sidebar('/runs?account=hotels')).toMatch(/Runs 1 .*Findings 1 /);
 });
 
-const open = (path: string): Promise<Page> => openPage(browser, world.dashboard.url, path);
+const open = (path: string): Promise<Page> => openPage(browser, both.dashboard.url, path);
 
 test.skipIf(withoutBrowser)(
   'an account is chosen in the top bar, stays chosen from page to page, and all are shown again',
   async () => {
-    await start();
     const page = await open('/runs?status=failed');
-    const complaints = complaintsOf(page, world.dashboard.url);
+    const complaints = complaintsOf(page, both.dashboard.url);
 
     await page.getByRole('button', { name: 'Account: All accounts' }).click();
     await page.getByRole('link', { name: 'hotels', exact: true }).click();
@@ -139,12 +141,11 @@ test.skipIf(withoutBrowser)(
 );
 
 test.skipIf(withoutBrowser)('a page of one account stays so when it is brought up to date', async () => {
-  await start();
   const page = await open('/?account=hotels');
   const now = Date.now();
   for (const account of ['shops', 'hotels']) {
     const run = aRun({ id: `new.${account}`, policy: `sync-${account}`, account, createdAt: now });
-    await remember(world.records, run, [ended('a', 'succeeded')]);
+    await remember(both.records, run, [ended('a', 'succeeded')]);
   }
   await page.getByText('1 of 1').first().waitFor();
   expect(await page.locator('main').textContent()).not.toContain('shops');

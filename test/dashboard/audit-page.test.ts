@@ -65,23 +65,6 @@ test.skipIf(withoutBrowser)(
   },
 );
 
-test.skipIf(withoutBrowser)(
-  'a long reason ends with its line, and the page does not scroll sideways',
-  async () => {
-    world = await startWorld();
-    const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
-    for (const count of [8, 12, 16, 24, 40])
-      await world.records.audit.append({ ...line, act: `long-${count}`, why: words(count) }, 86_400_000);
-    for (const width of [834, 1024, 1440]) {
-      const viewport = { width, height: 800 };
-      const page = await openPage(browser, world.dashboard.url, '/audit', { viewport });
-      const widest = await page.evaluate('document.documentElement.scrollWidth');
-      expect([width, widest]).toEqual([width, width]);
-      await page.context().close();
-    }
-  },
-);
-
 test('a line without a result says that the act may have happened', async () => {
   world = await startWorld();
   await world.records.audit.append({ ...line, result: 'requested' }, 86_400_000);

@@ -1,8 +1,10 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
-import { aPolicy, aRun, ended, remember, showDaemon, startWorld, type World } from './world.ts';
+import { LONG_NAME, startBusyWorld } from './busy-world.ts';
+import { launch, openPage, withoutBrowser } from './chromium.ts';
+import { axeOf, layoutOf, onPages } from './judged-pages.ts';
+import { aPolicy, aRun, ended, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
 
 let browser: Browser;
 let world: World;
@@ -10,7 +12,10 @@ beforeAll(async () => {
   if (!withoutBrowser) browser = await launch();
 });
 afterAll(() => browser?.close());
-afterEach(() => world?.stop());
+afterEach(async () => {
+  for (const context of browser?.contexts() ?? []) await context.close();
+  await world?.stop();
+});
 
 const schedule = {
   cron: ['0 2 * * *'],
@@ -27,7 +32,11 @@ const open = (path: string, options: BrowserContextOptions = {}): Promise<Page> 
 test.skipIf(withoutBrowser)('a person signs in and watches a run to its end', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [ended('a', 'succeeded')]);
-  const page = await open(`/runs/${aRun().id}`);
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(`${world.dashboard.url}/runs/${aRun().id}`);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`**/runs/${aRun().id}`);
   await page.getByRole('heading', { name: 'nightly-sync running' }).waitFor();
 
   await world.records.runs.move(aRun(), 'stopped', { at: Date.now(), detail: 'A limit tripped.' });
@@ -143,58 +152,32 @@ test.skipIf(withoutBrowser)(
   },
 );
 
+// Only a browser lays out a page. The long suite judges every page at every width and in both themes.
 test.skipIf(withoutBrowser)(
-  'no page has console errors, requests to other hosts, or content wider than a phone',
+  'on a phone and on a desk, full pages fit, and neither axe nor the console has anything to report',
   async () => {
-    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
-    await showDaemon(world.records, ['worker', 'scheduler']);
-    world.health.brokenFiles = [
-      {
-        file: 'config/policies/a-file-with-a-very-long-name-indeed.yaml',
-        errors: [{ place: 'a.yaml:3:5', message: 'There is no key "croon".', frame: '> 3 | croon: x' }],
-        since: Date.now(),
-        active: ['nightly-sync'],
-        kept: [],
-      },
-    ];
-    await remember(world.records, aRun(), [ended('a', 'failed'), ended('b', 'succeeded')]);
-    await world.records.runs.move(aRun(), 'partial', { at: Date.now() });
-    const page = await open('/', { viewport: { width: 390, height: 800 } });
-    const complaints = complaintsOf(page, world.dashboard.url);
-
-    const paths = [
-      '/',
-      '/policies',
-      '/runs',
-      `/runs/${aRun().id}`,
-      `/runs/${aRun().id}/retry`,
-      '/system',
-      '/policies/nightly-sync',
-    ];
-    const more = [
-      '/policies/nightly-sync/run',
-      '/policies/nightly-sync/pause',
-      `/targets/default/b?run=${aRun().id}`,
-    ];
-    for (const path of [...paths, ...more]) {
-      await page.goto(`${world.dashboard.url}${path}`);
-      await page.waitForLoadState('load');
-      const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-      expect({ path, overhang }).toEqual({ path, overhang: 0 });
-    }
-    await page.goto(`${world.dashboard.url}/queues`);
-    await page
-      .frameLocator('iframe')
-      .getByRole('link', { name: /actions/ })
-      .first()
-      .waitFor();
-    expect(complaints).toEqual([]);
-
-    await page.getByRole('button', { name: 'Menu', exact: true }).click();
-    await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
+    const busy = await startBusyWorld();
+    world = busy.world;
+    const find = async (page: Page) => [...(await layoutOf(page)), ...(await axeOf(page))];
+    const paths = ['/', `/runs/${LONG_NAME}.20260730T020000Z`, '/audit'];
+    expect(busy.paths).toEqual(expect.arrayContaining(paths));
+    for (const look of [
+      { width: 390, colorScheme: 'dark' },
+      { width: 1440, colorScheme: 'light' },
+    ] as const)
+      expect(await onPages(browser, world.dashboard.url, paths, look, find)).toEqual([]);
   },
 );
+
+test.skipIf(withoutBrowser)('on a phone the pages are in a menu', async () => {
+  world = await startWorld();
+  const page = await open('/runs', { viewport: { width: 390, height: 800 } });
+
+  await page.getByRole('button', { name: 'Menu', exact: true }).click();
+  await page.getByRole('link', { name: 'Overview' }).click();
+
+  await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
+});
 
 test.skipIf(withoutBrowser)(
   'a page can be used with the keyboard alone, and every field has a label',
@@ -214,66 +197,6 @@ test.skipIf(withoutBrowser)(
     await page.getByRole('status').getByText('nightly-sync is paused.').waitFor();
     const { pause } = await world.records.policies.state('nightly-sync');
     expect(pause).toMatchObject({ reason: 'An incident' });
-  },
-);
-
-test.skipIf(withoutBrowser)(
-  'the steps of a target are a list that follows the work, step by step',
-  async () => {
-    world = await startWorld();
-    const steps = ['note', 'site-sync', 'api-call'].map((name) => ({ name, job: name }));
-    const { id } = aRun();
-    const run = aRun({ policyJson: JSON.stringify({ ...aPolicy('nightly-sync'), steps }) });
-    await remember(world.records, run, [aTarget('a')]);
-    const page = await open(`/targets/default/a?run=${id}`);
-    const list = page.getByRole('listitem').filter({ hasText: /^(note|site-sync|api-call): / });
-    expect(await list.allTextContents()).toEqual([
-      'note: not started',
-      'site-sync: not started',
-      'api-call: not started',
-    ]);
-
-    const [dispatched] = await world.records.targets.dispatch(id, Date.now(), 1);
-    const claimed = dispatched && (await world.records.targets.claim(run, dispatched, Date.now()));
-    const { fence = 0 } = claimed?.target ?? {};
-    const startedAt = Date.now();
-    const done = [
-      { reason: 'done', at: startedAt, detail: 'The note was made.' },
-      { reason: 'adopted', at: startedAt, taskId: 'task-7' },
-    ] as const;
-    await world.records.targets.move(
-      run,
-      aTarget('a', { state: 'waiting', fence, startedAt, steps: done.slice(0, 1) }),
-      { from: ['acting'], at: startedAt, dueAt: startedAt },
-    );
-    // Only ends are reported to open pages at once.
-    await page.reload();
-    await expect
-      .poll(() => list.allTextContents())
-      .toEqual(['note: succeeded. The note was made.', 'site-sync: in progress', 'api-call: not started']);
-
-    const failed = {
-      state: 'ended',
-      outcome: 'failed',
-      reason: 'rejected',
-      detail: 'It was refused.',
-    } as const;
-    await world.records.targets.move(
-      run,
-      aTarget('a', { ...failed, fence, startedAt, finishedAt: startedAt, steps: [...done] }),
-      { from: ['waiting'], at: startedAt },
-    );
-    await expect
-      .poll(() => list.allTextContents())
-      .toEqual([
-        'note: succeeded. The note was made.',
-        expect.stringMatching(/^site-sync: succeeded \(adopted .+\) task task-7$/),
-        'api-call: failed',
-      ]);
-    // The page of the run has the same list, in the line of the target.
-    await page.goto(`${world.dashboard.url}/runs/${id}`);
-    await page.locator('td summary').first().click();
-    await expect.poll(() => list.count()).toBe(3);
   },
 );
 

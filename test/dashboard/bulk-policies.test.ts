@@ -1,9 +1,9 @@
 /** Several policies at once: who may, what becomes of each, the price, and what the audit log has of it. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import type { Grant } from '../../src/access/principal.ts';
 import { aSchedule } from '../support/builders.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import {
   anAccount,
   aPolicy,

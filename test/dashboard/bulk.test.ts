@@ -1,10 +1,10 @@
 /** Several runs at once: who may, what becomes of each, and what the audit log has of it. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import type { Grant } from '../../src/access/principal.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';
 import { aTarget } from '../support/builders.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { anAccount, aRun, ended, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
 
 const PASSWORD_OF_ALL = 'the same for everybody';

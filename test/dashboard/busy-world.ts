@@ -197,6 +197,13 @@ export async function startBusyWorld(): Promise<BusyWorld> {
       message: 'anna may not do this.',
     },
     { ...line, what: 'sign-in', result: 'done' },
+    // Each is cut off in another place, depending on the width.
+    ...[8, 12, 16, 24, 40].map((words) => ({
+      ...line,
+      what: 'policies.pause',
+      result: 'done' as const,
+      why: Array.from({ length: words }, () => 'word').join(' '),
+    })),
   ];
   for (const [index, act] of acts.entries())
     await records.audit.append({ ...act, act: `act-${index}`, at: now - HOUR }, 400 * 24 * HOUR);

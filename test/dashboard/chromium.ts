@@ -1,8 +1,11 @@
 /** The browser of the tests, when one is installed. */
 import { accessSync, constants } from 'node:fs';
+import { get } from 'node:http';
 import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { PASSWORD } from './world.ts';
+import { inject } from 'vitest';
+import { PASSWORD, postForm, sessionOf } from './world.ts';
 
 const executable = findChromium();
 
@@ -11,12 +14,18 @@ export const withoutBrowser = executable === undefined && process.env['CI'] !== 
 if (withoutBrowser)
   process.stderr.write('SKIPPED: no chromium is installed, so the dashboard is not tried in a browser\n');
 
-export function launch(): Promise<Browser> {
-  const args = '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking';
-  return chromium.launch({
-    executablePath: executable ?? 'chromium',
-    args: [...args.split(' '), '--disable-component-update', '--disable-sync'],
+/** The browser of the whole run (`browser-of-run.ts`), with contexts of one's own. Closing it ends those alone. */
+export async function launch(): Promise<Browser> {
+  const endpoint = await new Promise<string>((resolve, reject) => {
+    const path = `/?executable=${encodeURIComponent(executable ?? 'chromium')}`;
+    get({ socketPath: inject('browserSocket'), path }, (answer) => {
+      text(answer).then(
+        (body) => (answer.statusCode === 200 ? resolve(body) : reject(new Error(body))),
+        reject,
+      );
+    }).on('error', reject);
   });
+  return chromium.connect(endpoint);
 }
 
 /** A page of a user who has signed in, at an address. */
@@ -27,11 +36,12 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
+  const ask = (to: string, init?: RequestInit) => fetch(url + to, { redirect: 'manual', ...init });
+  const session = sessionOf(await postForm(ask, url, '/sign-in', { password: PASSWORD }));
+  const [name = '', value = ''] = session.split('=');
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);
   const page = await context.newPage();
   await page.goto(`${url}${path}`);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${url}${path}`);
   return page;
 }
 

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
 import { hashToken, newToken } from '../../src/access/token.ts';
 import { announcementOf } from '../support/announcement-of.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { deliverAbout } from './deliver-about.ts';
 import {
   anAccount,
@@ -240,9 +240,18 @@ test('what limits do not cover is not found, and nothing of it is shown or chang
   expect(await stateOfRecords()).toEqual(before);
 });
 
+/**
+ * Whether the request shows something of its own. Nobody is identified where everybody is admitted; a program is
+ * admitted by the same rule as a person once it is identified, so one role and the limits are enough.
+ */
+const isTelling = ({ row, caller, as }: Request): boolean =>
+  row.allowed['nobody'] === true
+    ? caller === 'nobody'
+    : as === 'person' || ['admin', 'limited'].includes(caller);
+
 test('what the table allows is admitted', async () => {
   const wrong: string[] = [];
-  for (const one of requests.filter(isAllowed)) {
+  for (const one of requests.filter(isAllowed).filter(isTelling)) {
     const { status } = await statusOf(one, 'inside');
     if (!isAdmitted(status) || status >= 500) wrong.push(told(one, status));
   }

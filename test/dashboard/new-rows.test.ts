@@ -1,4 +1,7 @@
-/** A live list that somebody reads further down: new rows wait, and rows that changed are marked. */
+/**
+ * A live list that somebody reads further down: new rows wait, and rows that changed are marked. Each test adds runs of its
+ * own to the same list.
+ */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
@@ -9,18 +12,24 @@ import { aPolicy, aRun, remember, startWorld, type World } from './world.ts';
 let browser: Browser;
 let world: World;
 beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
+  if (withoutBrowser) return;
+  browser = await launch();
+  world = await startWorld({ policies: () => [aPolicy('stale-backups')] });
+  for (let at = 1; at <= OLDEST; at += 1) await addRun(`sync.${at}`, at);
 });
-afterAll(() => browser?.close());
-afterEach(() => world?.stop());
+afterEach(async () => {
+  for (const context of browser?.contexts() ?? []) await context.close();
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
 
 /** Of the oldest run, minutes ago. */
 const OLDEST = 50;
 
 /** The list of so many runs, as somebody sees it who has scrolled to its end. */
 async function readTheEnd(options: BrowserContextOptions = {}): Promise<Page> {
-  world = await startWorld();
-  for (let at = 1; at <= OLDEST; at += 1) await addRun(`sync.${at}`, at);
   const page = await openPage(browser, world.dashboard.url, '/runs', {
     viewport: { width: 1440, height: 600 },
     ...options,
@@ -67,32 +76,31 @@ test.skipIf(withoutBrowser)(
   'who goes back to the head of the list sees the new runs there, and the key n shows them too',
   async () => {
     const page = await readTheEnd();
-    await addRun('new.1');
+    await addRun('newer.1');
     await page.getByRole('button', { name: '1 new runs: show them' }).waitFor();
 
     await page.evaluate('scrollTo(0, 0)');
-    await linkOf(page, 'new.1').waitFor();
+    await linkOf(page, 'newer.1').waitFor();
     expect(await page.locator('#new-rows button').count()).toBe(0);
 
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    await addRun('new.2');
+    await addRun('newer.2');
     await page.getByRole('button', { name: '1 new runs: show them' }).waitFor();
     await page.keyboard.press('n');
-    await linkOf(page, 'new.2').waitFor();
-    expect(await page.evaluate('document.activeElement.closest("tr").dataset.key')).toBe('new.2');
+    await linkOf(page, 'newer.2').waitFor();
+    expect(await page.evaluate('document.activeElement.closest("tr").dataset.key')).toBe('newer.2');
   },
 );
 
 test.skipIf(withoutBrowser)('at the head of the list new runs are added at once', async () => {
   const page = await readTheEnd();
   await page.evaluate('scrollTo(0, 0)');
-  await addRun('new.1');
-  await linkOf(page, 'new.1').waitFor();
+  await addRun('newest.1');
+  await linkOf(page, 'newest.1').waitFor();
   expect(await page.locator('#new-rows button').count()).toBe(0);
 });
 
 test.skipIf(withoutBrowser)('new findings wait in the same way, wherever they are in the list', async () => {
-  world = await startWorld({ policies: () => [aPolicy('stale-backups')] });
   const old = Array.from({ length: 40 }, (_, at) => ({ target: `old-${at}` }));
   await findIn(world.records, { at: Date.now() - 3_600_000, found: old });
   const page = await openPage(browser, world.dashboard.url, '/findings', {
@@ -131,8 +139,8 @@ test.skipIf(withoutBrowser)('nothing is marked for somebody who asked for less m
   const page = await readTheEnd({ reducedMotion: 'reduce' });
   await page.evaluate(HOLD);
 
-  await world.records.runs.move(aRun({ id: 'sync.30' }), 'blocked', { at: Date.now() });
+  await world.records.runs.move(aRun({ id: 'sync.29' }), 'blocked', { at: Date.now() });
 
-  await page.getByRole('link', { name: 'blocked sync.30' }).waitFor();
+  await page.getByRole('link', { name: 'blocked sync.29' }).waitFor();
   expect(await marked(page)).toEqual([]);
 });

@@ -1,12 +1,12 @@
 /** Acts on pages that a role does not permit have the same line in the audit log as those of the HTTP API. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { hashToken, newToken } from '../../src/access/token.ts';
 import { systemClock } from '../../src/clock.ts';
 import { methodOf } from '../../src/control/command.ts';
 import { routes } from '../../src/dashboard/http/routes.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { deliverAbout } from './deliver-about.ts';
 import { aPolicy, aRun, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
 

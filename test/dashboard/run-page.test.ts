@@ -5,7 +5,7 @@ import { paceOf, readEnds } from '../../src/dashboard/queries/pace.ts';
 import { openReader } from '../../src/dashboard/queries/reader.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aTarget } from '../support/builders.ts';
-import { aRun, ended, remember, startWorld, type World } from './world.ts';
+import { aPolicy, aRun, ended, remember, startWorld, textOf, type World } from './world.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.now();
@@ -94,4 +94,67 @@ test('a site whose state cannot be read is shown with its history, and says why 
   expect(text).toContain('Not known: ');
   expect(text).toContain('no account can be asked here');
   expect(text).toMatch(/Failed attempts 2 .*Ended/);
+});
+
+test('the steps of a target are a list that follows the work, on its own page and on that of its run', async () => {
+  world = await startWorld();
+  const { records } = world;
+  const steps = ['note', 'site-sync', 'api-call'].map((name) => ({ name, job: name }));
+  const { id } = aRun();
+  const run = aRun({ policyJson: JSON.stringify({ ...aPolicy('nightly-sync'), steps }) });
+  await remember(records, run, [aTarget('a')]);
+  const ask = await world.signedIn();
+  const listOn = async (path: string) =>
+    (await (await ask(path)).text())
+      .split(/<li(?= |>)/)
+      .map((item) =>
+        textOf(`<li${item.split('</li>')[0]}`)
+          .trim()
+          .replaceAll(' : ', ': ')
+          .replaceAll(' . ', '. '),
+      )
+      .filter((item) => /^(note|site-sync|api-call)\b/.test(item));
+  const ofTarget = `/targets/default/a?run=${id}`;
+  expect(await listOn(ofTarget)).toEqual([
+    'note: not started',
+    'site-sync: not started',
+    'api-call: not started',
+  ]);
+
+  const [dispatched] = await records.targets.dispatch(id, Date.now(), 1);
+  const claimed = dispatched && (await records.targets.claim(run, dispatched, Date.now()));
+  const { fence = 0 } = claimed?.target ?? {};
+  const startedAt = Date.now();
+  const done = [
+    { reason: 'done', at: startedAt, detail: 'The note was made.' },
+    { reason: 'adopted', at: startedAt, taskId: 'task-7' },
+  ] as const;
+  await records.targets.move(
+    run,
+    aTarget('a', { state: 'waiting', fence, startedAt, steps: done.slice(0, 1) }),
+    { from: ['acting'], at: startedAt, dueAt: startedAt },
+  );
+  expect(await listOn(ofTarget)).toEqual([
+    'note: succeeded. The note was made.',
+    'site-sync: in progress',
+    'api-call: not started',
+  ]);
+
+  const failed = {
+    state: 'ended',
+    outcome: 'failed',
+    reason: 'rejected',
+    detail: 'It was refused.',
+  } as const;
+  await records.targets.move(
+    run,
+    aTarget('a', { ...failed, fence, startedAt, finishedAt: startedAt, steps: [...done] }),
+    { from: ['waiting'], at: startedAt },
+  );
+  for (const path of [ofTarget, `/runs/${id}`])
+    expect(await listOn(path), path).toEqual([
+      'note: succeeded. The note was made.',
+      expect.stringMatching(/^site-sync: succeeded \(adopted .+\) task task-7$/),
+      'api-call: failed',
+    ]);
 });

@@ -1,9 +1,9 @@
 /** The page of the schedule: what becomes of scheduled times and what is predicted, by a clock that is held. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aSchedule } from '../support/builders.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import {
   anAccount,

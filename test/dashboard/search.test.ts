@@ -1,8 +1,8 @@
 /** The search of the dashboard: what it finds, for whom, and how one gets there. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { createRegistry } from '../../src/job/registry.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { workedOn } from '../support/worked-on.ts';
 import { aPolicy, aRun, ended, PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
 

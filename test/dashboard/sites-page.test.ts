@@ -1,8 +1,8 @@
 /** The page of sites: which ones the records know, how each did last, and what is open on it. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import type { Target } from '../../src/run/run.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
 import { workedOn } from '../support/worked-on.ts';

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Access, noAccess, type User } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { hashToken, newToken } from '../../src/access/token.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { heldClock } from '../support/held-clock.ts';
 import { PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
 
@@ -104,10 +104,10 @@ test('a token admits its program to the addresses of programs, even while attemp
   expect((await world.ask('/metrics', { headers: bearer })).status).toBe(200);
 });
 
-test('500 wrong passwords from 30 addresses: at most 40 are checked, and the right one is accepted elsewhere', async () => {
+test('90 wrong passwords from 30 addresses: at most 40 are checked, and the right one is accepted elsewhere', async () => {
   const clock = heldClock();
   world = await startWorld({ clock, access: () => ({ ...noAccess, users: [ana] }) });
-  const guesses = Array.from({ length: 500 }, (_, at) =>
+  const guesses = Array.from({ length: 90 }, (_, at) =>
     statusFrom(`127.0.1.${(at % 30) + 1}`, { name: 'ana', password: `wrong ${at}` }),
   );
   const owner = statusFrom('127.0.0.1', { name: 'ana', password: ANAS });

@@ -48,8 +48,9 @@ const { status } = spawnSync(
   [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
+    '--config=vitest.long.config.ts',
     '--disable-console-intercept=true',
-    'test/screens/screens.test.ts',
+    'test/screens/screens.long.test.ts',
   ],
   {
     cwd: root,

@@ -47,6 +47,8 @@ export interface Cutting {
   until?: (run: Run) => boolean;
   /** What happens when all runs are there. */
   meanwhile?(world: World): void;
+  /** It is cut after every so many commands. Default: after each; in `npm test`, after every twentieth. */
+  every?: number;
   /** What the process does that is cut. */
   act(caretaker: Caretaker, run: Run, targets: readonly Target[]): Promise<unknown>;
 }
@@ -82,13 +84,10 @@ export const notedBy = ({ sandbox }: World, policy: string): string[] =>
       .flatMap((content) => (content === policy ? [id] : [])),
   );
 
-/** `npm test` cuts only after every twentieth command. */
-const EVERY = sampleOf(20, 1);
-
 /** Cuts a process after each of its commands: how many there are is found out with a run of its own. */
 export async function cutEverywhere(
   world: World,
-  { policy, until, meanwhile, act }: Cutting,
+  { policy, until, meanwhile, act, every = sampleOf(20, 1) }: Cutting,
 ): Promise<CutRun[]> {
   const prepared = async (names: readonly string[]): Promise<Run[]> => {
     const fired = await Promise.all(names.map((name) => world.fire(noting(name, policy))));
@@ -108,7 +107,7 @@ export async function cutEverywhere(
   const first = whole && (await once(whole, Number.POSITIVE_INFINITY));
   expect(first?.done, 'what is not cut is done').toBe(true);
   const commands = first?.after ?? 0;
-  const cutsAt = Array.from({ length: commands }, (_, after) => after).filter((after) => after % EVERY === 0);
+  const cutsAt = Array.from({ length: commands }, (_, after) => after).filter((after) => after % every === 0);
   const runs = await prepared(cutsAt.map((after) => `cut-after-${after}`));
   meanwhile?.(world);
   const cuts: CutRun[] = [];

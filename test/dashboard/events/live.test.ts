@@ -1,11 +1,12 @@
 /** What an open page receives: only what changed on it, and nothing that its reader may not see. */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../../src/access/access.ts';
-import { cheapHash } from '../../support/cheap-hash.ts';
 import type { Grant } from '../../../src/access/principal.ts';
 import { applyDelta } from '../../../src/dashboard/client/page-text.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aTarget } from '../../support/builders.ts';
+import { fastClock } from '../../support/caretaker.ts';
+import { cheapHash } from '../../support/cheap-hash.ts';
 import {
   anAccount,
   aPolicy,
@@ -15,7 +16,7 @@ import {
   postForm,
   remember,
   sessionOf,
-  startWorld,
+  startWorld as startAnyWorld,
   type World,
 } from '../world.ts';
 
@@ -23,6 +24,10 @@ const WORD = 'correct horse battery';
 const passwordHash = cheapHash(WORD);
 let world: World;
 afterEach(() => world.stop());
+
+/** A page is made once a second; on this clock, that is soon. */
+const startWorld: typeof startAnyWorld = (changes) =>
+  startAnyWorld({ clock: fastClock(50, Date.now()), ...changes });
 
 type Ask = World['ask'];
 
