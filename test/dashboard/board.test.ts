@@ -1,7 +1,7 @@
 /** bull-board: recent entries with names, results, log and links, under our content policy. */
 import { Redis } from 'ioredis';
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { linkOf } from '../../src/dashboard/http/board.ts';
 import { openQueues, type Queues } from '../../src/queue/queues.ts';
 import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
@@ -17,9 +17,6 @@ let redis: Redis;
 let queues: Queues;
 beforeAll(async () => {
   if (!withoutBrowser) browser = await launch();
-});
-afterAll(() => browser?.close());
-beforeEach(async () => {
   world = await startWorld();
   redis = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
@@ -41,7 +38,8 @@ beforeEach(async () => {
   });
   await working.stop();
 });
-afterEach(async () => {
+afterAll(async () => {
+  await browser?.close();
   await queues.close();
   redis.disconnect();
   await world.stop();

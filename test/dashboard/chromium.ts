@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { PASSWORD, postForm, sessionOf } from './world.ts';
 
 const executable = findChromium();
@@ -28,7 +28,7 @@ export async function launch(): Promise<Browser> {
   return chromium.connect(endpoint);
 }
 
-/** A page of a user who has signed in, at an address. */
+/** A page of a user who has signed in, at an address. It is closed when the test ends. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -36,6 +36,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<Page> {
   const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
+  onTestFinished(() => context.close());
   const ask = (to: string, init?: RequestInit) => fetch(url + to, { redirect: 'manual', ...init });
   const session = sessionOf(await postForm(ask, url, '/sign-in', { password: PASSWORD }));
   const [name = '', value = ''] = session.split('=');

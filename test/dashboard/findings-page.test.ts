@@ -1,5 +1,5 @@
 /** The page of findings: what is wrong in the fleet, by policy and severity, then each finding. */
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 let world: World;
-afterEach(() => world.stop());
+afterEach(() => world?.stop());
 
 const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 const rowsOf = (html: string, id: string) =>
@@ -45,27 +45,34 @@ test('the findings are grouped by policy and severity, and each is listed with i
   expect(html).toContain(`href="/targets/default/a?run=${id}"`);
 });
 
-test.each([
-  ['state=new', ['b', 'w']],
-  ['state=open', ['a']],
-  ['state=resolved', ['gone']],
-  ['severity=warning', ['w']],
-  ['policy=stale-backups&severity=error', ['b', 'a']],
-  ['policy=stale', []],
-  ['account=other', []],
-  ['q=UPDATE', ['w']],
-  ['q=b.example', ['b']],
-])('with %s only these are listed', async (query, sites) => {
-  world = await startAtNoon();
-  const { records } = world;
-  const warning = { target: 'w', severity: 'warning', message: 'An update waits' } as const;
-  await findIn(records, { at: NOON - 3 * DAY, found: [{ target: 'a' }, { target: 'gone' }] });
-  await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }, warning] });
-  const ask = await world.signedIn();
+describe('of four findings', () => {
+  let four: World;
+  beforeAll(async () => {
+    four = await startAtNoon();
+    const { records } = four;
+    const warning = { target: 'w', severity: 'warning', message: 'An update waits' } as const;
+    await findIn(records, { at: NOON - 3 * DAY, found: [{ target: 'a' }, { target: 'gone' }] });
+    await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }, warning] });
+  });
+  afterAll(() => four.stop());
 
-  const html = await (await ask(`/findings?${query}`)).text();
+  test.each([
+    ['state=new', ['b', 'w']],
+    ['state=open', ['a']],
+    ['state=resolved', ['gone']],
+    ['severity=warning', ['w']],
+    ['policy=stale-backups&severity=error', ['b', 'a']],
+    ['policy=stale', []],
+    ['account=other', []],
+    ['q=UPDATE', ['w']],
+    ['q=b.example', ['b']],
+  ])('with %s only these are listed', async (query, sites) => {
+    const ask = await four.signedIn();
 
-  expect(rowsOf(html, 'findings').map((row) => row.split('.example')[0])).toEqual(sites);
+    const html = await (await ask(`/findings?${query}`)).text();
+
+    expect(rowsOf(html, 'findings').map((row) => row.split('.example')[0])).toEqual(sites);
+  });
 });
 
 test('every finding is on exactly one page, also while a page is left and its last finding is resolved', async () => {

@@ -3,7 +3,7 @@
  * own to the same list.
  */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
 import { findIn } from '../support/findings.ts';
 import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
@@ -16,9 +16,6 @@ beforeAll(async () => {
   browser = await launch();
   world = await startWorld({ policies: () => [aPolicy('stale-backups')] });
   for (let at = 1; at <= OLDEST; at += 1) await addRun(`sync.${at}`, at);
-});
-afterEach(async () => {
-  for (const context of browser?.contexts() ?? []) await context.close();
 });
 afterAll(async () => {
   await browser?.close();

@@ -154,7 +154,7 @@ test('the steps of a target are a list that follows the work, on its own page an
   for (const path of [ofTarget, `/runs/${id}`])
     expect(await listOn(path), path).toEqual([
       'note: succeeded. The note was made.',
-      expect.stringMatching(/^site-sync: succeeded \(adopted .+\) task task-7$/),
+      expect.stringMatching(/^site-sync: succeeded \( adopted .+ \) task task-7$/),
       'api-call: failed',
     ]);
 });

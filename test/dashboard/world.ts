@@ -33,6 +33,7 @@ export interface World {
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Signs in with the password, and sends requests with the session from then on. */
   signedIn(): Promise<(path: string, init?: RequestInit) => Promise<Response>>;
+  /** Can be called again. */
   stop(): Promise<void>;
 }
 
@@ -154,6 +155,7 @@ export async function startWorld({
     if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
     return fetch(`${dashboard.url}${path}`, { redirect: 'manual', ...init, headers });
   };
+  let stopped: Promise<void> | undefined;
   return {
     dashboard,
     records,
@@ -166,9 +168,9 @@ export async function startWorld({
       const cookie = sessionOf(await postForm(ask, dashboard.url, '/sign-in', { password: PASSWORD }));
       return (path, init = {}) => ask(path, { ...init, headers: { ...init.headers, cookie } });
     },
-    async stop() {
-      await dashboard.close();
-      await opened();
+    stop: () => {
+      stopped ??= dashboard.close().then(opened);
+      return stopped;
     },
   };
 }

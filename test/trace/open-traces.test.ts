@@ -22,9 +22,13 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-const open = (installation = 'these-records', instance = 'a'): Promise<Traces> =>
+const open = (
+  installation = 'these-records',
+  instance = 'a',
+  protocol: 'http/json' | 'http/protobuf' = 'http/json',
+): Promise<Traces> =>
   openTraces({
-    protocol: 'http/json',
+    protocol,
     env: process.env,
     installation: () => installation,
     instance,
@@ -197,6 +201,34 @@ test('while the receiver refuses, the log has one line; when it accepts again, t
     expect.stringMatching(/^info the receiver of traces accepts them again; 3 spans were lost/),
   ]);
   expect(receiver.spans.map(({ attributes }) => attributes['caretaker.run.id'])).toEqual(['nightly.last']);
+});
+
+test('without a receiver work goes on, and the log has one line', async () => {
+  await receiver.stop();
+  vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '100');
+  const traces = await open();
+  tellAll(traces, runOf('nightly.1'));
+  await traces.close();
+
+  expect(log.lines.filter((line) => line.includes('traces could not be sent'))).toHaveLength(1);
+  expect(log.lines.filter((line) => line.includes('OpenTelemetry:'))).toEqual([]);
+});
+
+test('traces are sent as protobuf, with the headers and names that the variables say', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Bearer%20of-the-receiver');
+  vi.stubEnv('OTEL_SERVICE_NAME', 'night-shift');
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=staging');
+  const traces = await open('these-records', 'a', 'http/protobuf');
+  traces.runEnded(runOf('nightly.20261122T010000Z'));
+  await traces.close();
+
+  const [body] = receiver.bodies;
+  expect(body?.headers).toMatchObject({
+    'content-type': 'application/x-protobuf',
+    authorization: 'Bearer of-the-receiver',
+  });
+  for (const part of ['nightly.20261122T010000Z', 'night-shift', 'staging'])
+    expect(body?.text).toContain(part);
 });
 
 test('spans that the receiver does not take in time are dropped: the memory is bounded', async () => {
