@@ -198,7 +198,7 @@ test('while Redis is unavailable a page shows that instead of waiting', async ()
 
   // Of the page; nothing else here waits for a timer.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => vi.useRealTimers());
+  onTestFinished(() => void vi.useRealTimers());
   const asked = ask('/', { headers: { accept: 'text/html' } });
   const isAnswered = asked.then(() => true);
   while (!(await Promise.race([isAnswered, new Promise<false>((next) => setImmediate(next, false))])))
