@@ -14,7 +14,8 @@ import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld({ sites: 1, work: false });
+  // A request waits a while for an equal one, on the clock of the world.
+  world = await startWorld({ sites: 1, work: false, speedUp: 1 });
 });
 afterEach(() => world.stop());
 

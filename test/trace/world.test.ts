@@ -34,7 +34,7 @@ const named = (spans: readonly ReceivedSpan[], pattern: RegExp) =>
 const startedOf = async (run: Run) => (await world.targets(run)).filter(({ startedAt }) => startedAt);
 
 test('a run with failures has a span for each target that was started and each request, all in their places', async () => {
-  world = await startWorld({ sites: 20, speedUp: 20 });
+  world = await startWorld({ sites: 20 });
   world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-before');
   const run = await world.ended(await world.fire(aPolicy()));
   const started = await startedOf(run);
