@@ -38,8 +38,8 @@ export interface Deciding {
 }
 
 /**
- * Cuts the act after each command, or after every so many; then daemons work alone, then the person repeats the request. Gives the runs as they are
- * after that.
+ * Cuts the act after every so many commands; then daemons work alone, then the person repeats the request. Gives the
+ * runs as they are after that.
  */
 export async function decideUnderCuts(
   world: World,
