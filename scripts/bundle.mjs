@@ -19,6 +19,16 @@ const withoutLocales = {
   },
 };
 
+/** BullMQ loads its clients of other databases and the calendar of its job schedulers, none of which we use. */
+const withoutOtherBackends = {
+  name: 'without the backends of BullMQ that are not used',
+  setup(build) {
+    const unused =
+      /\/bullmq\/dist\/cjs\/(postgres\/|classes\/(valkey-glide|bun-redis))|\/(cron-parser|luxon)\//;
+    build.onLoad({ filter: unused }, () => ({ contents: 'module.exports = {}' }));
+  },
+};
+
 /**
  * The parts of the program, in the order in which processes load them: each is what these modules import, without the
  * parts before it. esbuild makes a file for each set of entry points that share a module, which would be 300 files, and a
@@ -149,6 +159,7 @@ async function bundlePackage(root, name) {
     platform: 'node',
     target: 'node20.19',
     external,
+    plugins: [withoutOtherBackends],
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
