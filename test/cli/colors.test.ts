@@ -1,12 +1,7 @@
 /** Colours go only to terminals, never into a pipe or a file. */
-import { spawnSync } from 'node:child_process';
-import { join, resolve } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
 import { type Streams, TestIo } from '../support/io.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** The output of a command while only these streams are terminals. */
 function printed(...terminals: Streams[]) {
@@ -29,16 +24,4 @@ test('data at a terminal has colours, also when errors go into a file, which get
     stdout: '\u001b[32mok\u001b[39m\n',
     stderr: 'warning\n',
   });
-});
-
-test('npm run conformance writes no colours into a pipe', { timeout: 60_000 }, () => {
-  const { PATH, HOME } = process.env;
-  const { stdout, status } = spawnSync(
-    process.execPath,
-    [join(root, 'test/conformance/run.mjs'), 'test/conformance/4.13-tags.test.ts'],
-    { cwd: root, encoding: 'utf8', env: { PATH, HOME, TERM: 'xterm' } },
-  );
-  expect(status).toBe(0);
-  expect(stdout).toContain('passed');
-  expect(stdout).toBe(stripVTControlCharacters(stdout));
 });

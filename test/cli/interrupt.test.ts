@@ -1,3 +1,4 @@
+/** Signals while a command follows a run. `interrupt.long.test.ts` has kills, and the time limit without Redis. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
@@ -44,29 +45,11 @@ test('Ctrl-C records work in flight and prints how to continue; then nothing is 
   expect(new Set(synced).size).toBe(synced.length);
 });
 
-test('after a command was killed with SIGKILL, the next one continues all of its work', async () => {
-  const before = sandbox.journal.effectsOf('syncSite').length;
-  const started = desk.spawn(['run', 'nightly-sync']);
-  await untilSeen(() => sandbox.journal.effectsOf('syncSite').length > before);
-  started.child.kill('SIGKILL');
-  await started.ended;
-  const [interrupted] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
-  expect(interrupted.status).toBe('running');
-
-  const { stdout } = await desk.run(['runs', 'continue', interrupted.run, '--json']);
-
-  const run = JSON.parse(stdout);
-  expect(run.counts.succeeded + run.counts.failed + run.counts.skipped).toBe(12);
-  const perSite = new Map<string, number>();
-  for (const site of sandbox.journal.effectsOf('syncSite')) perSite.set(site, (perSite.get(site) ?? 0) + 1);
-  expect(Math.max(...perSite.values())).toBe(2); // once for each of the two runs of this file
-}, 90_000);
-
 test('a service that does not respond to a request is named within seconds, long before the timeout', async () => {
   const service = await startFaultyService(() => undefined);
-  const started = desk.spawn(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
+  const started = desk.start(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
   expect(await started.line(/has not responded to a request/)).toContain(service.url);
-  started.child.kill('SIGINT');
+  started.signal('SIGINT');
   expect((await started.ended).code).toBe(130);
   await service.stop();
 });
@@ -85,15 +68,6 @@ describe('while Redis is unavailable', () => {
     await started.line(/^Stopping after /);
     return started;
   }
-
-  test('a signal ends the command within seconds; it prints that work is not recorded yet, and how to continue', async () => {
-    const { ended } = await interrupted();
-    const { code, stderr } = await ended;
-    expect(code).toBe(130);
-    expect(stderr.trim().split('\n').at(-1)).toMatch(
-      /^Work in progress could not be recorded, because Redis does not respond\. Continue with: caretaker runs continue nightly-sync\.\S+$/,
-    );
-  }, 30_000);
 
   test('a second signal ends it immediately, and it still prints how to continue', async () => {
     const { child, ended } = await interrupted();

@@ -1,5 +1,4 @@
-/** The command line with `--server`: a real daemon with its dashboard, and real commands without access to Redis. */
-import { spawn } from 'node:child_process';
+/** The command line with `--server`: a real daemon with its dashboard, and commands without access to Redis. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { main } from '../../src/cli/main.ts';
 import { begunBatches, lastApproval } from '../../src/run/rollout.ts';
 import type { Run } from '../../src/run/run.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import type { Ended } from '../support/cli.ts';
+import { TestIo } from '../support/io.ts';
 
-const bin = join(import.meta.dirname, '../../src/cli/bin.mjs');
 const PASSWORD = 'correct horse battery';
 let world: World;
 let daemon: Daemon;
@@ -46,35 +47,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs a command in a folder without a configuration, and without Redis. */
-async function caretaker(args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [bin, ...args], {
-    cwd: tmpdir(),
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: folder,
-      NO_COLOR: '1',
-      CARETAKER_SERVER: daemon.dashboard?.url ?? '',
-      CARETAKER_SERVER_TOKEN: PASSWORD,
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended: Ended = { code: null, stdout: '', stderr: '' };
-  child.stdout.on('data', (data: Buffer) => {
-    ended.stdout += data.toString();
-  });
-  child.stderr.on('data', (data: Buffer) => {
-    ended.stderr += data.toString();
-  });
-  ended.code = await new Promise((resolve) => child.on('close', resolve));
-  return ended;
+/** Runs a command that has no configuration and no Redis. */
+async function caretaker(args: string[], more: Record<string, string> = {}): Promise<Ended> {
+  const env = {
+    CARETAKER_CONFIG: join(folder, 'none.yaml'),
+    CARETAKER_SERVER: daemon.dashboard?.url ?? '',
+    CARETAKER_SERVER_TOKEN: PASSWORD,
+    ...more,
+  };
+  const io = new TestIo({ env });
+  return { code: await main(args, io), ...io.printed };
 }
 
 test('a plan, a run and its report need no access to Redis', async () => {

@@ -1,22 +1,18 @@
-import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { isPasswordOf } from '../../src/access/password-hash.ts';
 import { hashToken } from '../../src/access/token.ts';
+import { main } from '../../src/cli/main.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { folderWith } from '../settings/folder.ts';
-import { started } from '../support/cli.ts';
-
-const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
+import { TestIo } from '../support/io.ts';
 
 /** Runs a command with this text on standard input. */
-function run(args: string[], input = '', config = '') {
-  const cwd = folderWith({ 'config/caretaker.yaml': config });
-  const env = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1' };
-  const child = spawn(process.execPath, [bin, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.end(input);
-  return started(child).ended;
+async function run(args: string[], input = '', config = '') {
+  const folder = folderWith({ 'config/caretaker.yaml': config });
+  const io = new TestIo({ env: { CARETAKER_CONFIG: join(folder, 'config/caretaker.yaml') }, input });
+  return { code: await main(args, io), ...io.printed };
 }
 
 test('user add prints lines that the configuration accepts, with the hash of the password alone', async () => {

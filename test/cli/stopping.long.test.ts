@@ -1,4 +1,4 @@
-/** SIGTERM while the daemon works. */
+/** SIGTERM while the daemon works: each test waits for the ten seconds after which a process gives up. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
