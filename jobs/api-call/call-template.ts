@@ -286,7 +286,10 @@ function aboutValue(
 }
 
 /** A fault of the input as a fault of the options. */
-function inOptions({ path, message, allowed, form = false }: QueryFault, source: Source): OptionFault {
+function inOptions(
+  { path, message, allowed, suggestion: given, form = false }: QueryFault,
+  source: Source,
+): OptionFault {
   const name = path.at(-1) ?? '';
   const isUnknownName = message === 'is not taken here';
   const isParam = path.length === 1 && name !== 'body';
@@ -295,7 +298,8 @@ function inOptions({ path, message, allowed, form = false }: QueryFault, source:
   const suggestion =
     message === 'is missing' && isParam
       ? `add it to params, as a string or from the target: ${name}: { cel: ${value} }`
-      : allowed && suggestionFor(name, isParam ? allowed.filter((one) => one !== 'body') : allowed);
+      : (given ??
+        (allowed && suggestionFor(name, isParam ? allowed.filter((one) => one !== 'body') : allowed)));
   const indexed = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
   return {
     path: optionPath(indexed),

@@ -3,7 +3,7 @@
  * and only if its schema refuses it, and a name can replace an id.
  */
 import { z } from 'zod';
-import { hasNames, type Kind, kinds, type NamedKind } from './kinds.ts';
+import { formOf, hasNames, type Kind, kinds, type NamedKind } from './kinds.ts';
 import { kindOfParameter } from './references.ts';
 import { kindOfId } from './schema.ts';
 
@@ -21,11 +21,18 @@ export const nameSchema = (kind: NamedKind) => ({
 /** A path parameter. People write an id that consists of digits without quotes. */
 export function parameterSchema(name: string): Json {
   const kind = kindOfParameter(name);
+  const form = formOf(kind);
+  const plain = form
+    ? [
+        { type: 'string', pattern: form.pattern.source },
+        { type: 'integer', minimum: 0 },
+      ]
+    : [{ type: 'string', pattern: '[^\\s.]' }, { type: 'number' }];
   return {
     ...(kind && {
       description: `The id of a ${kinds[kind].noun}${hasNames(kind) ? ', or { name: ... }' : ''}.`,
     }),
-    anyOf: [{ type: 'string', pattern: '[^\\s.]' }, { type: 'number' }, ...namesOf(kind)],
+    anyOf: [...plain, ...namesOf(kind)],
   };
 }
 

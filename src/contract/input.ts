@@ -4,9 +4,11 @@
  */
 import { z } from 'zod';
 import { isHolder, isOfForm, protoKeysIn, sayIssue } from '../schema-issue.ts';
+import { wrongId } from './kinds.ts';
 import { checkListQuery, type List, type ListQuery, type QueryFault } from './list.ts';
 import { type Operation, pathParameters } from './operation.ts';
 import { type OperationId, operationOf } from './operations.ts';
+import { kindOfParameter } from './references.ts';
 import { bare, schemaUnder } from './schema.ts';
 
 /**
@@ -54,7 +56,9 @@ function checkPath(asked: Operation, given: Given): QueryFault[] {
     if (value === undefined) return [{ path: [name], message: 'is missing' }];
     if (typeof value !== 'string') return [{ path: [name], message: 'is not a string', form: true }];
     // Dots alone would change the path, even when encoded.
-    return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is not a valid id', form: true }] : [];
+    if (/^[\s.]*$/.test(value)) return [{ path: [name], message: 'is not a valid id', form: true }];
+    const wrong = wrongId(kindOfParameter(name), value);
+    return wrong ? [{ path: [name], ...wrong, form: true }] : [];
   });
 }
 

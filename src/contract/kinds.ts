@@ -15,6 +15,8 @@ interface KindInfo {
    * ids are possible.
    */
   names?: (item: object) => (string | undefined)[];
+  /** The form of its ids, where the service promises one; an id of that form as an example. */
+  form?: { pattern: RegExp; example: string };
 }
 
 const fields =
@@ -29,7 +31,13 @@ const clientNames = fields('company_name', 'first_name', 'last_name', 'email');
 
 export const kinds = {
   site: { noun: 'site', parameter: 'site_id', list: 'listSites' },
-  tag: { noun: 'tag', parameter: 'tag_id', list: 'listTags', names: fields('name') },
+  tag: {
+    noun: 'tag',
+    parameter: 'tag_id',
+    list: 'listTags',
+    names: fields('name'),
+    form: { pattern: /^\d+$/, example: '12' },
+  },
   client: {
     noun: 'client',
     parameter: 'client_id',
@@ -67,6 +75,25 @@ export type NamedKind = {
 }[Kind];
 
 export const hasNames = (kind: Kind): kind is NamedKind => 'names' in kinds[kind];
+
+/** The form of the ids of a kind; undefined where any text can be one. */
+export function formOf(kind: Kind | undefined): KindInfo['form'] {
+  const info: KindInfo | undefined = kind && kinds[kind];
+  return info?.form;
+}
+
+/** The message about a value that is no id of this kind, and the name that was probably meant; undefined when it can be one. */
+export function wrongId(
+  kind: Kind | undefined,
+  value: unknown,
+): { message: string; suggestion?: string } | undefined {
+  const form = formOf(kind);
+  if (!kind || !form || typeof value === 'object' || form.pattern.test(String(value))) return undefined;
+  const message = `must be the id of a ${kinds[kind].noun}, which is a number such as "${form.example}"`;
+  return hasNames(kind) && typeof value === 'string' && /\S/.test(value)
+    ? { message, suggestion: `write { name: ${value} }` }
+    : { message };
+}
 
 /** The names of an item, without those that are empty or not shown. */
 export const namesOf = (kind: NamedKind, item: object): string[] => [

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { isTimezone, noSuchDay } from '../dates.ts';
-import type { Kind } from './kinds.ts';
+import { formOf, type Kind, wrongId } from './kinds.ts';
 
 export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'] as const;
 export type Operator = (typeof operators)[number];
@@ -80,6 +80,8 @@ export interface QueryFault {
   message: string;
   /** The allowed names at this place, for a suggestion. */
   allowed?: readonly string[];
+  /** What to write in a policy. */
+  suggestion?: string;
   /** Whether the JSON Schema of the input refuses it as well. Not known for a query of a list. */
   form?: boolean;
 }
@@ -179,13 +181,18 @@ const shapes: Record<FilterValue['kind'], { schema: z.ZodType; expected: string 
 };
 
 /** The schema of one value of a filter. The values of a closed list are texts. */
-export const filterValueSchema = ({ kind, values }: FilterValue): z.ZodType =>
-  values ? z.enum(values) : shapes[kind].schema;
+export function filterValueSchema({ kind, values, idOf }: FilterValue): z.ZodType {
+  if (values) return z.enum(values);
+  const form = formOf(idOf);
+  return form ? z.union([z.string().regex(form.pattern), z.int().nonnegative()]) : shapes[kind].schema;
+}
 
 function checkValue(asked: FilterValue, value: unknown, path: string[]): QueryFault[] {
   if (asked.values && !asked.values.includes(String(value))) {
     return [{ path, message: `"${String(value)}" is not one of its values`, allowed: asked.values }];
   }
+  const wrong = wrongId(asked.idOf, value);
+  if (wrong) return [{ path, ...wrong }];
   const shape = shapes[asked.kind];
   if (shape.schema.safeParse(value).success) return [];
   const isTime = asked.kind === 'day' || asked.kind === 'timestamp';

@@ -3,7 +3,7 @@
  * looked up when a run is planned, and the job is given ids only.
  */
 import { z } from 'zod';
-import { kinds, type NamedKind } from '../contract/kinds.ts';
+import { formOf, kinds, type NamedKind, wrongId } from '../contract/kinds.ts';
 import { type NamedReference, nameIn } from '../contract/references.ts';
 import type { AnyJob } from './job.ts';
 
@@ -15,7 +15,13 @@ const registry = z.registry<{ kind: NamedKind }>();
  */
 export function reference(kind: NamedKind): z.ZodType<string, string | { name: string }> {
   const { noun } = kinds[kind];
-  const schema = z.union([z.string().regex(/\S/), z.strictObject({ name: z.string().regex(/\S/) })], {
+  const form = formOf(kind)?.pattern;
+  const id = form
+    ? z.string().regex(form, {
+        error: ({ input }) => `${wrongId(kind, input)?.message}, or { name: ${String(input)} }`,
+      })
+    : z.string().regex(/\S/);
+  const schema = z.union([id, z.strictObject({ name: z.string().regex(/\S/) })], {
     error: `must be the id of a ${noun}, or { name: ... }`,
   });
   registry.add(schema, { kind });

@@ -2,6 +2,7 @@
  * Reads one policy of a file and checks it against the jobs, accounts, operations and notifications.
  */
 import { z } from 'zod';
+import { hasNames } from '../contract/kinds.ts';
 import type { List } from '../contract/list.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
@@ -30,7 +31,7 @@ import { findingIn, isBrokenAt, isLiteral, sourceIn } from './expanded-place.ts'
 import { blackoutRemark, misreadNumbers, uselessDeadline, uselessLimit } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
-import { PolicyEntry } from './policy-file.ts';
+import { mustBeOperator, PolicyEntry } from './policy-file.ts';
 import { namesCalendar, targetMsOf, toPolicy } from './to-policy.ts';
 
 export interface Known {
@@ -220,14 +221,31 @@ const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =
  */
 function hintOnFilter(
   [part, filters, field, ...operator]: Path,
-  { at, suggestion }: Remark,
+  { at, suggestion, message }: Remark,
   known: () => List['filters'],
 ): Pick<Remark, 'suggestion'> {
+  if (
+    part === 'select' &&
+    filters === 'filters' &&
+    operator.length === 0 &&
+    message.endsWith(`${mustBeOperator}.`)
+  )
+    return hintOnOperator(String(field), known());
   if (at !== 'key' || suggestion !== undefined || part !== 'select' || filters !== 'filters') return {};
   const fields = known();
   if (operator.length === 0) return { suggestion: suggestionFor(String(field), Object.keys(fields)) };
   const filter = Object.hasOwn(fields, String(field)) ? fields[String(field)] : undefined;
   return { suggestion: suggestionFor(String(operator[0]), filter?.operators ?? []) };
+}
+
+/** What to write in place of `tags: Premium`, where an operator and a value belong. */
+function hintOnOperator(field: string, fields: List['filters']): Pick<Remark, 'suggestion'> {
+  const filter = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (!filter) return { suggestion: suggestionFor(field, Object.keys(fields)) };
+  const [operator = 'eq'] = filter.operators;
+  const { idOf, values: [first = '...'] = [] } = filter;
+  const value = idOf && hasNames(idOf) ? '{ name: ... }' : first;
+  return { suggestion: `write ${field}: { ${operator}: ${operator === 'in' ? `[${value}]` : value} }` };
 }
 
 /** The filters of the list of candidates, as far as the valid parts of the policy name it. */

@@ -232,7 +232,7 @@ function withoutNames(
 ): NonNullable<ListQuery['filters']> {
   const filled = withIds(
     filters,
-    names.map(({ path }) => ({ path, id: 'x' })),
+    names.map(({ path }) => ({ path, id: '1' })),
   );
   const isWrong = (field: string, operator: string) =>
     wrong.some(({ path }) => path[0] === field && path[1] === operator);
@@ -243,7 +243,7 @@ function withoutNames(
   return Object.fromEntries(entries);
 }
 
-function faultRemark({ path, message, allowed }: QueryFault, query: Query, list?: List): Remark {
+function faultRemark({ path, message, allowed, suggestion }: QueryFault, query: Query, list?: List): Remark {
   const [part, field = '', operator] = path;
   const isName = part === 'filters' && (operator === undefined || isNoOperator(list, field, operator));
   const subject = message.startsWith('must ') ? `"${field || part}" ` : '';
@@ -252,7 +252,7 @@ function faultRemark({ path, message, allowed }: QueryFault, query: Query, list?
     at: isName ? 'key' : 'value',
     form: true,
     message: sentence.charAt(0).toUpperCase() + sentence.slice(1),
-    suggestion: allowed && suggestionFor(wrongWord(path, query, isName), allowed),
+    suggestion: suggestion ?? (allowed && suggestionFor(wrongWord(path, query, isName), allowed)),
   };
 }
 

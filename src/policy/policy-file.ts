@@ -29,12 +29,14 @@ const FilterValue = z.union([z.string(), z.number(), z.boolean(), Name], {
   error: 'must be a string, a number, true or false, or { name: ... } in place of an id',
 });
 
+export const mustBeOperator = 'must be an operator with a value';
+
 const Filters = z.record(
   z.string(),
   z.record(
     z.string(),
     z.union([FilterValue, z.array(FilterValue)], { error: 'must be a value, or a list of values with "in"' }),
-    { error: 'must be an operator with a value, such as { eq: connected }' },
+    { error: mustBeOperator },
   ),
 );
 

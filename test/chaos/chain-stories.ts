@@ -57,7 +57,7 @@ export const chains: Story = {
         round === 1
           ? {
               operation: 'assignTag',
-              params: { tag_id: 'no-such-tag' },
+              params: { tag_id: '999999' },
               body: { site_ids: [{ cel: 'site.id' }] },
             }
           : at % 2 === 0

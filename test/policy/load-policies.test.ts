@@ -159,7 +159,7 @@ test.each([
   ],
   [
     'select: { filters: { paused: true } }',
-    '1:30 "paused" must be an operator with a value, such as { eq: connected }.',
+    '1:30 "paused" must be an operator with a value. write paused: { eq: ... }',
   ],
   ['select: { sort: "last_sync,asc" }', '1:17 Cannot sort by "last_sync". did you mean last_sync_at?'],
   ['select: { sort: url }', '1:17 Sort is written "url,asc" or "url,desc".'],

@@ -2,19 +2,21 @@
 import { expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
+import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { asWritten } from '../../src/policy/as-written.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { folderWith } from '../settings/folder.ts';
 import { tinyJob } from './tiny-job.ts';
 
-const registry = createRegistry([tinyJob, apiCall, reportDispatch]);
+const registry = createRegistry([tinyJob, apiCall, reportDispatch, stagingCleanup]);
 
 function loaded(lines: string) {
   const dir = folderWith({ 'p.yaml': `policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n` });
   const { policies, findings } = loadPolicies({ dir, registry });
   return {
     policy: policies[0],
+    findings,
     says: findings.map(({ line, column, message }) => `${line}:${column} ${message}`),
   };
 }
@@ -78,4 +80,36 @@ test('a name in a call where the API wants something else is refused at its plac
 test('a map with a name that the API takes as it is stays what it is', () => {
   const update = `job: api-call\nselect: { from: listTags }\nwith: { operation: updateTag, body: { tag: { name: Premium } } }`;
   expect(loaded(update).says).toEqual([]);
+});
+
+test.each([
+  [
+    'job: site-sync\nselect: { filters: { tags: { in: [Premium] } } }',
+    '"tags" must be the id of a tag, which is a number such as "12".',
+    'write { name: Premium }',
+  ],
+  [
+    'job: site-sync\nselect: { filters: { tags: Premium } }',
+    '"tags" must be an operator with a value.',
+    'write tags: { in: [{ name: ... }] }',
+  ],
+  [
+    'job: site-sync\nselect: { filters: { tag: Premium } }',
+    '"tag" must be an operator with a value.',
+    'did you mean tags?',
+  ],
+  [
+    'job: staging-cleanup\nwith: { action: delete, older_than: 14d, unless_tagged: [keep] }',
+    'Entry 1 of "unless_tagged" must be the id of a tag, which is a number such as "12", or { name: keep }.',
+    undefined,
+  ],
+  [
+    assign('{ tag_id: Premium }'),
+    '"tag_id" must be the id of a tag, which is a number such as "12".',
+    'write { name: Premium }',
+  ],
+])('what is no id of a tag is refused, with what to write: %s', (policy, message, suggestion) => {
+  expect(loaded(policy).findings.map((found) => [found.message, found.suggestion])).toEqual([
+    [message, suggestion],
+  ]);
 });

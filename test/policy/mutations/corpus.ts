@@ -16,7 +16,7 @@ defaults:
 policies:
   - name: nightly
     matrix: { tag: "\${{ vars.tags }}", exclude: [{ tag: silver }] }
-    select: { filters: { tags: { in: ["\${{ matrix.tag }}"] } }, sort: "last_sync_at,asc" }
+    select: { filters: { tags: { in: [{ name: "\${{ matrix.tag }}" }] } }, sort: "last_sync_at,asc" }
   - name: without-a-message
     schedule: { after: { policy: nightly-gold, status: [succeeded, partial] }, cron: ~, catchup: ~ }
     with: ~
