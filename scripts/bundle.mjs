@@ -5,11 +5,14 @@
  * when it is needed. Each job stays a file in `jobs/`, because `src/app/jobs.ts` loads that folder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, extname, join, relative } from 'node:path';
 import { buildSync, build as esbuild, formatMessagesSync } from 'esbuild';
 
 /** Packages that read files of their own, or whose binary code is optional. Node loads them from `node_modules`. */
 const external = ['@bull-board/*', 'msgpackr-extract', 'pdfkit'];
+const isExternal = (path) =>
+  external.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one));
 
 /** We print no message of zod in another language, and they are a third of it. */
 const withoutLocales = {
@@ -26,6 +29,25 @@ const withoutOtherBackends = {
     const unused =
       /\/bullmq\/dist\/cjs\/(postgres\/|classes\/(valkey-glide|bun-redis))|\/(cron-parser|luxon)\//;
     build.onLoad({ filter: unused }, () => ({ contents: 'module.exports = {}' }));
+  },
+};
+
+/**
+ * In a bundle, a CommonJS package that our code loads with `import()` would have a default export only. This gives it
+ * the names that it has in Node.
+ */
+const withNames = {
+  name: 'names of CommonJS packages',
+  setup(build) {
+    build.onResolve({ filter: /^[^./#]/ }, ({ path, kind, importer, resolveDir }) => {
+      const isOurs = kind === 'dynamic-import' && !importer.includes('/node_modules/');
+      if (!isOurs || isBuiltin(path) || isExternal(path)) return undefined;
+      return { path, namespace: 'names', pluginData: resolveDir };
+    });
+    build.onLoad({ filter: /./, namespace: 'names' }, async ({ path, pluginData: resolveDir }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== 'module.exports');
+      return { contents: `export { ${names.join(', ')} } from '${path}';`, resolveDir };
+    });
   },
 };
 
@@ -90,7 +112,7 @@ export async function bundleModules(root, entries, wanted = []) {
   };
   try {
     const { packages, plugin } = requiredPackages(root);
-    const plugins = [withoutLocales, plugin];
+    const plugins = [withoutLocales, withNames, plugin];
     if (wanted.length > 0) {
       const { metafile } = await esbuild({ ...options, packages: 'external' });
       plugins.push(keepTogether(root, metafile.inputs, wanted));

@@ -9,20 +9,24 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Desk, openDesk } from '../support/cli.ts';
 
 interface Bundle {
-  metafile: { outputs: Record<string, { inputs: object }> };
+  metafile: {
+    inputs: Record<string, { imports: { path: string; kind: string; external?: boolean }[] }>;
+    outputs: Record<string, { inputs: object; exports: string[]; entryPoint?: string }>;
+  };
 }
 
 const root = resolve(import.meta.dirname, '../..');
 const preload = join(root, 'test/support/loaded.mjs');
 
 let desk: Desk;
+let made: Bundle['metafile'];
 let outputs: Map<string, { inputs: object }>;
 beforeAll(async () => {
   desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 'unused' });
   await desk.keepRedis();
   const { bundleProgram } = createRequire(import.meta.url)('#root/scripts/bundle.mjs');
-  const { metafile } = (await bundleProgram(root)) as Bundle;
-  outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  ({ metafile: made } = (await bundleProgram(root)) as Bundle);
+  outputs = new Map(Object.entries(made.outputs).map(([path, output]) => [basename(path), output]));
 });
 afterAll(() => desk.clear());
 
@@ -119,4 +123,19 @@ test('a daemon without the role dashboard does not load what the dashboard needs
   expect(
     ['bullmq', 'hono', '@hono/node-server', 'prom-client', 'undici'].filter((name) => packages.has(name)),
   ).toEqual(['bullmq']);
+});
+
+test('each package that our code loads when it is needed has its names, not only a default export', () => {
+  const loaded = Object.entries(made.inputs)
+    .filter(([path]) => path.startsWith('src/'))
+    .flatMap(([, { imports }]) => imports)
+    .filter(({ path, kind, external }) => kind === 'dynamic-import' && !external && !path.startsWith('src/'))
+    .map(({ path }) => path);
+  const parts = Object.values(made.outputs).filter(({ entryPoint = '' }) => loaded.includes(entryPoint));
+
+  expect(loaded.join()).toContain('pino-pretty');
+  expect(parts).toHaveLength(new Set(loaded).size);
+  expect(parts.filter(({ exports }) => exports.join() === 'default').map((one) => one.entryPoint)).toEqual(
+    [],
+  );
 });

@@ -35,7 +35,7 @@ const traced = () => ({
 async function runBetweenProcesses(env: Record<string, string>): Promise<{ run: string; daemon: Ended }> {
   const daemon = desk.spawn(['daemon'], env);
   await daemon.line(/the daemon is running/);
-  const { stdout } = await desk.run(['run', 'nightly-sync', '--detach'], env);
+  const { stdout } = await desk.spawn(['run', 'nightly-sync', '--detach'], env).ended;
   const run = stdout.trim();
   await daemon.line(/a run ended/);
   daemon.child.kill('SIGTERM');
