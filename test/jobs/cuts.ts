@@ -73,6 +73,7 @@ export const ofSites: Record<string, Scenario> = {
       select: { from: 'listSites', filters: {} },
       options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
     }),
+    times: steps.length,
   },
   'api-call leaves a note that is made once': {
     operation: 'createSiteNote',
@@ -81,6 +82,7 @@ export const ofSites: Record<string, Scenario> = {
       select: { from: 'listSites', filters: {} },
       options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } }, once: 'welcome' },
     }),
+    times: steps.length,
   },
   'report-dispatch has a report made': { operation: 'createReport', policy: reports, times: steps.length },
   'report-dispatch sends a report': { operation: 'sendReportEmail', policy: reports, times: steps.length },
@@ -112,6 +114,7 @@ export const ofTheRest: Record<string, Scenario> = {
     operation: 'createSiteNote',
     policy: staging({}),
     prepare: () => copies(15),
+    times: steps.length,
   },
   'staging-cleanup deletes a copy': {
     operation: 'deleteStagingSite',

@@ -26,7 +26,7 @@ afterEach(async () => {
 async function runWith(env: Record<string, string>): Promise<{ report: object; log: string[] }> {
   const daemon = desk.spawn(['daemon'], env);
   await daemon.line(/the daemon is running/);
-  const { stdout } = await desk.run(['run', 'nightly-sync', '--json'], env);
+  const { stdout } = await desk.spawn(['run', 'nightly-sync', '--json'], env).ended;
   daemon.child.kill('SIGTERM');
   const { stderr } = await daemon.ended;
   return { report: JSON.parse(stdout), log: stderr.trim().split('\n') };
