@@ -20,11 +20,13 @@ import { noteCaughtUp, policyChangesTo, settingsChangesTo, signInsTo } from './a
 import { budgetsOf, openBudgetLooks } from './budget-alerts.ts';
 import type { Caretaker } from './caretaker.ts';
 import { noteBrokenFiles } from './file-alerts.ts';
+import { lastPoliciesTo } from './last-policies.ts';
 import { overview } from './overview.ts';
 import { policyVersionsTo } from './policy-versions.ts';
 import type { Role } from './roles.ts';
 import { logRunStarts } from './run-log.ts';
 import { openVitals, type VitalsMeter } from './vitals.ts';
+import { waitsUntil } from './waiting-changes.ts';
 
 export interface Daemon {
   /** The dashboard, when this process serves it. */
@@ -57,19 +59,27 @@ export async function startDaemon(options: {
   const { caretaker, roles: given } = options;
   const { settings, registry, clock, log, records, engine } = caretaker;
   const { audit } = caretaker;
+  const fires = given.includes('scheduler');
   const noteChanges = policyChangesTo(audit);
   const keepVersions = policyVersionsTo(caretaker);
   const onChange = (before: readonly Policy[], now: readonly Policy[]) => {
     void noteChanges(before, now);
     void keepVersions(now);
+    if (fires)
+      void keepLast().catch((error: unknown) =>
+        log.warn({ err: error }, 'the active policies could not be stored; this is tried again'),
+      );
   };
-  const watcher = watchPolicies({ settings: () => caretaker.settings, registry, clock, log, onChange });
+  const watcher = watchPolicies({
+    ...{ settings: () => caretaker.settings, registry, clock, log, onChange },
+    last: await records.lastPolicies.all(),
+  });
   void keepVersions(watcher.policies());
   const noteSettings = settingsChangesTo(audit, settings);
-  const fires = given.includes('scheduler');
   const agreement = openPolicyAgreement({ watcher, fires, owner: caretaker.owner, records, clock, log });
+  const keepLast = lastPoliciesTo(records, watcher, agreement);
   const vitals = openVitals();
-  const state = { caretaker, given, watcher, agreement, vitals, startedAt: clock.now() };
+  const state = { caretaker, given, watcher, agreement, keepLast, vitals, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
   const warned = new Set<string>();
@@ -116,6 +126,7 @@ export async function startDaemon(options: {
         policies: agreement.active,
         known: watcher.policies,
         group: agreement.digestOfActive,
+        waitsUntil: waitsUntil(registry, watcher),
         fire: async (policy, firing) => {
           const at = clock.now();
           const run = await engine.fire(policy, firing);
@@ -199,6 +210,7 @@ interface DaemonState {
   given: readonly Role[];
   watcher: PolicyWatcher;
   agreement: PolicyAgreement;
+  keepLast: () => Promise<void>;
   vitals: VitalsMeter;
   startedAt: number;
   dashboardPort?: number;
@@ -236,7 +248,7 @@ async function depthOf(queues: Queues): Promise<Depth> {
 
 /** Repeats at an interval: records presence and the depth of the queues, logs freezes, compares policies, deletes old runs. */
 function heartbeat(state: DaemonState): () => Promise<void> {
-  const { caretaker, given, watcher, agreement } = state;
+  const { caretaker, given, watcher, agreement, keepLast } = state;
   const { records, clock, log, owner } = caretaker;
   const stopping = new AbortController();
   const { policies } = watcher;
@@ -255,6 +267,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
     await records.depths.note(seenAt, () => depthOf(caretaker.queues));
     await noteBrokenFiles(records, watcher, seenAt);
     await agreement.look();
+    if (given.includes('scheduler')) await keepLast();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {
       prunedAt = seenAt;
       const before = seenAt - caretaker.settings.retention.runsMs;

@@ -1,4 +1,6 @@
 /** Notices about policy files that break and are fixed, once for all processes that read them. */
+import { basename } from 'node:path';
+import { isPolicyFile } from '../policy/load-policies.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
 import type { Records } from '../records/records.ts';
 import { placeOf, shortFile } from '../yaml/diagnostic.ts';
@@ -27,12 +29,12 @@ export async function noteBrokenFiles(
       type: 'system',
       event: 'policy-file-broken',
       at,
-      detail: `The policy file ${file} has errors: ${error}`,
+      detail: `${named(file)} has errors: ${error}`,
     });
   for (const alert of await alerts.names(PREFIX)) {
     const file = alert.slice(PREFIX.length);
     if (broken.has(file)) continue;
-    const detail = `The policy file ${file} has no errors any more.`;
+    const detail = `${named(file)} has no errors any more.`;
     await alerts.clear(alert, at - FIXED_AFTER_MS, {
       type: 'system',
       event: 'policy-file-fixed',
@@ -41,6 +43,9 @@ export async function noteBrokenFiles(
     });
   }
 }
+
+const named = (file: string): string =>
+  `The policy ${isPolicyFile(basename(file)) ? 'file' : 'folder'} ${file}`;
 
 /** What is active of a file with errors. Of a folder that cannot be read, all policies are kept. */
 function activeOf(file: string, { kept, policies }: Pick<PolicyWatcher, 'kept' | 'policies'>): string {

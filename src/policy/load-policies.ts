@@ -9,7 +9,7 @@ import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../suggest.ts';
 import { type Diagnostic, fileDiagnostic, inOrder, shortFile } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
-import { type Path, YamlFile } from '../yaml/yaml-file.ts';
+import { YamlFile } from '../yaml/yaml-file.ts';
 import { chainFault, formatChainFault, type Link, linksByName } from './chains.ts';
 import { type ReadPolicy, readPolicy } from './check-policy.ts';
 import { type ExpandedFile, type ExpandedPolicy, expandFile } from './expand-file.ts';
@@ -44,13 +44,16 @@ export interface Loaded {
   ignored: string[];
   /** Policies with errors whose names could be read. */
   broken: { name: string; file: string }[];
+  /** The number of files that are read as policies. */
+  files: number;
 }
 
 /**
  * All policies that can be used, frozen and sorted by file and place, and the errors in the others.
  *
  * Of two policies with the same name, the one in the older file is used, so that a copy replaces nothing; of
- * files with the same time, the first. Never throws because of the content of a file.
+ * files with the same time, the first. `policies: []` says that there are none, and only if no other file is there. Never
+ * throws because of the content of a file.
  */
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
@@ -58,7 +61,8 @@ export function loadPolicies(source: Source): Loaded {
   const linkFindings: Diagnostic[] = [];
   const broken: Loaded['broken'] = [];
   const warnings: Warning[] = [];
-  const entries = files.flatMap((file) => readEntries(file, source, { findings, warnings }));
+  const remarks = { findings, warnings, isOnlyFile: files.length === 1 };
+  const entries = files.flatMap((file) => readEntries(file, source, remarks));
   findings.push(...eachOnce(entries, ({ read }) => read.findings).map(({ finding }) => finding));
   const used: Entry[] = [];
   const owners = ownersOf(entries);
@@ -89,11 +93,20 @@ export function loadPolicies(source: Source): Loaded {
     warnings: inOrder(warnings),
     ignored,
     broken,
+    files: files.length,
   };
 }
 
+/** A folder without a file may be one whose disk is not mounted. */
+export const emptyFolder = (dir: string): Diagnostic =>
+  fileDiagnostic(
+    dir,
+    'The policies folder has no policy file (*.yaml, *.yml).',
+    'to have no policies, write a file in it with the line policies: []',
+  );
+
 /** What is found in the files, apart from their policies. */
-type Remarks = Pick<Loaded, 'findings' | 'warnings'>;
+type Remarks = Pick<Loaded, 'findings' | 'warnings'> & { isOnlyFile: boolean };
 
 function readEntries(file: string, source: Source, remarks: Remarks): Entry[] {
   const yaml = YamlFile.read(file);
@@ -126,7 +139,7 @@ function entriesElsewhere(source: Source, files: readonly string[], entries: rea
   const read = new Set(files.map(whereabouts));
   return filesIn(source.dir)
     .files.filter((file) => !read.has(whereabouts(file)))
-    .flatMap((file) => readEntries(file, source, { findings: [], warnings: [] }));
+    .flatMap((file) => readEntries(file, source, { findings: [], warnings: [], isOnlyFile: false }));
 }
 
 /** The policy that it follows does not exist, or follows it in turn. */
@@ -204,7 +217,8 @@ function filesIn(dir: string): Files {
     entries = readdirSync(dir, { withFileTypes: true });
   } catch {
     const message = 'The policies folder does not exist or cannot be read.';
-    return { files: [], findings: [fileDiagnostic(dir, message, 'run caretaker init')], ignored: [] };
+    const suggestion = 'mount it, or correct the key "policies" of the configuration';
+    return { files: [], findings: [fileDiagnostic(dir, message, suggestion)], ignored: [] };
   }
   // Hidden files and a README are expected here and not reported.
   const shown = entries
@@ -226,27 +240,28 @@ export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(na
 /** A file's policies and defaults, expanded. */
 function policiesOf(
   yaml: YamlFile,
-  { findings, warnings }: Remarks,
+  { findings, warnings, isOnlyFile }: Remarks,
 ): Pick<ExpandedFile, 'policies' | 'defaults'> {
   const value = yaml.value();
-  const holdsNone = (path: Path) =>
-    yaml.finding(path, {
-      message: 'The file holds no policy.',
-      form: true,
-      suggestion: 'delete the file if that is meant',
-    });
+  const message = 'The file holds no policy.';
   if (value === null) {
-    findings.push(holdsNone([]));
+    const suggestion = isOnlyFile
+      ? 'to have no policies, write the line policies: []'
+      : 'delete the file if that is meant';
+    findings.push(yaml.finding([], { message, suggestion, form: true }));
     return { policies: [] };
   }
   if (isConfiguration(value)) {
-    const message = 'This is a configuration, not a file of policies.';
-    findings.push(yaml.finding([], { message, suggestion: 'give it with --config', form: true }));
+    const fault = 'This is a configuration, not a file of policies.';
+    findings.push(yaml.finding([], { message: fault, suggestion: 'give it with --config', form: true }));
     return { policies: [] };
   }
   const outline = readStrictly(PolicyFileOutline, value, (path, remark) => yaml.finding(path, remark));
   if ('findings' in outline) findings.push(...outline.findings);
-  else if (outline.value.policies.length === 0) findings.push(holdsNone(['policies']));
+  else if (outline.value.policies.length === 0 && !isOnlyFile)
+    findings.push(
+      yaml.finding(['policies'], { message, suggestion: 'delete the file, because others hold policies' }),
+    );
   else {
     const expanded = expandFile(outline.value, (path) => yaml.sourceOf(path));
     findings.push(...expanded.faults.map(([path, remark]) => yaml.finding(path, remark)));

@@ -42,7 +42,6 @@ export function policyFileJsonSchema(registry: Registry) {
       },
       policies: {
         type: 'array',
-        minItems: 1,
         description: properties['policies']?.description,
       },
     },

@@ -324,5 +324,7 @@ export const PolicyFileOutline = z.strictObject({
     .describe(
       'Keys of a policy that every policy of this file has. Its own keys come first; maps are merged. Default none.',
     ),
-  policies: z.array(z.unknown()).describe('One or more policies.'),
+  policies: z
+    .array(z.unknown())
+    .describe('The policies. An empty list, in the only file of the folder, says that there are none.'),
 });

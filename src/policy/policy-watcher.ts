@@ -1,20 +1,22 @@
 /**
  * Watches the policy files of a daemon and keeps the active version of each policy: files are read again when
  * they change, without a restart. While a file has errors, the last valid version of its policies stays
- * active, and the file is reported.
+ * active, also that of an earlier process, and the file is reported. So do all policies when the folder or all of its files
+ * are gone.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Clock, isoMinute } from '../clock.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
+import type { LastPolicy } from '../records/last-policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Settings } from '../settings/settings.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Diagnostic, placeOf, shortFile } from '../yaml/diagnostic.ts';
 import { watchFolders } from './folder-watch.ts';
-import { isPolicyFile, type Loaded, loadPolicies } from './load-policies.ts';
-import type { Policy } from './policy.ts';
+import { emptyFolder, isPolicyFile, type Loaded, loadPolicies } from './load-policies.ts';
+import { Policy } from './policy.ts';
 import { changesBetween, formatNames } from './policy-changes.ts';
 
 export interface PolicyWatcher {
@@ -26,6 +28,8 @@ export interface PolicyWatcher {
   kept(): readonly KeptPolicy[];
   /** When an active policy was changed: by the time of its file, or when this process noticed the change. */
   changedAt(policy: string): number;
+  /** The active policies as `last` of a later process. */
+  last(): LastPolicy[];
   /** Since when a file has had errors, in milliseconds since 1970. */
   brokenSince(file: string): number;
   /** Soon looks whether something changed, as after a change of the settings. */
@@ -40,12 +44,16 @@ export interface PolicyWatcherOptions {
   registry: Registry;
   clock: Clock;
   log: Log;
+  /** The policies that were active last, of an earlier process. */
+  last?: readonly LastPolicy[];
   /** Called after policies were read again, with the active ones before and now. */
   onChange?: (before: readonly Policy[], now: readonly Policy[]) => void;
 }
 
-/** Files that change at every check are read after so many checks. */
-const MAX_UNSETTLED = 5;
+/** Changed files are read when nothing has changed for this time: a file may be written in parts. */
+const QUIET_MS = 2_000;
+/** Files that do not stop changing are reported after this time. */
+const UNREST_MS = 60_000;
 
 /** Reads the policies, and reads changed files when they stop changing. */
 export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
@@ -54,27 +62,43 @@ export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
   const closing = new AbortController();
   const folder = watchFolders([dir], clock);
   let seen = fingerprintOf(dir, settings());
-  let state = readAll({ dir, registry, settings: settings() }, nothing, seen, clock.now());
+  const source = () => ({ dir, registry, settings: settings() });
+  let state = readAtStart(source(), parts.last ?? [], seen, clock.now());
   logChanges(state, nothing, log);
 
+  /** What changed since the files were read, since when it is as it is, and since when it has been changing. */
+  let change: { text: string; since: number; from: number; isReported?: true } | undefined;
+  /** Whether the files have stopped changing; otherwise they are looked at again soon. */
+  const isQuiet = (text: string): boolean => {
+    const now = clock.now();
+    if (text !== change?.text) change = { ...change, text, since: now, from: change?.from ?? now };
+    if (now - change.since >= QUIET_MS) return true;
+    if (now - change.from >= UNREST_MS && !change.isReported) {
+      log.warn(
+        'the policy files have been changing for a minute: they are read when they are unchanged for 2 s',
+      );
+      change.isReported = true;
+    }
+    folder.wake();
+    return false;
+  };
   const watching = (async () => {
-    let unsettled: Fingerprint | undefined;
-    let times = 0;
     while (!closing.signal.aborted) {
       await folder.next();
       const now = fingerprintOf(dir, settings());
-      if (closing.signal.aborted || now.text === seen.text) continue;
-      times += 1;
-      if (now.text !== unsettled?.text && times < MAX_UNSETTLED) {
-        unsettled = now;
-        folder.wake();
-        continue;
+      if (closing.signal.aborted) continue;
+      if (now.text === seen.text) change = undefined;
+      else if (isQuiet(now.text)) {
+        const read = readAll(source(), state, now, clock.now());
+        // It may have been written while it was read.
+        if (fingerprintOf(dir, settings()).text !== now.text) folder.wake();
+        else {
+          const before = state;
+          [state, seen, change] = [read, now, undefined];
+          logChanges(state, before, log);
+          parts.onChange?.(before.policies, state.policies);
+        }
       }
-      const before = state;
-      state = readAll({ dir, registry, settings: settings() }, before, now, clock.now());
-      logChanges(state, before, log);
-      parts.onChange?.(before.policies, state.policies);
-      [seen, unsettled, times] = [now, undefined, 0];
     }
   })();
   return {
@@ -82,6 +106,15 @@ export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
     findings: () => state.findings,
     kept: () => state.kept,
     changedAt: (policy) => state.changedAt.get(policy) ?? clock.now(),
+    last: () =>
+      state.policies.map((policy) => ({
+        name: policy.name,
+        file: relative(dir, policy.file),
+        policy,
+        hash: policy.hash,
+        readAt: state.readAt.get(policy.name) ?? clock.now(),
+        changedAt: state.changedAt.get(policy.name) ?? clock.now(),
+      })),
     brokenSince: (file) => state.brokenSince.get(file) ?? clock.now(),
     look: folder.wake,
     async close() {
@@ -144,28 +177,65 @@ const nothing: ReadState = {
   brokenSince: new Map(),
 };
 
-function readAll(
-  source: { dir: string; registry: Registry; settings: Settings },
-  before: ReadState,
-  { inodes, writtenAt }: Fingerprint,
+interface WatchedSource {
+  dir: string;
+  registry: Registry;
+  settings: Settings;
+}
+
+/** What an earlier process had active is needed only where a file cannot be read, or none is there. */
+function readAtStart(
+  source: WatchedSource,
+  last: readonly LastPolicy[],
+  files: Fingerprint,
   now: number,
 ): ReadState {
+  const { writtenAt } = files;
+  const read = readAll(source, nothing, files, now, writtenAt);
+  if (last.length === 0 || (read.findings.length === 0 && read.policies.length > 0)) return read;
+  return readAll(source, stateOf(source.dir, last), files, now, writtenAt);
+}
+
+/** What was active in an earlier process. A version that only another release can read is left out. */
+function stateOf(dir: string, last: readonly LastPolicy[]): ReadState {
+  const known = last.flatMap((one) => {
+    const policy = Policy.safeParse(one.policy).data;
+    return policy ? [{ ...one, policy: deepFreeze({ ...policy, file: join(dir, one.file) }) }] : [];
+  });
+  return {
+    ...nothing,
+    policies: known.map(({ policy }) => policy),
+    readAt: new Map(known.map(({ name, readAt }) => [name, readAt])),
+    changedAt: new Map(known.map(({ name, changedAt }) => [name, changedAt])),
+  };
+}
+
+/** `writtenAt`: at the start, when each file was written last; later, a change counts from when it is noticed. */
+function readAll(
+  source: WatchedSource,
+  before: ReadState,
+  { inodes }: Fingerprint,
+  now: number,
+  writtenAt?: ReadonlyMap<string, number>,
+): ReadState {
   const read = loadPolicies(source);
+  const isEmptied = read.files === 0 && read.findings.length === 0 && before.policies.length > 0;
+  if (isEmptied) read.findings.push(emptyFolder(source.dir));
+  const since = (file: string) => Math.min(writtenAt?.get(file) ?? now, now);
   const keptPolicies = keptOf(source.dir, before, read, inodes);
   const policies = [...read.policies, ...keptPolicies];
   const versions = new Map(before.policies.map(({ name, hash }) => [name, hash]));
   const readAt = new Map(
     policies.map(({ name, hash }) => [name, (versions.get(name) === hash && before.readAt.get(name)) || now]),
   );
-  // A change that this process notices counts from now, whatever the modification time of the file.
   const changedAt = new Map(
     policies.map(({ name, hash, file }) => {
       const known = versions.get(name) === hash ? before.changedAt.get(name) : undefined;
-      return [name, known ?? (before === nothing ? Math.min(writtenAt.get(file) ?? now, now) : now)] as const;
+      return [name, known ?? since(file)] as const;
     }),
   );
   const brokenSince = new Map(
-    read.findings.map(({ file }) => [file, before.brokenSince.get(file) ?? now] as const),
+    read.findings.map(({ file }) => [file, before.brokenSince.get(file) ?? since(file)] as const),
   );
   const kept = keptPolicies.map((policy): KeptPolicy => {
     const place = read.broken.find(({ name }) => name === policy.name)?.file ?? policy.file;
@@ -176,7 +246,9 @@ function readAll(
       file: first?.file ?? policy.file,
       readAt: readAt.get(policy.name) ?? now,
       brokenSince: brokenSince.get(first?.file ?? '') ?? now,
-      error: first ? `${first.line}:${first.column}: ${first.message}` : '',
+      error: first
+        ? `${first.file === source.dir ? '' : `${first.line}:${first.column}: `}${first.message}`
+        : '',
     };
   });
   return { policies, findings: read.findings, kept, inodes, readAt, changedAt, brokenSince };
@@ -184,7 +256,7 @@ function readAll(
 
 /**
  * The policies that stay active although they could not be read now: those of a file with errors, also when
- * it was renamed, and those with errors of their own. All of them while the folder cannot be read.
+ * it was renamed, and those with errors of their own. All of them while the folder cannot be read or has no file.
  */
 function keptOf(
   dir: string,
@@ -239,7 +311,9 @@ function brokenFiles({ findings, kept }: ReadState): Map<string, string> {
       const mine = kept.filter((one) => one.file === file);
       const versions = mine.map(({ name, readAt }) => `${name} (read at ${isoMinute(readAt)})`).join(', ');
       const rest =
-        mine.length > 0 ? `the previous version stays active: ${versions}` : 'no previous version was active';
+        mine.length > 0
+          ? `the previous version stays active: ${versions}`
+          : 'no previous version of it is known';
       return [file, `${error}${more}; ${rest}`];
     }),
   );

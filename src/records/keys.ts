@@ -67,6 +67,8 @@ export const keys = {
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
   /** How many entries the queues had in each minute: see `depth-store.ts`. */
   queueDepth: `${PREFIX}:presence:queue-depth`,
+  /** The version of each policy that was active last. */
+  lastPolicies: `${PREFIX}:last-policies`,
   policyContents: (process: string) => `${PREFIX}:presence:${process}:policy-contents`,
   /** The version of the records: see `migrations/migrate.ts`. */
   schema: `${PREFIX}:schema`,

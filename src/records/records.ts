@@ -20,6 +20,7 @@ import { HeartbeatStore } from './heartbeat-store.ts';
 import { HoldStore } from './hold-store.ts';
 import { keys } from './keys.ts';
 import { LabelStore } from './label-store.ts';
+import { LastPolicyStore } from './last-policy-store.ts';
 import { LateStore } from './late-store.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
@@ -60,6 +61,7 @@ export interface Records {
   heartbeats: HeartbeatStore;
   holds: HoldStore;
   labels: LabelStore;
+  lastPolicies: LastPolicyStore;
   late: LateStore;
   ledger: LedgerStore;
   locks: LockStore;
@@ -107,6 +109,7 @@ export function openRecords(store: Store): Records {
     heartbeats: new HeartbeatStore(store),
     holds: new HoldStore(store, deliveries),
     labels: new LabelStore(store),
+    lastPolicies: new LastPolicyStore(store),
     late: new LateStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),

@@ -18,8 +18,8 @@ import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 /** A firing that is at most so late is on time: a tick was late, or another daemon took over. */
 export const ON_TIME_MS = 90_000;
 
-/** An edited schedule is noticed within this time: one reload and one tick. */
-export const NOTICED_WITHIN_MS = 10_000;
+/** An edited schedule is noticed within this time: one reload, when it is unchanged, and one tick. */
+export const NOTICED_WITHIN_MS = 15_000;
 
 export type Decision =
   /** `inTurn`: starts only when no other run of the policy is active, and later ones wait for it. */

@@ -26,6 +26,8 @@ export interface PolicyAgreement {
   active(): readonly Policy[];
   /** A digest of them: daemons with the same digest fire the same policies. */
   digestOfActive(): string;
+  /** The names of the policies that this process or another one has read. */
+  names(): ReadonlySet<string>;
   /** A digest of all policies that this process has read. */
   digest(): string;
   /** What differs between the daemons, one sentence each, as of the latest `look`. */
@@ -91,6 +93,11 @@ export function openPolicyAgreement({
   return {
     active: () => decided().active,
     digestOfActive: () => decided().digest,
+    names: () =>
+      new Set([
+        ...watcher.policies().map(({ name }) => name),
+        ...others.flatMap(({ versions }) => [...versions.keys()]),
+      ]),
     digest: () => digestOf(watcher.policies()),
     differences: () => differences,
     async look() {

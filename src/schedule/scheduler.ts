@@ -34,6 +34,8 @@ export interface SchedulerDeps {
   known?: () => readonly Policy[];
   /** Makes the run of a firing, unless it exists already. The engine's `fire`. */
   fire: (policy: Policy, firing: ScheduledFiring) => Promise<unknown>;
+  /** Until when a policy waits, because its file was changed just before; in the past: it fires at once. */
+  waitsUntil?: (policy: Policy) => number;
   records: Pick<Records, 'policies' | 'ledger' | 'ends' | 'runs' | 'locks' | 'generation'>;
   clock: Clock;
   log: Log;
@@ -295,6 +297,8 @@ async function dueOf(
   return { due, endsTo };
 }
 
+const CHANGED_JUST_NOW = 'it may do what cannot be undone, and its file was changed less than a minute ago';
+
 /** When to check a firing again that must wait; nothing when it may fire. */
 async function heldBackUntil(
   deps: SchedulerDeps,
@@ -302,6 +306,11 @@ async function heldBackUntil(
   { inTurn }: { inTurn?: true },
   now: number,
 ): Promise<number | undefined> {
+  const until = deps.waitsUntil?.(policy) ?? now;
+  if (until > now) {
+    deps.log.info({ policy: policy.name }, `a run of ${policy.name} waits: ${CHANGED_JUST_NOW}`);
+    return until;
+  }
   if (inTurn && (await hasActiveRun(deps, policy))) return now + IN_TURN_INTERVAL_MS;
   // It may have been edited or removed since the tick began.
   return isActive(deps, policy) ? undefined : now;

@@ -24,7 +24,8 @@ export const runWords = [
 export const systemEvents = {
   'account-blocked': 'an account refuses access, so that its runs wait',
   'account-back': 'an account accepts requests again',
-  'policy-file-broken': 'a policy file cannot be read; its last valid version stays active',
+  'policy-file-broken':
+    'a policy file or the whole policies folder cannot be read or is empty; the last valid version stays active',
   'policy-file-fixed': 'a policy file that was broken can be read again',
   'missed-time': 'scheduled times of a policy passed without a run, and are too old for its catchup',
   'nobody-running':

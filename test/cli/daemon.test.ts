@@ -42,7 +42,7 @@ test('the daemon works on runs of other commands, reloads changed files, and sto
   });
 
   desk.write('config/policies/broken.yaml', 'policies:\n  - nam: x\n');
-  await daemon.line(/broken.yaml:2:5: .*; no previous version was active/);
+  await daemon.line(/broken.yaml:2:5: .*; no previous version of it is known/);
 
   daemon.signal('SIGTERM');
   const { code, stdout, stderr } = await daemon.ended;

@@ -195,12 +195,19 @@ describe('validate', () => {
     });
   });
 
-  test('warns when the policies folder is empty', async () => {
+  test('an empty policies folder is an error, unless a file says that there are no policies', async () => {
     for (const file of readdirSync(join(desk.folder, 'config/policies')))
       rmSync(join(desk.folder, 'config/policies', file));
     const { code, stderr } = await desk.run(['validate']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('warning: There are no policies in config/policies.');
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'config/policies: The policies folder has no policy file (*.yaml, *.yml). To have',
+    );
+
+    desk.write('config/policies/none.yaml', 'policies: []\n');
+    const none = await desk.run(['validate']);
+    expect(none.code).toBe(0);
+    expect(none.stderr).toContain('warning: There are no policies in config/policies.');
   });
 });
 

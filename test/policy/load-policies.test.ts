@@ -310,14 +310,19 @@ test('a broken policy is left out and the good ones are there', () => {
 });
 
 test.each([
-  ['', 1],
-  ['# nothing yet\n', 1],
-  ['policies: []\n', 1],
-  ['---\n', 1],
-])('a file that holds %j is a mistake, so that no policy is lost unnoticed', (text, line) => {
-  const { findings } = load({ 'emptied.yaml': text });
-  expect(findings).toMatchObject([
-    { line, message: 'The file holds no policy.', suggestion: 'delete the file if that is meant' },
+  ['', 'delete the file if that is meant'],
+  ['# nothing yet\n', 'delete the file if that is meant'],
+  ['policies: []\n', 'delete the file, because others hold policies'],
+  ['---\n', 'delete the file if that is meant'],
+])('a file that holds %j is a mistake, so that no policy is lost unnoticed', (text, suggestion) => {
+  const { findings } = load({ 'a.yaml': policyWith(''), 'emptied.yaml': text });
+  expect(findings).toMatchObject([{ line: 1, message: 'The file holds no policy.', suggestion }]);
+});
+
+test('the only file says with an empty list that there are no policies', () => {
+  expect(load({ 'none.yaml': 'policies: []\n' })).toMatchObject({ findings: [], policies: [] });
+  expect(load({ 'none.yaml': '# nothing\n' }).findings).toMatchObject([
+    { suggestion: 'to have no policies, write the line policies: []' },
   ]);
 });
 
@@ -503,7 +508,7 @@ test('a file or folder that is not there is a finding', () => {
   const files = loadPolicies({ dir: '/none', files: ['/none/a.yaml'], registry });
   expect(files.findings).toMatchObject([{ file: '/none/a.yaml', message: 'The file does not exist.' }]);
   const folder = loadPolicies({ dir: '/none', registry });
-  expect(folder.findings).toMatchObject([{ file: '/none', suggestion: 'run caretaker init' }]);
+  expect(folder.findings).toMatchObject([{ file: '/none', suggestion: expect.stringMatching(/^mount it/) }]);
 });
 
 test.each(['[null]', '[3]', '[[]]', '[{}]', '{}', 'x', '[{ __proto__: { job: site-sync }, name: a }]'])(

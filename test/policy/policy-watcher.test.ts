@@ -1,10 +1,11 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type PolicyWatcher, watchPolicies } from '../../src/policy/policy-watcher.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { folderWith } from '../settings/folder.ts';
 import { fastClock } from '../support/caretaker.ts';
+import { heldClock } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
 import { registry } from './tiny-job.ts';
 
@@ -70,7 +71,7 @@ test.each([
 
 test('of a new file that is broken, nothing is said to stay active', async () => {
   write('new.yaml', 'policies:\n  - { job: site-sync }\n');
-  await said(/^error .*new\.yaml:2:5: "name" is missing; no previous version was active \{/);
+  await said(/^error .*new\.yaml:2:5: "name" is missing; no previous version of it is known \{/);
 });
 
 test('a file that is renamed changes nothing, also while it is broken', async () => {
@@ -101,6 +102,91 @@ test('while the whole folder is away, everything stays active', async () => {
   await said(/has no errors now/);
   await said(/"errors":0\}$/);
   expect(log.lines.join('\n')).not.toMatch(/added|removed/);
+});
+
+test('when every file is gone at once, everything stays active, and the folder is reported', async () => {
+  rmSync(join(dir, 'a.yaml'));
+  rmSync(join(dir, 'b.yaml'));
+
+  await said(
+    /^error .*The policies folder has no policy file .*the previous version stays active: one .*three/,
+  );
+  expect(names()).toEqual(['one', 'two', 'three']);
+  expect(watcher.kept()[0]).toMatchObject({
+    file: dir,
+    error: expect.stringMatching(/^The policies folder/),
+  });
+
+  write('b.yaml', policies('three'));
+  await said(/policies read again: removed one, two/);
+  expect(watcher.findings()).toEqual([]);
+});
+
+test('a file that says that there are no policies removes the last ones', async () => {
+  rmSync(join(dir, 'b.yaml'));
+  write('a.yaml', 'policies: []\n');
+  await said(/policies read again: removed one, two, three \{"policies":0,"errors":0\}/);
+});
+
+/** The watcher of a process that starts later, with what this one had active, as records hold it. */
+async function restarted() {
+  const last = JSON.parse(JSON.stringify(watcher.last()));
+  await watcher.close();
+  log.lines.length = 0;
+  watcher = watchPolicies({ settings: () => settings, registry, clock: fastClock(40), log, last });
+}
+
+test('after a restart, the last version of a broken file is active, not that of a removed file', async () => {
+  const readAt = watcher.last().find(({ name }) => name === 'one')?.readAt;
+  write('a.yaml', policies('one', 'two').replace('two, job', 'two, jobb'));
+  rmSync(join(dir, 'b.yaml'));
+  await restarted();
+
+  expect(names()).toEqual(['one', 'two']);
+  expect(watcher.kept()).toMatchObject([{ name: 'two', file: join(dir, 'a.yaml'), readAt }]);
+  await said(/^error .*a\.yaml:3:\d+: .*; the previous version stays active: two \(read at /);
+
+  write('a.yaml', policies('one'));
+  await said(/policies read again: removed two/);
+});
+
+test.each([
+  ['is missing', () => rmSync(dir, { recursive: true })],
+  [
+    'is empty',
+    () => {
+      for (const file of ['a.yaml', 'b.yaml']) rmSync(join(dir, file));
+    },
+  ],
+])('after a restart, all policies are active while the folder %s', async (_, lose) => {
+  lose();
+  await restarted();
+  expect(names().sort()).toEqual(['one', 'three', 'two']);
+  expect(watcher.kept()).toHaveLength(3);
+});
+
+test('a stored version that this release cannot read is left out', async () => {
+  const last = watcher.last().map((one) => ({ ...one, policy: { name: one.name } }));
+  write('a.yaml', 'policies: ]\n');
+  const other = watchPolicies({ settings: () => settings, registry, clock: fastClock(40), log, last });
+  expect(other.policies().map(({ name }) => name)).toEqual(['three']);
+  await other.close();
+});
+
+test('a file that is still being written is not read, however long that takes', async () => {
+  const clock = heldClock();
+  await watcher.close();
+  watcher = watchPolicies({ settings: () => settings, registry, clock, log });
+  write('c.yaml', policies('four'));
+  for (let second = 0; second < 70; second += 1) {
+    await clock.advance(1_000);
+    expect(names()).toEqual(['one', 'two', 'three']);
+    appendFileSync(join(dir, 'c.yaml'), '#');
+  }
+  expect(log.lines.join('\n')).toMatch(/warn the policy files have been changing for a minute/);
+
+  await clock.advance(8_000);
+  expect(names()).toEqual(['one', 'two', 'three', 'four']);
 });
 
 test('when the days of a calendar change, policies that leave them out change with them', async () => {

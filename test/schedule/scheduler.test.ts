@@ -125,6 +125,22 @@ test('a policy fires at each of its scheduled times, once', async () => {
   expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule']);
 });
 
+test('a scheduled time that comes just after a change of its policy fires when the wait is over', async () => {
+  const daemon = aDaemon([policyOf('delete', hourly), policyOf('sync', hourly)], heldClock(NOON - MINUTE));
+  let changedAt = NOON - 10 * SECOND;
+  daemon.parts.waitsUntil = ({ name }) => (name === 'delete' ? changedAt + MINUTE : 0);
+  await daemon.live(MINUTE + 30 * SECOND);
+  expect([await firings('delete'), await firings('sync')]).toEqual([[], ['12:00 schedule']]);
+
+  // It changes again, so the first look at it does not count.
+  changedAt = NOON + 20 * SECOND;
+  await daemon.live(40 * SECOND);
+  expect(await firings('delete')).toEqual([]);
+  await daemon.live(20 * SECOND);
+  expect(await firings('delete')).toEqual(['12:00 schedule']);
+  expect(daemon.log.lines.join('\n')).toContain('a run of delete waits: it may do what cannot be undone');
+});
+
 test('a policy that is seen for the first time catches up nothing', async () => {
   const daemon = aDaemon([policyOf('sweep', { ...hourly, catchupMs: 24 * HOUR })], heldClock(NOON + MINUTE));
 

@@ -2,13 +2,11 @@ import { constants, existsSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { loadJobs } from '../../app/jobs.ts';
 import { type Budget, openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
 import { systemClock } from '../../clock.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { loadPolicies } from '../../policy/load-policies.ts';
 import { openQueues } from '../../queue/queues.ts';
 import {
   effectOf,
@@ -42,6 +40,7 @@ import { checkOutbox } from '../outbox-check.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
 import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { checkKept, checkPolicies } from '../policy-checks.ts';
 
 const MIN_REDIS = [6, 2] as const;
 
@@ -62,7 +61,7 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
   };
   const settings = checkSettings(terminal, options, report);
   if (settings) {
-    await checkPolicies(settings, report);
+    report(await checkPolicies(settings));
     await checkDataFolder(settings, report);
     await checkRedisAndAccounts(settings, options, terminal, report);
   }
@@ -108,23 +107,6 @@ function checkSettings(terminal: Terminal, options: GlobalOptions, report: Repor
     report({ what: 'configuration', state: 'wrong', message: `${error.message}${many}` });
     return undefined;
   }
-}
-
-async function checkPolicies(settings: Settings, report: Report): Promise<void> {
-  const { policies, findings } = loadPolicies({
-    dir: settings.policiesDir,
-    registry: await loadJobs(),
-    settings,
-  });
-  report(
-    findings.length === 0
-      ? { what: 'policies', state: 'ok', message: `${policies.length} in ${settings.policiesDir}` }
-      : {
-          what: 'policies',
-          state: 'wrong',
-          message: `${countOf(findings.length, 'error')}: "caretaker validate" shows ${findings.length === 1 ? 'it' : 'them'}`,
-        },
-  );
 }
 
 /** The data folder holds the files of an embedded Redis, and downloads. */
@@ -226,6 +208,7 @@ async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Pr
         }
       : daemonsCheck(running),
     ...differences.map((message): Check => ({ what: 'policies of the daemons', state: 'warning', message })),
+    ...(await checkKept(presence, clock.now())),
   ];
 }
 

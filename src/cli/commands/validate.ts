@@ -1,5 +1,5 @@
 import { loadJobs } from '../../app/jobs.ts';
-import { loadPolicies } from '../../policy/load-policies.ts';
+import { emptyFolder, loadPolicies } from '../../policy/load-policies.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { warningsOf } from '../../settings/warnings.ts';
@@ -30,8 +30,10 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
   const read =
     settings || files.length > 0
       ? loadPolicies({ dir: settings?.policiesDir ?? '.', registry, settings, ...named })
-      : { policies: [], findings: [], warnings: [], ignored: [] };
+      : { policies: [], findings: [], warnings: [], ignored: [], files: 0 };
   findings.push(...read.findings);
+  if (settings && files.length === 0 && read.files === 0 && read.findings.length === 0)
+    findings.push(emptyFolder(settings.policiesDir));
   const { ignored } = read;
   // The names of all policies are known only when every file was read.
   const isComplete = files.length === 0 && read.findings.length === 0;

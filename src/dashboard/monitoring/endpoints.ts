@@ -1,5 +1,6 @@
 /** The endpoints for process supervisors and Prometheus: is the process alive, is it ready, what is measured. */
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { brokenSentence } from '../queries/system-status.ts';
 
 /** 200 as long as the process answers at all. */
 export const sendAlive = (c: Exchange): Response => c.text('alive\n');
@@ -9,13 +10,17 @@ export const sendAlive = (c: Exchange): Response => c.text('alive\n');
  * is missing. Warnings follow, one a line: work continues, but a person should look at them.
  */
 export async function sendReady(c: Exchange, { health }: DashboardContext): Promise<Response> {
-  const { redis, waiting, differences, troubles } = await health();
+  const { redis, waiting, differences, troubles, brokenFiles } = await health();
   const missing = [
     ...(redis === 'up' ? [] : ['Redis does not answer']),
     ...troubles.filter(({ stops }) => stops).map(({ message }) => message),
     ...waiting.map((role) => `the ${role} is not running`),
   ];
-  const toLookAt = [...differences, ...troubles.filter(({ stops }) => !stops).map(({ message }) => message)];
+  const toLookAt = [
+    ...differences,
+    ...troubles.filter(({ stops }) => !stops).map(({ message }) => message),
+    ...brokenFiles.map((file) => brokenSentence(file).replace(/\.$/, '')),
+  ];
   const warnings = toLookAt.map((sentence) => `warning: ${sentence}\n`).join('');
   return missing.length === 0
     ? c.text(`ready\n${warnings}`)

@@ -183,7 +183,8 @@ function activeOf(active: BrokenFile['active'], kept: BrokenFile['kept']): strin
   return `active as before: ${as}`;
 }
 
-const brokenSentence = ({ file, errors, active, kept }: BrokenFile): string => {
+/** Which file has errors, and which of its policies are active. */
+export const brokenSentence = ({ file, errors, active, kept }: BrokenFile): string => {
   const count = errors.length === 1 ? 'an error' : `${errors.length} errors`;
   return `${file} has ${count}; ${activeOf(active, kept)}.`;
 };
