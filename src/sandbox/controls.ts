@@ -280,14 +280,23 @@ export const controlStorage = ({ storage }: World): StorageControl => ({
   },
 });
 
-/** What tests can do to the mail of reports. */
+/** What tests can do to reports and their mail. */
 export interface MailControl {
+  /**
+   * From now on, making a report and delivering a mail take this long, in milliseconds of the service's time. The
+   * delivery also of mails that were sent before.
+   */
+  takes(times: { reportMs: number; deliveryMs: number }): void;
   /** From now on every mail to this address has this status, including mails that were sent before. */
   ends(email: string, status: MailStatus): void;
 }
 
 /** The controls of mail; `now` settles the world and returns the service's time. */
 export const controlMail = (world: World, now: () => number): MailControl => ({
+  takes(times) {
+    now();
+    world.reporting.takes = times;
+  },
   ends(email, status) {
     now();
     world.reporting.mailEnds.set(email, status);

@@ -85,7 +85,12 @@ export const ofSites: Record<string, Scenario> = {
     times: steps.length,
   },
   'report-dispatch has a report made': { operation: 'createReport', policy: reports, times: steps.length },
-  'report-dispatch sends a report': { operation: 'sendReportEmail', policy: reports, times: steps.length },
+  'report-dispatch sends a report': {
+    operation: 'sendReportEmail',
+    policy: reports,
+    prepare: () => world.sandbox.mail.takes({ reportMs: 1_000, deliveryMs: 1_000 }),
+    times: steps.length,
+  },
   'site-sync starts a sync': { operation: 'syncSite', policy: () => ({ job: 'site-sync' }) },
   'site-sync moves a daily sync': {
     operation: 'updateSite',

@@ -54,6 +54,8 @@ export interface Reporting {
   readonly scheduled: Map<string, ScheduledReport>;
   /** Addresses whose mail status was set by a test. */
   readonly mailEnds: Map<string, MailStatus>;
+  /** Set by a test: how long a report is made, and a mail is under way. */
+  takes?: { reportMs: number; deliveryMs: number };
 }
 
 /** The data of a report before it is made. */

@@ -19,19 +19,20 @@ const undelivered = { bounce: 'bounced', fail: 'failed' } as const;
 const arrived: ReadonlySet<MailStatus> = new Set(['delivered', 'opened', 'spam']);
 
 /** The status of a mail at `now`. */
-export function mailAt({ email, sentAt }: SentTo, { mailEnds }: Reporting, now: number): Mail {
+export function mailAt({ email, sentAt }: SentTo, { mailEnds, takes }: Reporting, now: number): Mail {
   const age = now - sentAt;
+  const deliveredAfterMs = takes?.deliveryMs ?? DELIVERED_AFTER_MS;
   const mail: Mail = { email, status: 'sent', sentAt, deliveredAt: null, openedAt: null };
   const end = mailEnds.get(email);
   if (end) {
-    const deliveredAt = arrived.has(end) ? Math.min(now, sentAt + DELIVERED_AFTER_MS) : null;
+    const deliveredAt = arrived.has(end) ? Math.min(now, sentAt + deliveredAfterMs) : null;
     return { ...mail, status: end, deliveredAt, openedAt: end === 'opened' ? deliveredAt : null };
   }
-  if (age < DELIVERED_AFTER_MS || email.startsWith('stuck')) return mail;
+  if (age < deliveredAfterMs || email.startsWith('stuck')) return mail;
   for (const [beginning, status] of Object.entries(undelivered)) {
     if (email.startsWith(beginning)) return { ...mail, status };
   }
-  const delivered: Mail = { ...mail, status: 'delivered', deliveredAt: sentAt + DELIVERED_AFTER_MS };
+  const delivered: Mail = { ...mail, status: 'delivered', deliveredAt: sentAt + deliveredAfterMs };
   if (email.startsWith('spam')) {
     return age < MARKED_AS_SPAM_AFTER_MS ? delivered : { ...delivered, status: 'spam' };
   }

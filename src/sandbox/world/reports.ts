@@ -16,7 +16,13 @@ export function startReport(world: World, site: Site, order: ReportOrder, at: nu
   const input = [{ id: site.id }];
   return startTask(
     world,
-    { type: 'report', input, takesMs: TAKES_MS, ...ends, makes: { does: 'add-report', order } },
+    {
+      type: 'report',
+      input,
+      takesMs: world.reporting.takes?.reportMs ?? TAKES_MS,
+      ...ends,
+      makes: { does: 'add-report', order },
+    },
     at,
   );
 }

@@ -13,6 +13,7 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { quickReports } from '../../support/quick-reports.ts';
 
 let world: World | undefined;
 const folders: string[] = [];
@@ -33,10 +34,11 @@ const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
   now.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
 
 /**
- * An account in which every site has its own client, with an address by the site's number; '' is no address.
+ * An account in which every site has its own client, with an address by the site's number; '' is no address. Reports
+ * are quick.
  */
 async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {
-  const now = await startWorld({ sites: addresses.length, ...options });
+  const now = await startWorld({ sites: addresses.length, before: quickReports, ...options });
   world = now;
   const { clients } = await asked(now, 'listClients', {});
   await asked(now, 'deleteClients', { body: { ids: clients.map(({ id }) => id) } });
@@ -52,6 +54,9 @@ async function startAgency(addresses: readonly string[], options: WorldOptions =
   }
   return now;
 }
+
+/** Reports that take as long as usual: their tasks are still active when something else happens. */
+const asUsual: WorldOptions = { before: async () => {} };
 
 const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Policy =>
   aPolicy({
@@ -231,7 +236,7 @@ describe('a mail', () => {
       body: { client: { site_ids: [] } },
     });
 
-    const policy = aReportPolicy({ delivery_timeout: '2m' });
+    const policy = aReportPolicy({ delivery_timeout: '1m' });
     const { run, targets } = await dispatch(now, policy);
 
     expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual([
@@ -239,7 +244,7 @@ describe('a mail', () => {
       ['failed', 'undelivered', 'bounce@two.example: the mail bounced.'],
       ['failed', 'undelivered', 'fail@three.example: the mail could not be sent.'],
       ['skipped', 'not-eligible', 'The client of the site has no email address.'],
-      ['failed', 'timeout', 'stuck@five.example: not delivered within 2m.'],
+      ['failed', 'timeout', 'stuck@five.example: not delivered within 1m.'],
     ]);
 
     // It is not sent there again automatically; the failure still counts.
@@ -264,12 +269,12 @@ describe('a mail', () => {
 
   test('that bounced is reported as bounced, however long another mail of the same report takes', async () => {
     const now = await startAgency(['bounce@one.example']);
-    const policy = aReportPolicy({ recipients: ['client', 'stuck@two.example'], delivery_timeout: '2m' });
+    const policy = aReportPolicy({ recipients: ['client', 'stuck@two.example'], delivery_timeout: '1m' });
     const { first } = await dispatch(now, policy);
     expect(first).toMatchObject({
       outcome: 'failed',
       reason: 'undelivered',
-      detail: 'bounce@one.example: the mail bounced. stuck@two.example: not delivered within 2m.',
+      detail: 'bounce@one.example: the mail bounced. stuck@two.example: not delivered within 1m.',
     });
   });
 
@@ -277,7 +282,7 @@ describe('a mail', () => {
     const now = await startAgency(['bounce@one.example']);
     // Lists are delayed: they show the mail as in progress as long as it is followed.
     changing(now, ['listReports'], (text) => text.replaceAll('"bounced"', '"sent"'));
-    const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
+    const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '1m' }));
     expect(first).toMatchObject({
       outcome: 'failed',
       reason: 'undelivered',
@@ -287,7 +292,7 @@ describe('a mail', () => {
 
   test('of a report that is deleted before the delivery is not reported as delivered', async () => {
     const now = await startAgency(['stuck@one.example']);
-    const run = await now.fire(aReportPolicy({ delivery_timeout: '2m' }));
+    const run = await now.fire(aReportPolicy({ delivery_timeout: '1m' }));
     await until(now, () => effects(now).sent === 1);
     const [report] = await reportsOf(now);
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
@@ -319,11 +324,11 @@ describe('a mail', () => {
     test('is not reported as delivered', async () => {
       const now = await startAgency(['ada@one.example']);
       hiding(now, ['listReports', 'showReport'], field);
-      const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
+      const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '1m' }));
       expect(first).toMatchObject({
         outcome: 'failed',
         reason: 'timeout',
-        detail: 'ada@one.example: the service did not show the status of the mail within 2m.',
+        detail: 'ada@one.example: the service did not show the status of the mail within 1m.',
       });
       expect(effects(now)).toEqual({ made: 1, sent: 1 });
     });
@@ -457,7 +462,7 @@ describe('a missing prerequisite is named before anything is made:', () => {
 
 describe('a report that is being made while the run is planned', () => {
   test('because an earlier run timed out, is followed and sent, and no second one is made', async () => {
-    const now = await startAgency(['ada@one.example']);
+    const now = await startAgency(['ada@one.example'], asUsual);
     const early = await dispatch(
       now,
       aReportPolicy({}, { timeout: { targetMs: 30_000, runMs: 28_800_000 } }),
@@ -511,7 +516,7 @@ describe('a report that is being made while the run is planned', () => {
   });
 
   test('and was sent by another user before it was found, is not sent again', async () => {
-    const now = await startAgency(['ada@one.example']);
+    const now = await startAgency(['ada@one.example'], asUsual);
     // It is being made when the plan lists tasks; after its end was noticed, another user sends it first.
     let [made, sent] = [false, false];
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
@@ -554,7 +559,10 @@ describe('a report that is being made while the run is planned', () => {
 
 describe('a lost answer', () => {
   test('to making or sending a report causes no second report and no second mail', async () => {
-    const now = await startAgency([1, 2, 3, 4, 5, 6].map((one) => `ada@${one}.example`));
+    const now = await startAgency(
+      [1, 2, 3, 4, 5, 6].map((one) => `ada@${one}.example`),
+      asUsual,
+    );
     now.sandbox.failNext({ operation: 'createReport' }, 'reset-after');
     now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
     now.sandbox.failNext({ operation: 'createReport' }, 'reset-before');
@@ -654,7 +662,7 @@ describe('when the service', () => {
   });
 
   test('cancels the task of our report for another user, the site fails', async () => {
-    const now = await startAgency(['ada@one.example']);
+    const now = await startAgency(['ada@one.example'], asUsual);
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       const answer = await call();
       if (operation === 'createReport')
@@ -676,7 +684,7 @@ describe('when the service', () => {
   });
 
   test('loses an answer and its tasks do not show their sites, the report is found by its period', async () => {
-    const now = await startAgency(['ada@one.example']);
+    const now = await startAgency(['ada@one.example'], asUsual);
     now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       const answer: object = await call();
@@ -690,7 +698,7 @@ describe('when the service', () => {
   });
 
   test('made another report with the task found for a lost answer, the site ends as unknown and the next run sends', async () => {
-    const now = await startAgency(['ada@one.example'], { speedUp: 30 });
+    const now = await startAgency(['ada@one.example'], { speedUp: 30, ...asUsual });
     // Soon enough that the task of forty seconds is still in progress when the request is sent again.
     const retry = { ...aPolicy().retry, delayMs: 1_000 };
     const { report_templates } = await asked(now, 'listReportTemplates', {});
@@ -712,6 +720,7 @@ describe('when the service', () => {
     const { first } = await dispatch(now, aReportPolicy({}, { retry }));
     expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
     expect(first?.detail).toContain('The next run makes this one');
+    now.sandbox.mail.takes({ reportMs: 1_000, deliveryMs: 1_000 });
     const { reasons } = await dispatch(now);
     expect(reasons).toEqual(['done']);
     expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
@@ -726,7 +735,7 @@ describe('when the service', () => {
     });
     const { first } = await dispatch(
       now,
-      aReportPolicy({}, { timeout: { targetMs: 240_000, runMs: 28_800_000 } }),
+      aReportPolicy({}, { timeout: { targetMs: 120_000, runMs: 28_800_000 } }),
     );
     expect(first).toMatchObject({
       outcome: 'failed',
