@@ -218,6 +218,9 @@ export const updateCheck = defineJob({
     }
   },
 
+  // `act` reads the schedule and its runs again before each change, also those that were in progress at the plan.
+  verify: async () => ({ differs: () => undefined }),
+
   async reconcile({ api, target, state }, { operation }) {
     const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
       auto_update_schedule_id: target.id,

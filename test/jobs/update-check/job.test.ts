@@ -56,9 +56,10 @@ function runNow(schedule: string, takesMs = 15_000): string {
   return world.sandbox.schedule(schedule).runNow(takesMs) ?? '';
 }
 
-/** Starts a run of a schedule and waits until its task has ended. */
+/** A run of a schedule whose task has ended. */
 async function runToTheEnd(schedule: string): Promise<string> {
   const task = runNow(schedule);
+  world.clock.leap(15_000);
   await ended(task);
   return task;
 }
@@ -162,9 +163,12 @@ describe('a run of a schedule', () => {
     const before = await runToTheEnd(id);
     world.sandbox.site('site-0003').failNextSync('Disk full.');
     const other = await addSchedule(['site-0003', 'site-0004'], { name: 'Others' });
-    const going = runNow(other, 120_000);
+    const going = runNow(other, HOUR / 2);
 
-    const first = await check();
+    const run = await world.fire(policyWith());
+    await until(world, async () => (await targetsOf(run))[other]?.state === 'following');
+    world.clock.leap(HOUR / 2);
+    const first = await targetsOf(await world.ended(run));
     const second = await check();
 
     expect(first[id]?.findings?.map(({ task }) => task)).toContain(before);
@@ -201,12 +205,15 @@ describe('a run of a schedule', () => {
     ];
     for (const schedule of [one, other]) runNow(schedule, 24 * HOUR);
 
-    const run = await world.ended(await world.fire(policyWith({ follow_for: '2m' })));
+    const fired = await world.fire(policyWith({ follow_for: '10m' }));
+    await until(world, async () => (await targetsOf(fired))[one]?.state === 'following');
+    world.clock.leap(570_000);
+    const run = await world.ended(fired);
 
     for (const id of [one, other]) {
       const { reason, finishedAt = 0 } = (await targetsOf(run))[id] ?? {};
       expect(reason).toBe('timeout');
-      expect(finishedAt - (run.startedAt ?? 0)).toBeGreaterThanOrEqual(120_000);
+      expect(finishedAt - (run.startedAt ?? 0)).toBeGreaterThanOrEqual(600_000);
       expect(finishedAt - (run.startedAt ?? 0)).toBeLessThan(HOUR / 2);
     }
   });
@@ -214,11 +221,12 @@ describe('a run of a schedule', () => {
   test('belongs to the service, so cancelling the check does not cancel it', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
-    const task = runNow(id, 120_000);
+    const task = runNow(id, HOUR / 2);
     const run = await world.fire(policyWith());
     await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
 
     await world.caretaker.engine.cancel(run.id);
+    world.clock.leap(HOUR / 2);
     await world.ended(run);
     await ended(task);
 
@@ -354,7 +362,7 @@ describe('a schedule', () => {
     world.sandbox.schedule(late).overdueBy(0);
     world.sandbox.schedule(ran).overdueBy(0);
     await runToTheEnd(ran);
-    await world.clock.sleep(HOUR / 60);
+    world.clock.leap(HOUR / 60);
     world.sandbox.schedule(due).overdueBy(HOUR / 120);
     const options = { overdue_after: '1m' };
 
@@ -608,10 +616,14 @@ describe('pause_on_failed_rate', () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     const id = await addSchedule(['site-0001']);
-    runNow(id);
+    const task = runNow(id, HOUR / 2);
+    const run = await world.fire(policyWith(options));
+    await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
 
-    const { [id]: target } = await check(options);
+    world.clock.leap(HOUR / 2);
+    const { [id]: target } = await targetsOf(await world.ended(run));
 
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed', taskId: task });
     expect(linesOf(target)[0]).toContain('Paused by this check, because its last run failed on 100%');
     expect(effects().paused).toEqual([id]);
   });
