@@ -3,6 +3,7 @@
  * accounts. The daemon and the commands use it.
  */
 import type { Clock } from '../clock.ts';
+import { serviceAddress } from '../contract/service-address.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { openContinuity } from '../engine/supervise/continuity.ts';
 import type { Registry } from '../job/registry.ts';
@@ -82,9 +83,10 @@ export async function openCaretaker({
   const queues = traces ? tracedQueues(untraced, traces) : untraced;
   const links = openAccountLinks(settings, opened);
 
-  const serves = (name: string): boolean => {
+  const addressOf = (name: string): string | undefined => {
     const known = settings.accounts[name];
-    return known?.baseUrl !== undefined && known.token !== undefined;
+    if (known?.baseUrl === undefined || known.token === undefined) return undefined;
+    return serviceAddress(known.baseUrl);
   };
 
   let current = settings;
@@ -102,7 +104,7 @@ export async function openCaretaker({
     clock,
     log,
     link: links.link,
-    serves,
+    addressOf,
     owner,
     traces,
     onPolicyPaused: (run, policy, pause) => notePaused(opened.audit, run, policy, pause),

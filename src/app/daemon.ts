@@ -21,6 +21,7 @@ import { budgetsOf, openBudgetLooks } from './budget-alerts.ts';
 import type { Caretaker } from './caretaker.ts';
 import { noteBrokenFiles } from './file-alerts.ts';
 import { lastPoliciesTo } from './last-policies.ts';
+import { type MovedAccounts, openMovedAccounts } from './moved-accounts.ts';
 import { overview } from './overview.ts';
 import { policyVersionsTo } from './policy-versions.ts';
 import type { Role } from './roles.ts';
@@ -76,10 +77,20 @@ export async function startDaemon(options: {
   });
   void keepVersions(watcher.policies());
   const noteSettings = settingsChangesTo(audit, settings);
-  const agreement = openPolicyAgreement({ watcher, fires, owner: caretaker.owner, records, clock, log });
-  const keepLast = lastPoliciesTo(records, watcher, agreement);
+  const moved = openMovedAccounts({ records, settings, log });
+  const agreement = openPolicyAgreement({
+    watcher: { policies: () => moved.without(watcher.policies()), changedAt: watcher.changedAt },
+    fires,
+    owner: caretaker.owner,
+    records,
+    clock,
+    log,
+  });
+  const keepAll = lastPoliciesTo(records, watcher, agreement);
+  // What a process with another service has read says nothing about the policies of the right one.
+  const keepLast = async () => (moved.sentences().length > 0 ? undefined : keepAll());
   const vitals = openVitals();
-  const state = { caretaker, given, watcher, agreement, keepLast, vitals, startedAt: clock.now() };
+  const state = { caretaker, given, watcher, moved, agreement, keepLast, vitals, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
   const warned = new Set<string>();
@@ -120,12 +131,13 @@ export async function startDaemon(options: {
     }
     if (fires) {
       // Before anything fires, the daemons have to know each other's policies.
+      await moved.look();
       await showPresence(state);
       await agreement.look();
       const scheduler = startScheduler({
         policies: agreement.active,
         known: watcher.policies,
-        group: agreement.digestOfActive,
+        group: () => `${moved.digest}:${agreement.digestOfActive()}`,
         waitsUntil: waitsUntil(registry, watcher),
         fire: async (policy, firing) => {
           const at = clock.now();
@@ -164,6 +176,7 @@ export async function startDaemon(options: {
         roles: given,
         waiting,
         differences: agreement.differences,
+        moved: moved.sentences,
         troubles: watch.troubles,
         facts: watch.facts,
         vitals: vitals.read,
@@ -209,6 +222,7 @@ interface DaemonState {
   caretaker: Caretaker;
   given: readonly Role[];
   watcher: PolicyWatcher;
+  moved: MovedAccounts;
   agreement: PolicyAgreement;
   keepLast: () => Promise<void>;
   vitals: VitalsMeter;
@@ -248,7 +262,7 @@ async function depthOf(queues: Queues): Promise<Depth> {
 
 /** Repeats at an interval: records presence and the depth of the queues, logs freezes, compares policies, deletes old runs. */
 function heartbeat(state: DaemonState): () => Promise<void> {
-  const { caretaker, given, watcher, agreement, keepLast } = state;
+  const { caretaker, given, watcher, moved, agreement, keepLast } = state;
   const { records, clock, log, owner } = caretaker;
   const stopping = new AbortController();
   const { policies } = watcher;
@@ -263,6 +277,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
     for (const freeze of freezes) if (!frozen.includes(freeze)) log.warn(freeze);
     if (freezes.length === 0 && frozen.length > 0) log.info('no longer frozen: policies fire again');
     frozen = freezes;
+    await moved.look();
     await showPresence(state);
     await records.depths.note(seenAt, () => depthOf(caretaker.queues));
     await noteBrokenFiles(records, watcher, seenAt);

@@ -44,6 +44,8 @@ export function overview(
     waiting: () => readonly string[];
     /** The differences between the policies of the daemons. */
     differences: () => readonly string[];
+    /** The accounts whose records belong to another service, a sentence each. */
+    moved: () => readonly string[];
     /** The problems of a Redis that answers. */
     troubles: () => readonly RedisTrouble[];
     facts: () => readonly RedisFacts[];
@@ -77,6 +79,7 @@ export function overview(
         waiting: process.waiting(),
         brokenFiles: brokenFilesOf(watcher),
         differences: process.differences(),
+        moved: process.moved(),
         troubles: process.troubles(),
         servers: process.facts(),
       };

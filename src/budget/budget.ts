@@ -12,6 +12,7 @@
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
+import { serviceAddress } from '../contract/service-address.ts';
 import { CaretakerError } from '../errors.ts';
 import type { BudgetBucket, HistorySpan } from './history.ts';
 import { LocalFallback } from './local-fallback.ts';
@@ -35,7 +36,10 @@ export interface BudgetOptions {
   whenRedisIsDown?: 'stop' | 'share';
   /** The name of this process in `usage`. */
   process?: string;
-  /** The address of the service. An outage at one address says nothing about another address. */
+  /**
+   * The base URL of the service. An outage at one address says nothing about another address, and no request is granted
+   * to an address that the account's records do not belong to.
+   */
   address?: string | undefined;
 }
 
@@ -75,8 +79,8 @@ export class BudgetSpentError extends CaretakerError {
 
 export interface Budget {
   /**
-   * Takes one request, and waits for it without a time limit. Rejects only with the signal's reason. `policy`: whose
-   * run needs it, for the history.
+   * Takes one request, and waits for it without a time limit. Rejects only with the signal's reason, and when the
+   * account's records belong to another address (`AccountMovedError`). `policy`: whose run needs it, for the history.
    *
    * The caller must call `learn` afterwards, whatever the result of the request: others may be waiting for
    * its report.
@@ -124,7 +128,8 @@ export function openBudget(
   { whenRedisIsDown = 'stop', process = 'unnamed', address = '', ...limits }: BudgetOptions,
 ): Budget {
   const digest = createHash('sha256').update(address).digest('hex').slice(0, 12);
-  const window = new SharedWindow(redis, account, { ...limits, process, address: digest });
+  const service = serviceAddress(address);
+  const window = new SharedWindow(redis, account, { ...limits, process, digest, service });
   const decisions = new Decisions(redis, clock, window, { ...limits, whenRedisIsDown });
   return {
     async take(requestClass, signal, policy) {

@@ -25,6 +25,8 @@
  * What was granted by class and policy in each minute and hour is in the hashes of the history (`history.ts`), whose
  * keys begin with KEYS[3].
  *
+ * KEYS[4] of `TAKE` is the hash of the addresses that the records of the accounts belong to (`service-address.ts`).
+ *
  * ARGV[1] holds the arguments by name, as JSON: `SharedWindow` builds them.
  */
 
@@ -241,6 +243,8 @@ local function ms_until_uncapped()
   return left - ramp_end
 end
 
+local bound = redis.call('HGET', KEYS[4], args.account)
+if bound and args.service ~= '' and bound ~= args.service then return cjson.encode({ moved = bound }) end
 remember_request()
 if window_is_over() then
   if scout_is_out() then return wait_for_scout() end

@@ -3,12 +3,15 @@
  * The caller passes the time.
  */
 import type { Cluster, Redis } from 'ioredis';
+import { AccountMovedError } from '../contract/service-address.ts';
 import { runScript } from '../redis/script.ts';
 import { type BudgetBucket, type HistorySpan, type ReadBuckets, readHistory } from './history.ts';
 import type { RequestClass } from './request-class.ts';
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
 import type { Decision, Ticket, WindowReport } from './ticket.ts';
 
+/** The hash of the records with the address of the service that those of each account belong to. */
+const ADDRESSES = '{caretaker}:addresses';
 /** The assumed length of a window until an answer has shown it. */
 const WINDOW_MS = 60_000;
 /** How long other requests wait for a scout before another one is sent. */
@@ -23,8 +26,10 @@ export interface SharedLimits {
 interface Asker {
   /** The name of this process in the usage of a window. */
   process: string;
-  /** Distinguishes the addresses of the service; not necessarily the address itself. */
-  address: string;
+  /** A digest of the address of the service, which distinguishes addresses. */
+  digest: string;
+  /** The address of the service; '' when it is not known. */
+  service: string;
 }
 
 /** The hashes of an account as they are stored: see `scripts.ts`. */
@@ -38,7 +43,7 @@ export class SharedWindow {
 
   constructor(
     private readonly redis: Redis | Cluster,
-    account: string,
+    private readonly account: string,
     private readonly options: SharedLimits & Asker,
   ) {
     this.key = `{caretaker}:budget:${account}`;
@@ -46,21 +51,29 @@ export class SharedWindow {
     this.historyPrefix = `${this.key}:spent:`;
   }
 
-  /** Grants a request, or returns how long to wait. `processes` is how many share the account. */
+  /**
+   * Grants a request, or returns how long to wait. `processes` is how many share the account.
+   *
+   * @throws {AccountMovedError} when the account's records belong to another service.
+   */
   async take(
     now: number,
     requestClass: RequestClass,
     policy?: string,
   ): Promise<Decision & { processes: number }> {
-    const { process, address } = this.options;
+    const { account } = this;
+    const { process, digest, service } = this.options;
     const reply = await this.run(TAKE, now, {
       class: requestClass,
       policy: policy ?? '',
       process,
-      address,
+      address: digest,
+      account,
+      service,
       scout_timeout: SCOUT_TIMEOUT_MS,
     });
-    const decided = JSON.parse(String(reply)) as TakeReply;
+    const decided = JSON.parse(String(reply)) as TakeReply | { moved: string };
+    if ('moved' in decided) throw new AccountMovedError(account, service, decided.moved);
     return {
       waitMs: decided.wait,
       retryAfterMs: decided.retry_after,
@@ -77,7 +90,7 @@ export class SharedWindow {
       limit: finite(report?.limit),
       remaining: finite(report?.remaining),
       reset: finite(report?.resetMs),
-      address: this.options.address,
+      address: this.options.digest,
     });
   }
 
@@ -106,7 +119,7 @@ export class SharedWindow {
     return runScript(
       this.redis,
       script,
-      [this.key, this.usagePrefix, this.historyPrefix],
+      [this.key, this.usagePrefix, this.historyPrefix, ADDRESSES],
       [JSON.stringify({ ...common, ...args })],
     );
   }

@@ -34,6 +34,7 @@ const codes: Record<string, number> = {
   INTERRUPTED: exit.interrupted,
   INVALID_INPUT: exit.badInput,
   ACCOUNT_NOT_SET_UP: exit.badInput,
+  ACCOUNT_MOVED: exit.badInput,
   RUN: exit.badInput,
   APPROVAL: exit.badInput,
   ROLLOUT: exit.badInput,

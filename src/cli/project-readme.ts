@@ -21,7 +21,8 @@ Policies for [Caretaker](config/caretaker.yaml): what is done to the sites of an
    CARETAKER_API_TOKEN=...
    \`\`\`
 
-   Without an account, \`caretaker sandbox\` serves a simulated one, and prints both values.
+   Without an account, \`caretaker sandbox\` serves a simulated one, and prints the values to export, with a data folder of
+   its own: the records of an account belong to one service.
 
 2. \`caretaker doctor\` checks the configuration, Redis and the account.
 3. \`caretaker plan nightly-sync\` shows what a policy would do. It changes nothing.

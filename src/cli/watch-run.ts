@@ -8,6 +8,7 @@
 
 import type { Caretaker } from '../app/caretaker.ts';
 import type { Clock } from '../clock.ts';
+import { serviceAddress } from '../contract/service-address.ts';
 import { findActiveProcess } from '../control/active-process.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
@@ -69,6 +70,9 @@ export async function watchRun(
   terminal: Terminal,
   options: WatchOptions,
 ): Promise<number> {
+  const { records, settings } = caretaker;
+  const { baseUrl } = settings.accounts[run.account] ?? {};
+  if (baseUrl !== undefined) await records.accounts.needAddress(run.account, serviceAddress(baseUrl));
   const interruption = handleSignals(terminal, {
     continueWith: options.temporary ? undefined : `caretaker runs continue ${run.id}`,
     ping: () => caretaker.records.runs.get(run.id),

@@ -61,7 +61,7 @@ export class KeyBusyError extends CaretakerError {
  * then. Any other error is a failure.
  */
 const refusals: ReadonlySet<string> = new Set([
-  ...['FORBIDDEN', 'INVALID_REQUEST', 'NOT_FOUND', 'NO_WORKER', 'ACCOUNT_NOT_SET_UP'],
+  ...['FORBIDDEN', 'INVALID_REQUEST', 'NOT_FOUND', 'NO_WORKER', 'ACCOUNT_NOT_SET_UP', 'ACCOUNT_MOVED'],
   ...[
     'RUN',
     'APPROVAL',

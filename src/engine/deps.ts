@@ -55,14 +55,29 @@ export interface EngineDeps {
    * account.
    */
   link(account: string): AccountLink;
-  /** Whether this process has a configuration for the account, so that it can work on its runs. */
-  serves(account: string): boolean;
+  /**
+   * The address of the service with which this process is configured for the account; undefined when it has no
+   * configuration for the account, and cannot work on its runs.
+   */
+  addressOf(account: string): string | undefined;
   /** The name under which this process holds leases and reports its presence; unique per process. */
   owner: string;
   /** Makes traces of the requests of runs; missing where traces are off. */
   traces?: Pick<Traces, 'requestsOf'> | undefined;
   /** Called once for every policy that was paused because its runs failed; `run` is the last failed run. */
   onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
+}
+
+/**
+ * Whether this process can work on an account, and on a run of it: it has a configuration for the account, with the
+ * address that the run belongs to.
+ */
+export function serves(
+  { addressOf }: Pick<EngineDeps, 'addressOf'>,
+  { account, address }: Pick<Run, 'account' | 'address'>,
+): boolean {
+  const configured = addressOf(account);
+  return configured !== undefined && (address === undefined || address === configured);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Allocated } from '../records/target-types.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { compareFindings } from './compare-findings.ts';
-import { type EngineDeps, policyOf } from './deps.ts';
+import { type EngineDeps, policyOf, serves } from './deps.ts';
 import { probeAfterMs } from './follow/pace.ts';
 import { noticeFor } from './notices.ts';
 import { endUnstarted } from './supervise/end-unstarted.ts';
@@ -44,7 +44,7 @@ export async function afterTargets(
  */
 export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
   const { records, clock } = deps;
-  if (!deps.serves(account)) return undefined;
+  if (!serves(deps, { account })) return undefined;
   const {
     failingSince,
     failedAt = 0,

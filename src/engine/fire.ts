@@ -1,5 +1,6 @@
 /** Firing a policy: one firing makes one run, however many processes fire it. */
 import { createHash, randomBytes } from 'node:crypto';
+import { AccountMovedError } from '../contract/service-address.ts';
 import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import { type Freeze, formatFreeze, formatFrozen, unfreezeCommand } from '../records/freeze-store.ts';
@@ -62,6 +63,7 @@ export class FrozenError extends CaretakerError {
  * `skipped`, waits as `queued`, cancels the other run, or starts beside it.
  *
  * @throws {FrozenError} while everything is frozen, or the account or the job.
+ * @throws {AccountMovedError} when the account's records belong to another service.
  */
 export async function fire(
   deps: EngineDeps,
@@ -73,7 +75,10 @@ export async function fire(
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
   if (!firing.ignoreFreeze) await refuseWhileFrozen(deps, policy, now);
-  let run = runOf(policy, firing, now, needsFacts(policy, deps.registry));
+  let run = {
+    ...runOf(policy, firing, now, needsFacts(policy, deps.registry)),
+    ...serviceOf(deps, policy),
+  };
   const limits = {
     concurrency: policy.limits.concurrency,
     perClient: policy.limits.perClient?.concurrency,
@@ -87,6 +92,7 @@ export async function fire(
     scheduledTime: ledgerRecordOf(run),
     unless: conflictingRuns[overlap],
   });
+  if (created === 'moved') throw await movedError(deps, run);
   if (created === 'overlap') {
     const detail = await overlapDetail(deps, run, overlap);
     // A plan makes one run: it is not used up by one that does nothing.
@@ -143,6 +149,19 @@ const runOf = (policy: Policy, firing: Firing, now: number, keepsFacts: boolean)
     : {}),
   ...(firing.ignoreFreeze ? { ignoresFreezes: true as const } : {}),
 });
+
+/** The service with which this process is configured; nothing when it has no configuration for the account. */
+function serviceOf({ addressOf }: EngineDeps, { account }: Policy): Pick<Run, 'address'> {
+  const address = addressOf(account);
+  return address === undefined ? {} : { address };
+}
+
+async function movedError(
+  { records }: EngineDeps,
+  { account, address = '' }: Run,
+): Promise<AccountMovedError> {
+  return new AccountMovedError(account, address, (await records.accounts.addressOf(account)) ?? '');
+}
 
 const appliedBy = ({ applies }: Firing): Partial<Pick<Run, 'planHash' | 'decidedAt' | 'names'>> => {
   if (!applies) return {};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AccountMovedError } from '../contract/service-address.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { scrub } from '../secrets.ts';
@@ -24,7 +25,37 @@ if redis.call('DEL', keys.blocked) == 1 then add_notice(keys.notices, args.notic
 return 1`,
 );
 
-/** Stores for each account whether it refuses access, and how long its background work usually takes. */
+/**
+ * Acquires or renews the lease of an account's supervisor, unless its records belong to another address: then it gives
+ * that address, and the lease ends.
+ */
+const supervise = defineScript(
+  { keys: ['lease', 'addresses'], args: ['account', 'address', 'owner', 'ttl'] },
+  `
+local owner = redis.call('GET', keys.lease)
+redis.call('HSETNX', keys.addresses, args.account, args.address)
+local bound = redis.call('HGET', keys.addresses, args.account)
+if bound ~= args.address then
+  if owner == args.owner then redis.call('DEL', keys.lease) end
+  return bound
+end
+if owner and owner ~= args.owner then return 0 end
+redis.call('SET', keys.lease, args.owner, 'PX', args.ttl)
+return 1`,
+);
+
+const moveAccount = defineScript(
+  { keys: ['addresses', 'active_runs'], args: ['account', 'address'] },
+  `
+if redis.call('SCARD', keys.active_runs) > 0 then return 0 end
+redis.call('HSET', keys.addresses, args.account, args.address)
+return 1`,
+);
+
+/**
+ * Stores for each account which service its records belong to, whether it refuses access, and how long its background
+ * work usually takes.
+ */
 export class AccountStore {
   constructor(private readonly store: Store) {}
 
@@ -53,6 +84,52 @@ export class AccountStore {
       keys: { blocked: keys.blocked(account), notices: keys.notices },
       args: { notice: noticeText({ type: 'system', event: 'account-back', at, account, detail }) },
     });
+  }
+
+  /** The address of the service that the records of each account belong to. Accounts that never had a run are missing. */
+  async addresses(): Promise<Map<string, string>> {
+    return new Map(Object.entries(await this.store.hgetall(keys.addresses)));
+  }
+
+  /** The same of one account. */
+  async addressOf(account: string): Promise<string | undefined> {
+    return (await this.store.hget(keys.addresses, account)) ?? undefined;
+  }
+
+  /**
+   * Checks that the account's records belong to this address, or to none yet.
+   *
+   * @throws {AccountMovedError}
+   */
+  async needAddress(account: string, address: string): Promise<void> {
+    const bound = await this.addressOf(account);
+    if (bound !== undefined && bound !== address) throw new AccountMovedError(account, address, bound);
+  }
+
+  /** Binds the records of an account to another address. False while a run of the account has not ended. */
+  async move(account: string, address: string): Promise<boolean> {
+    const moved = await moveAccount(this.store, {
+      keys: { addresses: keys.addresses, active_runs: keys.activeRuns(account) },
+      args: { account, address },
+    });
+    return moved === 1;
+  }
+
+  /**
+   * Acquires or renews the lease of the account's supervisor for `ttlMs`. False while another owner has it.
+   *
+   * @throws {AccountMovedError} when the account's records belong to another address.
+   */
+  async supervise(
+    { account, address }: { account: string; address: string },
+    lease: { name: string; owner: string; ttlMs: number },
+  ): Promise<boolean> {
+    const reply = await supervise(this.store, {
+      keys: { lease: keys.lock(lease.name), addresses: keys.addresses },
+      args: { account, address, owner: lease.owner, ttl: lease.ttlMs },
+    });
+    if (typeof reply === 'string') throw new AccountMovedError(account, address, reply);
+    return reply === 1;
   }
 
   /** Records that a supervisor has just maintained the account's runs. */

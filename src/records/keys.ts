@@ -56,6 +56,8 @@ export const keys = {
   ledgers: `${PREFIX}:ledgers`,
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,
   supervised: `${PREFIX}:supervised`,
+  /** The address of the service that the records of each account belong to. */
+  addresses: `${PREFIX}:addresses`,
   durations: (account: string) => `${PREFIX}:durations:${account}`,
   /** The runs and targets that hold a site of the account. */
   site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,

@@ -58,11 +58,13 @@ end`;
 
 /**
  * Claims the first site that is due, until `due_at`: then it is due again. Returns the site and its hash as
- * field, value, field, value, ...; or nothing.
+ * field, value, field, value, ...; or nothing, also when the account's records belong to another address.
  */
 export const claimSite = defineScript(
-  { keys: ['outbox'], args: ['now', 'due_at', 'outbox_prefix', 'claim'] },
+  { keys: ['outbox', 'addresses'], args: ['account', 'address', 'now', 'due_at', 'outbox_prefix', 'claim'] },
   `
+local bound = redis.call('HGET', keys.addresses, args.account)
+if bound and args.address ~= '' and bound ~= args.address then return false end
 local site = redis.call('ZRANGEBYSCORE', keys.outbox, '-inf', args.now, 'LIMIT', 0, 1)[1]
 if not site then return false end
 redis.call('ZADD', keys.outbox, 'XX', args.due_at, site)

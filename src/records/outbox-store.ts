@@ -76,11 +76,18 @@ export class OutboxStore {
   }
 
   /** Claims the first site that is due, for `ms`. */
-  async claim(account: string, now: number, ms: number): Promise<ClaimedSite | undefined> {
+  async claim(account: string, now: number, ms: number, address = ''): Promise<ClaimedSite | undefined> {
     const id = randomUUID();
     const claimed = (await claimSite(this.store, {
-      keys: { outbox: keys.outbox(account) },
-      args: { now, due_at: now + ms, outbox_prefix: keys.outboxSite(account, ''), claim: id },
+      keys: { outbox: keys.outbox(account), addresses: keys.addresses },
+      args: {
+        account,
+        address,
+        now,
+        due_at: now + ms,
+        outbox_prefix: keys.outboxSite(account, ''),
+        claim: id,
+      },
     })) as [string, string[]] | null;
     if (!claimed) return undefined;
     const [site, flat] = claimed;

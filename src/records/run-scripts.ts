@@ -10,13 +10,16 @@ import { REJECT } from './step-script.ts';
 import { ADD_TO_TOTALS } from './totals-store.ts';
 
 /** The replies of `createRun`, by number. */
-export const creations = ['exists', 'created', 'decided', 'overlap'] as const;
+export const creations = ['exists', 'created', 'decided', 'overlap', 'moved'] as const;
 
 /**
  * `active`: 1 for a run that has not ended; `overlap`: which other runs of the policy keep it from being
  * created (any, waiting or ''); `scheduled_at`: the scheduled time it is for, or ''; `record`: the ledger's record
  * of that time; `backfill`: 1 for a backfill; `field_count`: how many of the values are the run's fields; the
- * rest are the targets that alone were asked for.
+ * rest are the targets that alone were asked for. `address`: the service that the run is for, or '' when this process
+ * does not know it.
+ *
+ * The first run of an account binds its records to the address. After that, a run for another address is not created.
  *
  * As with a move, a command that was sent again is recognized by the name of the move. A scheduled time that has
  * its record makes no run, unless it is a backfill: then the record notes that.
@@ -37,12 +40,14 @@ export const createRun = defineScript(
       'reasons',
       'totals',
       'notices',
+      'addresses',
     ],
     args: [
       'id',
       'created_at',
       'active',
       'account',
+      'address',
       'move',
       'event',
       'policy',
@@ -59,6 +64,8 @@ export const createRun = defineScript(
   `${ADD_TO_TOTALS}${ADD_NOTICE}
 local made = redis.call('HGET', keys.run, 'lastMove')
 if made == args.move then return 1 end
+local bound = redis.call('HGET', keys.addresses, args.account)
+if bound and args.address ~= '' and bound ~= args.address then return 4 end
 if made then return 0 end
 local known = args.scheduled_at ~= ''
   and redis.call('ZRANGEBYSCORE', keys.ledger, args.scheduled_at, args.scheduled_at)[1]
@@ -75,6 +82,8 @@ if args.overlap ~= '' then
 end
 local field_count = tonumber(args.field_count)
 redis.call('HSET', keys.run, 'lastMove', args.move, unpack(values, 1, field_count))
+if bound then redis.call('HSET', keys.run, 'address', bound)
+elseif args.address ~= '' then redis.call('HSET', keys.addresses, args.account, args.address) end
 for first = field_count + 1, #values, 1000 do
   redis.call('RPUSH', keys.only, unpack(values, first, math.min(first + 999, #values)))
 end

@@ -79,7 +79,7 @@ export class RunStore {
 
   /**
    * Stores a new run. Returns what prevented it, if anything: a firing makes one run, whichever process fires
-   * it.
+   * it, and a run belongs to the service of the account's records (`moved`).
    */
   async create(
     run: Run,
@@ -113,12 +113,14 @@ export class RunStore {
         reasons: keys.reasons(run.id),
         totals: hourOf(run.finishedAt ?? run.createdAt),
         notices: keys.notices,
+        addresses: keys.addresses,
       },
       args: {
         id: run.id,
         created_at: run.createdAt,
         active: isFinal(run.status) ? 0 : 1,
         account: run.account,
+        address: run.address ?? '',
         move: randomUUID(),
         event: movedEvent(run, run.status, run.createdAt),
         policy: run.policy,

@@ -135,6 +135,8 @@ export const Run = z.object({
   policy: text,
   job: text,
   account: text,
+  /** The service that it belongs to: see `service-address.ts`. Missing in a run of an older release. */
+  address: optional(text),
   status: z.enum(runStatuses),
   trigger: z.enum(triggers),
   scheduledFor: number,

@@ -226,7 +226,8 @@ class Account {
   private seenBy(process: string, address: string): SharedWindow {
     const name = `${process} ${address}`;
     const known =
-      this.windows.get(name) ?? new SharedWindow(redis, this.name, { ...this.settings, process, address });
+      this.windows.get(name) ??
+      new SharedWindow(redis, this.name, { ...this.settings, process, digest: address, service: '' });
     this.windows.set(name, known);
     return known;
   }

@@ -77,6 +77,7 @@ export async function startWorld({
     waiting: [],
     brokenFiles: [],
     differences: [],
+    moved: [],
     troubles: [],
     servers: [],
   };
@@ -104,7 +105,7 @@ export async function startWorld({
         link: (account) => {
           throw new Error(`Nothing is asked of ${account} here.`);
         },
-        serves: () => false,
+        addressOf: () => undefined,
         owner: 'test',
       }),
       // There is no account here that could be asked.

@@ -40,7 +40,7 @@ test('the sandbox prints how to use it, and with --state the account is the same
     const { line, ended, signal } = desk.start(args);
     const url = (await line(/^listening /)).replace('listening ', '');
     expect(await line(/CARETAKER_API_TOKEN/)).toContain(
-      `export CARETAKER_BASE_URL=${url} CARETAKER_API_TOKEN=made-up-token`,
+      `export CARETAKER_BASE_URL=${url} CARETAKER_API_TOKEN=made-up-token CARETAKER_DATA_DIR=.caretaker/sandbox`,
     );
     await act(url);
     signal('SIGTERM');

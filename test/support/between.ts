@@ -1,5 +1,6 @@
 /** Intercepts calls of records, budget or client: delays, drops or observes one call. */
 import type { Caretaker } from '../../src/app/caretaker.ts';
+import { serviceAddress } from '../../src/contract/service-address.ts';
 import type { EngineDeps } from '../../src/engine/deps.ts';
 
 type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
@@ -68,5 +69,8 @@ export const partsOf = ({
   log,
   owner,
   link,
-  serves: (account) => settings.accounts[account] !== undefined,
+  addressOf: (account) => {
+    const { baseUrl } = settings.accounts[account] ?? {};
+    return baseUrl === undefined ? undefined : serviceAddress(baseUrl);
+  },
 });

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { carryOut } from '../../control/carry-out.ts';
 import { applyPlan, type Definition, definitionOf } from '../../control/commands/apply-plan.ts';
 import { needApplicable } from '../../engine/plan/apply-plan.ts';
@@ -6,9 +5,9 @@ import type { SavedPlan } from '../../engine/plan/saved-plan.ts';
 import { accountOf } from '../../settings/account.ts';
 import { countOf } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
+import { isAskable, isConfirmed } from '../confirm.ts';
 import { type GlobalOptions, policiesOf, type ReasonOption, settingsOf, withCaretaker } from '../context.ts';
-import { exit, InterruptedError, UsageError } from '../exit.ts';
-import type { Io } from '../io.ts';
+import { exit, UsageError } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
 import { isForPeople } from '../output/show.ts';
 import { MAX_ROWS, printSavedPlan } from '../output/show-saved-plan.ts';
@@ -73,30 +72,13 @@ export async function isAgreed(
   const rows = options.all ? Number.POSITIVE_INFINITY : options.yes ? 0 : MAX_ROWS;
   if (isForPeople(options)) printSavedPlan(saved, terminal, { rows });
   noteChangedPolicy(saved, definition, terminal);
-  if (options.yes || (await isConfirmed(saved, terminal.io))) return true;
+  if (options.yes || (await isConfirmed(questionOf(saved), 'Nothing was applied.', terminal))) return true;
   terminal.message('Nothing was applied.');
   return false;
 }
 
-const isAskable = ({ interactive, io }: Terminal): boolean => interactive && io.stdin.isTTY === true;
-
-async function isConfirmed({ totals }: SavedPlan, { stdin, stderr }: Io): Promise<boolean> {
-  const asking = createInterface({ input: stdin, output: stderr });
-  const interrupt = new AbortController();
-  asking.on('SIGINT', () => interrupt.abort());
-  const what = `${countOf(totals.requests, 'request')} for ${countOf(totals.targets, 'target')}`;
-  try {
-    const answer = await asking.question(`Send ${what}? Only "yes" applies the plan: `, interrupt);
-    return answer.trim().toLowerCase() === 'yes';
-  } catch (error) {
-    // Ctrl-C or the end of the input: the question has no end of line then.
-    stderr.write('\n');
-    if (interrupt.signal.aborted) throw new InterruptedError('Nothing was applied.', { cause: error });
-    return false;
-  } finally {
-    asking.close();
-  }
-}
+const questionOf = ({ totals }: SavedPlan): string =>
+  `Send ${countOf(totals.requests, 'request')} for ${countOf(totals.targets, 'target')}? Only "yes" applies the plan: `;
 
 /** The policy may have changed since the plan was made. The plan is what somebody has seen, so it is applied as it is. */
 function noteChangedPolicy({ policy }: SavedPlan, definition: Definition, { message }: Terminal): void {

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { type Budget, openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
 import { systemClock } from '../../clock.ts';
+import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { openQueues } from '../../queue/queues.ts';
@@ -358,7 +359,8 @@ async function checkAccount(
       await client.close();
     }
   } catch (error) {
-    const code = error instanceof AccountNotSetUpError ? exit.badInput : exit.unreachable;
+    const isConfigured = !(error instanceof AccountNotSetUpError || error instanceof AccountMovedError);
+    const code = isConfigured ? exit.unreachable : exit.badInput;
     report({ what, state: 'wrong', message: messageOf(error), code });
   }
 }

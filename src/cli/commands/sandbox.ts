@@ -65,7 +65,9 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   terminal.message('To use it, in another terminal:');
   // A server that listens on all addresses is reached on the loopback address.
   const here = service.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
-  terminal.message(`  export CARETAKER_BASE_URL=${here} CARETAKER_API_TOKEN=${token}`, 'values-only');
+  // With records of its own: those of an account belong to one service.
+  const values = `CARETAKER_BASE_URL=${here} CARETAKER_API_TOKEN=${token} CARETAKER_DATA_DIR=.caretaker/sandbox`;
+  terminal.message(`  export ${values}`, 'values-only');
   terminal.message(`Journal of all requests: ${new URL('/__sandbox/journal', here)}. Press Ctrl-C to stop.`);
   await signalled;
   await service.stop();

@@ -129,6 +129,21 @@ export function addServiceCommands(program: Program, actionOf: ActionOf): void {
     .option('--state <file>', 'file that keeps the state of the account across restarts')
     .addHelpText('after', `\n${listFaults()}`)
     .action(actionOf(async () => (await import('../commands/sandbox.ts')).sandbox));
+  const accounts = program
+    .command('accounts')
+    .description('list the accounts, and the services that their records belong to')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/accounts.ts')).accounts));
+  accounts
+    .command('move')
+    .argument('<name>', 'name of the account')
+    .description(
+      'let the records belong to the address in the configuration, after the service has moved there',
+    )
+    .option('-y, --yes', 'move it without asking')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/accounts.ts')).moveAccount));
   program
     .command('budget')
     .description('show the request budget of each account, and a forecast of the next 24 hours')

@@ -96,6 +96,8 @@ export const localCommands: Readonly<Record<string, Refusal>> = {
 
 /** They read Redis itself, and are refused with CARETAKER_SERVER too. */
 export const redisCommands: Readonly<Record<string, Refusal>> = {
+  accounts: { why: 'it compares Redis with the configuration of this machine', instead: withoutServer },
+  'accounts move': { why: 'it works in Redis itself', instead: withoutServer },
   backup: { why: 'it reads Redis itself', instead: withoutServer },
   restore: { why: 'it writes to Redis itself', instead: withoutServer },
   'notify list': {

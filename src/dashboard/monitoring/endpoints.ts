@@ -10,13 +10,14 @@ export const sendAlive = (c: Exchange): Response => c.text('alive\n');
  * is missing. Warnings follow, one a line: work continues, but a person should look at them.
  */
 export async function sendReady(c: Exchange, { health }: DashboardContext): Promise<Response> {
-  const { redis, waiting, differences, troubles, brokenFiles } = await health();
+  const { redis, waiting, differences, moved, troubles, brokenFiles } = await health();
   const missing = [
     ...(redis === 'up' ? [] : ['Redis does not answer']),
     ...troubles.filter(({ stops }) => stops).map(({ message }) => message),
     ...waiting.map((role) => `the ${role} is not running`),
   ];
   const toLookAt = [
+    ...moved,
     ...differences,
     ...troubles.filter(({ stops }) => !stops).map(({ message }) => message),
     ...brokenFiles.map((file) => brokenSentence(file).replace(/\.$/, '')),

@@ -13,6 +13,7 @@ import { GoneError, RejectedError, UnavailableError, UnreadableError } from '../
 import { requestOf } from '../../contract/input.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { operationOf } from '../../contract/operations.ts';
+import { AccountMovedError } from '../../contract/service-address.ts';
 import type { Acting, AnyJob } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
@@ -22,7 +23,7 @@ import type { Entry } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { Run, Target, TargetIn } from '../../run/run.ts';
 import { stepOf } from '../../run/steps.ts';
-import type { EngineDeps } from '../deps.ts';
+import { type EngineDeps, serves } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
 import { RequestLog } from '../request-log.ts';
@@ -49,7 +50,7 @@ const SEND_TIMEOUT_MS = 5_000;
  */
 const IN_TRANSIT_MS = 45_000;
 /** The fields of a run that never change. They are read once for all of its targets. */
-export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job'> {
+export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job'> {
   /** The time that texts and periods count from. */
   readonly at: number;
   /** It applies a saved plan: each target may send what was planned for it, and nothing else. */
@@ -72,7 +73,7 @@ export async function act(
   // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
   // account and the job.
   const job = jobOf(deps.registry, run.policy);
-  if (!deps.serves(run.account) || !job) return undefined;
+  if (!serves(deps, run) || !job) return undefined;
   const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, deps.clock.now());
   if (!claimed) return undefined;
 
@@ -132,6 +133,9 @@ class Step {
     if ('error' in found && (found.error instanceof NotPlannedError || found.error instanceof ChangedError))
       return this.changedSincePlan(found.error);
     if ('error' in found && this.wasInterrupted(found.error)) return this.decide({ is: 'interrupted' });
+    // Nothing was sent: the target is due again, for a process with the address that its account's records belong to.
+    if ('error' in found && found.error instanceof AccountMovedError)
+      return this.decide({ is: 'interrupted' });
     return this.decide(found);
   }
 

@@ -31,9 +31,10 @@ export class Actor {
     this.claims = new Claims(deps.clock);
     this.verifier = new Verifier(deps, this.stopping.signal);
     this.runs = new RunCache(deps.records, (run) => {
-      const { id, account, job, planHash } = run;
+      const { id, account, address, job, planHash } = run;
       const isPlanned = planHash !== undefined;
-      return { id, account, job, isPlanned, at: contextTimeOf(run), policy: policyOf(run) };
+      const service = address === undefined ? {} : { address };
+      return { id, account, ...service, job, isPlanned, at: contextTimeOf(run), policy: policyOf(run) };
     });
     // Every request adds a listener.
     setMaxListeners(0, this.stopping.signal);

@@ -8,6 +8,7 @@ import {
   UnavailableError,
 } from '../../client/errors.ts';
 import { InvalidInputError } from '../../client/invalid-input.ts';
+import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError } from '../../errors.ts';
 
 /**
@@ -47,6 +48,7 @@ const errorsProvingAbsence = [
   GoneError,
   AccountRefusedError,
   BudgetSpentError,
+  AccountMovedError,
   InvalidInputError,
 ];
 export const provesAbsence = (error: unknown): boolean =>

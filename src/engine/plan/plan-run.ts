@@ -7,11 +7,12 @@
 
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { ContractError } from '../../contract/answers.ts';
+import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import { jobOf } from '../../policy/job-of.ts';
 import type { Entry } from '../../queue/entry.ts';
 import type { Run } from '../../run/run.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, policyOf, serves } from '../deps.ts';
 import { concludeRun } from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
 import { Spending } from '../spending.ts';
@@ -35,7 +36,7 @@ export async function planRun(
 ): Promise<void> {
   const { records } = deps;
   const run = await records.runs.get(entry.run);
-  if (!run || run.ending || run.held || !deps.serves(run.account)) return;
+  if (!run || run.ending || run.held || !serves(deps, run)) return;
   const job = jobOf(deps.registry, policyOf(run));
   // A newer process may know the job and make the plan. The supervisor fails the run when none does.
   if (!job || !(await startPlanning(deps, run))) return;
@@ -78,6 +79,8 @@ async function startPlanning(deps: EngineDeps, run: Run): Promise<boolean> {
 async function failed(deps: EngineDeps, run: Run, planFence: number, error: unknown): Promise<void> {
   const { records, log } = deps;
   if (error instanceof AccountRefusedError) return blockAccount(deps, run.account, error);
+  // A process with the address that the account's records belong to makes the plan.
+  if (error instanceof AccountMovedError) return;
   if (error instanceof UnavailableError) {
     // The service is unavailable. The run keeps its status and shows why; the supervisor retries planning.
     await records.runs.note(run.id, messageOf(error));

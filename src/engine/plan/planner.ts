@@ -8,7 +8,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Entry, Report } from '../../queue/entry.ts';
-import type { EngineDeps } from '../deps.ts';
+import { type EngineDeps, serves } from '../deps.ts';
 import { planRun } from './plan-run.ts';
 
 /**
@@ -45,8 +45,10 @@ export class Planner {
     if (this.plans.has(entry.run)) return notStarted('This process is making the plan already.');
     const run = await records.runs.get(entry.run);
     if (!run) return notStarted('The run is not stored any more.');
-    if (!this.deps.serves(run.account))
-      return notStarted(`This process has no configuration for the account ${run.account}.`);
+    if (!serves(this.deps, run))
+      return notStarted(
+        `This process has no configuration for the account ${run.account}${run.address === undefined ? '' : ` at ${run.address}`}.`,
+      );
     const beside = [...this.plans.values()].filter(({ account }) => account === run.account);
     if (beside.length >= MAX_PLANS_PER_ACCOUNT) {
       this.waiting.set(run.id, { account: run.account, entry });

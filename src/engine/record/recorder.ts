@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { type Rest, restOf } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Run } from '../../run/run.ts';
-import type { EngineDeps } from '../deps.ts';
+import { type EngineDeps, serves } from '../deps.ts';
 import { RunCache } from '../run-cache.ts';
 import { writeSite } from './write-site.ts';
 
@@ -69,10 +69,10 @@ export class Recorder {
 
   /** Whether the outbox is empty. */
   private async tick(): Promise<boolean> {
-    const { records, clock, serves, log } = this.deps;
+    const { records, clock, log } = this.deps;
     const accounts = await records.outbox.accounts();
     for (const account of accounts) {
-      if (!serves(account) || this.rounds.has(account)) continue;
+      if (!serves(this.deps, { account }) || this.rounds.has(account)) continue;
       if (clock.now() < (this.pauses.get(account) ?? 0)) continue;
       const round = this.writeSites(account)
         .catch((error: unknown) =>
@@ -86,9 +86,9 @@ export class Recorder {
 
   /** Writes to the sites of an account that are due, until there are none or something stands in the way. */
   private async writeSites(account: string): Promise<void> {
-    const { records, clock } = this.deps;
+    const { records, clock, addressOf } = this.deps;
     while (!this.stopping.signal.aborted) {
-      const claim = await records.outbox.claim(account, clock.now(), CLAIM_MS);
+      const claim = await records.outbox.claim(account, clock.now(), CLAIM_MS, addressOf(account));
       if (!claim) return;
       const until = await writeSite(this.deps, claim, (id) => this.runs.get(id), this.waiting.signal);
       if (until === undefined) continue;

@@ -8,6 +8,7 @@
  * harm.
  */
 import { type Rest, restOf } from '../../clock.ts';
+import { AccountMovedError } from '../../contract/service-address.ts';
 import { messageOf } from '../../errors.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
@@ -109,14 +110,15 @@ export class Supervisor {
   }
 
   private async tick(): Promise<void> {
-    const { records, owner, serves } = this.deps;
+    const { records } = this.deps;
     const active = await records.runs.activeAccounts();
     await this.releaseIdleAccounts(active);
     this.isIdle = active.length === 0 && this.accounts.size === 0;
     for (const [id, at] of this.started) if (this.deps.clock.now() - at > LEASE_MS) this.started.delete(id);
     for (const account of active) {
-      if (!serves(account)) continue;
-      if (!(await records.locks.acquire(supervisorLease(account), owner, LEASE_MS))) {
+      const address = this.deps.addressOf(account);
+      if (address === undefined) continue;
+      if (!(await this.acquire(account, address))) {
         this.accounts.delete(account);
         continue;
       }
@@ -132,6 +134,18 @@ export class Supervisor {
         .catch((error: unknown) => this.logFailure(error, account, 'an account could not be maintained'))
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
+    }
+  }
+
+  /** Acquires or renews the lease. An account whose records belong to another service is left alone. */
+  private async acquire(account: string, address: string): Promise<boolean> {
+    const { records, owner } = this.deps;
+    const lease = { name: supervisorLease(account), owner, ttlMs: LEASE_MS };
+    try {
+      return await records.accounts.supervise({ account, address }, lease);
+    } catch (error) {
+      if (error instanceof AccountMovedError) return false;
+      throw error;
     }
   }
 

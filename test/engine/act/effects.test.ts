@@ -197,7 +197,7 @@ describe('a process that lacks what a run needs', () => {
   test('such as the account leaves new and active runs to the processes that have it', async () => {
     world = await startWorld({ before: quickSyncs, sites: 4, work: false });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(15_000);
-    const parts = { ...partsOf(await world.another({ work: false })), serves: () => false };
+    const parts = { ...partsOf(await world.another({ work: false })), addressOf: () => undefined };
     const run = await world.fire(slowly);
     const ignorant = await lookOn(parts);
     expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });

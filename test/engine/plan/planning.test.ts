@@ -294,7 +294,7 @@ describe('nothing is planned', () => {
   test('by a process that does not serve the account', async () => {
     world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     const run = await world.fire(aPolicy());
-    const deps = { ...partsOf(world.caretaker), serves: () => false };
+    const deps = { ...partsOf(world.caretaker), addressOf: () => undefined };
     await planRun(deps, { kind: 'plan', run: run.id }, goingOn);
     expect(world.sandbox.journal.requests).toEqual([]);
     expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
