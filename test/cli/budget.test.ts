@@ -57,7 +57,9 @@ test('the forecast is based on the cost of past runs', async () => {
 test('it warns of a policy that needs more requests than the account has', async () => {
   await sandbox.stop();
   sandbox = await startSandbox({ sites: 400, seed: 1, speed: 60, rateLimit: 100, token: 't' });
-  const { stdout } = await desk.run(['budget'], { CARETAKER_BASE_URL: sandbox.url });
+  const there = { CARETAKER_BASE_URL: sandbox.url };
+  await desk.run(['accounts', 'move', 'default', '--yes'], there);
+  const { stdout } = await desk.run(['budget'], there);
 
   expect(stdout).toContain(
     'warning: The budget is too small for all-the-time. Its runs would exceed timeout.run.',

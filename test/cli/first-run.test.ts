@@ -91,7 +91,7 @@ describe('a run in which targets failed', () => {
     desk.write(
       'config/policies/impossible.yaml',
       `policies:
-  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: assignTag, params: { tag_id: none }, body: { site_ids: [{ cel: site.id }] } } }
+  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: assignTag, params: { tag_id: "999999" }, body: { site_ids: [{ cel: site.id }] } } }
 `,
     ),
   );
@@ -118,7 +118,9 @@ describe('a run in which targets failed', () => {
     await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/v6`;
 
-    const { stderr } = await desk.run(['run', 'impossible'], { CARETAKER_BASE_URL: url });
+    const there = { CARETAKER_BASE_URL: url };
+    await desk.run(['accounts', 'move', 'default', '--yes'], there);
+    const { stderr } = await desk.run(['run', 'impossible'], there);
 
     proxy.close();
     expect(stderr).toContain('The run is failed because');

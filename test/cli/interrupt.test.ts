@@ -47,7 +47,8 @@ test('Ctrl-C records work in flight and prints how to continue; then nothing is 
 
 test('a service that does not respond to a request is named within seconds, long before the timeout', async () => {
   const service = await startFaultyService(() => undefined);
-  const started = desk.start(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
+  const there = { CARETAKER_BASE_URL: service.url, CARETAKER_DATA_DIR: '.caretaker/elsewhere' };
+  const started = desk.start(['run', 'nightly-sync'], there);
   expect(await started.line(/has not responded to a request/)).toContain(service.url);
   started.signal('SIGINT');
   expect((await started.ended).code).toBe(130);
