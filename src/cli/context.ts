@@ -1,6 +1,6 @@
 /** What every command starts with: the settings, the policies, and connections that are closed afterwards. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
 import type { AccountLink } from '../engine/deps.ts';
@@ -39,8 +39,19 @@ export interface ReasonOption {
   reason?: string;
 }
 
-export function settingsOf({ io }: Pick<Terminal, 'io'>, { config }: GlobalOptions): Settings {
-  return loadSettings({ configPath: config, cwd: process.cwd(), env: io.env });
+/** The settings, for a command that shows their warnings itself. */
+export const readSettings = ({ io }: Pick<Terminal, 'io'>, { config }: GlobalOptions): Settings =>
+  loadSettings({ configPath: config, cwd: process.cwd(), env: io.env });
+
+/** The settings. Warns when others can read the file with the token. */
+export function settingsOf(
+  { io, ...terminal }: Pick<Terminal, 'io'> & Partial<Terminal>,
+  options: GlobalOptions,
+): Settings {
+  const settings = readSettings({ io }, options);
+  for (const one of settings.warnings)
+    if (basename(one.file) === '.env') terminal.message?.(`warning: ${renderFinding(one, { color: false })}`);
+  return settings;
 }
 
 /**

@@ -26,7 +26,8 @@ Policies for [Caretaker](config/caretaker.yaml): what is done to the sites of an
 
 2. \`caretaker doctor\` checks the configuration, Redis and the account.
 3. \`caretaker plan nightly-sync\` shows what a policy would do. It changes nothing.
-4. \`caretaker run nightly-sync\` runs it once. \`caretaker daemon\` runs all policies when they are due.
+4. \`caretaker run nightly-sync\` runs it once. \`caretaker daemon\` runs all policies when they are due,
+   except those with \`enabled: false\`. The policies that change anything come with that line: delete it when a policy does what you want.
 
 ## Change a policy
 

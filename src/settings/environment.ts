@@ -1,7 +1,7 @@
 /** The environment, with the variables of a file `.env` in the project folder. */
-import { lstatSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Diagnostic, InvalidFilesError } from '../yaml/diagnostic.ts';
+import { type Diagnostic, fileDiagnostic, InvalidFilesError, shortFile } from '../yaml/diagnostic.ts';
 import { readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from './variables.ts';
 
@@ -14,6 +14,15 @@ import type { Environment } from './variables.ts';
 export function environmentOf(folder: string, env: Environment): Environment {
   const set = Object.entries(env).filter(([, value]) => value !== undefined);
   return { ...dotEnv(join(folder, '.env')), ...Object.fromEntries(set) };
+}
+
+/** A warning when every user of this machine can read the file `.env` in `folder`. */
+export function exposedEnv(folder: string): Diagnostic | undefined {
+  const file = join(folder, '.env');
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats || (stats.mode & 0o004) === 0 || process.platform === 'win32') return undefined;
+  const message = 'Every user of this machine can read this file, which may hold a token.';
+  return fileDiagnostic(file, message, `run chmod 600 ${shortFile(file)}`);
 }
 
 function dotEnv(file: string): Environment {
@@ -72,6 +81,17 @@ export function parseDotEnv(text: string): { variables: Record<string, string>; 
 type ParsedValue = { value: string; moreLines: number } | { fault: string; suggestion: string };
 
 function readValue(rest: string, following: readonly string[]): ParsedValue {
+  const read = readText(rest, following);
+  // Some programs would replace it; here, it would be sent as a part of the token.
+  const variable = 'value' in read && !rest.startsWith("'") ? /\$\{\w*/.exec(read.value) : null;
+  if (!variable) return read;
+  return {
+    fault: `contains ${variable[0]}}, and variables are not replaced in this file`,
+    suggestion: "write the value itself, or put it in '...' if it is meant literally",
+  };
+}
+
+function readText(rest: string, following: readonly string[]): ParsedValue {
   const quote = /^["'`]/.exec(rest)?.[0];
   if (quote === undefined) {
     const value = rest.replace(/(^|[ \t]+)#.*$/, '').trim();

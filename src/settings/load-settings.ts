@@ -12,7 +12,7 @@ import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, type Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { accessOf, mentionsIn } from './access-file.ts';
 import { ConfigFile } from './config-file.ts';
-import { environmentOf } from './environment.ts';
+import { environmentOf, exposedEnv } from './environment.ts';
 import type { KnownAccount, Settings } from './settings.ts';
 import { deepFreeze } from './settings.ts';
 import { literalSecret, plainHttp } from './unsafe.ts';
@@ -95,10 +95,11 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   const warnings = [...ownFilled.literals, ...plainHttp(read.value)].map(([path, remark]) =>
     own.finding(path, remark),
   );
+  const exposed = exposedEnv(projectOf(file));
   return deepFreeze({
     file,
     ...toSettings(read.value, unset, file),
-    warnings: inOrder(warnings),
+    warnings: inOrder(exposed ? [...warnings, exposed] : warnings),
     policyMentions: mentionsIn(read.value.access, 'policies').map(({ path, name }) => ({
       ...own.finding(path, {
         message: `There is no policy "${name}": this limit covers nothing.`,

@@ -1,6 +1,5 @@
 /** Help and messages for users who are new, or who make errors. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -107,10 +106,38 @@ describe('init', () => {
     expect(stderr).toMatch(/caretaker doctor[\s\S]*caretaker plan nightly-sync/);
     for (const file of yamlFiles) {
       expect(stdout).toContain(`written  ${join('config', file)}`);
-      expect(readFileSync(join(folder, 'config', file))).toEqual(readFileSync(join(shipped, file)));
+      const written = readFileSync(join(folder, 'config', file), 'utf8');
+      expect(written.replace(/^ +enabled: false # delete .*\n/gm, '')).toBe(
+        readFileSync(join(shipped, file), 'utf8'),
+      );
     }
-    expect(existsSync(join(folder, '.gitignore'))).toBe(false);
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('.caretaker/\n.env\n');
     expect((await desk.run(['validate'], {}, folder)).code).toBe(0);
+    expect((await desk.run(['test'], {}, folder)).code).toBe(0);
+    const shown = JSON.parse((await desk.run(['policies', '--json'], {}, folder)).stdout);
+    expect(Object.fromEntries(shown.map(({ name, enabled }: never) => [name, enabled]))).toEqual({
+      ...{
+        'activity-logs': false,
+        'monthly-reports': false,
+        'nightly-sync': false,
+        'staging-cleanup': false,
+      },
+      'update-check': true,
+    });
+  });
+
+  test('adds nothing to a folder that has policies, nor what was deleted', async () => {
+    const folder = emptyDesk();
+    await initIn(folder);
+    rmSync(join(folder, 'config/policies/staging-cleanup.yaml'));
+    rmSync(join(folder, 'config/tests'), { recursive: true });
+
+    const { code, stdout } = await initIn(folder);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('kept     config/policies (already exists; nothing is added to it)');
+    expect(existsSync(join(folder, 'config/policies/staging-cleanup.yaml'))).toBe(false);
+    expect(existsSync(join(folder, 'config/tests'))).toBe(false);
   });
 
   test('does not change existing files', async () => {
@@ -124,7 +151,6 @@ describe('init', () => {
   });
 
   test('adds the token and the data to .gitignore, only once', async () => {
-    spawnSync('git', ['init', '-q', desk.folder]);
     desk.write('.gitignore', 'node_modules');
 
     expect((await desk.run(['init'])).stdout).toContain(
@@ -134,6 +160,19 @@ describe('init', () => {
 
     expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('node_modules\n.caretaker/\n.env\n');
   });
+});
+
+test('a file with the token that everybody can read causes one warning on stderr', async () => {
+  desk.write('.env', 'NOTHING=1\n');
+  const warning = /^warning: \.env: Every user of this machine can read this file.* Run chmod 600 \.env\.$/m;
+  chmodSync(join(desk.folder, '.env'), 0o644);
+  for (const command of [['doctor'], ['policies', '--json']])
+    expect((await desk.run(command)).stderr.match(new RegExp(warning, 'gm'))).toHaveLength(1);
+  expect((await desk.run(['validate'])).stderr).toMatch(/Every user of this machine/);
+
+  chmodSync(join(desk.folder, '.env'), 0o600);
+  expect((await desk.run(['policies'])).stderr).not.toContain('Every user');
+  rmSync(join(desk.folder, '.env'));
 });
 
 test('schemas are printed separately, or all in one object', async () => {

@@ -17,7 +17,8 @@ test('accepted lines are read as other programs read them', () => {
     'PLAIN=value',
     '  export SPACED = two words  # and a comment',
     'EMPTY=',
-    'SINGLE=\'a # "b" \\n\'',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of a variable.
+    'SINGLE=\'a # "b" \\n ${x}\'',
     'DOUBLE="line\\nline" # why not',
     'TICKS=`a\'b"c`',
     'KEY="-----BEGIN-----',
@@ -42,6 +43,10 @@ test.each([
   ['A="x"y', '1 The value of A continues after its closing quote.'],
   ['A=pass#word', '1 The value of A contains a "#", which starts a comment in some programs.'],
   ['A=1\nA=2', '2 A is defined twice.'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of a variable.
+  ['TOKEN=${NOPE}', '1 The value of TOKEN contains ${NOPE}, and variables are not replaced in this file.'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of a variable.
+  ['A="x${B:-c}"', '1 The value of A contains ${B}, and variables are not replaced in this file.'],
   [
     'CARETAKER_CONFIG=x',
     '1 CARETAKER_CONFIG has no effect here, because this file is found through the configuration file.',

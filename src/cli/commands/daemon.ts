@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import { projectOf } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
-import { type GlobalOptions, logTo, settingsOf } from '../context.ts';
+import { type GlobalOptions, logTo, readSettings } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { redisIsUnavailable } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -25,7 +25,7 @@ export async function daemon(
   const chosen = rolesOf(options.roles);
   const { io } = terminal;
   const read = (config: string | undefined) =>
-    withPort(settingsOf(terminal, { ...options, ...(config !== undefined && { config }) }), options.port);
+    withPort(readSettings(terminal, { ...options, ...(config !== undefined && { config }) }), options.port);
   const settings = read(options.config);
   const log = await logTo(io, options.verbose ? 'debug' : 'info');
   const signalled = untilSignal(io);

@@ -1,20 +1,15 @@
 /**
  * Sets up a folder: writes the shipped configuration, policies and tests, the schemas for editors, and a
- * README. Existing files are not changed, except the schemas.
+ * README. Existing files are not changed, except the schemas. Policies that change anything come switched off, and a folder that
+ * has a policies folder gets none, so that what somebody deleted does not come back.
  */
-import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
+import { loadJobs } from '../../app/jobs.ts';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
+import { jobOf } from '../../policy/job-of.ts';
+import { loadPolicies } from '../../policy/load-policies.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { projectReadme } from '../project-readme.ts';
@@ -33,18 +28,21 @@ export class FolderUnwritableError extends CaretakerError {
 export async function init(terminal: Terminal): Promise<number> {
   const { message, data } = terminal;
   const folder = process.cwd();
+  const hasPolicies = existsSync(join(folder, 'config/policies'));
   const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.yaml') && !file.split(sep).includes('examples'))
-    .sort()
-    .map((file) => join('config', file));
+    .filter((file) => !hasPolicies || dirname(file) === '.')
+    .sort();
+  const off = await changing();
   try {
-    for (const file of files) data(copied(file, folder));
+    for (const file of files) data(copied(file, folder, off.has(file)));
+    if (hasPolicies) data('kept     config/policies (already exists; nothing is added to it)');
     for (const { file, isWritten } of await writeSchemas(join(folder, 'config/schemas')))
       data(
         `${isWritten ? 'written ' : 'kept    '} ${relative(folder, file)}${isWritten ? '' : ' (unchanged)'}`,
       );
     data(readmeIn(folder));
-    if (isInGit(folder)) data(ignoredIn(join(folder, '.gitignore')));
+    data(ignoredIn(join(folder, '.gitignore')));
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
@@ -55,15 +53,36 @@ export async function init(terminal: Terminal): Promise<number> {
   );
   message('  caretaker doctor               # checks the configuration, Redis and the API');
   message('  caretaker plan nightly-sync    # shows what the policy would do; changes nothing');
+  if (off.size > 0 && !hasPolicies)
+    message(
+      '\nPolicies that change anything are switched off: delete the line "enabled: false" of a policy when it does what you want.',
+    );
   return exit.ok;
 }
 
-function copied(file: string, folder: string): string {
-  const target = join(folder, file);
-  if (existsSync(target)) return `kept     ${file} (already exists)`;
+const SWITCHED_OFF =
+  '      enabled: false # delete this line to switch the policy on; until then only "caretaker run" runs it\n';
+
+/** `isOff`: its policies do not run on schedule. */
+function copied(file: string, folder: string, isOff: boolean): string {
+  const name = join('config', file);
+  const target = join(folder, name);
+  if (existsSync(target)) return `kept     ${name} (already exists)`;
+  const text = readFileSync(join(shipped, file), 'utf8');
   mkdirSync(dirname(target), { recursive: true });
-  cpSync(join(shipped, '..', file), target, { errorOnExist: true, force: false });
-  return `written  ${file}`;
+  writeFileSync(target, isOff ? text.replace(/^ {4}schedule:\n/gm, `$&${SWITCHED_OFF}`) : text, {
+    flag: 'wx',
+  });
+  return `written  ${name}${isOff ? ' (switched off: delete its line "enabled: false" to switch it on)' : ''}`;
+}
+
+/** The shipped policy files, relative to `config/`, whose policies change anything in the account. */
+async function changing(): Promise<ReadonlySet<string>> {
+  const registry = await loadJobs();
+  const { policies } = loadPolicies({ dir: join(shipped, 'policies'), registry });
+  const harmless = (policy: (typeof policies)[number]) =>
+    jobOf(registry, policy)?.changes?.(policy.options).length === 0;
+  return new Set(policies.flatMap((one) => (harmless(one) ? [] : relative(shipped, one.file))));
 }
 
 function readmeIn(folder: string): string {
@@ -72,12 +91,6 @@ function readmeIn(folder: string): string {
   writeFileSync(file, projectReadme);
   return 'written  README.md';
 }
-
-const isInGit = (folder: string): boolean =>
-  spawnSync('git', ['rev-parse', '--is-inside-work-tree'], {
-    cwd: folder,
-    encoding: 'utf8',
-  }).stdout?.trim() === 'true';
 
 function ignoredIn(file: string): string {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -4,7 +4,7 @@ import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { warningsOf } from '../../settings/warnings.ts';
 import { type Diagnostic, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
-import { type GlobalOptions, printFindings, printIgnored, printWarnings, settingsOf } from '../context.ts';
+import { type GlobalOptions, printFindings, printIgnored, printWarnings, readSettings } from '../context.ts';
 import { exit } from '../exit.ts';
 import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -14,7 +14,7 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
   const findings: Diagnostic[] = [];
   let settings: Settings | undefined;
   try {
-    settings = settingsOf(terminal, options);
+    settings = readSettings(terminal, options);
   } catch (error) {
     if (error instanceof InvalidFilesError) findings.push(...error.findings);
     // Policy files can be checked without a configuration.

@@ -1,7 +1,7 @@
 /** The values of arguments and options, by their names. Each is read from where the command itself reads it. */
 import type { OperationId } from '../../contract/operations.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { settingsOf } from '../context.ts';
+import { readSettings } from '../context.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runIds } from './run-ids.ts';
 import { scripts } from './scripts.ts';
@@ -34,7 +34,7 @@ export async function valuesOf(name: string, known: Known): Promise<readonly str
 type Source = (known: Known) => Promise<readonly string[]>;
 
 const settingsFor = ({ config, terminal }: Known): Settings =>
-  settingsOf(terminal, config === undefined ? {} : { config });
+  readSettings(terminal, config === undefined ? {} : { config });
 
 const policies: Source = async (known) => {
   const { policiesOf } = await import('../context.ts');

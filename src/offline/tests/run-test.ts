@@ -6,7 +6,7 @@ import { firstAt } from '../../dates.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Registry } from '../../job/registry.ts';
-import type { Policy } from '../../policy/policy.ts';
+import type { Policy, Schedule } from '../../policy/policy.ts';
 import type { PlannedRequest } from '../../records/planned-store.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
 import { readsOf } from '../inventory/inventory.ts';
@@ -80,8 +80,11 @@ function nextDifferences({ next }: Expected, policy: Policy, now: number): Diffe
   const wanted = next.map((text) =>
     isoTime(/(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : firstAt(zone, Date.parse(`${text}Z`))),
   );
+  // A policy that is switched off is tested as it will be when it is on.
+  const { disabled: _, ...schedule } = policy.schedule ?? {};
+  const on = policy.schedule ? { ...policy, schedule: schedule as Schedule } : policy;
   // A scheduled time that has passed is not over while its jitter is not.
-  const times = nextFirings(policy, now, next.length + 1)
+  const times = nextFirings(on, now, next.length + 1)
     .filter(({ scheduledFor }) => scheduledFor > now)
     .slice(0, next.length)
     .map(({ scheduledFor }) => isoTime(scheduledFor));
