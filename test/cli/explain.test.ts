@@ -67,8 +67,7 @@ describe('explain', () => {
     const { stdout } = await desk.run(['explain', 'deletetag']);
     for (const part of ['DELETE /tags/{tag_id}', 'destructive: yes', 'one request', 'section 4.'])
       expect(stdout).toContain(part);
-    const keys = await explained('max_age');
-    expect(keys).toContainEqual(expect.objectContaining({ kind: 'option of the job site-sync' }));
+    expect((await explained('older_than'))[0]).toMatchObject({ kind: 'option of the job staging-cleanup' });
     expect((await explained('site-sync'))[0]).toMatchObject({ kind: 'job' });
   });
 
