@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Overlap } from '../../src/policy/policy.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 let stop: (() => Promise<void>) | undefined;
@@ -124,13 +125,14 @@ describe('safety limits', () => {
   });
 
   test('a site that does not end in time fails with timeout, and the run ends', async () => {
-    await start({ sites: 3 });
+    await start({ sites: 3, before: quickSyncs });
     const [slow = ''] = world.sandbox.siteIds();
     world.sandbox.site(slow).syncTakes(24 * 3_600_000);
 
-    const run = await world.ended(
-      await world.fire(aPolicy({ timeout: { targetMs: 180_000, runMs: 28_800_000 } })),
-    );
+    const fired = await world.fire(aPolicy({ timeout: { targetMs: 1_800_000, runMs: 28_800_000 } }));
+    await world.ended(fired, ({ counts }) => counts.succeeded === 2);
+    world.clock.leap(1_800_000);
+    const run = await world.ended(fired);
 
     expect(run.status).toBe('partial');
     expect((await world.reasons(run))[slow]).toBe('timeout');
@@ -141,10 +143,13 @@ describe('safety limits', () => {
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(24 * 3_600_000);
     const policy = aPolicy({
       limits: { ...limits, concurrency: 2 },
-      timeout: { targetMs: 600_000, runMs: 120_000 },
+      timeout: { targetMs: 7_200_000, runMs: 3_600_000 },
     });
 
-    const run = await world.ended(await world.fire(policy));
+    const fired = await world.fire(policy);
+    await until(world, () => world.sandbox.journal.effectsOf('syncSite').length === 2);
+    world.clock.leap(3_600_000);
+    const run = await world.ended(fired);
 
     expect(run.status).toBe('failed');
     expect(Object.values(await world.reasons(run))).toEqual(Array(6).fill('timeout'));
@@ -167,6 +172,7 @@ describe('an account that refuses access', () => {
     await world.clock.sleep(90_000);
     expect(world.sandbox.journal.requests.length - before).toBeLessThanOrEqual(3);
 
+    await quickSyncs(world);
     world.sandbox.account.activate();
     const run = await world.ended(fired);
 
@@ -178,7 +184,7 @@ describe('an account that refuses access', () => {
   });
 
   test('blocks a run that is being planned, which is planned when access is restored', async () => {
-    await start({ sites: 3 });
+    await start({ sites: 3, before: quickSyncs });
     world.sandbox.account.changeToken('another-token');
     const fired = await world.fire(aPolicy());
     await world.ended(fired, ({ status }) => status === 'blocked');
@@ -208,7 +214,7 @@ describe('when an operator changes a run', () => {
   });
 
   test('a retry works only on the failed targets', async () => {
-    await start({ sites: 6 });
+    await start({ sites: 6, before: quickSyncs });
     const [, bad = ''] = world.sandbox.siteIds();
     world.sandbox.site(bad).failNextSync('The disk is full.');
     const first = await world.ended(await world.fire(aPolicy()));
@@ -221,13 +227,13 @@ describe('when an operator changes a run', () => {
   });
 
   test('a retry of a run without failures is rejected with that reason', async () => {
-    await start({ sites: 2 });
+    await start({ sites: 2, before: quickSyncs });
     const run = await world.ended(await world.fire(aPolicy()));
     await expect(world.caretaker.engine.retry(run.id)).rejects.toThrow(/Nothing failed/);
   });
 
   test('a retry works on failed targets even if the policy no longer selects them', async () => {
-    await start({ sites: 3 });
+    await start({ sites: 3, before: quickSyncs });
     const ids = world.sandbox.siteIds();
     for (const id of ids) world.sandbox.site(id).failNextSync('The disk is full.');
     const notSyncedLately = 'site.sync.last_sync_at < now - duration("1h")';
@@ -243,7 +249,7 @@ describe('when an operator changes a run', () => {
   });
 
   test('a named target that the policy does not select, or that does not exist, is reported as skipped', async () => {
-    await start({ sites: 3 });
+    await start({ sites: 3, before: quickSyncs });
     const where = 'site.id != "site-0002"';
 
     const run = await world.ended(
@@ -259,7 +265,7 @@ describe('when an operator changes a run', () => {
   });
 
   test('a run of named targets works on these only, with one request each to find them', async () => {
-    await start({ sites: 200 });
+    await start({ sites: 200, before: quickSyncs });
     const run = await world.ended(await world.fire(aPolicy(), ['site-0007', 'site-0150']));
     expect(Object.keys(await world.reasons(run)).sort()).toEqual(['site-0007', 'site-0150']);
     expect(world.sandbox.journal.requests.filter(({ query }) => query.includes('id%3Aeq'))).toHaveLength(2);
@@ -275,7 +281,7 @@ describe('a second run of the same policy while one is active', () => {
     });
 
   test('is skipped', async () => {
-    await start({ sites: 3 });
+    await start({ sites: 1 });
     const first = await world.fire(scheduled('skip'));
     const second = await world.fire(scheduled('skip'));
     expect(second).toMatchObject({ status: 'skipped', detail: expect.stringContaining(first.id) });
@@ -283,7 +289,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('waits until the first one ends with overlap queue', async () => {
-    await start({ sites: 2 });
+    await start({ sites: 1 });
     const first = await world.fire(scheduled('queue'));
     const second = await world.fire(scheduled('queue'));
     expect(second.status).toBe('queued');
@@ -332,7 +338,7 @@ describe('a second run of the same policy while one is active', () => {
   });
 
   test('starts in parallel with overlap allow', async () => {
-    await start({ sites: 3 });
+    await start({ sites: 2 });
     const first = await world.fire(scheduled('allow'));
     const second = await world.fire(scheduled('allow'));
     const run = await world.ended(second, ({ status }) => status === 'running' || isFinal(status));
@@ -344,7 +350,7 @@ describe('a second run of the same policy while one is active', () => {
 
 describe('several processes on one Redis', () => {
   test('share a run, and each sync is requested once', async () => {
-    await start({ sites: 40 });
+    await start({ sites: 40, before: quickSyncs });
     await Promise.all([world.another(), world.another()]);
     const run = await world.ended(await world.fire(aPolicy()));
     expect(run.counts.planned).toBe(40);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -33,6 +34,7 @@ describe('a nightly run over the fleet', () => {
 
   test('never has more sites in flight than the policy allows', async () => {
     world = await startWorld({ sites: 20 });
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(20_000);
     let most = 0;
     const run = await world.fire(aPolicy({ limits: { concurrency: 5, maxTargets: 100, maxPercent: 100 } }));
     await world.ended(run, (now) => {
@@ -58,7 +60,7 @@ describe('a nightly run over the fleet', () => {
 
 describe('problems with one site', () => {
   test('a sync that is already running is adopted and followed to its end', async () => {
-    world = await startWorld({ sites: 5 });
+    world = await startWorld({ sites: 5, before: quickSyncs });
     const [first = ''] = world.sandbox.siteIds();
     const { startSync, syncTakes, finishSync } = world.sandbox.site(first);
     syncTakes(3_600_000);
@@ -84,7 +86,7 @@ describe('problems with one site', () => {
   });
 
   test('a connection that is cut before the service received the request costs only a second attempt', async () => {
-    world = await startWorld({ sites: 5 });
+    world = await startWorld({ sites: 5, before: quickSyncs });
     world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-before');
 
     const run = await world.ended(await world.fire(aPolicy()));
@@ -106,6 +108,7 @@ describe('problems with everything', () => {
       world.sandbox.outage.begin(kind);
       await world.clock.sleep(60_000);
       world.sandbox.outage.end();
+      await quickSyncs(world);
 
       const run = await world.ended(fired);
 
@@ -121,6 +124,7 @@ describe('problems with everything', () => {
     await world.ended(fired, ({ counts }) => counts.succeeded > 1);
     await world.redis.kill();
     await world.redis.restart();
+    await quickSyncs(world);
 
     const run = await world.ended(fired);
 

@@ -11,6 +11,10 @@ let world: World;
 afterEach(() => world.stop());
 
 const SITES = 4;
+/** Long enough that a sync is in progress when the answer to its request is lost. */
+const before: WorldOptions['before'] = async ({ sandbox }) => {
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(20_000);
+};
 const effectsOf = (operation: OperationId) => world.sandbox.journal.effectsOf(operation).length;
 
 const calls: [string, OperationId, Partial<Policy>][] = [
@@ -30,7 +34,7 @@ describe.each(calls)('%s of a second run, two seconds after the first', (_, oper
   const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
   const fire = async () => world.ended(await world.fire(aPolicy({ retry, ...policy })));
   const start = async () => {
-    world = await startWorld({ sites: SITES });
+    world = await startWorld({ sites: SITES, before });
     const first = await fire();
     const made = effectsOf(operation);
     expect(first.counts.succeeded).toBe(made);
@@ -66,7 +70,7 @@ describe.each([
   ['hours ahead of ours, with lists that lag', { serviceAheadMs: 5 * 3_600_000, listLagMs: 3_000 }],
 ] as [string, WorldOptions][])('with a service whose clock is %s', (_, options) => {
   test('a site is synced once in each run, and no run waits for its time limit', async () => {
-    world = await startWorld({ sites: SITES, ...options });
+    world = await startWorld({ sites: SITES, before, ...options });
     world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-after');
 
     const first = await world.ended(await world.fire(aPolicy()));
@@ -82,7 +86,7 @@ describe.each([
 });
 
 test('with a service that shows no times, a lost answer is unknown if only the time could identify the effect', async () => {
-  world = await startWorld({ sites: SITES, dateHeader: false });
+  world = await startWorld({ sites: SITES, before, dateHeader: false });
   world.sandbox.failNext({ operation: 'syncSite', times: 1 }, 'reset-after');
 
   const run = await world.ended(await world.fire(aPolicy()));
