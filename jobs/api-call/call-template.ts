@@ -12,7 +12,7 @@ import { checkInput } from '../../src/contract/input.ts';
 import type { QueryFault } from '../../src/contract/list.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { isOperationId, type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
-import { type NamedReference, namesInInput } from '../../src/contract/references.ts';
+import { type IdReference, type NamedReference, namesInInput } from '../../src/contract/references.ts';
 import { dayIn } from '../../src/dates.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import type { Field } from '../../src/expression/fields.ts';
@@ -123,6 +123,14 @@ export const namesInCall = (template: CallTemplate): NamedReference[] =>
     path: [...optionPath(path)],
     ...reference,
   }));
+
+/** The ids in a call that the account has to have: all but those of what it deletes. */
+export function idsInCall(template: CallTemplate): IdReference[] {
+  const { method } = operationOf(template.operation);
+  return namesInInput(template.operation, inputOf(template, []))
+    .ids.filter(({ path }) => method !== 'DELETE' || path[0] === 'body')
+    .map(({ path, ...reference }) => ({ path: [...optionPath(path)], ...reference }));
+}
 
 /** A call whose expressions are compiled. */
 export interface CompiledCall {

@@ -30,7 +30,14 @@ import type { Verification, Verifying } from '../../src/job/verify.ts';
 import { canonicalJson } from '../../src/text.ts';
 import { afterAnswer, endAfterError, namesTargetAlone, type ServiceAnswer } from './answers.ts';
 import { callSchemas, changes } from './call-schema.ts';
-import { type CallTemplate, checkCall, compileCall, inputOf, namesInCall } from './call-template.ts';
+import {
+  type CallTemplate,
+  checkCall,
+  compileCall,
+  idsInCall,
+  inputOf,
+  namesInCall,
+} from './call-template.ts';
 import { confirmFaults } from './confirm.ts';
 import {
   announcementIdFor,
@@ -157,6 +164,7 @@ export const apiCall = defineJob({
     ...confirmFaults(call.operation, confirm),
   ],
   names: (options) => namesInCall(callOf(options)),
+  ids: (options) => idsInCall(callOf(options)),
   requires: (options) => undoRequires(options),
   changes: (options: Options) => changesOf(options),
   verified: ({ operation, undoable, undo_of }) => verifiedCall(operation as OperationId, undoable ?? undo_of),

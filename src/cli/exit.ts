@@ -50,6 +50,7 @@ const codes: Record<string, number> = {
   DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,
   UNKNOWN_NAME: exit.badInput,
+  UNKNOWN_REFERENCE: exit.badInput,
   FOLDER_UNWRITABLE: exit.badInput,
   INVENTORY: exit.badInput,
   NOT_IN_INVENTORY: exit.badInput,

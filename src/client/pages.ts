@@ -8,10 +8,14 @@
  * If a page does not show the number of pages, the next page is read until one has nothing new. If the
  * service shows no count, a list of several pages is complete when a round finds nothing new.
  *
+ * A list that is still incomplete after the last round is reported with both numbers: who reads it decides what
+ * follows.
+ *
  * A list that was read in part can be read on from there by another process: what was read is known by the
  * names of its items, so that nothing is returned twice or missed, however the list has changed in between.
  */
 import { createHash } from 'node:crypto';
+import { ContractError } from '../contract/answers.ts';
 import type { Item, ListId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 
@@ -45,6 +49,37 @@ export interface ListedItem<Id extends ListId> {
   position: ListPosition;
 }
 
+/** A list of which fewer items arrived than the service counts. */
+export interface Incomplete {
+  list: ListId;
+  arrived: number;
+  counted: number;
+}
+
+/** What is to be said of such a list. */
+export const sayIncomplete = ({ list, arrived, counted }: Incomplete): string =>
+  `${list} is incomplete: ${arrived} of the ${counted} items that the service counts arrived.`;
+
+/** A list is needed as a whole and is known to be incomplete. A later reading may show all of it. */
+export class IncompleteListError extends ContractError {
+  override readonly code = 'INCOMPLETE_LIST';
+  constructor({ list, arrived, counted }: Incomplete) {
+    super(list, 'the list', `is incomplete: ${arrived} of the ${counted} items that it counts arrived`);
+  }
+}
+
+/** For a reader that needs the whole list. */
+export const refuseIncomplete = (incomplete: Incomplete): never => {
+  throw new IncompleteListError(incomplete);
+};
+
+interface Reading {
+  /** Default 3. */
+  rounds?: number | undefined;
+  /** Called at the end, when fewer items arrived than the service counts. */
+  onIncomplete?: ((incomplete: Incomplete) => void) | undefined;
+}
+
 const BEGINNING: ListPosition = { round: 1, page: 1, totals: [] };
 
 /**
@@ -55,9 +90,9 @@ const BEGINNING: ListPosition = { round: 1, page: 1, totals: [] };
 export async function* allItems<Id extends ListId>(
   id: Id,
   fetchPage: FetchPage,
-  rounds?: number,
+  reading: Reading = {},
 ): AsyncGenerator<Item<Id>> {
-  for await (const { item } of readList(id, fetchPage, { rounds })) yield item;
+  for await (const { item } of readList(id, fetchPage, reading)) yield item;
 }
 
 /**
@@ -67,10 +102,7 @@ export async function* allItems<Id extends ListId>(
 export async function* readList<Id extends ListId>(
   id: Id,
   fetchPage: FetchPage,
-  {
-    rounds = MAX_ROUNDS,
-    earlier,
-  }: { rounds?: number | undefined; earlier?: EarlierReading | undefined } = {},
+  { rounds = MAX_ROUNDS, earlier, onIncomplete }: Reading & { earlier?: EarlierReading | undefined } = {},
 ): AsyncGenerator<ListedItem<Id>> {
   const { key = '', paged = true } = operationOf(id).list ?? {};
   const given = new Set(earlier?.given);
@@ -82,6 +114,7 @@ export async function* readList<Id extends ListId>(
   const listed = (items: Page['items'], position: ListPosition) =>
     onlyNew(named(items, position), given) as unknown as Iterable<ListedItem<Id>>;
   let from = earlier?.position ?? BEGINNING;
+  let counted = 0;
   for (; from.round <= rounds; from = { ...BEGINNING, round: from.round + 1 }) {
     const { round } = from;
     // What an earlier reading saw in the first round is what it returned.
@@ -94,8 +127,13 @@ export async function* readList<Id extends ListId>(
       yield* listed(items, positionIn(round, page, totals));
     }
     if (isComplete(seen, totals, given.size > givenBefore)) return;
+    counted = leastOf(totals);
   }
+  if (given.size < counted) onIncomplete?.({ list: id, arrived: given.size, counted });
 }
+
+/** A list that grows while it is read is not missing what was added meanwhile. */
+const leastOf = (totals: ReadonlySet<number>): number => (totals.size > 0 ? Math.min(...totals) : 0);
 
 const positionIn = (round: number, page: number, totals: ReadonlySet<number>): ListPosition =>
   round === 1 ? { round, page, totals: [...totals] } : { ...BEGINNING, round };
@@ -116,12 +154,19 @@ async function* pagesOf(
   for (let page = from; ; page += 1) {
     const answer = read(await fetchPage({ page, perPage: PER_PAGE }), key);
     yield { ...answer, page };
-    const { items, pages } = answer;
+    const { items } = answer;
+    const pages = pagesIn(answer);
     const seenBefore = seen.size;
     for (const item of items) seen.add(nameOf(item));
     // An empty page: the list has become shorter, or reports more pages than it has.
     if (items.length === 0 || (pages === undefined ? seen.size === seenBefore : page >= pages)) return;
   }
+}
+
+/** The number of pages, by the number of items if that needs more. */
+function pagesIn({ pages, total, perPage }: Page): number | undefined {
+  if (pages === undefined || total === undefined) return pages;
+  return Math.max(pages, Math.ceil(total / Math.max(1, perPage ?? PER_PAGE)));
 }
 
 const named = (items: Page['items'], position: ListPosition) =>
@@ -160,16 +205,19 @@ interface Page {
   items: { id?: string }[];
   pages: number | undefined;
   total: number | undefined;
+  /** How many items a page has at most. */
+  perPage: number | undefined;
 }
 
 function read(answer: unknown, key: string): Page {
   const { meta, [key]: items } = answer as {
     [key: string]: unknown;
-    meta?: { pagination?: { totalPages?: number; totalItems?: number } };
+    meta?: { pagination?: { totalPages?: number; totalItems?: number; perPage?: number } };
   };
   return {
     items: items as Page['items'],
     pages: meta?.pagination?.totalPages,
     total: meta?.pagination?.totalItems,
+    perPage: meta?.pagination?.perPage,
   };
 }

@@ -26,7 +26,7 @@ export interface Drift {
 
 /** A field that our code needs is missing or wrong in an answer. */
 export class ContractError extends CaretakerError {
-  readonly code = 'CONTRACT_BROKEN';
+  readonly code: 'CONTRACT_BROKEN' | 'INCOMPLETE_LIST' = 'CONTRACT_BROKEN';
 
   constructor(
     readonly operation: OperationId,

@@ -15,6 +15,8 @@ interface KindInfo {
    * ids are possible.
    */
   names?: (item: object) => (string | undefined)[];
+  /** The fields of an item that have one of these names each. */
+  fields?: readonly string[];
   /** The form of its ids, where the service promises one; an id of that form as an example. */
   form?: { pattern: RegExp; example: string };
 }
@@ -36,6 +38,7 @@ export const kinds = {
     parameter: 'tag_id',
     list: 'listTags',
     names: fields('name'),
+    fields: ['name'],
     form: { pattern: /^\d+$/, example: '12' },
   },
   client: {
@@ -46,28 +49,33 @@ export const kinds = {
       const [company, first = '', last = '', email] = clientNames(item);
       return [company, `${first} ${last}`.trim(), email];
     },
+    fields: ['company_name', 'email'],
   },
   template: {
     noun: 'report template',
     parameter: 'report_template_id',
     list: 'listReportTemplates',
     names: fields('name'),
+    fields: ['name'],
   },
   schedule: {
     noun: 'auto update schedule',
     parameter: 'auto_update_schedule_id',
     list: 'listAutoUpdateSchedules',
     names: fields('name'),
+    fields: ['name'],
   },
   sender: {
     noun: 'sender email',
     parameter: 'sender_email_id',
     list: 'listSenderEmails',
     names: fields('email', 'name'),
+    fields: ['email', 'name'],
   },
 } as const satisfies Record<string, KindInfo>;
 
 export type Kind = keyof typeof kinds;
+export const kindNames = Object.keys(kinds) as readonly Kind[];
 
 /** The kinds that have names. */
 export type NamedKind = {

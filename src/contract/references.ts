@@ -20,6 +20,13 @@ export interface NamedReference {
   name: string;
 }
 
+/** An id, and its path in the value that has it. */
+export interface IdReference {
+  path: (string | number)[];
+  kind: Kind;
+  id: string;
+}
+
 /** A name where none is possible, and why. */
 export interface WrongName {
   path: (string | number)[];
@@ -28,6 +35,7 @@ export interface WrongName {
 
 export interface FoundNames {
   names: NamedReference[];
+  ids: IdReference[];
   wrong: WrongName[];
 }
 
@@ -41,7 +49,7 @@ export const kindOfParameter = (name: string): Kind | undefined => parameterKind
 /** Every name in the input of an operation: path parameters by their names, and `body`. */
 export function namesInInput(id: OperationId, input: Readonly<Record<string, unknown>>): FoundNames {
   const { path, body } = operationOf(id);
-  const found: FoundNames = { names: [], wrong: [] };
+  const found: FoundNames = { names: [], ids: [], wrong: [] };
   for (const name of pathParameters(path)) addName(found, input[name], [name], kindOfParameter(name));
   if (body) collect(found, input['body'], ['body'], body);
   return found;
@@ -52,7 +60,7 @@ export function namesInFilters(
   { filters: known }: Pick<List, 'filters'>,
   filters: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
 ): FoundNames {
-  const found: FoundNames = { names: [], wrong: [] };
+  const found: FoundNames = { names: [], ids: [], wrong: [] };
   for (const [field, conditions] of Object.entries(filters)) {
     // An unknown field is reported as such.
     if (!Object.hasOwn(known, field)) continue;
@@ -94,6 +102,8 @@ function collect(
 
 function addName(found: FoundNames, value: unknown, path: (string | number)[], kind: Kind | undefined): void {
   const name = nameIn(value);
+  const isId = typeof value === 'string' || typeof value === 'number';
+  if (kind !== undefined && isId && value !== '') found.ids.push({ path, kind, id: String(value) });
   if (name === undefined) return;
   if (kind !== undefined && hasNames(kind)) found.names.push({ path, kind, name });
   else found.wrong.push({ path, message: whyNone(path, kind) });

@@ -10,6 +10,7 @@ import type { AnyJob } from '../job/job.ts';
 import { jobOf } from '../policy/job-of.ts';
 import type { ComparedRun, SeenFinding } from '../records/findings-store.ts';
 import { coreReasonText } from '../run/reasons.ts';
+import { targetOfPolicy } from '../run/remarks.ts';
 import type { Run, Target } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 
@@ -37,7 +38,15 @@ export async function compareFindings(
     const seen = targets.flatMap((target) => comparable(job, target, siteOf(target)));
     if (seen.length > 0) await records.findings.note(compared, page + 1, seen);
   }
+  const ofPolicy = targetOfPolicy(run.policy);
+  const remarks = (run.remarks ?? []).map(({ severity, about, message }) => ({
+    ...{ target: ofPolicy, label: ofPolicy, severity, about, message },
+  }));
+  const pages = Math.ceil(run.counts.planned / PAGE);
+  if (remarks.length > 0) await records.findings.note(compared, pages + 1, remarks);
   if (run.ending) return;
+  // A run for some targets, and a retry, do not look at the whole policy.
+  const sawPolicy = only.length === 0 && run.retryOf === undefined;
   for await (const known of records.findings.pages(run.account, run.policy)) {
     const unseen = known.filter(({ last }) => last !== run.id);
     // A target of a list that each site has is covered by the site's own, if its list was not read.
@@ -47,7 +56,11 @@ export async function compareFindings(
     const byId = new Map(targets.map((target) => [target.id, target]));
     await records.findings.resolve(
       compared,
-      unseen.filter((one) => isResolved(byId.get(one.target) ?? byId.get(parentOf(one)), compared)),
+      unseen.filter((one) =>
+        one.target === ofPolicy
+          ? sawPolicy
+          : isResolved(byId.get(one.target) ?? byId.get(parentOf(one)), compared),
+      ),
     );
   }
 }

@@ -1,7 +1,7 @@
 /** The interface to the service that jobs are given, and what jobs learn about their run and earlier runs. */
 import type { CallOptions } from '../client/call-options.ts';
 import type { Client } from '../client/client.ts';
-import { allItems } from '../client/pages.ts';
+import { allItems, type Incomplete } from '../client/pages.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import type { Api, JobApi } from '../job/api.ts';
@@ -14,18 +14,23 @@ import type { PlanDeps } from './deps.ts';
 /** Sends one operation. */
 export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
 
-/** Creates the interface that a job is given. Every operation goes through `call`. */
+/**
+ * Creates the interface that a job is given. Every operation goes through `call`. `onIncomplete` is called at the end
+ * of a list that is known to be incomplete.
+ */
 export function createJobApi(
   client: Pick<Client, 'serviceTime' | 'download'>,
   options: CallOptions,
   call: Call,
+  onIncomplete?: (incomplete: Incomplete) => void,
 ): JobApi {
   const api = new Proxy({} as Api, {
     get: (_, operation) => (input: never, note?: string) => call(operation as OperationId, input, note),
   });
   return {
     api,
-    all: (list, query) => allItems(list, (page) => call(list, { ...query, ...page } as never)),
+    all: (list, query) =>
+      allItems(list, (page) => call(list, { ...query, ...page } as never), { onIncomplete }),
     serviceTime: (at) => client.serviceTime(at, options),
     download: (operation, input: Input<'downloadReport'>) =>
       client.download(operation, { ...input }, options),

@@ -12,15 +12,16 @@
 import { RE2JS } from '@bufbuild/re2';
 import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { CaretakerError, messageOf } from '../errors.ts';
+import { type Compared, comparedIn } from './compared.ts';
 import { explain } from './errors.ts';
-import { type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
+import { type FieldTree, ListOf, type Variables } from './fields.ts';
 import { addAgo, addConversions } from './functions.ts';
 import { type NeverHolds, neverHolds } from './never-holds.ts';
 import { NotShownError } from './not-shown.ts';
 import { type Requirement, requirementsOf } from './required.ts';
 import { findRefused, nodesIn } from './rules.ts';
 import { declareVariables } from './types.ts';
-import { impossibleValue, scopeOf, textsComparedWith } from './values.ts';
+import { impossibleValue, scopeOf } from './values.ts';
 
 /** An expression cannot be used: it is invalid, or it failed on an item. */
 export class ExpressionError extends CaretakerError {
@@ -44,8 +45,8 @@ export interface Expression {
   type: string;
   /** Whether the value is always the same: it depends neither on an item nor on the time. */
   isConstant: boolean;
-  /** The texts that the expression compares with this field of one of its variables. */
-  textsFor(field: Field): string[];
+  /** What the expression compares with fields of its variables. */
+  compared(): Compared[];
   /** For a condition that no item can meet: the parts of it that say so. */
   neverHolds(): NeverHolds | undefined;
   /** What is true of the first variable of every item for which the expression, a condition, holds. */
@@ -82,7 +83,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
   const { environment, read, clock } = languageOf(variables);
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
-    textsFor: (field) => textsComparedWith(field, evaluate.ast, variables),
+    compared: () => [...comparedIn(evaluate.ast, scopeOf(variables))],
     requirements() {
       const [[subject, fields] = ['', {}]] = Object.entries(variables);
       return fields instanceof ListOf ? [] : requirementsOf(evaluate.ast, subject, fields);

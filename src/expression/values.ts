@@ -33,13 +33,6 @@ export function impossibleValue(root: ASTNode, variables: Variables): Fault | un
   return undefined;
 }
 
-/** The texts that an expression compares with this field of one of its variables. */
-export function textsComparedWith(field: Field, root: ASTNode, variables: Variables): string[] {
-  const texts = new Set<string>();
-  for (const one of comparisonsIn(root, scopeOf(variables))) if (one.field === field) texts.add(one.text);
-  return [...texts];
-}
-
 export const scopeOf = (variables: Variables): Scope =>
   Object.fromEntries(
     Object.entries(variables).map(([name, variable]): [string, Field] => [name, fieldOfVariable(variable)]),
@@ -70,7 +63,8 @@ export function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scop
   return name === 'bind' && value ? { ...scope, [variable.args]: fieldOf(value, scope) } : scope;
 }
 
-function* comparisonsOf(node: ASTNode, scope: Scope): Generator<Comparison> {
+/** The comparisons of one node, without those inside it. */
+export function* comparisonsOf(node: ASTNode, scope: Scope): Generator<Comparison> {
   if (node.op === '==' || node.op === '!=') {
     const [left, right] = node.args;
     yield* comparison(fieldOf(left, scope), left, right);
@@ -101,5 +95,11 @@ export function fieldOf(node: ASTNode, scope: Scope): Field | undefined {
     const holder = fieldOf(node.args[0], scope);
     return holder?.kind === 'list' || holder?.kind === 'map' ? holder.of : undefined;
   }
-  return node.op === 'rcall' && node.args[0] === 'filter' ? fieldOf(node.args[1], scope) : undefined;
+  if (node.op !== 'rcall') return undefined;
+  const [macro, receiver, args] = node.args;
+  if (macro === 'filter') return fieldOf(receiver, scope);
+  // `site.tags.map(t, t.name)` is a list of names.
+  const [, mapped] = args;
+  const of = macro === 'map' && mapped && args.length === 2 && fieldOf(mapped, scopeWithin(node, scope));
+  return of ? { kind: 'list', of, nullable: false, optional: false } : undefined;
 }

@@ -15,7 +15,7 @@
 
 import type { z } from 'zod';
 import type { Item, OperationId } from '../contract/operations.ts';
-import type { NamedReference } from '../contract/references.ts';
+import type { IdReference, NamedReference } from '../contract/references.ts';
 import type { Reason, ReasonInfo } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
@@ -262,6 +262,8 @@ export interface Job<
    * all others. Paths start at the options.
    */
   names?(options: Options): readonly NamedReference[];
+  /** The same for ids that the account has to have. */
+  ids?(options: Options): readonly IdReference[];
   /**
    * Checks options that match the schema against the rest of their policy. Called when a policy is loaded.
    */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { formOf, kinds, type NamedKind, wrongId } from '../contract/kinds.ts';
-import { type NamedReference, nameIn } from '../contract/references.ts';
+import { type IdReference, type NamedReference, nameIn } from '../contract/references.ts';
 import type { AnyJob } from './job.ts';
 
 const registry = z.registry<{ kind: NamedKind }>();
@@ -32,14 +32,32 @@ export function reference(kind: NamedKind): z.ZodType<string, string | { name: s
 export const namesInOptions = (
   job: Pick<AnyJob, 'options' | 'names'>,
   options: unknown,
-): NamedReference[] => [...collect(job.options, options, []), ...(job.names?.(options as never) ?? [])];
-
-function collect(schema: z.core.$ZodType, value: unknown, path: (string | number)[]): NamedReference[] {
-  const kind = registry.get(schema)?.kind;
-  if (kind !== undefined) {
+): NamedReference[] => [
+  ...collect(job.options, options, []).flatMap(({ value, ...one }) => {
     const name = nameIn(value);
-    return name === undefined ? [] : [{ path, kind, name }];
-  }
+    return name === undefined ? [] : [{ ...one, name }];
+  }),
+  ...(job.names?.(options as never) ?? []),
+];
+
+/** Every id in the options of a job that has to be there. */
+export const idsInOptions = (job: Pick<AnyJob, 'options' | 'ids'>, options: unknown): IdReference[] => [
+  ...collect(job.options, options, []).flatMap(({ value, ...one }) =>
+    typeof value === 'string' ? [{ ...one, id: value }] : [],
+  ),
+  ...(job.ids?.(options as never) ?? []),
+];
+
+interface Held {
+  path: (string | number)[];
+  kind: NamedKind;
+  value: unknown;
+}
+
+/** The options that refer to something. */
+function collect(schema: z.core.$ZodType, value: unknown, path: (string | number)[]): Held[] {
+  const kind = registry.get(schema)?.kind;
+  if (kind !== undefined) return value === undefined ? [] : [{ path, kind, value }];
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.flatMap((one, index) => collect(schema.element, one, [...path, index]));
   if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null) {

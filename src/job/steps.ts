@@ -22,7 +22,7 @@ import type {
   Named,
   Preparing,
 } from './job.ts';
-import { namesInOptions } from './references.ts';
+import { idsInOptions, namesInOptions } from './references.ts';
 import { type Verification, type Verified, type Verifying, verifiedOperations } from './verify.ts';
 
 /** A step of a policy. */
@@ -130,6 +130,10 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
     names: (options: Options) =>
       jobs.flatMap((job, i) =>
         namesInOptions(job, options[i]).map((one) => ({ ...one, path: [i, ...one.path] })),
+      ),
+    ids: (options: Options) =>
+      jobs.flatMap((job, i) =>
+        idsInOptions(job, options[i]).map((one) => ({ ...one, path: [i, ...one.path] })),
       ),
     candidates: listOf(jobs),
     state: z.array(StepState),

@@ -2,14 +2,18 @@
  * `select.where`: a CEL condition over one candidate, related items, and the time of planning.
  */
 
-import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
-import type { Field, FieldTree } from '../expression/fields.ts';
+import {
+  compileExpression,
+  type Expression,
+  ExpressionError,
+  type Variables,
+} from '../expression/expression.ts';
 import type { NeverHolds } from '../expression/never-holds.ts';
 import type { Requirement } from '../expression/required.ts';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
-import { fieldsOfItem } from '../job/fields.ts';
 import type { AnyJob } from '../job/job.ts';
 import { fieldsOfSource, type Selected, sourceOf } from '../job/source.ts';
+import { type Reference, referredBy } from './referred.ts';
 
 export interface Where {
   /**
@@ -20,8 +24,8 @@ export interface Where {
    * @throws {NotShownError} when the answer depends on a field that the service did not show.
    */
   test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
-  /** The names and ids that tags of sites are compared with. */
-  tags: { names: string[]; ids: string[] };
+  /** What it names in the account: tags, clients, ... by their ids and names. */
+  references(): Reference[];
   /** Why no candidate can meet the condition; undefined when one may. */
   never: NeverHolds | undefined;
   /** What is true of every candidate for which the condition holds. */
@@ -46,11 +50,9 @@ export function compileWhere(source: string, variables: Variables): Where {
     const message = 'The condition never holds: it asks nothing of the candidate.';
     throw new ExpressionError({ message, offset: 0 });
   }
-  const { name, id } = tagFields();
-  const textsFor = (field: Field | undefined) => (field ? condition.textsFor(field) : []);
   return {
     test: (items, now) => condition.of(items, now) === true,
-    tags: { names: textsFor(name), ids: textsFor(id) },
+    references: () => referencesIn(condition, variables),
     never: condition.neverHolds(),
     required: condition.requirements(),
     timeOf({ time }, at) {
@@ -64,10 +66,13 @@ export function compileWhere(source: string, variables: Variables): Where {
   };
 }
 
-/** The fields of a site's tag that conditions can use. */
-function tagFields(): FieldTree {
-  const tags = fieldsOfItem('listSites')['tags'];
-  return tags?.kind === 'list' && tags.of.kind === 'object' ? tags.of.fields : {};
+/** What an expression over these variables names in the account. */
+export function referencesIn(expression: Expression, variables: Variables): Reference[] {
+  const referred = referredBy(variables);
+  return expression.compared().flatMap((one) => {
+    const of = referred.get(one.field);
+    return of ? [{ ...one, ...of }] : [];
+  });
 }
 
 /**

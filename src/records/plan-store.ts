@@ -29,7 +29,7 @@ export const Progress = z.object({
   now: z.number(),
   /** How many targets the candidates became; the rest of the plan already has its outcome. */
   targets: z.number(),
-  seen: z.object({ candidates: z.number(), parents: z.number(), unseenTags: z.array(z.string()).readonly() }),
+  seen: z.object({ candidates: z.number(), parents: z.number(), unseen: z.array(z.string()).readonly() }),
   viewsLeft: z.number(),
 });
 export type Progress = z.output<typeof Progress>;

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
+import type { Remark } from '../run/remarks.ts';
 import type { Run } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
@@ -58,6 +59,12 @@ export class PlannedStore {
   /** Records when the plan of a run was made, so that it can be made again as of that time. */
   async noteDecided(run: string, decidedAt: NonNullable<Run['decidedAt']>): Promise<void> {
     const fields = ['decidedAt', JSON.stringify(decidedAt)];
+    await setFields(this.store, { keys: { run: keys.run(run) }, argList: fields });
+  }
+
+  /** Records what planning found wrong with a run as a whole. */
+  async noteRemarks(run: string, remarks: readonly Remark[]): Promise<void> {
+    const fields = ['remarks', JSON.stringify(remarks)];
     await setFields(this.store, { keys: { run: keys.run(run) }, argList: fields });
   }
 

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { OPERATION } from '../redis/store.ts';
 import { type RecordingCounts, Unrecorded } from '../run/recordings.ts';
+import { Remark } from '../run/remarks.ts';
 import { Approval, Rollout } from '../run/rollout.ts';
 import { type Counts, FindingChanges, Held, Late, LookedUp, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
@@ -35,6 +36,7 @@ export function flat({
   keepsFacts,
   rollout,
   approvals,
+  remarks,
   ...rest
 }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
@@ -50,6 +52,7 @@ export function flat({
   if (keepsFacts) fields['keepsFacts'] = 1;
   if (decidedAt) fields['decidedAt'] = JSON.stringify(decidedAt);
   if (rollout) fields['rollout'] = JSON.stringify(rollout);
+  if (remarks) fields['remarks'] = JSON.stringify(remarks);
   if (approvals) fields['approvals'] = JSON.stringify(approvals);
   if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
   for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
@@ -83,6 +86,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
     keepsFacts,
     rollout,
     approvals,
+    remarks,
   } = hash;
   const plan =
     planRequests === undefined
@@ -122,6 +126,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(decidedAt === undefined ? {} : { decidedAt: JSON.parse(decidedAt) as unknown }),
       ...(rollout === undefined ? {} : { rollout: parseRecord(Rollout, rollout, key) }),
       ...(approvals === undefined ? {} : { approvals: parseRecord(z.array(Approval), approvals, key) }),
+      ...(remarks === undefined ? {} : { remarks: parseRecord(z.array(Remark), remarks, key) }),
       ...(names === undefined ? {} : { names: readNames(names, key) }),
       ...(findings === undefined ? {} : { findings: parseRecord(FindingChanges, findings, key) }),
     },

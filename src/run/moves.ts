@@ -1,4 +1,5 @@
 /** The allowed moves between run statuses, and the final status that follows from the outcomes. */
+import { isIncomplete } from './remarks.ts';
 import type { Counts, Run, RunStatus } from './run.ts';
 
 const moves = {
@@ -34,13 +35,14 @@ export const endedCount = ({ succeeded, failed, skipped, cancelled }: Counts): n
  * The final status of a run whose every target has an outcome.
  *
  * Skipped targets do not count as failures. Without a failed target the run is `succeeded`; with failed and
- * no succeeded targets it is `failed`.
+ * no succeeded targets it is `failed`. A run on a list that is known to be incomplete is `partial` at best.
  */
-export function finalStatus({ ending, counts }: Pick<Run, 'ending' | 'counts'>): RunStatus {
+export function finalStatus(run: Pick<Run, 'ending' | 'counts' | 'remarks'>): RunStatus {
+  const { ending, counts } = run;
   if (ending === 'cancelled' || ending === 'not-approved') return 'cancelled';
   if (ending === 'safety-limit' || ending === 'gate-closed') return 'stopped';
   // Every target that would have been worked on was rejected.
   if (counts.cancelled > 0 && counts.succeeded + counts.failed === 0) return 'cancelled';
-  if (counts.failed === 0) return 'succeeded';
+  if (counts.failed === 0) return isIncomplete(run) ? 'partial' : 'succeeded';
   return counts.succeeded === 0 ? 'failed' : 'partial';
 }

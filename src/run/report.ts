@@ -60,6 +60,11 @@ export interface RunSummary {
   /** The ids that names in the policy stand for in this run. Left out when it has none. */
   names?: { kind: string; name: string; id: string }[];
   counts: Counts;
+  /**
+   * What planning found wrong with the run as a whole: a list that is incomplete, or something in the policy that the
+   * account does not have. Left out when there is nothing.
+   */
+  remarks?: { severity: 'error' | 'warning'; about: string; message: string }[];
   /** Its batches and how far they are. Left out for a policy without `rollout` whose runs need no approval. */
   rollout?: RolloutReport;
   /** The approvals that it waited for, the present one last. Left out when it needs none. */
@@ -198,6 +203,9 @@ export const toSummary = (run: Run): RunSummary => ({
     skipped: run.counts.skipped,
     cancelled: run.counts.cancelled,
   },
+  ...(run.remarks && run.remarks.length > 0
+    ? { remarks: run.remarks.map(({ severity, about, message }) => ({ severity, about, message })) }
+    : {}),
   ...(run.rollout ? { rollout: rolloutReport(run.rollout) } : {}),
   ...(run.approvals ? { approvals: run.approvals.map(approvalReport) } : {}),
   ...(run.findings ? { findings: findingsOf(run.findings) } : {}),

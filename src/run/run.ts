@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Reason } from './reasons.ts';
 import { RecordingCounts } from './recordings.ts';
+import { Remark } from './remarks.ts';
 import { Approval, Rollout } from './rollout.ts';
 import { SentRequest } from './sent-request.ts';
 
@@ -180,6 +181,8 @@ export const Run = z.object({
   counts: Counts,
   /** Set when the run ends, if it or an earlier run of the policy had findings. */
   findings: optional(FindingChanges),
+  /** What planning found wrong with the run as a whole. */
+  remarks: optional(z.array(Remark)),
   /** What it writes to the sites (`record:`), once there is something. */
   recordings: optional(RecordingCounts),
   /** Its batches, and how far they are. Missing for a policy without `rollout`, and before the plan is stored. */

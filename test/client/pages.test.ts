@@ -161,11 +161,50 @@ test('a caller that repeats the read anyway can choose one round', async () => {
   const { asked, fetch } = changingList(150, (page, now) => {
     if (page === 2) now.unshift('new-a', 'new-b');
   });
-  for await (const _ of allItems('listTags', fetch, 1));
+  for await (const _ of allItems('listTags', fetch, { rounds: 1 }));
   expect(asked).toEqual([1, 2]);
 });
 
 test('an error of a request is the error of the list', async () => {
   const failing: FetchPage = () => Promise.reject(new Error('away'));
   await expect(idsOf(failing)).rejects.toThrow('away');
+});
+
+/** What is reported of a list at its end. */
+async function reportedOf(fetch: FetchPage): Promise<{ ids: number; reported: object[] }> {
+  const reported: object[] = [];
+  let ids = 0;
+  for await (const _ of allItems('listTags', fetch, { onIncomplete: (one) => reported.push(one) })) ids += 1;
+  return { ids, reported };
+}
+
+test('a list of which fewer items arrive than it counts is reported with both numbers', async () => {
+  // The second page shows the items of the first: the order of the service is not stable.
+  const unstable: FetchPage = ({ page = 1 }) => {
+    const from = [0, 0, 100][page - 1] ?? 200;
+    const tags = Array.from({ length: page === 3 ? 50 : 100 }, (_, index) => ({ id: `tag-${from + index}` }));
+    return Promise.resolve({ tags, meta: { pagination: { totalItems: 250, totalPages: 3 } } });
+  };
+  expect(await reportedOf(unstable)).toEqual({
+    ids: 150,
+    reported: [{ list: 'listTags', arrived: 150, counted: 250 }],
+  });
+});
+
+test('a list is read on while its number of items needs more pages than it shows', async () => {
+  const { ids, asked, fetch } = changingList(250);
+  const short: FetchPage = async (query) => {
+    const answer = (await fetch(query)) as { meta: { pagination: object } };
+    return { ...answer, meta: { pagination: { ...answer.meta.pagination, totalPages: 1 } } };
+  };
+  expect(await reportedOf(short)).toEqual({ ids: ids.length, reported: [] });
+  expect(asked).toEqual([1, 2, 3]);
+});
+
+test('a list that is complete, or grows while it is read, is not reported', async () => {
+  const growing = changingList(150, (page, now) => {
+    if (page === 2) now.push(`new-${now.length}`);
+  });
+  expect((await reportedOf(growing.fetch)).reported).toEqual([]);
+  expect((await reportedOf(barePages(250).fetch)).reported).toEqual([]);
 });

@@ -15,7 +15,7 @@ const progress: Progress = {
   position: { round: 1, page: 3, totals: [250] },
   now: 5_000,
   targets: 2,
-  seen: { candidates: 4, parents: 0, unseenTags: ['Premium'] },
+  seen: { candidates: 4, parents: 0, unseen: ['tag name is Premium'] },
   viewsLeft: 7,
 };
 const skipped = (id: string) => aTarget(id, { state: 'ended', outcome: 'skipped', reason: 'gone' });

@@ -45,6 +45,12 @@ describe('the final status of a run', () => {
     expect(finalStatus({ counts: counts({ planned: 0 }) })).toBe('succeeded');
   });
 
+  test('is partial at best on a list that is known to be incomplete', () => {
+    const remarks = [{ is: 'list', severity: 'error', about: 'list listSites', message: 'x' } as const];
+    expect(finalStatus({ counts: counts({ succeeded: 10 }), remarks })).toBe('partial');
+    expect(finalStatus({ counts: counts({ failed: 10 }), remarks })).toBe('failed');
+  });
+
   test('is partial when something failed and something succeeded', () => {
     expect(finalStatus({ counts: counts({ succeeded: 9, failed: 1 }) })).toBe('partial');
   });

@@ -29,6 +29,8 @@ describe('a random fault', () => {
     ['other-consumer', 200, ['site-0001']],
     ['unknown-values', 200, ['site-0001']],
     ['moving-items', 200, ['site-0001']],
+    ['unstable-order', 200, ['site-0001']],
+    ['too-few-pages', 200, ['site-0001']],
     ['absent-fields', 200, ['site-0001']],
     ['other-timestamps', 200, ['site-0001']],
     ['numbers-as-text', 200, ['site-0001']],
@@ -136,6 +138,21 @@ test('when items move between pages, one is shown twice and one not at all', asy
   ];
   expect(seen).toEqual([1, 2, 3, 3, 4, 5].map((number) => `site-000${number}`));
   expect(sandbox.siteIds()).toHaveLength(9);
+});
+
+test('with an unstable order, a later page shows what the page before should show', async () => {
+  const { ids } = await always('unstable-order', { sites: 9 });
+  expect(await ids('/sites?sort=created_at,asc&perPage=3&page=2')).toEqual([
+    'site-0001',
+    'site-0002',
+    'site-0003',
+  ]);
+});
+
+test('a list can show fewer pages than its items need', async () => {
+  const { get } = await always('too-few-pages', { sites: 9 });
+  const { meta } = (await get('/sites?perPage=3')).body;
+  expect(meta.pagination).toMatchObject({ totalItems: 9, totalPages: 1 });
 });
 
 test.each([

@@ -1,5 +1,6 @@
 /** The addresses of pages. */
 import type { ListedFinding } from '../../control/findings.ts';
+import { policyOfTarget } from '../../run/remarks.ts';
 
 export const runPath = (id: string, more = ''): string => `/runs/${encodeURIComponent(id)}${more}`;
 export const policyPath = (name: string, more = ''): string => `/policies/${encodeURIComponent(name)}${more}`;
@@ -23,5 +24,10 @@ export const notificationPath = (id: string, more = ''): string =>
   `/notifications/${encodeURIComponent(id)}${more}`;
 export const receiverPath = (name: string, more = ''): string =>
   `/receivers/${encodeURIComponent(name)}${more}`;
-export const targetPath = (account: string, target: string): string =>
-  `/targets/${encodeURIComponent(account)}/${encodeURIComponent(target)}`;
+/** The page of a target; of what stands for a policy among the targets of findings, the page of the policy. */
+export function targetPath(account: string, target: string, more = ''): string {
+  const policy = policyOfTarget(target);
+  return policy === undefined
+    ? `/targets/${encodeURIComponent(account)}/${encodeURIComponent(target)}${more}`
+    : policyPath(policy);
+}

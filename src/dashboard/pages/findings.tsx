@@ -257,7 +257,7 @@ const FindingRow = ({ finding, now }: { finding: ListedFinding; now: number }) =
     <tr data-key={`${account} ${policy} ${target} ${about} ${resolvedAt ?? ''}`}>
       <td data-label="Site">
         <Cut whole={`${label} (${target})`}>
-          <a href={`${targetPath(account, target)}?run=${encodeURIComponent(last)}`}>{siteName(label)}</a>
+          <a href={targetPath(account, target, `?run=${encodeURIComponent(last)}`)}>{siteName(label)}</a>
         </Cut>
       </td>
       <td data-label="Severity">

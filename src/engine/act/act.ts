@@ -10,6 +10,7 @@
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
 import { GoneError, RejectedError, UnavailableError, UnreadableError } from '../../client/errors.ts';
+import { refuseIncomplete } from '../../client/pages.ts';
 import { requestOf } from '../../contract/input.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { operationOf } from '../../contract/operations.ts';
@@ -230,8 +231,12 @@ class Step {
   }
 
   private jobApi() {
-    return createJobApi(this.client, this.options(), (operation, input, note) =>
-      this.call(operation, input, note),
+    // What an incomplete list does not show is not absent.
+    return createJobApi(
+      this.client,
+      this.options(),
+      (operation, input, note) => this.call(operation, input, note),
+      refuseIncomplete,
     );
   }
 

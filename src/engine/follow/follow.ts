@@ -143,7 +143,7 @@ export class Follower {
     const pages = allItems(
       sweep.operation,
       (page) => client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
-      1,
+      { rounds: 1 },
     );
     let newest = this.lastSweeps.get(kind)?.shownUntil ?? Number.NEGATIVE_INFINITY;
     let isRead = true;

@@ -218,7 +218,7 @@ export async function prepareEvaluating(
   const { retry } = planning;
   if (!job.prepare) return { ...shared, retry, prepared: undefined };
   const options = callOptionsOf(planning);
-  const reading = createJobApi(client, options, readOnlyCall(client, options));
+  const reading = createJobApi(client, options, readOnlyCall(client, options), planning.onIncomplete);
   const prepared: unknown = await job.prepare({
     ...reading,
     ...shared,

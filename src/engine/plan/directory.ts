@@ -1,15 +1,34 @@
 /** The tags, clients, ... of an account by name and id, listed once per plan and only if something asks. */
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
-import { allItems } from '../../client/pages.ts';
-import { type Kind, kinds, type NamedKind, namesOf } from '../../contract/kinds.ts';
+import { allItems, type Incomplete } from '../../client/pages.ts';
+import { hasNames, type Kind, kinds, type NamedKind, namesOf } from '../../contract/kinds.ts';
 import type { ListId } from '../../contract/operations.ts';
+import type { How } from '../../expression/compared.ts';
 import { closest } from '../../suggest.ts';
+
+/** Something that a policy refers to. */
+export interface Mention {
+  kind: Kind;
+  by: 'id' | 'name';
+  how: How;
+  text: string;
+  /** Where, in the words of the file: `select.where`. */
+  where: string;
+  /** It is in the options of the job, and counts whatever is selected. */
+  inOptions?: true;
+}
 
 interface Entry {
   id: string;
   names: readonly string[];
 }
+
+const likes: Record<Exclude<How, 'is'>, (text: string, part: string) => boolean> = {
+  startsWith: (text, part) => text.startsWith(part),
+  endsWith: (text, part) => text.endsWith(part),
+  contains: (text, part) => text.includes(part),
+};
 
 /** Up to this many names are listed when none is similar. */
 const MAX_LISTED = 12;
@@ -20,6 +39,7 @@ export class Directory {
   constructor(
     private readonly client: Pick<Client, 'call'>,
     private readonly options: CallOptions,
+    private readonly onIncomplete?: (incomplete: Incomplete) => void,
   ) {}
 
   /**
@@ -44,7 +64,7 @@ export class Directory {
   }
 
   /** The message about a name that nothing has. */
-  async unknownName(kind: NamedKind, name: string, place: string): Promise<string> {
+  private async unknownName(kind: NamedKind, name: string, place: string): Promise<string> {
     const all = await this.entries(kind);
     const names = [...new Set(all.flatMap((one) => one.names))];
     const meant = closest(name, names);
@@ -59,8 +79,30 @@ export class Directory {
     return `The account has no ${kinds[kind].noun} called "${name}" (${place}).${hint}`;
   }
 
+  /** Why what a policy refers to is unknown; undefined when the account has it. */
+  async whyUnknown({ kind, by, how, text, where }: Mention): Promise<string | undefined> {
+    if (how !== 'is') return this.noneLike(kind, by, how, text, where);
+    if (by === 'id' || !hasNames(kind)) return this.unknownId(kind, text, where);
+    return (await this.hasName(kind, text)) ? undefined : this.unknownName(kind, text, where);
+  }
+
+  private async noneLike(
+    kind: Kind,
+    by: Mention['by'],
+    how: Exclude<How, 'is'>,
+    text: string,
+    place: string,
+  ) {
+    if (!hasNames(kind)) return undefined;
+    const all = await this.entries(kind);
+    if (all.some(({ id, names }) => (by === 'id' ? [id] : names).some((one) => likes[how](one, text))))
+      return undefined;
+    const said = { startsWith: 'begins with', endsWith: 'ends with', contains: 'contains' }[how];
+    return `The account has no ${kinds[kind].noun} whose ${by} ${said} "${text}" (${place}).`;
+  }
+
   /** The message about an id that nothing of this kind has; undefined when something has it. */
-  async unknownId(kind: Kind, id: string, place: string): Promise<string | undefined> {
+  private async unknownId(kind: Kind, id: string, place: string): Promise<string | undefined> {
     const message = `The account has no ${kinds[kind].noun} with the id "${id}" (${place}).`;
     if (kind === 'site') {
       const { sites } = await this.client.call('listSites', { filters: { id: { eq: id } } }, this.options);
@@ -77,7 +119,7 @@ export class Directory {
   }
 
   /** Whether a tag, a client, ... has this name, exactly. */
-  async hasName(kind: NamedKind, name: string): Promise<boolean> {
+  private async hasName(kind: NamedKind, name: string): Promise<boolean> {
     return (await this.entries(kind)).some(({ names }) => names.includes(name));
   }
 
@@ -91,7 +133,8 @@ export class Directory {
   private async read(kind: NamedKind): Promise<readonly Entry[]> {
     const list: ListId = kinds[kind].list;
     const entries: Entry[] = [];
-    for await (const item of allItems(list, (page) => this.client.call(list, page, this.options)))
+    const { client, options, onIncomplete } = this;
+    for await (const item of allItems(list, (page) => client.call(list, page, options), { onIncomplete }))
       entries.push({ id: String(Reflect.get(item, 'id')), names: namesOf(kind, item) });
     return entries;
   }

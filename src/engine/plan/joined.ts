@@ -58,8 +58,12 @@ export class Joined {
 async function readIndex(planning: Planning, join: Join, query: object): Promise<Index> {
   const index: Index = { join, byKey: new Map(), ofAll: [] };
   const { list } = join;
-  const items = allItems(list, (page) =>
-    planning.client.call(list, { ...query, ...page } as Input<typeof list>, callOptionsOf(planning)),
+  const { onIncomplete } = planning;
+  const items = allItems(
+    list,
+    (page) =>
+      planning.client.call(list, { ...query, ...page } as Input<typeof list>, callOptionsOf(planning)),
+    { onIncomplete },
   );
   let at = 0;
   for await (const item of items) {

@@ -164,18 +164,18 @@ async function* itemsOf(
     planning.client.call(list, input as Input<typeof list>, callOptionsOf(planning));
   const byId = operationOf(list).list?.filters['id']?.operators.includes('eq') === true;
   // A policy that filters by id keeps its own filter.
-  const { again } = planning;
+  const { again, onIncomplete } = planning;
   const max = again && !again.withoutFilters ? MAX_LOOKUPS_AGAIN : MAX_LOOKUPS_BY_ID;
   if (ids && ids.length <= max && byId && !query.filters?.['id']) {
     const processed = new Set(earlier?.given);
     for (const id of ids) {
       if (processed.has(id)) continue;
       const filters = { ...query.filters, id: { eq: id } };
-      yield* readList(list, (page) => call({ ...query, ...page, filters }));
+      yield* readList(list, (page) => call({ ...query, ...page, filters }), { onIncomplete });
     }
     return;
   }
-  yield* readList(list, (page) => call({ ...query, ...page }), { earlier });
+  yield* readList(list, (page) => call({ ...query, ...page }), { earlier, onIncomplete });
 }
 
 /** The items of `for_each` that are selected; and what became of those that are not, if that is to be shown. */

@@ -80,8 +80,9 @@ export function createOwners(planning: Planning, complete: Complete): (owned: Ow
 async function allSites(planning: Planning): Promise<ReadonlyMap<string, Owner>> {
   const sites = new Map<string, Owner>();
   const options = callOptionsOf(planning);
-  for await (const site of allItems('listSites', (page) => planning.client.call('listSites', page, options)))
-    sites.set(site.id, ownerIn(site));
+  const { client, onIncomplete } = planning;
+  const all = allItems('listSites', (page) => client.call('listSites', page, options), { onIncomplete });
+  for await (const site of all) sites.set(site.id, ownerIn(site));
   return sites;
 }
 

@@ -7,7 +7,7 @@
  * job prepares and the lists that are joined are read again.
  */
 
-import type { ListPosition } from '../../client/pages.ts';
+import type { Incomplete, ListPosition } from '../../client/pages.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Group } from '../../records/group-places.ts';
 import type { Continued, Processed } from '../../records/plan-store.ts';
@@ -29,7 +29,7 @@ import { countAll } from './listing.ts';
 import { lookUpNames, withNames } from './names.ts';
 import { callOptionsOf, type EarlierPlan, type Planned, type Planning } from './planning.ts';
 import { recheck } from './recheck.ts';
-import { type Seen, Selection } from './selection.ts';
+import { incompleteNoted, isGrave, type Said, type Seen, Selection, withIncomplete } from './selection.ts';
 
 interface Stored {
   site?: string;
@@ -103,6 +103,8 @@ export class PlanBuilder {
   private readonly earlierPlan: EarlierPlan | undefined;
   private readonly seen: Seen | undefined;
   private readonly groupCounts: GroupCounts;
+  /** The lists that are known to be incomplete. */
+  private readonly incomplete = new Map<string, Incomplete>();
   private excludedCount: number;
   private targetCount: number;
   private planning: Planning;
@@ -131,7 +133,8 @@ export class PlanBuilder {
     this.targetCount = progress?.targets ?? 0;
     this.excludedCount = continued?.excluded ?? 0;
     this.groupCounts = new GroupCounts(planning.policy.limits, continued?.counts);
-    this.directory = new Directory(planning.client, callOptionsOf(this.planning));
+    this.planning.onIncomplete = incompleteNoted(isGrave(planning.job, planning.policy), this.incomplete);
+    this.directory = new Directory(planning.client, callOptionsOf(this.planning), this.planning.onIncomplete);
     this.selection = new Selection(planning.policy, planning.job, this.directory);
   }
 
@@ -152,11 +155,12 @@ export class PlanBuilder {
       onParent: this.selection.seeParent,
       onPushed: this.selection.seePushed,
     };
+    await this.selection.require(this.planning);
   }
 
   async build(): Promise<void> {
     let tooMany: string | undefined;
-    let warnings: string[] = [];
+    let said: Said = { warnings: [], remarks: [] };
     try {
       await this.replaceNames();
       for await (const planned of this.allPlanned()) {
@@ -169,7 +173,7 @@ export class PlanBuilder {
       // A saved plan was compared with the limits, and its warnings were shown, when it was made.
       if (this.run.planHash === undefined) {
         tooMany ??= await this.exceededPercent();
-        if (tooMany === undefined) warnings = await this.selection.warnings(this.planning);
+        if (tooMany === undefined) said = await this.selection.check(this.planning);
       }
       await this.store();
     } catch (error) {
@@ -179,7 +183,7 @@ export class PlanBuilder {
       await this.countRequests();
     }
     if (tooMany !== undefined) await this.stop(tooMany);
-    else await this.start(warnings);
+    else await this.start(withIncomplete(said, [...this.incomplete.values()]));
   }
 
   /** What becomes of each candidate; or of each target of the saved plan that the run applies. */
@@ -303,13 +307,14 @@ export class PlanBuilder {
     await concludeRun(this.deps, this.run, 'stopped', { detail, planFence });
   }
 
-  private async start(warnings: readonly string[]): Promise<void> {
+  private async start({ warnings, remarks }: Said): Promise<void> {
     const { records, clock, log } = this.deps;
     const detail = warnings.join(' ');
     if (detail !== '') {
       await records.runs.note(this.run.id, detail);
       log.warn({ run: this.run.id }, detail);
     } else if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
+    if (remarks.length > 0 || this.run.remarks) await records.planned.noteRemarks(this.run.id, remarks);
     const at = clock.now();
     if (!this.run.decidedAt) {
       const { now } = this.planning;

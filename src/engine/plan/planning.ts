@@ -1,7 +1,7 @@
 /** What a plan is made from, and what it makes of a candidate. */
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
-import type { EarlierReading, ListPosition } from '../../client/pages.ts';
+import type { EarlierReading, Incomplete, ListPosition } from '../../client/pages.ts';
 import type { Operator } from '../../contract/list.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { End } from '../../job/answer.ts';
@@ -115,6 +115,8 @@ export interface Planning {
   whenSpent?: 'leave';
   onRequest: (operation: OperationId) => void;
   onSent?: CallOptions['onSent'];
+  /** Called when fewer items of a list arrived than the service counts, also of a list that the job or a join reads. */
+  onIncomplete?: (incomplete: Incomplete) => void;
   /** Called with each item of the list, before it is evaluated. */
   onCandidate?: (candidate: unknown) => void;
   /** Called with each item of the list of `for_each`, before it is evaluated. */

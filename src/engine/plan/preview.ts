@@ -1,4 +1,5 @@
 /** A plan for people to read: what a policy would work on, what it would exclude, and what it would cost. */
+import type { Incomplete } from '../../client/pages.ts';
 import type { End } from '../../job/answer.ts';
 import type { CandidateSource } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
@@ -22,7 +23,7 @@ import { type PlannedRollout, plannedRollout } from './planned-rollout.ts';
 import { type Planned, type Planning, type PushedFilter, viewsOf } from './planning.ts';
 import type { DecidedAt } from './recheck.ts';
 import { type PlannedRecording, plannedRecording } from './recording-cost.ts';
-import { Selection } from './selection.ts';
+import { incompleteNoted, isGrave, Selection, withIncomplete } from './selection.ts';
 
 export interface Preview extends PlannedRollout {
   policy: string;
@@ -97,7 +98,8 @@ export interface MadePlan {
  * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`,
  * and the job's preparation. With names in place of ids, one more per 100 tags, clients, ...
  *
- * @throws {UnknownNameError} when a name stands for nothing in the account, or for several things.
+ * @throws {UnknownNameError} when a name stands for nothing in the account, or for several things; and, for a policy
+ *   that deletes or mails, {UnknownReferenceError} and {IncompleteListError}.
  */
 export const previewPlan = async (
   deps: PlanDeps,
@@ -118,7 +120,9 @@ export async function makePlan(
   const onRequest = () => {
     planningRequests += 1;
   };
-  const directory = new Directory(client, { requestClass: 'person', onRequest });
+  const incomplete = new Map<string, Incomplete>();
+  const onIncomplete = incompleteNoted(isGrave(job, given), incomplete);
+  const directory = new Directory(client, { requestClass: 'person', onRequest }, onIncomplete);
   const names = await lookUpNames(given, job, directory);
   const policy = withNames(given, names);
   let pushed: readonly PushedFilter[] = [];
@@ -143,6 +147,7 @@ export async function makePlan(
     announcements: { all: () => deps.records.announcements.all(policy.account, policy.name) },
     requestClass: 'person',
     onRequest,
+    onIncomplete,
     onCandidate: selection.see,
     onParent: selection.seeParent,
     freezes: await deps.records.freeze.ofTargets(policy, deps.clock.now()),
@@ -153,6 +158,7 @@ export async function makePlan(
     listsAll: deps.listsAll,
     views: viewsOf(policy),
   };
+  await selection.require(planning);
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
   const { reading = readsNothing } = deps;
@@ -174,7 +180,8 @@ export async function makePlan(
   const recording = plannedRecording(policy, sites);
   const stoppedBy = await limitExceeded(planning, all, selection);
   const frozen = await deps.records.freeze.over(policy, deps.clock.now());
-  const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...(await selection.warnings(planning))];
+  const said = withIncomplete(await selection.check(planning), [...incomplete.values()]);
+  const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...said.warnings];
   const past = await pastCost(deps, policy);
   const estimate = costOf(job, policy, targets.length, past);
   const rollout = plannedRollout(policy, job, working);

@@ -1,35 +1,60 @@
 /**
- * Warns with the plan about ids and names in a selection that the account does not have, and about an empty
- * selection. The service answers a filter with an unknown id with an empty list, so such an error shows
- * nowhere else. A name in place of an id is looked up before; see `names.ts`.
+ * Finds what a policy refers to and the account does not have, and an empty selection. The service answers a filter
+ * with an unknown id with an empty list, and a condition with an unknown name just never holds: `!exists(...)` then
+ * protects nothing. So such an error shows nowhere else. A name in place of an id is looked up before; see `names.ts`.
+ *
+ * Work that deletes or mails does not begin on such a policy. For any other it is a remark of the run, which becomes
+ * an open finding.
  */
-import type { Kind } from '../../contract/kinds.ts';
-import type { Item } from '../../contract/operations.ts';
+import { type Incomplete, refuseIncomplete, sayIncomplete } from '../../client/pages.ts';
+import { type Kind, kindNames, kinds } from '../../contract/kinds.ts';
+import { CaretakerError } from '../../errors.ts';
 import type { CandidateSource } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
-import { candidatesOf, listDeclared } from '../../job/source.ts';
+import { candidatesOf } from '../../job/source.ts';
+import { verifiedOperations } from '../../job/verify.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { compileParentWhere, compileWhereOf, type Where } from '../../policy/where.ts';
-import type { Directory } from './directory.ts';
+import { shownBy } from '../../policy/referred.ts';
+import type { Remark } from '../../run/remarks.ts';
+import type { Directory, Mention } from './directory.ts';
 import { countMatching } from './listing.ts';
-import type { Planning } from './planning.ts';
+import { keyOf, type Mentions, mentionsIn } from './mentions.ts';
+import { type Planning, takesAll } from './planning.ts';
 
 type Filters = Policy['select']['filters'];
 
-/** What a policy refers to, by its id or name. */
-interface Mention {
-  kind: Kind;
-  by: 'id' | 'name';
-  text: string;
-  where: string;
+/** A policy that deletes or mails refers to something that the account does not have. */
+export class UnknownReferenceError extends CaretakerError {
+  readonly code = 'UNKNOWN_REFERENCE';
 }
+
+/** Whether a policy makes changes that cannot be undone: deletions, mails, migrations. */
+export function isGrave(job: AnyJob, { options }: Pick<Policy, 'options'>): boolean {
+  const operations = verifiedOperations(job, options);
+  return operations === 'all' || operations.length > 0;
+}
+
+/** What becomes of lists that are incomplete: work that deletes or mails does not begin, other work notes them. */
+export const incompleteNoted =
+  (isStrict: boolean, noted: Map<string, Incomplete>) =>
+  (one: Incomplete): void => {
+    if (isStrict) refuseIncomplete(one);
+    noted.set(one.list, one);
+  };
 
 /** What a plan has seen of its lists. */
 export interface Seen {
   candidates: number;
   parents: number;
-  /** The tags that were on no item. */
-  unseenTags: readonly string[];
+  /** The keys of what was on no item. */
+  unseen: readonly string[];
+}
+
+/** What a plan says of its policy. */
+export interface Said {
+  warnings: string[];
+  /** What of it is a finding. */
+  remarks: Remark[];
 }
 
 export class Selection {
@@ -38,34 +63,37 @@ export class Selection {
   private parents: number;
   private isPushed = false;
   private readonly filters: Filters;
-  private unseenTags: Mention[];
-  private readonly others: Mention[];
+  private readonly mentions: Mentions;
+  private unseen: Mention[];
+  private readonly kind: Kind | undefined;
+  private readonly parentKind: Kind | undefined;
 
   constructor(
-    { select }: Policy,
+    policy: Policy,
     job: AnyJob,
     private readonly directory: Directory,
     earlier?: Seen,
   ) {
+    const { select } = policy;
     this.filters = select.filters;
     this.candidates = earlier?.candidates ?? 0;
     this.parents = earlier?.parents ?? 0;
-    const mentions = mentionsIn(select, job);
-    this.unseenTags = mentions.filter(
-      ({ kind, text }) => kind === 'tag' && (earlier?.unseenTags.includes(text) ?? true),
-    );
-    this.others = mentions.filter(({ kind }) => kind !== 'tag');
+    this.mentions = mentionsIn(policy, job);
+    this.unseen = this.mentions.mentions.filter((one) => earlier?.unseen.includes(keyOf(one)) ?? true);
+    const kindOf = (list: CandidateSource | undefined) => kindNames.find((kind) => kinds[kind].list === list);
+    this.kind = kindOf(candidatesOf(job, select));
+    this.parentKind = kindOf(select.forEach?.list);
   }
 
   get seen(): Seen {
-    const { candidates, parents, unseenTags } = this;
-    return { candidates, parents, unseenTags: unseenTags.map(({ text }) => text) };
+    const { candidates, parents, unseen } = this;
+    return { candidates, parents, unseen: unseen.map(keyOf) };
   }
 
   /** Notes a candidate that the list returned. */
   readonly see = (candidate: unknown): void => {
     this.candidates += 1;
-    this.seeTags(candidate);
+    this.seeReferences(candidate, this.kind);
   };
 
   /** Notes that parts of the condition were sent as filters, so that not every candidate was seen. */
@@ -76,30 +104,50 @@ export class Selection {
   /** Notes an item that the list of `for_each` returned. */
   readonly seeParent = (parent: unknown): void => {
     this.parents += 1;
-    this.seeTags(parent);
+    this.seeReferences(parent, this.parentKind);
   };
 
-  private seeTags(item: unknown): void {
-    if (this.unseenTags.length === 0) return;
-    const { tags } = item as { tags?: Item<'listSites'>['tags'] };
-    if (Array.isArray(tags))
-      this.unseenTags = this.unseenTags.filter(({ by, text }) => tags.every((tag) => tag[by] !== text));
+  private seeReferences(item: unknown, kind: Kind | undefined): void {
+    if (this.unseen.length === 0) return;
+    const shown = new Set([...shownBy(item, kind)].map((one) => keyOf({ ...one, how: 'is' })));
+    this.unseen = this.unseen.filter((one) => !shown.has(keyOf(one)));
   }
 
   /**
-   * A message for each probable error in the selection. Usually costs nothing. Costs one request per 100 tags
-   * when a tag of the selection is on no candidate. When there is no candidate, costs one request per 100
-   * clients, ... if the filters have the id of one, one per id of a site, and one to see whether `select.where`
-   * excludes all of them.
+   * For work that deletes or mails: checks everything that the policy refers to, before anything is listed. Costs one
+   * request per 100 tags, clients, ... of each kind that it refers to, and one per id of a site.
+   *
+   * @throws {UnknownReferenceError} with a message for each that the account does not have.
    */
-  async warnings(planning: Planning): Promise<string[]> {
-    if (planning.only) return [];
-    const unknown = [
-      ...(await this.unknown(this.unseenTags)),
-      ...(this.candidates > 0 ? [] : await this.unknown(this.others)),
+  async require(planning: Planning): Promise<void> {
+    if (!isGrave(planning.job, planning.policy)) return;
+    const asked = this.mentions.mentions.filter(({ inOptions }) => inOptions || !takesAll(planning));
+    const unknown = await this.unknown(asked);
+    if (unknown.length === 0) return;
+    const messages = unknown.map(({ message }) => message);
+    throw new UnknownReferenceError(
+      `${messages.join(' ')} A policy that deletes or mails does not begin until that is corrected.`,
+    );
+  }
+
+  /**
+   * A message for each probable error in the selection. Costs nothing when every tag, client, ... is on a candidate,
+   * else one request per 100 of a kind, and one per id of a site. When there is no candidate, one more may show
+   * whether `select.where` excludes all of them.
+   */
+  async check(planning: Planning): Promise<Said> {
+    if (planning.only) return { warnings: [], remarks: [] };
+    const remarks = isGrave(planning.job, planning.policy) ? [] : await this.unknown(this.unseen);
+    const warnings = [
+      ...remarks.map(({ message }) => message),
+      ...this.mentions.unseen.map(
+        ({ kind, source, where }) =>
+          `It is not known whether the account has each ${kinds[kind].noun} that ${where} refers to, because ${source} cannot be looked up.`,
+      ),
     ];
-    if (this.candidates > 0 || (this.isPushed && (await countMatching(planning)) > 0)) return unknown;
-    return [this.noCandidates(planning), ...unknown];
+    if (this.candidates > 0 || (this.isPushed && (await countMatching(planning)) > 0))
+      return { warnings, remarks };
+    return { warnings: [this.noCandidates(planning), ...warnings], remarks };
   }
 
   private noCandidates({ job, policy: { select } }: Planning): string {
@@ -111,16 +159,16 @@ export class Selection {
     return `No candidates: ${list} shows no item${matching} in any of the lists that were read.`;
   }
 
-  /** A message for each of these that the account does not have. */
-  private async unknown(mentions: readonly Mention[]): Promise<string[]> {
-    const messages: string[] = [];
-    for (const { kind, by, text, where } of mentions) {
-      if (by === 'id' || kind === 'site')
-        messages.push((await this.directory.unknownId(kind, text, where)) ?? '');
-      else if (!(await this.directory.hasName(kind, text)))
-        messages.push(await this.directory.unknownName(kind, text, where));
+  /** A remark for each of these that the account does not have. */
+  private async unknown(mentions: readonly Mention[]): Promise<Remark[]> {
+    const remarks = new Map<string, Remark>();
+    for (const mention of mentions) {
+      const message = await this.directory.whyUnknown(mention);
+      const { kind, text, where } = mention;
+      const about = `${kinds[kind].noun} "${text}" (${where})`;
+      if (message !== undefined) remarks.set(about, { is: 'reference', severity: 'warning', about, message });
     }
-    return messages.filter((message) => message !== '');
+    return [...remarks.values()];
   }
 }
 
@@ -129,34 +177,15 @@ const noneIn = (list: string, filters: Filters, key: string): string =>
     ? `No candidates: ${list} has no item that matches ${key}.`
     : `No candidates: ${list} is empty.`;
 
-function mentionsIn(select: Policy['select'], job: AnyJob): Mention[] {
-  const { filters, where, forEach } = select;
-  return [
-    ...idsInFilters(candidatesOf(job, select), filters, 'select'),
-    ...(where === undefined ? [] : tagsInWhere(compileWhereOf(job, select, where), 'select')),
-    ...(forEach ? idsInFilters(forEach.list, forEach.filters, 'select.for_each') : []),
-    ...(forEach?.where === undefined
-      ? []
-      : tagsInWhere(compileParentWhere(forEach.list, forEach.where), 'select.for_each')),
-  ];
-}
-
-/** The ids in filters. Names were replaced by ids. */
-function idsInFilters(list: CandidateSource, filters: Filters, at: string): Mention[] {
-  const known = listDeclared(list)?.filters ?? {};
-  return Object.entries(filters).flatMap(([field, conditions]) => {
-    const kind = known[field]?.idOf;
-    if (kind === undefined) return [];
-    return Object.values(conditions)
-      .flat()
-      .map((id) => ({ kind, by: 'id' as const, text: String(id), where: `${at}.filters.${field}` }));
-  });
-}
-
-function tagsInWhere({ tags: { ids, names } }: Where, at: string): Mention[] {
-  const mentions = (by: Mention['by'], texts: readonly string[]) =>
-    texts
-      .filter((text) => text !== '')
-      .map((text) => ({ kind: 'tag' as const, by, text, where: `${at}.where` }));
-  return [...mentions('id', ids), ...mentions('name', names)];
-}
+/** The same with what is to be said of lists that are incomplete. */
+export const withIncomplete = ({ warnings, remarks }: Said, lists: readonly Incomplete[]): Said => ({
+  warnings: [...warnings, ...lists.map(sayIncomplete)],
+  remarks: [
+    ...remarks,
+    ...lists.map(
+      (one): Remark => ({
+        ...{ is: 'list', severity: 'error', about: `list ${one.list}`, message: sayIncomplete(one) },
+      }),
+    ),
+  ],
+});

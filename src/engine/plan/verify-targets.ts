@@ -6,6 +6,7 @@
  * change in the account. A field that is not shown any more is not taken for unchanged.
  */
 import { GoneError, RejectedError } from '../../client/errors.ts';
+import { refuseIncomplete } from '../../client/pages.ts';
 import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import { isList, parentIdIn } from '../../job/candidates.ts';
 import type { AnyJob, Items } from '../../job/job.ts';
@@ -67,6 +68,7 @@ export async function verifyTargets(
     now: at.at,
     again: { serviceNow: at.serviceAt, ...(created && { createdWithin: created }) },
     whenSpent: 'leave',
+    onIncomplete: refuseIncomplete,
     onCandidate: (item) => noteCreated(item, createdAt),
   };
   try {
@@ -188,7 +190,7 @@ class Verifying {
     const source = sourceOf(job, policy.select);
     const related = (job.related ?? []).length > 0;
     const found = await job.verify?.({
-      ...createJobApi(client, options, readOnlyCall(client, options)),
+      ...createJobApi(client, options, readOnlyCall(client, options), planning.onIncomplete),
       options: policy.options,
       source,
       runContext: runContextOf(policy, at),

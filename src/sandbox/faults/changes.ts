@@ -9,6 +9,11 @@ export const changes = {
     help: 'an item is added while pages are read: one is shown twice, and one not at all',
     rate: 0.2,
   },
+  'unstable-order': {
+    help: 'each page of a list after the first shows what the page before showed: some items are never shown',
+    rate: 0.2,
+  },
+  'too-few-pages': { help: 'a list shows the right number of items, and one page', rate: 0.2 },
   'absent-fields': { help: 'three of ten fields that the contract does not require are missing', rate: 0.2 },
   'other-timestamps': { help: 'timestamps with +00:00 or Z, with and without milliseconds', rate: 0.3 },
   'numbers-as-text': {

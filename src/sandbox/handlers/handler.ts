@@ -7,7 +7,7 @@ import type { List, ListQuery } from '../../contract/list.ts';
 import type { Operation, PathParameters } from '../../contract/operation.ts';
 import type { Answer, Item, ListId, OperationId, Operations } from '../../contract/operations.ts';
 import type { Fields } from '../list/filters.ts';
-import { cutPage } from '../list/page.ts';
+import { cutPage, type PageFaults } from '../list/page.ts';
 import type { World } from '../model/world.ts';
 
 type Body<O extends Operation> = O extends { body: infer B extends z.ZodType }
@@ -32,8 +32,7 @@ export interface Ask<Id extends OperationId> {
   /** The list protocol's query, or the operation's own query fields. */
   readonly query: Query<Operations[Id]>;
   readonly body: Body<Operations[Id]>;
-  /** Whether an item is added to the list while its pages are being read. */
-  readonly itemsMove: boolean;
+  readonly pageFaults: PageFaults;
   /** Records in the journal that `resource` was changed. Call it with each change, and only then. */
   changed(resource: string): void;
 }
@@ -62,7 +61,7 @@ export function lists<Id extends ListId, T>({ items, fields, view }: Listing<Id,
   return (ask): Given<Id> => {
     const { list } = ask.operation;
     if (!list) throw new Error(`${ask.operation.path} lists nothing.`);
-    const page = cutPage(list, ask.query as ListQuery, items(ask), fields, ask.itemsMove);
+    const page = cutPage(list, ask.query as ListQuery, items(ask), fields, ask.pageFaults);
     const shown = { [list.key]: page.items.map((item) => view(item, ask)) };
     // The key is a value, so the compiler cannot check the type. The answer is checked against the contract
     // later.

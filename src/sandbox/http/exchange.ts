@@ -3,6 +3,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { Ask, Handler } from '../handlers/handler.ts';
 import { handlers } from '../handlers/table.ts';
+import type { PageFaults } from '../list/page.ts';
 import type { World } from '../model/world.ts';
 import { Refusal } from '../refusal.ts';
 import type { Replica } from '../world/replica.ts';
@@ -18,8 +19,7 @@ export interface Request extends Sent {
   /** Whether it requests the description of the interface, which is not an operation (spec 9). */
   asksForDescription: boolean;
   authorization: string | undefined;
-  /** Whether an item is added to the list while its pages are being read. */
-  itemsMove: boolean;
+  pageFaults: PageFaults;
 }
 
 export interface Reply {
@@ -105,7 +105,7 @@ function changing(
 
 type Outcome = Omit<Reply, 'headers'>;
 
-function perform(service: Service, { route, asksForDescription, itemsMove, ...sent }: Request): Outcome {
+function perform(service: Service, { route, asksForDescription, pageFaults, ...sent }: Request): Outcome {
   if (asksForDescription) return { status: 200, body: JSON.stringify(service.describe()) };
   if (!route) throw new Refusal(404, 'no_such_path', 'There is nothing at this method and path.');
   const operation = operationOf(route.operation);
@@ -114,7 +114,7 @@ function perform(service: Service, { route, asksForDescription, itemsMove, ...se
     const input = readInput(route.operation, route.params, sent);
     const now = service.now();
     advance(service.world, now);
-    const ask = { operation, world: service.world, now, params: route.params, itemsMove, ...input };
+    const ask = { operation, world: service.world, now, params: route.params, pageFaults, ...input };
     if (operation.list) return listed(service.replica, handler, ask);
     return changing(service, handler, ask, route.operation);
   });

@@ -109,7 +109,11 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
     () =>
       answer(parts.service, {
         route,
-        itemsMove: met.includes('moving-items'),
+        pageFaults: {
+          itemsMove: met.includes('moving-items'),
+          isUnstable: met.includes('unstable-order'),
+          isShort: met.includes('too-few-pages'),
+        },
         asksForDescription: method === 'GET' && url.pathname === DESCRIPTION_PATH,
         authorization: request.headers.authorization,
         search: url.searchParams,

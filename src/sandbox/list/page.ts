@@ -5,6 +5,16 @@
 import type { List, ListQuery } from '../../contract/list.ts';
 import { compileFilters, type FieldValue, order } from './filters.ts';
 
+/** What is wrong with the pages of a list. */
+export interface PageFaults {
+  /** An item was added before the pages after the first, so that they begin one item earlier. */
+  itemsMove?: boolean;
+  /** Each page after the first shows what the page before should have shown. */
+  isUnstable?: boolean;
+  /** It shows only one page in its number of pages. */
+  isShort?: boolean;
+}
+
 export interface Page<T> {
   items: T[];
   pagination: { page: number; perPage: number; totalPages: number; totalItems: number };
@@ -14,14 +24,13 @@ type Read<T> = (item: T) => FieldValue;
 
 /**
  * The page of a checked query. A page beyond the last is empty; a list without pages is returned as a whole.
- * With `itemsMove`, an item was added before the pages after the first, so that they begin one item earlier.
  */
 export function cutPage<T>(
   list: List,
   query: ListQuery,
   items: Iterable<T>,
   fields: Readonly<Record<string, Read<T>>>,
-  itemsMove = false,
+  { itemsMove, isUnstable, isShort }: PageFaults = {},
 ): Page<T> {
   const passes = compileFilters(list, query, fields);
   const kept: T[] = [];
@@ -30,9 +39,10 @@ export function cutPage<T>(
 
   const { page = 1, perPage = 100 } = query;
   const totalItems = sorted.length;
-  const pagination = { page, perPage, totalPages: Math.ceil(totalItems / perPage), totalItems };
+  const pagination = { page, perPage, totalPages: isShort ? 1 : Math.ceil(totalItems / perPage), totalItems };
   if (!list.paged) return { items: sorted, pagination };
-  const from = (page - 1) * perPage - (itemsMove && page > 1 ? 1 : 0);
+  const earlier = (itemsMove ? 1 : 0) + (isUnstable ? perPage : 0);
+  const from = (page - 1) * perPage - (page > 1 ? earlier : 0);
   return { items: sorted.slice(from, from + perPage), pagination };
 }
 
