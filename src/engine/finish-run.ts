@@ -11,13 +11,14 @@ import type { Run, Target } from '../run/run.ts';
 import { compareFindings } from './compare-findings.ts';
 import { type EngineDeps, policyOf, serves } from './deps.ts';
 import { probeAfterMs } from './follow/pace.ts';
+import { sayNothingDone } from './nothing-done.ts';
 import { noticeFor } from './notices.ts';
 import { endUnstarted } from './supervise/end-unstarted.ts';
 
 /** A target that has just been written, and its run. */
 export interface Moved {
   run: Pick<Run, 'id' | 'account'>;
-  target: Pick<Target, 'state' | 'outcome'>;
+  target: Pick<Target, 'state' | 'outcome' | 'reason'>;
 }
 
 /**
@@ -32,6 +33,8 @@ export async function afterTargets(
   const ended = moved.filter(({ target }) => target.state === 'ended');
   const failed = ended.filter(({ target }) => target.outcome === 'failed');
   for (const run of new Set(failed.map((one) => one.run.id))) await stopIfTooManyFailed(deps, run);
+  const gone = ended.filter(({ target }) => target.reason === 'gone');
+  for (const run of new Set(gone.map((one) => one.run.id))) await stopIfTooManyGone(deps, run);
   for (const run of new Set(ended.map((one) => one.run.id))) await finishIfDone(deps, run);
   if (moved.some(({ target }) => target.state !== 'following')) await dispatch(deps, account);
 }
@@ -114,6 +117,27 @@ export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Prom
   await endUnstarted(deps, { ...run, ending: 'safety-limit' });
 }
 
+/** So many targets can be removed while a run works, whatever its size; and this percentage of its plan. */
+const FEW_GONE = 3;
+const FEW_GONE_PERCENT = 10;
+
+/**
+ * Stops a run in which more than a few targets are gone: its plan is not of this account any more. Targets in flight
+ * continue to their end, and no others are started.
+ */
+async function stopIfTooManyGone(deps: EngineDeps, runId: string): Promise<void> {
+  const { records } = deps;
+  const run = await records.runs.get(runId);
+  if (!run || run.ending) return;
+  const reasons = (await records.targets.reasons([runId])).get(runId) ?? [];
+  const gone = reasons.find(({ outcome, reason }) => outcome === 'skipped' && reason === 'gone')?.count ?? 0;
+  const { planned } = run.counts;
+  if (gone <= Math.max(FEW_GONE, (planned * FEW_GONE_PERCENT) / 100)) return;
+  const detail = `Stopped after ${gone} of ${planned} targets were gone: the plan does not fit the account any more. Check base_url and token of the account, then run the policy again.`;
+  await records.runs.end(run, 'safety-limit', detail);
+  await endUnstarted(deps, { ...run, ending: 'safety-limit' });
+}
+
 /** Whether all targets of a run have their outcome. */
 export const isDone = ({ planComplete, counts }: Run): boolean =>
   planComplete === true && endedCount(counts) >= counts.planned;
@@ -139,7 +163,9 @@ export async function concludeRun(
   if (run.planComplete) await compareFindings(deps, run);
   const at = clock.now();
   const notice = noticeFor(policyOf(run), { type: 'run', run: run.id, at, status });
-  if (!(await records.runs.move(run, status, { at, ...change, notice }))) return false;
+  const nothing = status === 'succeeded' ? await sayNothingDone(deps, run) : undefined;
+  const detail = nothing === undefined ? {} : { detail: [run.detail, nothing].filter(Boolean).join(' ') };
+  if (!(await records.runs.move(run, status, { at, ...change, ...detail, notice }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;
   log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
   await countFailures(deps, ended);

@@ -50,6 +50,9 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
       max_percent: `${limits.maxPercent}%`,
       ...(limits.perClient && { per_client: groupLimitsAsWritten(limits.perClient) }),
       ...(limits.perTag && { per_tag: groupLimitsAsWritten(limits.perTag) }),
+      ...(limits.maxChange && {
+        max_change: limits.maxChange === 'none' ? 'none' : thresholdAsWritten(limits.maxChange),
+      }),
       ...(limits.stopAfterFailures && { stop_after_failures: thresholdAsWritten(limits.stopAfterFailures) }),
     },
     retry: {

@@ -187,6 +187,8 @@ export const Policy = z.object({
     maxTargets: number,
     maxPercent: number,
     stopAfterFailures: optional(Threshold),
+    /** How far the number of targets may be outside those of earlier runs. Missing: it depends on the job. */
+    maxChange: optional(z.union([Threshold, z.literal('none')])),
     /** For the targets of one client, and for those with one tag. */
     perClient: optional(GroupLimits),
     perTag: optional(GroupLimits),

@@ -54,6 +54,7 @@ export function toPolicy(
       maxPercent: limits.max_percent,
       ...(limits.per_client && { perClient: toGroupLimits(limits.per_client) }),
       ...(limits.per_tag && { perTag: toGroupLimits(limits.per_tag) }),
+      ...(limits.max_change && { maxChange: limits.max_change }),
       ...(limits.stop_after_failures && { stopAfterFailures: limits.stop_after_failures }),
     },
     retry: {

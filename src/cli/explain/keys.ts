@@ -76,6 +76,7 @@ const policyExamples: Examples = {
   'select.timezone': 'Europe/Berlin',
   with: { mode: 'stale', max_age: '20h' },
   limits: { concurrency: 10, stop_after_failures: '10%' },
+  'limits.max_change': '50%',
   'limits.stop_after_failures': '10%',
   retry: { attempts: 4, delay: '30s' },
   timeout: { target: '2h', run: '8h' },

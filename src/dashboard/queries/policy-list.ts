@@ -32,7 +32,7 @@ export interface PolicyRow {
   nextAt: number | undefined;
   /** Newest first. */
   runs: Run[];
-  /** Of the runs that ended; undefined before one has. Skipped and cancelled ones do not count. */
+  /** Of the runs that ended; undefined before one has. Skipped and cancelled ones, and those in which nothing was done, do not count. */
   successRate: number | undefined;
 }
 
@@ -122,7 +122,11 @@ const orders: Record<PolicyQuery['sort'], (a: Found, b: Found) => number> = {
 
 function successRateOf(runs: readonly Run[]): number | undefined {
   const counted = runs.filter(
-    ({ status }) => isFinal(status) && status !== 'skipped' && status !== 'cancelled',
+    ({ status, counts }) =>
+      isFinal(status) &&
+      status !== 'skipped' &&
+      status !== 'cancelled' &&
+      !(status === 'succeeded' && counts.succeeded === 0),
   );
   if (counted.length === 0) return undefined;
   return counted.filter(({ status }) => status === 'succeeded').length / counted.length;

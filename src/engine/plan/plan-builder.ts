@@ -17,8 +17,9 @@ import type { Run, StepEnd, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
 import type { EngineDeps } from '../deps.ts';
 import { concludeRun, dispatch, finishIfDone } from '../finish-run.ts';
-import { advance, approvalWanted } from '../rollout/advance.ts';
+import { advance, approvalWanted as noticeOfApproval } from '../rollout/advance.ts';
 import { firstStep } from '../rollout/first-step.ts';
+import { approvalWanted } from '../rollout/wanted.ts';
 import type { Spending } from '../spending.ts';
 import { admitAccount } from '../supervise/block.ts';
 import { endUnstarted } from '../supervise/end-unstarted.ts';
@@ -26,6 +27,7 @@ import { candidates, toolsOf } from './candidates.ts';
 import { Directory } from './directory.ts';
 import { GroupCounts, withPlaces } from './group-limits.ts';
 import { countAll } from './listing.ts';
+import { excessiveChange, isUnattended, startedByPerson } from './max-change.ts';
 import { lookUpNames, withNames } from './names.ts';
 import { callOptionsOf, type EarlierPlan, type Planned, type Planning } from './planning.ts';
 import { recheck } from './recheck.ts';
@@ -159,6 +161,7 @@ export class PlanBuilder {
   }
 
   async build(): Promise<void> {
+    const { run } = this;
     let tooMany: string | undefined;
     let said: Said = { warnings: [], remarks: [] };
     try {
@@ -171,9 +174,13 @@ export class PlanBuilder {
         if (this.held >= 2 * PAGE) await this.store();
       }
       // A saved plan was compared with the limits, and its warnings were shown, when it was made.
-      if (this.run.planHash === undefined) {
+      if (run.planHash === undefined) {
         tooMany ??= await this.exceededPercent();
         if (tooMany === undefined) said = await this.selection.check(this.planning);
+        const change = await this.excessiveChange();
+        if (change !== undefined && this.stopsOnChange())
+          tooMany ??= `${change} ${startedByPerson(run.policy)}`;
+        else if (change !== undefined) said = { ...said, warnings: [change, ...said.warnings] };
       }
       await this.store();
     } catch (error) {
@@ -299,6 +306,18 @@ export class PlanBuilder {
     return `The plan has ${this.targetCount} of ${all} targets, more than ${maxPercent}% (limits.max_percent).`;
   }
 
+  /** The message about `limits.max_change`, for a run of everything that the policy selects. */
+  private async excessiveChange(): Promise<string | undefined> {
+    const { policy, job, only } = this.planning;
+    return only ? undefined : excessiveChange(this.deps, policy, job, this.targetCount);
+  }
+
+  /** A run that somebody started, or that waits for an approval, goes on with a warning. */
+  private stopsOnChange(): boolean {
+    const { policy, job } = this.planning;
+    return isUnattended(this.run) && !approvalWanted(policy, job, this.targetCount);
+  }
+
   private async stop(detail: string): Promise<void> {
     const { records } = this.deps;
     const planFence = this.fence;
@@ -326,7 +345,7 @@ export class PlanBuilder {
     const first = await firstStep(this.deps, this.run, this.fence, this.planning, this.targetCount);
     if (!first) return;
     const { to, step, run: waiting } = first;
-    const notice = waiting && approvalWanted(waiting, step?.approvals?.length ?? 1, at);
+    const notice = waiting && noticeOfApproval(waiting, step?.approvals?.length ?? 1, at);
     if (!(await records.runs.move(this.run, to, { ...change, ...(step && { step }), notice }))) return;
     if (waiting) log.info({ run: this.run.id }, 'a run waits for an approval');
     // The plan is complete and its targets may already be acted on. An error from here on does not fail the

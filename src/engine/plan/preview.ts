@@ -17,6 +17,7 @@ import { checksBetween, costOf, durationOf, pastCost, requestsPerMinuteFor } fro
 import { Directory } from './directory.ts';
 import { GroupCounts } from './group-limits.ts';
 import { countAll } from './listing.ts';
+import { excessiveChange } from './max-change.ts';
 import { lookUpNames, placeOf, withNames } from './names.ts';
 import { type PlannedRequests, plannedRequests, readsNothing } from './planned-requests.ts';
 import { type PlannedRollout, plannedRollout } from './planned-rollout.ts';
@@ -179,9 +180,7 @@ export async function makePlan(
   const sites = working.map(({ recordSite }) => recordSite);
   const recording = plannedRecording(policy, sites);
   const stoppedBy = await limitExceeded(planning, all, selection);
-  const frozen = await deps.records.freeze.over(policy, deps.clock.now());
-  const said = withIncomplete(await selection.check(planning), [...incomplete.values()]);
-  const warnings = [...(frozen ? [frozenWarning(frozen)] : []), ...said.warnings];
+  const warnings = await warningsOf(deps, planning, { all, selection, incomplete });
   const past = await pastCost(deps, policy);
   const estimate = costOf(job, policy, targets.length, past);
   const rollout = plannedRollout(policy, job, working);
@@ -229,6 +228,26 @@ export async function makePlan(
   return { preview, policy, job, names, planned: all, decidedAt: { at, serviceAt } };
 }
 
+/** Everything that a person should know before a run. */
+async function warningsOf(
+  deps: PlanDeps,
+  planning: Planning,
+  found: { all: readonly Planned[]; selection: Selection; incomplete: ReadonlyMap<string, Incomplete> },
+): Promise<string[]> {
+  const { policy, job, only } = planning;
+  const frozen = await deps.records.freeze.over(policy, deps.clock.now());
+  const size = countedTargets(found.all).length;
+  const change = only ? undefined : await excessiveChange(deps, policy, job, size);
+  const said = withIncomplete(await found.selection.check(planning), [...found.incomplete.values()]);
+  return [
+    ...(frozen ? [frozenWarning(frozen)] : []),
+    ...(change === undefined ? [] : [`${change} ${scheduledRunsStop}`]),
+    ...said.warnings,
+  ];
+}
+
+const scheduledRunsStop = 'A run that nobody starts stops for that, unless it waits for an approval.';
+
 const frozenWarning = (freeze: Freeze): string =>
   `No run starts now, because ${formatFrozen(freeze)} is ${formatFreeze(freeze)}.`;
 
@@ -244,6 +263,10 @@ const outcomeFields = ({ is, reason, detail, findings }: End) => ({
   ...(findings ? { findings } : {}),
 });
 
+/** The targets that the limits of their number apply to. */
+const countedTargets = (planned: readonly Planned[]) =>
+  planned.filter((one) => one.is === 'target').filter(({ takesBack }) => !takesBack);
+
 async function limitExceeded(
   planning: Planning,
   planned: readonly Planned[],
@@ -251,7 +274,7 @@ async function limitExceeded(
 ): Promise<string | undefined> {
   const { limits } = planning.policy;
   const { maxTargets, maxPercent } = limits;
-  const targets = planned.filter((one) => one.is === 'target').filter(({ takesBack }) => !takesBack);
+  const targets = countedTargets(planned);
   const found = targets.length;
   if (found > maxTargets) return `${found} targets are more than limits.max_targets (${maxTargets}) allows.`;
   const counts = new GroupCounts(limits);

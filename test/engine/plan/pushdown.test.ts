@@ -40,6 +40,7 @@ const probe = defineJob({
   candidates: 'any',
   target: (item: Identified) => ({ id: idOf(item), label: idOf(item) }),
   requestsPerTarget: 1,
+  changes: () => [],
   act: async () => ({ is: 'done', reason: 'done' }),
   reconcile: async () => ({ is: 'absent' }),
 });
@@ -135,7 +136,9 @@ describe('a part of a condition is not sent', () => {
 test('a condition that excludes everything on the server is not taken for an empty list', async () => {
   const where = 'site.id == "no-such-site"';
   expect(await sentFor(where)).toEqual([['id', 'eq', 'no-such-site']]);
-  expect((await preview(checking('listSites', where), false)).warnings).toEqual([]);
+  expect((await preview(checking('listSites', where), false)).warnings).toEqual([
+    'The account has no site with the id "no-such-site" (select.where).',
+  ]);
 });
 
 test('every filter that the contract says compares a field reads that field', () => {

@@ -26,13 +26,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+const numbers = Array.from({ length: 99 }, (_, index) => index);
 /** The messages of the plan and the run of one selection; both must be the same. */
 async function said(filters: Select['filters'], select: Partial<Select> = {}) {
-  const policy = aPolicy({ select: { filters, ...select } });
+  const policy = aPolicy({ name: `p-${numbers.shift()}`, select: { filters, ...select } });
   const preview = await world.caretaker.engine.preview(policy);
   const run = await world.ended(await world.fire(policy));
   const report = toReport(run, await world.targets(run));
-  expect(report.detail).toBe(preview.warnings.length === 0 ? undefined : preview.warnings.join(' '));
+  const nothing = run.counts.planned === 0 ? ['Nothing was done: no target was selected.'] : [];
+  expect(report.detail ?? '').toBe([...preview.warnings, ...nothing].join(' '));
   return { status: run.status, planned: run.counts.planned, says: preview.warnings };
 }
 
@@ -48,7 +50,10 @@ test('a run over an empty list reports that the list is empty', async () => {
   const empty = await startWorld({ before: quickSyncs, sites: 0 });
   try {
     const run = await empty.ended(await empty.fire(aPolicy()));
-    expect([run.status, run.detail]).toEqual(['succeeded', 'No candidates: listSites is empty.']);
+    expect([run.status, run.detail]).toEqual([
+      'succeeded',
+      'No candidates: listSites is empty. Nothing was done: no target was selected.',
+    ]);
   } finally {
     await empty.stop();
   }

@@ -389,14 +389,22 @@ describe('a mail', () => {
 });
 
 describe('a missing prerequisite is named before anything is made:', () => {
-  test('a template, a sender email, a period that is over; and the run does not succeed', async () => {
+  test('a template that the account does not have, before the run lists anything', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const run = await now.ended(await now.fire(aReportPolicy({ template: 'Monthly care' })));
+    expect([run.status, run.counts.planned]).toEqual(['failed', 0]);
+    expect(run.detail).toMatch(
+      /no report template with the id "Monthly care".*write \{ name: "Monthly care" \}/,
+    );
+  });
+
+  test('a sender email, a period that is over; and the run does not succeed', async () => {
     const now = await startAgency(['ada@one.example']);
     const end = daysAfter(dayIn('UTC', now.clock.now()), 1);
 
     const { run, first, targets } = await dispatch(
       now,
       aReportPolicy({
-        template: 'Monthly care',
         sender: { name: 'care@unpublished.example' },
         period: { start: '2026-01-01', end },
       }),
@@ -404,8 +412,7 @@ describe('a missing prerequisite is named before anything is made:', () => {
 
     expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
     expect(first?.detail).toBe(
-      'There is no report template with the id "Monthly care"; for the template of that name, write { name: "Monthly care" }. ' +
-        'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
+      'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
         `The period of the report ends on ${end}, which is not over yet.`,
     );
     expect(run.status).toBe('failed');
@@ -731,7 +738,8 @@ describe('when the service', () => {
     around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
       const answer: object = await call();
       const bySite = operation === 'listReports' && JSON.stringify(input).includes('site_id');
-      return (bySite ? { ...answer, reports: [] } : answer) as never;
+      const none = { reports: [], meta: { pagination: { totalPages: 1, totalItems: 0 } } };
+      return (bySite ? { ...answer, ...none } : answer) as never;
     });
     const { first } = await dispatch(
       now,
