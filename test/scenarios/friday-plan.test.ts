@@ -17,6 +17,8 @@ const notes = (options: object = {}) =>
   aPolicy({
     name: 'maintenance',
     job: 'api-call',
+    // The clock runs too fast for what is read while the plan is applied to count for 15 seconds.
+    recheck: { maxAgeMs: HOUR },
     select: {
       from: 'listSites',
       filters: { connection_status: { eq: 'connected' } },

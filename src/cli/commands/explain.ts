@@ -19,7 +19,9 @@ export async function explain(
   const loaded = await loadTopics();
   if (word === undefined) return listAll([...loaded, await loadJobTopics()], terminal, options);
   const found = loaded.flatMap((topics) => topics.find(word));
-  const topics = found.length > 0 ? found : (await loadJobTopics()).find(word);
+  // The jobs take long to load. A key of that name below another key may not be the one that is meant.
+  const isWhole = found.some(({ name }) => name.toLowerCase() === word.toLowerCase());
+  const topics = isWhole ? found : [...found, ...(await loadJobTopics()).find(word)];
   if (topics.length === 0) throw unknownWord(word, [...loaded, await loadJobTopics()]);
   await show(terminal, options, {
     value: topics.map(asJson),

@@ -64,7 +64,8 @@ export class Verifier {
       if (known && known.at >= Math.min(askedAt, this.deps.clock.now() - maxAgeMs)) return known.differs;
       if (!this.looking.has(run.id)) {
         const whole = await this.deps.records.runs.get(run.id);
-        if (whole && (whole.decidedAt?.at ?? 0) >= askedAt - maxAgeMs) return undefined;
+        // Planning reads everything, also for a run that applies a plan of an earlier time.
+        if (whole && (whole.startedAt ?? 0) >= askedAt - maxAgeMs) return undefined;
         if (!this.looking.has(run.id)) this.begin(whole, run.id, target, looked);
       }
       await this.looking.get(run.id);

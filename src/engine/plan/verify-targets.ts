@@ -73,7 +73,11 @@ export async function verifyTargets(
   };
   try {
     if (planning.job.verify) return await new Verifying(planning, targets, besideItems).read();
-    return besideItems ? new Map() : await planAgain(deps, run, planning, at);
+    const unbegun = targets.filter(({ partlyDone }) => !partlyDone).map(({ id }) => id);
+    const differences: Differences = new Map(ids.map((id) => [id, undefined]));
+    return besideItems || unbegun.length === 0
+      ? differences
+      : await planAgain(deps, run, { ...planning, only: unbegun }, at, differences);
   } finally {
     await deps.records.runs.countRequests(run.id, spent.take());
   }
@@ -101,8 +105,8 @@ async function planAgain(
   run: Run,
   planning: Planning & { only: readonly string[] },
   decidedAt: NonNullable<Run['decidedAt']>,
+  differences: Differences,
 ): Promise<Differences> {
-  const differences: Differences = new Map();
   const before = (some: readonly string[]) => records.planned.ofRun(run.id, some);
   for await (const { now } of recheck(planning, decidedAt, before))
     differences.set(now.id, now.is === 'target' ? undefined : now.end.detail);
