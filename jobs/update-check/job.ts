@@ -188,9 +188,6 @@ export const updateCheck = defineJob({
     }
   },
 
-  // The schedule and its runs are read again directly before it is paused: what is left is the selection of the policy.
-  verify: async () => ({ differs: () => undefined }),
-
   async act({ api, all, serviceTime, target, options, state, ended, now }): Promise<Answer<State>> {
     if (!state) throw new Error('A schedule was planned without a state.');
     const [taskId, ...going] = state.going;
