@@ -194,3 +194,13 @@ test('a test can set any status for mail to an address, also after it was opened
   const listed = await get('/reports?filters[recipient_status:eq]=bounced');
   expect(listed.body.reports.map(({ id }: { id: string }) => id)).toContain('report-0001');
 });
+
+test('a test can set how long the delivery of mail takes', async () => {
+  const { sandbox, clock, get, post } = await startCalling();
+  sandbox.mail.takes({ reportMs: SECOND, deliveryMs: SECOND });
+  await post('/reports/report-0001/send-email', { send_email: { recipients: ['kim@customers.example'] } });
+  const status = async () => (await get('/reports/report-0001')).body.report.email.recipients.at(-1).status;
+  const before = await status();
+  await clock.advance(SECOND);
+  expect([before, await status()]).toEqual(['sent', 'delivered']);
+});
