@@ -12,6 +12,7 @@ import type { Store } from './store.ts';
 export type RedisSettings =
   | { kind: 'embedded' }
   | { kind: 'url'; url: string }
+  | { kind: 'socket'; path: string; db: number }
   | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; name: string; password?: string }
   | { kind: 'cluster'; nodes: { host: string; port: number }[]; password?: string };
 
@@ -81,6 +82,10 @@ function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>):
   switch (settings.kind) {
     case 'url':
       return { client: new Redis(settings.url, retryOptions), where: scrub(settings.url) };
+    case 'socket': {
+      const { path, db } = settings;
+      return { client: new Redis({ ...retryOptions, path, db }), where: `unix:${path}` };
+    }
     case 'sentinel': {
       const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Redis({
@@ -126,7 +131,7 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
     ).unref();
   });
   try {
-    await Promise.race([store.connect().then(() => store.ping()), timeout]);
+    await Promise.race([store.connect().then(() => selectDatabase(store)), timeout]);
   } catch (error) {
     store.disconnect();
     const cause = first ?? error;
@@ -135,6 +140,13 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
   }
   isConnected = true;
   return { store, where, close: () => disconnect(store) };
+}
+
+/** The client ignores that a database does not exist, and works on database 0 then. */
+async function selectDatabase(store: Store): Promise<void> {
+  const db = store instanceof Redis ? (store.options.db ?? 0) : 0;
+  if (store instanceof Redis && db !== 0) await store.select(db);
+  else await store.ping();
 }
 
 /** Whether an error shows no cause: no system, TLS or Redis error code. */

@@ -86,6 +86,10 @@ const messagePatterns: readonly [RegExp, string][] = [
     'it has no password set, and one was given: remove the password from the configuration',
   ],
   [/^NOPERM/, 'its user may not do what Caretaker needs (NOPERM): allow it all commands, keys and channels'],
+  [
+    /DB index is out of range|invalid DB index|SELECT is not allowed/,
+    'it does not have the database of the address: use a number below its setting "databases" (16 by default), or none',
+  ],
   [/^Protocol error|^Unknown RESP type/, 'what responds there is not Redis'],
 ];
 

@@ -118,18 +118,32 @@ const redisPassword = z
   .describe('Password of the Redis servers; use a variable. Default none.');
 
 /** The form of "embedded" and of an address. */
-const redisUrlPattern = /^embedded$|^\s*[rR][eE][dD][iI][sS][sS]?:/;
+const redisUrlPattern =
+  /^embedded$|^\s*(?:[rR][eE][dD][iI][sS](?:[sS]|\+[sS][oO][cC][kK][eE][tT])?|[uU][nN][iI][xX]):/;
 
 const RedisUrl = z
   .string()
   .meta({ pattern: redisUrlPattern.source })
   .transform((text, context) => {
     if (text === 'embedded') return { kind: 'embedded' } as const;
-    if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol))
-      return { kind: 'url', url: text } as const;
-    const message = 'must be "embedded", or a redis:// or rediss:// address';
-    context.addIssue({ code: 'custom', message, params: { form: !redisUrlPattern.test(text) } });
-    return z.NEVER;
+    const reject = (message: string) => {
+      context.addIssue({ code: 'custom', message, params: { form: !redisUrlPattern.test(text) } });
+      return z.NEVER;
+    };
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url && /^(unix|redis\+socket):$/.test(url.protocol)) {
+      const db = url.searchParams.get('db') ?? '0';
+      if (url.host === '' && url.pathname.length > 1 && /^\d{1,5}$/.test(db))
+        return { kind: 'socket', path: decodeURIComponent(url.pathname), db: Number(db) } as const;
+      return reject('must have the path of a socket, and may have a database: unix:/run/redis.sock?db=1');
+    }
+    if (!url || !/^rediss?:$/.test(url.protocol))
+      return reject('must be "embedded", or a redis://, rediss:// or unix: address');
+    if (url.host === '' && url.pathname.length > 1)
+      return reject(`must have a host. For a socket, write unix:${url.pathname}`);
+    if (!/^\/?\d{0,5}$/.test(url.pathname))
+      return reject('must have the number of a database after the host, or nothing: redis://host:6379/1');
+    return { kind: 'url', url: text } as const;
   });
 
 const Sentinels = z.strictObject({
@@ -158,7 +172,7 @@ export const ConfigFile = z.strictObject({
       error: 'must be "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }',
     })
     .describe(
-      '"embedded", redis://, rediss://, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
+      '"embedded", redis://, rediss://, unix:, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
     ),
   policies: z
     .string()

@@ -137,3 +137,21 @@ test('a daemon logs a changed password once, and once that Redis is available ag
   admin.disconnect();
   await close();
 });
+
+test('a database that the server does not have is refused, in place of working on database 0', async () => {
+  const port = await plainPort();
+  const at = `redis://127.0.0.1:${port}`;
+  expect(await refusalOf(`${at}/99`)).toContain('it does not have the database of the address');
+  expect(await refusalOf(`${at}/3`)).toBe('reached');
+
+  const socket = { kind: 'socket', path: redis.socketPath } as const;
+  const { store, close } = await connectRedis({ ...socket, db: 3 }, '/nowhere', keptLog());
+  await store.set('here', '1');
+  await close();
+  const third = new Redis({ path: redis.socketPath, db: 3 });
+  expect(await third.get('here')).toBe('1');
+  third.disconnect();
+  await expect(connectRedis({ ...socket, db: 99 }, '/nowhere', keptLog())).rejects.toThrow(
+    `Redis cannot be reached at unix:${redis.socketPath}: it does not have the database`,
+  );
+});

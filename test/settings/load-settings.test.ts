@@ -207,6 +207,8 @@ test('tokens and passwords are hidden in all output once they were read', () => 
 
 test.each([
   ['embedded', { kind: 'embedded' }],
+  ['unix:/run/redis.sock', { kind: 'socket', path: '/run/redis.sock', db: 0 }],
+  ['redis+socket:///run/redis.sock?db=3', { kind: 'socket', path: '/run/redis.sock', db: 3 }],
   ['rediss://:p@r:6380/2', { kind: 'url', url: 'rediss://:p@r:6380/2' }],
   [
     '{ sentinels: [a, "b:1"], name: main, password: secret-pw }',
@@ -235,7 +237,20 @@ test.each([
 });
 
 test.each([
-  ['redis: postgres://x', '1:8 "redis" must be "embedded", or a redis:// or rediss:// address.'],
+  ['redis: postgres://x', '1:8 "redis" must be "embedded", or a redis://, rediss:// or unix: address.'],
+  ['redis: /run/redis.sock', '1:8 "redis" must be "embedded", or a redis://, rediss:// or unix: address.'],
+  [
+    'redis: redis:///run/redis.sock',
+    '1:8 "redis" must have a host. For a socket, write unix:/run/redis.sock.',
+  ],
+  [
+    'redis: redis://host/abc',
+    '1:8 "redis" must have the number of a database after the host, or nothing: redis://host:6379/1.',
+  ],
+  [
+    'redis: "unix:/run/redis.sock?db=x"',
+    '1:8 "redis" must have the path of a socket, and may have a database: unix:/run/redis.sock?db=1.',
+  ],
   [
     'redis: 6379',
     '1:8 "redis" must be "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }.',
