@@ -9,6 +9,7 @@ import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
 import type { Queues } from '../queue/queues.ts';
 import type { Depth } from '../records/depth-store.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
+import { identityOnHost } from '../redis/embedded/processes.ts';
 import { watchRedis } from '../redis/health.ts';
 import { dueAtOf } from '../schedule/lateness.ts';
 import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
@@ -133,6 +134,8 @@ export async function startDaemon(options: {
       // Before anything fires, the daemons have to know each other's policies.
       await moved.look();
       await showPresence(state);
+      // If the start fails after this, as on a used port, nobody is told that this process runs.
+      stops.push(() => records.presence.withdraw(caretaker.owner));
       await agreement.look();
       const scheduler = startScheduler({
         policies: agreement.active,
@@ -231,7 +234,7 @@ interface DaemonState {
 }
 
 /** Records that this process is running, with which roles and policies. */
-function showPresence({
+async function showPresence({
   caretaker,
   given,
   watcher,
@@ -244,6 +247,7 @@ function showPresence({
     id: caretaker.owner,
     pid: process.pid,
     host: hostname(),
+    identity: await identityOnHost(),
     roles: [...given],
     startedAt,
     seenAt: caretaker.clock.now(),

@@ -38,6 +38,8 @@ const Presence = z.object({
   id: z.string(),
   pid: z.number(),
   host: z.string(),
+  /** What tells the process from a later one with the same pid on its host: see `redis/embedded/processes.ts`. */
+  identity: z.exactOptional(z.string()),
   roles: z.array(z.string()),
   startedAt: z.number(),
   seenAt: z.number(),

@@ -24,6 +24,7 @@ import { RunStore } from '../../records/run-store.ts';
 import { redisClock } from '../../redis/clock.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { DataFolderError } from '../../redis/embedded/folder.ts';
+import { hasEnded } from '../../redis/embedded/processes.ts';
 import { type RedisTrouble, redisTroubles } from '../../redis/health.ts';
 import { writeRefusal } from '../../redis/refusal.ts';
 import type { Store } from '../../redis/store.ts';
@@ -197,7 +198,7 @@ async function checkRecords(store: Store, log: Log): Promise<Check> {
 async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const presence = new PresenceStore(store);
-  const running = await presence.running(clock.now());
+  const { running, ended } = await withoutEnded(await presence.running(clock.now()));
   const read = await Promise.all(running.map((one) => daemonOf({ presence }, one)));
   const differences = differencesOf(read.flatMap((one) => one ?? [])).map(formatDifference);
   return [
@@ -208,9 +209,27 @@ async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Pr
           message: 'unknown: daemons cannot register themselves while Redis refuses writes',
         }
       : daemonsCheck(running),
+    ...ended.map(
+      ({ pid, host }): Check => ({
+        what: 'daemon',
+        state: 'warning',
+        message: `pid ${pid} on ${host} has ended without a word. Its log shows why; what it had begun is continued when a daemon runs`,
+      }),
+    ),
     ...differences.map((message): Check => ({ what: 'policies of the daemons', state: 'warning', message })),
     ...(await checkKept(presence, clock.now())),
   ];
+}
+
+/** A process of this host is looked at: its last sign of life may be some seconds old. */
+async function withoutEnded(seen: readonly Presence[]): Promise<{ running: Presence[]; ended: Presence[] }> {
+  const gone = await Promise.all(
+    seen.map(
+      async ({ host, identity }) =>
+        host === hostname() && identity !== undefined && (await hasEnded(identity)),
+    ),
+  );
+  return { running: seen.filter((_, at) => !gone[at]), ended: seen.filter((_, at) => gone[at]) };
 }
 
 function daemonsCheck(running: readonly Presence[]): Check {

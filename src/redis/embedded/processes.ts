@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -38,6 +38,22 @@ export async function commandOf(pid: number): Promise<string | undefined> {
 export async function ownIdentity(): Promise<string> {
   return `${process.pid} ${await startTimeOf(process.pid)}`;
 }
+
+/**
+ * The same for other processes on the host. Containers may share the name of a host, but do not see each other's
+ * processes.
+ */
+export async function identityOnHost(): Promise<string> {
+  return `${await pidSpace()} ${await ownIdentity()}`;
+}
+
+/** Whether a process with this `identityOnHost()` of this host is known to have ended. */
+export async function hasEnded(identity: string): Promise<boolean> {
+  const space = await pidSpace();
+  return identity.startsWith(`${space} `) && !(await isAlive(identity.slice(space.length + 1)));
+}
+
+const pidSpace = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '-');
 
 /** Whether the process described by `ownIdentity()` in a file is still running. */
 export async function isAlive(described: string): Promise<boolean> {

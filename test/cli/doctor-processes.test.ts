@@ -1,0 +1,60 @@
+/** Which daemons `doctor` calls running: a process that has ended or could not start is none. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OpenRecords } from '../../src/app/open-records.ts';
+import { identityOnHost, startTimeOf } from '../../src/redis/embedded/processes.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let desk: Desk;
+let opened: OpenRecords;
+beforeAll(async () => {
+  desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 't' });
+  opened = await desk.keepRedis();
+});
+afterAll(() => desk.clear());
+
+const daemonChecks = async () =>
+  (await desk.run(['doctor'])).stdout.split('\n').filter((line) => line.includes(' daemon: '));
+
+test('a daemon that was killed a moment ago is not running', async () => {
+  const child = spawn('sleep', ['60']);
+  const pid = child.pid ?? 0;
+  const own = `${process.pid} ${await startTimeOf(process.pid)}`;
+  const identity = (await identityOnHost()).replace(own, `${pid} ${await startTimeOf(pid)}`);
+  const now = opened.clock.now();
+  const presence = {
+    id: 'a',
+    pid,
+    host: hostname(),
+    identity,
+    roles: ['scheduler'],
+    startedAt: now,
+    seenAt: now,
+  };
+  await opened.records.presence.announce(presence);
+  expect(await daemonChecks()).toEqual([expect.stringMatching(`^ok +daemon: running: pid ${pid} on `)]);
+
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  expect(await daemonChecks()).toEqual([
+    expect.stringMatching(/^warning +daemon: none is running/),
+    expect.stringMatching(`^warning +daemon: pid ${pid} on .* has ended without a word`),
+  ]);
+  await opened.records.presence.withdraw('a');
+});
+
+test('a daemon whose port is used by another program is not running', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  expect((await desk.run(['daemon', '--port', String(port)])).code).toBe(2);
+
+  server.close();
+  expect(await opened.records.presence.running(opened.clock.now())).toEqual([]);
+});
