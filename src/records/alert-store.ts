@@ -74,6 +74,11 @@ export class AlertStore {
     return (await this.store.hkeys(keys.alerts)).filter((name) => name.startsWith(prefix));
   }
 
+  /** Whether a daemon has ever worked on this Redis. */
+  async hasWorked(): Promise<boolean> {
+    return (await this.store.hexists(keys.alerts, ALIVE)) === 1;
+  }
+
   /** Records that a process works. `about` makes the notice when nobody has worked for `silentMs`; it is added once. */
   async noteAlive(now: number, silentMs: number, about: (since: number) => SystemNotice): Promise<void> {
     const before = await this.store.hget(keys.alerts, ALIVE);

@@ -24,6 +24,10 @@ test('every command shows the end, the author and the reason of a freeze, and th
   const frozen = await desk.run(['freeze', '--for', '3d', '--reason', 'the big sale']);
   expect(frozen.code).toBe(0);
   expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy starts a run/m);
+  // It may be meant for a daemon that uses another Redis.
+  expect(frozen.stderr).toMatch(
+    /^warning: No daemon has ever run on this Redis \(.+\)\. If one runs, it uses another/m,
+  );
 
   const words = /everything is frozen by \S+ since \S+ \S+Z until \S+ \S+Z \(the big sale\)/;
   const listed = await desk.run(['policies', '--json']);

@@ -1,4 +1,5 @@
 /** Freezes: no policy starts a run until the freeze ends, or none of an account or job; or targets are skipped. */
+import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import type { BaseDeps } from '../../control/command.ts';
@@ -17,6 +18,7 @@ import {
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
+import { noteNoDaemon } from '../note-no-daemon.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
@@ -36,13 +38,14 @@ export interface FreezeOptions extends GlobalOptions, UntilOptions {
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
   const settings = settingsOf(terminal, options);
   const scope = scopeOf(options);
-  const begin = async (deps: BaseDeps & NameDeps) => {
+  const begin = async (deps: BaseDeps & NameDeps & Pick<OpenRecords, 'redis'>) => {
     const until = needEnd(options, deps.clock.now());
     const input = { ...scope, until, reason: options.reason };
     const begun = await carryOut(beginFreeze, deps, input, localActor()).catch((error: unknown) => {
       throw error instanceof InvalidRequestError ? new UsageError(error.message) : error;
     });
     printFrozen(begun, terminal);
+    await noteNoDaemon(deps, terminal);
     return exit.ok;
   };
   if (Object.keys(scope).length > 0) return withCaretaker(terminal, options, settings, begin);
@@ -148,6 +151,7 @@ export async function unfreeze(
       throw error instanceof NotFoundError ? new UsageError(error.message) : error;
     });
     printUnfrozen({ id, ended, others: await opened.records.freeze.scoped(opened.clock.now()) }, terminal);
+    await noteNoDaemon(opened, terminal);
     return exit.ok;
   });
 }

@@ -20,6 +20,7 @@ import {
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
+import { noteNoDaemon } from '../note-no-daemon.ts';
 import { formatPause } from '../output/pause.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
@@ -61,6 +62,7 @@ export async function pausePolicies(
         until: endText(options, at),
         reason: options.reason,
       });
+    await noteNoDaemon(opened, terminal);
   });
   return exit.ok;
 }
@@ -154,6 +156,7 @@ export async function resumePolicies(
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
       terminal.message(formatNoneResumed(names.length));
+    await noteNoDaemon(opened, terminal);
   });
   return exit.ok;
 }
