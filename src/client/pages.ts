@@ -63,7 +63,8 @@ export const sayIncomplete = ({ list, arrived, counted }: Incomplete): string =>
 /** A list is needed as a whole and is known to be incomplete. A later reading may show all of it. */
 export class IncompleteListError extends ContractError {
   override readonly code = 'INCOMPLETE_LIST';
-  constructor({ list, arrived, counted }: Incomplete) {
+  constructor(readonly incomplete: Incomplete) {
+    const { list, arrived, counted } = incomplete;
     super(list, 'the list', `is incomplete: ${arrived} of the ${counted} items that it counts arrived`);
   }
 }

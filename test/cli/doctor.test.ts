@@ -56,6 +56,22 @@ test('a data folder that cannot be used is wrong, and the cause is named', async
   );
 });
 
+test('a policy that refers to what the account does not have is named', async () => {
+  const file = join(desk.folder, 'config/policies/wrong.yaml');
+  const where = '!site.tags.exists(t, t.name == "renamed")';
+  writeFileSync(
+    file,
+    `policies:\n  - name: wrong\n    job: site-sync\n    select: { filters: { tags: { in: ["99999"] } }, where: '${where}' }\n`,
+  );
+  const { code, stdout } = await desk.run(['doctor']);
+  rmSync(file);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^warning +policy "wrong": .* no tag with the id "99999" \(select\.filters\.tags\)$/m,
+  );
+  expect(stdout).toMatch(/^warning +policy "wrong": .* no tag called "renamed" \(select\.where\)/m);
+});
+
 test('--json prints the same as one list', async () => {
   const { stdout } = await desk.run(['doctor', '--json']);
   const checks: { what: string; state: string }[] = JSON.parse(stdout);

@@ -43,6 +43,7 @@ import { type Check, checkDescription } from '../output/service-description.ts';
 import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { checkKept, checkPolicies } from '../policy-checks.ts';
+import { checkReferences } from '../reference-check.ts';
 
 const MIN_REDIS = [6, 2] as const;
 
@@ -53,7 +54,8 @@ const MIN_FREE_BYTES = 1024 ** 3;
 type Report = (...checks: Check[]) => void;
 
 /**
- * Checks everything that Caretaker needs, and prints how to fix each problem. Costs two requests per account.
+ * Checks everything that Caretaker needs, and prints how to fix each problem. Costs two requests per account, and those of
+ * `checkReferences`.
  */
 export async function doctor(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const checks: Check[] = [];
@@ -373,6 +375,7 @@ async function checkAccount(
         : 'the limit is requests_per_minute of the configuration, because the service does not report one';
       const message = `${remaining} of ${limit} requests left in the current window; ${source}`;
       report({ what: `budget of "${name}"`, state: 'ok', message });
+      report(...(await checkReferences(settings, name, client, store)));
       report(...(await checkDescription(account, budget)));
     } finally {
       await client.close();

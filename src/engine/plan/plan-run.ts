@@ -6,6 +6,7 @@
  */
 
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
+import { IncompleteListError } from '../../client/pages.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
@@ -19,8 +20,11 @@ import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import { earlierPlanOf, PlanBuilder } from './plan-builder.ts';
 import { planningOf } from './planning-of-run.ts';
+import { withIncomplete } from './selection.ts';
 
 const skippedDetail = { detail: 'Another run of the policy was active (schedule.overlap: skip).' };
+
+const nothingSaid = { warnings: [], remarks: [] };
 
 /** How often planning may fail with an unexpected error before the run fails. */
 const MAX_UNEXPECTED_FAILURES = 3;
@@ -95,5 +99,8 @@ async function failed(deps: EngineDeps, run: Run, planFence: number, error: unkn
     if (!unexpected) log.warn({ run: run.id }, `planning is retried: ${messageOf(error)}`);
     return records.runs.note(run.id, messageOf(error));
   }
+  // So that `doctor` shows it, too.
+  if (error instanceof IncompleteListError)
+    await records.planned.noteRemarks(run.id, withIncomplete(nothingSaid, [error.incomplete]).remarks);
   await concludeRun(deps, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planFence });
 }

@@ -19,6 +19,7 @@ import type { Remark } from '../../run/remarks.ts';
 import type { Directory, Mention } from './directory.ts';
 import { countMatching } from './listing.ts';
 import { keyOf, type Mentions, mentionsIn } from './mentions.ts';
+import { lookUpNames, UnknownNameError, withNames } from './names.ts';
 import { type Planning, takesAll } from './planning.ts';
 
 type Filters = Policy['select']['filters'];
@@ -32,6 +33,27 @@ export class UnknownReferenceError extends CaretakerError {
 export function isGrave(job: AnyJob, { options }: Pick<Policy, 'options'>): boolean {
   const operations = verifiedOperations(job, options);
   return operations === 'all' || operations.length > 0;
+}
+
+/**
+ * A message for everything that a policy refers to and the account does not have. Costs one request per 100 tags,
+ * clients, ... of each kind that it refers to, and one per id of a site.
+ */
+export async function unknownReferences(
+  policy: Policy,
+  job: AnyJob,
+  directory: Directory,
+): Promise<string[]> {
+  try {
+    const names = await lookUpNames(policy, job, directory);
+    const messages: string[] = [];
+    for (const mention of mentionsIn(withNames(policy, names), job).mentions)
+      messages.push((await directory.whyUnknown(mention)) ?? '');
+    return [...new Set(messages)].filter((message) => message !== '');
+  } catch (error) {
+    if (error instanceof UnknownNameError) return [error.message];
+    throw error;
+  }
 }
 
 /** What becomes of lists that are incomplete: work that deletes or mails does not begin, other work notes them. */

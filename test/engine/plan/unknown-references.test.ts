@@ -197,6 +197,7 @@ describe('a list of which fewer items arrive than it counts', () => {
     const run = await unstable(() => runOf(once));
     expect(run.status).toBe('failed');
     expect(run.detail).toContain('the list is incomplete: 100 of the 105 items that it counts arrived');
+    expect(run.remarks).toMatchObject([{ is: 'list', message: said }]);
     expect(effects()).toEqual([]);
   });
 
