@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { type ChaosReport, chaos } from './chaos.ts';
+import { type ChaosReport, chaos, numbersFrom } from './chaos.ts';
 import { type ConditionsName, conditions } from './conditions.ts';
+import { loseFolder } from './lost-folder.ts';
 import { lanes } from './stories.ts';
 
 const seed = Number(process.env['CHAOS_SEED'] ?? 1);
@@ -59,5 +60,13 @@ test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
     const again = `npm run chaos -- --kills ${count} --seed ${own} --conditions ${name} brings it back`;
     expect(report.wrong, again).toEqual([]);
     expect(report.effects).toBeGreaterThan(0);
+  },
+);
+
+test.runIf(stories === undefined)(
+  'with a policies folder that disappears while daemons are killed, every policy keeps firing',
+  { timeout: 600_000 + kills * 15_000, retry: 0 },
+  async () => {
+    expect(await loseFolder(isShort ? 3 : Math.ceil(kills / 10), numbersFrom(seed), say)).toEqual([]);
   },
 );

@@ -94,7 +94,7 @@ const USUAL_FAULTS = 'flaky,reset-after:0.05,error-after:0.05';
 const PATIENCE_MS = 240_000;
 
 /** A generator of numbers from 0 to 1, the same for the same seed (mulberry32, public domain). */
-function numbersFrom(seed: number): () => number {
+export function numbersFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
