@@ -22,7 +22,7 @@ export class AccountMovedError extends CaretakerError {
     readonly bound: string,
   ) {
     super(
-      `The records of the account "${account}" belong to ${bound}, but the configuration has ${configured}: nothing is planned, sent or followed. If the service itself has moved, use "caretaker accounts move ${account}". If it is another service, give its account another name, or use another data_dir or another Redis.`,
+      `The records of the account "${account}" belong to ${bound}, but the configuration has ${configured}: nothing is planned, sent or followed. If the service itself has moved, use "caretaker accounts move ${account}". If it is another service, give its account another name, or use another data_dir or redis.prefix.`,
     );
   }
 }

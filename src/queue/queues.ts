@@ -7,6 +7,7 @@
  */
 import { createRequire } from 'node:module';
 import type { ConnectionOptions, Job, Queue, Telemetry } from 'bullmq';
+import type { Cluster, Redis } from 'ioredis';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
@@ -53,7 +54,7 @@ const bullmq = () => require('bullmq') as typeof import('bullmq');
 export const bullmqVersion = (): string => (require('bullmq/package.json') as { version: string }).version;
 
 /** With the hash tag of the records, so that all keys of Caretaker are in one slot of a Redis Cluster. */
-const PREFIX = '{caretaker}:queue';
+const QUEUES = '{caretaker}:queue';
 /** Short locks, so that the entries of a dead process are found soon. */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
 /**
@@ -75,14 +76,27 @@ const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
  * With `telemetry`, BullMQ makes traces.
  */
 export function openQueues(
-  connection: ConnectionOptions,
+  store: Redis | Cluster,
   log: Log,
   onTaken: (queue: string, waitedMs: number) => void = () => undefined,
   telemetry?: Telemetry,
 ): Queues {
+  const { keyPrefix = '' } = store.options;
+  const prefix = `${keyPrefix}${QUEUES}`;
+  // BullMQ refuses a connection with a prefix of its own.
+  let own: Redis | Cluster | undefined;
+  const connectionOf = (): ConnectionOptions => {
+    if (keyPrefix === '') return store;
+    if (own) return own;
+    own = store.isCluster
+      ? (store as Cluster).duplicate([], { keyPrefix: '' })
+      : (store as Redis).duplicate({ keyPrefix: '' });
+    own.on('error', logError);
+    return own;
+  };
   const traced = telemetry ? { telemetry } : {};
   const defaults = {
-    prefix: PREFIX,
+    prefix,
     ...traced,
     streams: { events: { maxLen: 1000 } },
   };
@@ -94,6 +108,7 @@ export function openQueues(
   let opened: Record<Entry['kind'], Queue> | undefined;
   const open = () => {
     const { Queue } = bullmq();
+    const connection = connectionOf();
     const queues = {
       plan: new Queue('plans', { connection, ...defaults }),
       act: new Queue('actions', { connection, ...defaults }),
@@ -119,8 +134,8 @@ export function openQueues(
       return result;
     };
     const worker = new Worker(name, process, {
-      connection,
-      prefix: PREFIX,
+      connection: connectionOf(),
+      prefix,
       concurrency: slots,
       drainDelay: WAIT_S,
       ...LOCKS,
@@ -203,6 +218,7 @@ export function openQueues(
     boards: () => Object.values(queues()),
     async close() {
       await Promise.all(Object.values(opened ?? {}).map((queue) => queue.close()));
+      own?.disconnect();
     },
   };
 }

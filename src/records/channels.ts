@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { Store } from '../redis/store.ts';
+import { keyPrefixOf, type Store } from '../redis/store.ts';
 
 type Listener = (message: string) => void;
 
@@ -16,7 +16,7 @@ export class Channels {
     const { subscriber } = this;
     let known = this.channels.get(channel);
     if (!known) {
-      known = { listeners: new Set(), subscribed: subscriber.subscribe(channel) };
+      known = { listeners: new Set(), subscribed: subscriber.subscribe(keyPrefixOf(this.store) + channel) };
       this.channels.set(channel, known);
     }
     const { listeners, subscribed } = known;
@@ -45,7 +45,8 @@ export class Channels {
     const { store } = this;
     const subscriber = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
     subscriber.on('message', (channel: string, message: string) => {
-      for (const listener of this.channels.get(channel)?.listeners ?? []) listener(message);
+      const name = channel.slice(keyPrefixOf(store).length);
+      for (const listener of this.channels.get(name)?.listeners ?? []) listener(message);
     });
     subscriber.on('error', () => undefined); // it reconnects by itself, and what was missed is not essential
     return subscriber;

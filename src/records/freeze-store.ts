@@ -1,5 +1,5 @@
 import { isoMinute } from '../clock.ts';
-import { type Store, toJson } from '../redis/store.ts';
+import { keyPrefixOf, type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import {
   concerns,
@@ -109,7 +109,7 @@ export class FreezeStore {
 
   private async publish(at: number): Promise<void> {
     const event: CaretakerEvent = { type: 'freeze.changed', at };
-    await this.store.publish(keys.events, JSON.stringify(event));
+    await this.store.publish(keyPrefixOf(this.store) + keys.events, JSON.stringify(event));
   }
 }
 

@@ -5,7 +5,7 @@
  * publishes them as one message. Those that cannot be published are dropped, since they are not worth memory.
  */
 import { z } from 'zod';
-import type { Store } from '../redis/store.ts';
+import { keyPrefixOf, type Store } from '../redis/store.ts';
 import type { Channels } from './channels.ts';
 import { keys } from './keys.ts';
 
@@ -56,7 +56,9 @@ export class MeasurementStore {
     this.collected = [];
     if (values.length === 0 || this.store.status !== 'ready') return;
     // Without Redis they are lost: a metric is no reason to keep anything.
-    await this.store.publish(keys.measurements, JSON.stringify(values)).catch(() => 0);
+    await this.store
+      .publish(keyPrefixOf(this.store) + keys.measurements, JSON.stringify(values))
+      .catch(() => 0);
   }
 
   /** Listens to the measurements of every process. The returned function stops it. */

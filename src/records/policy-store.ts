@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
-import { type Store, toJson } from '../redis/store.ts';
+import { keyPrefixOf, type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { concerns, type FreezeScope, type FreezeSubject, isOfTargets, scopedIn } from './freeze-scope.ts';
 import { keys } from './keys.ts';
@@ -152,7 +152,7 @@ export class PolicyStore {
 
   private async tell(policy: string, at: number): Promise<void> {
     const event: CaretakerEvent = { type: 'policy.changed', policy, at };
-    await this.store.publish(keys.events, JSON.stringify(event));
+    await this.store.publish(keyPrefixOf(this.store) + keys.events, JSON.stringify(event));
   }
 }
 

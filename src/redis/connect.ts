@@ -9,7 +9,8 @@ import { unreachableBecause } from './refusal.ts';
 import type { Store } from './store.ts';
 
 /** Where Redis is: a private server in the data folder, a URL, or a group of servers. */
-export type RedisSettings =
+export type RedisSettings = { prefix?: string } & RedisAddress;
+type RedisAddress =
   | { kind: 'embedded' }
   | { kind: 'url'; url: string }
   | { kind: 'socket'; path: string; db: number }
@@ -57,7 +58,7 @@ export async function connectRedis(settings: RedisSettings, dataDir: string, log
   if (settings.kind === 'embedded') {
     const embedded = await openEmbeddedRedis({ dataDir, log });
     const { store } = await openStore(
-      new Redis({ ...retryOptions, path: embedded.socketPath }),
+      new Redis({ ...retryOptions, ...prefixOf(settings), path: embedded.socketPath }),
       'the embedded server',
       log,
     );
@@ -75,21 +76,32 @@ export async function connectRedis(settings: RedisSettings, dataDir: string, log
   return openStore(client, where, log, settings.kind === 'url' ? settings.url : undefined);
 }
 
-function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>): {
+/** The client puts it before every key: see `keyPrefixOf` for what it does not see. */
+const prefixOf = ({ prefix }: RedisSettings): { keyPrefix?: string } =>
+  prefix === undefined ? {} : { keyPrefix: `${prefix}:` };
+
+function externalClient(settings: RedisSettings & Exclude<RedisAddress, { kind: 'embedded' }>): {
   client: Store;
   where: string;
 } {
   switch (settings.kind) {
     case 'url':
-      return { client: new Redis(settings.url, retryOptions), where: scrub(settings.url) };
+      return {
+        client: new Redis(settings.url, { ...retryOptions, ...prefixOf(settings) }),
+        where: scrub(settings.url),
+      };
     case 'socket': {
       const { path, db } = settings;
-      return { client: new Redis({ ...retryOptions, path, db }), where: `unix:${path}` };
+      return {
+        client: new Redis({ ...retryOptions, ...prefixOf(settings), path, db }),
+        where: `unix:${path}`,
+      };
     }
     case 'sentinel': {
       const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Redis({
         ...retryOptions,
+        ...prefixOf(settings),
         ...password,
         sentinels: settings.sentinels,
         name: settings.name,
@@ -100,6 +112,7 @@ function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>):
       const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Cluster(settings.nodes, {
         lazyConnect: true,
+        ...prefixOf(settings),
         redisOptions: { ...password, maxRetriesPerRequest: null, connectTimeout: CONNECT_TIMEOUT_MS },
         clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
       });

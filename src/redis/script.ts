@@ -30,25 +30,35 @@ export type Script<Key extends string, Arg extends string> = (
  * Makes a function of a Lua script. The script reads what it is called with as `keys.<name>` and
  * `args.<name>`, and lists, numbered from 1, by their own names. Arguments arrive as texts: the script
  * converts those that it calculates with.
+ *
+ * An argument whose name ends with `_prefix` is the beginning of keys that the script builds. It is passed as a key, so
+ * that the client puts the prefix of its environment before it.
  */
 export function defineScript<const Key extends string, const Arg extends string = never>(
   names: Names<Key, Arg, string>,
   lua: string,
 ): Script<Key, Arg> {
   const { keys, args = [], keyList, argList } = names;
+  const prefixes = args.filter((name) => name.endsWith('_prefix'));
+  const values = args.filter((name) => !name.endsWith('_prefix'));
   const text = [
     `local keys = ${table('KEYS', keys)}`,
-    `local args = ${table('ARGV', args)}`,
-    ...(keyList ? [listOf('KEYS', keyList, keys.length)] : []),
-    ...(argList ? [listOf('ARGV', argList, args.length)] : []),
+    `local args = ${table('ARGV', values)}`,
+    ...prefixes.map((name, index) => `args.${name} = KEYS[${keys.length + index + 1}]`),
+    ...(keyList ? [listOf('KEYS', keyList, keys.length + prefixes.length)] : []),
+    ...(argList ? [listOf('ARGV', argList, values.length)] : []),
     lua,
   ].join('\n');
   return (redis, call) =>
     runScript(
       redis,
       text,
-      [...keys.map((name) => call.keys[name]), ...(call.keyList ?? [])],
-      [...args.map((name) => call.args?.[name] ?? ''), ...(call.argList ?? [])],
+      [
+        ...keys.map((name) => call.keys[name]),
+        ...prefixes.map((name) => String(call.args?.[name] ?? '')),
+        ...(call.keyList ?? []),
+      ],
+      [...values.map((name) => call.args?.[name] ?? ''), ...(call.argList ?? [])],
     );
 }
 

@@ -4,6 +4,12 @@ import type { Cluster, Redis } from 'ioredis';
 export type Store = Redis | Cluster;
 
 /**
+ * What the client puts before every key, to separate environments in one Redis. It does not see patterns of keys, keys in
+ * answers, and channels: there, the caller adds or removes it.
+ */
+export const keyPrefixOf = ({ options }: Store): string => options.keyPrefix ?? '';
+
+/**
  * A record as JSON that Redis's own JSON library can read. A message that was cut in the middle of an emoji
  * ends with half of a surrogate pair, which would make every later script on the record fail.
  */

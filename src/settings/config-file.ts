@@ -146,6 +146,17 @@ const RedisUrl = z
     return { kind: 'url', url: text } as const;
   });
 
+const redisPrefix = z
+  .optional(name)
+  .describe(
+    'Separates environments in one Redis: it begins every key, channel and queue. Processes with different prefixes see nothing of each other. Default none.',
+  );
+
+const Addressed = z.strictObject({
+  url: RedisUrl.describe('"embedded", or the address of the server.'),
+  prefix: redisPrefix,
+});
+
 const Sentinels = z.strictObject({
   sentinels: z
     .array(Address)
@@ -153,6 +164,7 @@ const Sentinels = z.strictObject({
     .describe('Addresses of the sentinels, each host:port. Default port 26379.'),
   name: z.string().min(1).describe('Name of the master group that they monitor.'),
   password: redisPassword,
+  prefix: redisPrefix,
 });
 
 const Cluster = z.strictObject({
@@ -161,6 +173,7 @@ const Cluster = z.strictObject({
     .min(1)
     .describe('Addresses of one or more cluster nodes, each host:port. Default port 6379.'),
   password: redisPassword,
+  prefix: redisPrefix,
 });
 
 export const ConfigFile = z.strictObject({
@@ -168,11 +181,11 @@ export const ConfigFile = z.strictObject({
     .record(name, Account)
     .describe('API accounts by name. Default: "default", from CARETAKER_BASE_URL and CARETAKER_API_TOKEN.'),
   redis: z
-    .union([RedisUrl, Sentinels, Cluster], {
+    .union([RedisUrl, Sentinels, Cluster, Addressed], {
       error: 'must be "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }',
     })
     .describe(
-      '"embedded", redis://, rediss://, unix:, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
+      '"embedded", redis://, rediss://, unix:, { url, prefix }, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
     ),
   policies: z
     .string()

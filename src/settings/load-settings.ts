@@ -254,13 +254,15 @@ function toRedis(redis: ConfigFile['redis']): RedisSettings {
     if (redis.kind === 'url') secret(decodeURIComponent(new URL(redis.url).password));
     return redis;
   }
+  const prefix = redis.prefix === undefined ? {} : { prefix: redis.prefix };
+  if ('url' in redis) return { ...toRedis(redis.url), ...prefix };
   const password = secret(redis.password);
   const group = 'sentinels' in redis ? redis.sentinels : redis.cluster;
   const port = 'sentinels' in redis ? 26_379 : 6379;
   const servers = group.map((server) => ({ host: server.host, port: server.port ?? port }));
   return 'sentinels' in redis
-    ? { kind: 'sentinel', sentinels: servers, name: redis.name, ...(password && { password }) }
-    : { kind: 'cluster', nodes: servers, ...(password && { password }) };
+    ? { kind: 'sentinel', sentinels: servers, name: redis.name, ...(password && { password }), ...prefix }
+    : { kind: 'cluster', nodes: servers, ...(password && { password }), ...prefix };
 }
 
 /** Registers a secret, so that it is never printed. Returns undefined for an empty one. */

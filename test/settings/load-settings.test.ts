@@ -207,6 +207,8 @@ test('tokens and passwords are hidden in all output once they were read', () => 
 
 test.each([
   ['embedded', { kind: 'embedded' }],
+  ['{ url: "redis://r:1", prefix: staging }', { kind: 'url', url: 'redis://r:1', prefix: 'staging' }],
+  ['{ url: embedded, prefix: staging }', { kind: 'embedded', prefix: 'staging' }],
   ['unix:/run/redis.sock', { kind: 'socket', path: '/run/redis.sock', db: 0 }],
   ['redis+socket:///run/redis.sock?db=3', { kind: 'socket', path: '/run/redis.sock', db: 3 }],
   ['rediss://:p@r:6380/2', { kind: 'url', url: 'rediss://:p@r:6380/2' }],
