@@ -297,7 +297,7 @@ describe('of a policy with steps', () => {
     await runOf(steps());
     expect(notes()).toHaveLength(1);
 
-    const targets = await runOf(steps('site.id == "another"'));
+    const targets = await runOf(steps('site.url == "another"'));
 
     expect(targets).toMatchObject({
       'announcement of disableSiteActivityLogs site-0001': { reason: 'announcement-withdrawn', ofStep: 1 },
