@@ -52,6 +52,8 @@ const cleanup = (options: object, where?: string) =>
 describe('a staging copy', () => {
   test('is kept when the condition that may protect it needs tags that are not shown', async () => {
     const { now, copy } = await withCopy();
+    const { client } = now.caretaker.link('default');
+    await client.call('createTag', { body: { tag: { name: 'keep' } } }, { requestClass: 'person' });
     now.sandbox.hide('listSites', 'tags');
 
     const { targets, effects } = await fired(now, cleanup({}, '!site.tags.exists(t, t.name == "keep")'));
