@@ -350,7 +350,7 @@ test('policies are listed with schedule, last runs and next time, filtered and s
   });
   for (const [index, status] of (['succeeded', 'failed', 'succeeded', 'succeeded'] as const).entries()) {
     const run = aRun({ id: `beta.${index}`, policy: 'beta', createdAt: 1 + index });
-    await remember(world.records, run, []);
+    await remember(world.records, run, [ended('a', status)]);
     await world.records.runs.move(run, status, { at: 100 });
   }
   const names = (html: string) =>

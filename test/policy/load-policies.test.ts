@@ -132,6 +132,7 @@ test('everything that is written arrives', () => {
     retry: { attempts: 1, backoff: 'fixed', delayMs: 5000, maxDelayMs: 5000 },
     deadline: { minute: 390 },
     timeout: { targetMs: 600_000, runMs: 5_400_000 },
+    recheck: { maxAgeMs: 60_000 },
     notify: [
       { on: ['failed', 'blocked'], to: 'ops' },
       {
