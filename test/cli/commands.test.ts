@@ -198,9 +198,11 @@ describe('error messages', () => {
   });
 
   test('an unreachable API: exit 3, and no run stays active', async () => {
-    const { code, stderr } = await desk.run(['run', 'nightly-sync'], {
-      CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',
-    });
+    const there = { CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6' };
+    const move = ['accounts', 'move', 'default', '--yes'];
+    expect((await desk.run(move, there)).code).toBe(0);
+    const { code, stderr } = await desk.run(['run', 'nightly-sync'], there);
+    expect((await desk.run(move)).code).toBe(0);
     expect(code).toBe(3);
     expect(stderr).toContain('nothing listens at http://127.0.0.1:9 (connection refused)');
     const [last] = JSON.parse((await desk.run(['runs', '--json'])).stdout);

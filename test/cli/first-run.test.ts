@@ -91,7 +91,7 @@ describe('a run in which targets failed', () => {
     desk.write(
       'config/policies/impossible.yaml',
       `policies:
-  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: assignTag, params: { tag_id: "999999" }, body: { site_ids: [{ cel: site.id }] } } }
+  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: createSiteCustomWorks, body: { custom_works: [{ title: Work, performed_on: "2099-01-01" }] } } }
 `,
     ),
   );

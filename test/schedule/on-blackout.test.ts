@@ -182,7 +182,7 @@ test('editing the blackout, or where its times move, has no past', () => {
   const state = { cursor: at('2026-12-20T01:00Z'), cursorSchedule: timesKey(before) };
   const now = at('2026-12-27T12:00Z');
   expect(cursorFor(before, state, now)).toBe(state.cursor);
-  expect(cursorFor(edited, state, now)).toBe(now - 10_000);
+  expect(cursorFor(edited, state, now)).toBe(now - 15_000);
   // Without moves, the days of the blackout do not change which times there are.
   expect(timesKey(aSchedule())).toBe(timesKey(aSchedule({ blackout: [christmas] })));
 });
