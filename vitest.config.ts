@@ -9,9 +9,8 @@ export default defineConfig({
     testTimeout: 120_000,
     // Some wait at first, at night, for the half hour to strike (`clearOfTheHour`): for a minute at most.
     hookTimeout: 120_000,
-    // One more than the cores of our smallest machine, because tests also wait. With more of them they are not ready
-    // sooner: the cores are busy, and each test sees a slower machine.
-    maxWorkers: 3,
+    // Twice the cores of our smallest machine, because tests wait for half of their time.
+    maxWorkers: 4,
     // A worker loads each module once, for all of its files: loading them again for each file takes more time
     // than most tests. So a module keeps no state, except the one that `between-files.ts` clears.
     isolate: false,

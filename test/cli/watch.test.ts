@@ -14,7 +14,7 @@ beforeAll(async () => {
     'config/policies/sync.yaml',
     `policies:
   - { name: sync, job: site-sync }
-  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: assignTag, params: { tag_id: "999999" }, body: { site_ids: [{ cel: site.id }] } } }
+  - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: createSiteCustomWorks, body: { custom_works: [{ title: Work, performed_on: "2099-01-01" }] } } }
 `,
   );
   await desk.keepRedis();

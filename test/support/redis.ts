@@ -58,13 +58,15 @@ export async function startTestRedis({
   const socketPath = join(folder, 'redis.sock');
   await symlink('../redis.sock', socketPath);
   let isAsStarted = appendfsync === 'everysec';
+  let isStopped = false;
   return {
     options: { path: socketPath },
     socketPath,
     serverDir: server.dir,
-    kill() {
+    async kill() {
+      if (isStopped) return;
       isAsStarted = false;
-      return kill(server.process);
+      await kill(server.process);
     },
     async restart() {
       isAsStarted = false;
@@ -72,6 +74,9 @@ export async function startTestRedis({
       server.process = await start(server.dir, appendfsync);
     },
     async stop() {
+      // A second call must not end the server that another test uses by then.
+      if (isStopped) return;
+      isStopped = true;
       await rm(folder, { recursive: true, force: true });
       if (isAsStarted && idle.length < MAX_IDLE && (await canBeUsedAgain(server))) {
         idle.push(server);

@@ -497,7 +497,7 @@ describe('a report that is being made while the run is planned', () => {
   });
 
   test('about the same period, by another user, is sent, because nothing shows that it is a different one', async () => {
-    const now = await startAgency(['ada@one.example']);
+    const now = await startAgency(['ada@one.example'], asUsual);
     await makeReport(now, lastWeek(now), 'Short summary');
 
     const { first } = await dispatch(now);
@@ -512,7 +512,7 @@ describe('a report that is being made while the run is planned', () => {
   });
 
   test('about the same period, by another user, is left alone if subjects distinguish reports', async () => {
-    const now = await startAgency(['ada@one.example']);
+    const now = await startAgency(['ada@one.example'], asUsual);
     await makeReport(now, lastWeek(now), 'Short summary');
 
     const { reasons } = await dispatch(now, aReportPolicy({ dedupe_by: 'subject', subject: 'Care' }));
