@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
+import { keys } from '../../src/records/keys.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { systemWords } from '../../src/settings/notify-words.ts';
 import type { Settings } from '../../src/settings/settings.ts';
@@ -54,6 +55,8 @@ export async function openAgency(
   };
   const log = keptLog();
   const caretaker = await openCaretaker({ settings, log, clock });
+  // The records may be of services that had other ports: the next runs bind them to these.
+  await caretaker.redis.store.del(keys.addresses);
   const { policies, findings } = loadPolicies({ dir: policiesDir, registry: caretaker.registry, settings });
   if (findings.length > 0)
     throw new Error(findings.map(({ message, file, line }) => `${file}:${line} ${message}`).join('\n'));

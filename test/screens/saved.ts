@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { Redis } from 'ioredis';
-import { keys } from '../../src/records/keys.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 /** A key as Redis dumps it, and how long it is still kept; 0: without an end. */
@@ -36,6 +35,4 @@ export const restore = (redis: TestRedis, file: string): Promise<void> =>
   withStore(redis, async (store) => {
     const saved = deserialize(readFileSync(file)) as SavedKey[];
     for (const [key, ttl, value] of saved) await store.restore(key, ttl, value, 'REPLACE');
-    // The services have new ports: the records are bound to their addresses by the next runs.
-    await store.del(keys.addresses);
   });

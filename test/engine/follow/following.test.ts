@@ -57,7 +57,7 @@ test('a poll without a response decides nothing and is repeated', async () => {
 });
 
 test('work that takes long is polled at growing intervals', async () => {
-  world = await startWorld({ sites: 1, speedUp: 240 });
+  world = await startWorld({ sites: 1, speedUp: 100 });
   world.sandbox.site('site-0001').syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
   await until(world, () => world.sandbox.journal.countOf('showSite') > 0);
