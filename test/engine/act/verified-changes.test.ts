@@ -2,8 +2,11 @@
 import { expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
+import { siteSync } from '../../../jobs/site-sync/job.ts';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';
+import type { AnyJob } from '../../../src/job/job.ts';
+import { verifiedOperations } from '../../../src/job/verify.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
@@ -250,12 +253,11 @@ test('a value that a call takes from its target has to be the one that was plann
   );
 });
 
-test('work that does no harm reads nothing again', async () => {
-  const { world } = await withCopies();
-  before(world, 'syncSite', 1, async () => undefined);
-
-  const { run } = await outcomes(world, aPolicy({ ...oneByOne }));
-
-  expect(run.requestsByOperation).toMatchObject({ syncSite: 3 });
-  expect(run.plan?.requests).toBe(1);
+test.each([
+  { job: siteSync, options: { mode: 'all' } },
+  { job: apiCall, options: { operation: 'syncSite' } },
+  { job: apiCall, options: { operation: 'enableSiteActivityLogs', undoable: true } },
+  { job: stagingCleanup, options: { action: 'report', older_than: '14d' } },
+])('work that does no harm reads nothing again ($options)', ({ job, options }) => {
+  expect(verifiedOperations(job as AnyJob, job.options.parse(options))).toEqual([]);
 });
