@@ -7,6 +7,7 @@
  */
 import { GoneError, RejectedError } from '../../client/errors.ts';
 import { refuseIncomplete } from '../../client/pages.ts';
+import { ExpressionError } from '../../expression/expression.ts';
 import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import { isList, parentIdIn } from '../../job/candidates.ts';
 import type { AnyJob, Items } from '../../job/job.ts';
@@ -239,7 +240,7 @@ class Verifying {
     const { planning, job } = this;
     const { select } = planning.policy;
     const { subject, parent: of } = sourceOf(job, select);
-    const found = orNotShown((): string => {
+    const judged = (): string => {
       const own = { ...(of && parent ? { [of.subject]: parent.item } : {}), [subject]: item };
       const items: Items = { ...verification.relate?.(item), ...own, ...joined.partnersOf(own) };
       if (select.where !== undefined && !takesAll(planning)) {
@@ -252,6 +253,15 @@ class Verifying {
           return `select.where no longer holds: ${shownNow(reads.facts())}`;
       }
       return verification.differs(one, items) ?? '';
+    };
+    const found = orNotShown(() => {
+      try {
+        return judged();
+      } catch (error) {
+        // It has no answer any more, as when its live site has left the account: that is no reason to go on.
+        if (error instanceof ExpressionError) return error.message;
+        throw error;
+      }
     });
     return found === '' ? undefined : found;
   }
