@@ -4,6 +4,7 @@
  * For a task that makes a report, the specification shows only the site. So a running task may be about other
  * days. It is followed to its end, and then the reports of the site show what it made.
  */
+import { timeOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import { hasEnded } from '../../src/contract/resources/shared.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
@@ -45,16 +46,26 @@ const RUNNING_SINCE_MS = 24 * 3_600_000;
 const LISTED_WITHIN_MS = 3 * 60_000;
 const LOOK_AGAIN_MS = 10_000;
 
+/** A task that makes a report. `startedAt`: on our clock, and not later than it was. */
+export interface MakingTask {
+  taskId: string;
+  startedAt: number;
+}
+
 /**
  * By site: the newest task that is making a report on it, for whichever requester and days. Tasks that do not
  * show their site are ignored. Costs one request per 100 report tasks started within the last day.
  */
-export async function reportsBeingMade(reading: JobApi, now: number): Promise<Map<string, string>> {
-  const running = new Map<string, string>();
-  for await (const task of reportTasksSince(reading, now - RUNNING_SINCE_MS)) {
+export async function reportsBeingMade(reading: JobApi, now: number): Promise<Map<string, MakingTask>> {
+  const running = new Map<string, MakingTask>();
+  const oldest = now - RUNNING_SINCE_MS;
+  const { latest } = await reading.serviceTime(oldest);
+  for await (const task of reportTasksSince(reading, oldest)) {
     // A task with an unknown status counts as running.
     if (hasEnded(task.status)) continue;
-    for (const siteId of sitesOf(task)) if (!running.has(siteId)) running.set(siteId, task.id);
+    const startedAt = oldest + Math.max(0, (timeOf(task.created_at)?.earliest ?? latest) - latest);
+    for (const siteId of sitesOf(task))
+      if (!running.has(siteId)) running.set(siteId, { taskId: task.id, startedAt });
   }
   return running;
 }
@@ -102,7 +113,7 @@ export async function requestReport(acting: Making, state: Step<'make'>): Promis
       template_id: state.templateId,
     };
     const { task } = await api.createReport({ body: { report: order } });
-    return followTask(state, task.id, now, 'ours');
+    return followTask(state, task.id, { whose: 'ours', since: now });
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected || !/snapshot/i.test(`${rejected.code} ${rejected.message}`)) throw error;
@@ -110,14 +121,14 @@ export async function requestReport(acting: Making, state: Step<'make'>): Promis
   }
 }
 
+/** `since`: the report that the task makes is not older. `now`: from when the task is followed. */
 function followTask(
   { step: _, ...mailing }: Mailing & { step: string },
   taskId: string,
-  since: number,
-  whose: Step<'find'>['whose'],
+  { whose, since, now = since }: Pick<Step<'find'>, 'whose' | 'since'> & { now?: number },
 ): Extract<Answer<State>, { is: 'following' }> {
   const adopted = whose === "somebody's" ? ({ adopted: true } as const) : {};
-  const watch = { kind: 'task', taskId, since, ...adopted } as const;
+  const watch = { kind: 'task', taskId, since: now, ...adopted } as const;
   return { is: 'following', watch, next: { ...mailing, step: 'find', since, whose } };
 }
 
@@ -178,7 +189,7 @@ async function findUnfinishedWork(
   const tasks: Task[] = [];
   for await (const task of reportTasksSince(acting, at)) if (!hasEnded(task.status)) tasks.push(task);
   const ours = tasks.find((task) => sitesOf(task).includes(acting.target.id));
-  if (ours) return followTask(state, ours.id, acting.now, "somebody's");
+  if (ours) return followTask(state, ours.id, { whose: "somebody's", since: at, now: acting.now });
   return tasks.some((task) => sitesOf(task).length === 0) ? waitForUnknownTask(acting) : undefined;
 }
 
@@ -189,9 +200,12 @@ const waitForUnknownTask = ({ now }: Making): Answer<State> & { is: 'waiting' } 
   until: now + LOOK_AGAIN_MS,
 });
 
-/** Waits for a task that was making a report on the site when the run was planned. */
-export const awaitTask = ({ now }: Making, { taskId, ...state }: Step<'await'>): Answer<State> =>
-  followTask(state, taskId, now, "somebody's");
+/**
+ * Waits for a task that was making a report on the site when the run was planned. It can have ended since, so its
+ * report is one from its start on.
+ */
+export const awaitTask = ({ now }: Making, { task, ...state }: Step<'await'>): Answer<State> =>
+  followTask(state, task.taskId, { whose: "somebody's", since: task.startedAt, now });
 
 /** Finds the report that a task made. Requests it if the task was about other days. */
 export async function findReport(acting: Making, state: Step<'find'>): Promise<Answer<State>> {
@@ -327,7 +341,7 @@ export async function adoptReport(
   const running = tasks.filter(({ status }) => !hasEnded(status));
   for (const task of running)
     if (sitesOf(task).includes(target.id) && (await effects.claim('createReport', task.id)))
-      return followTask(state, task.id, intent.at, 'perhaps ours');
+      return followTask(state, task.id, { whose: 'perhaps ours', since: intent.at });
   if (running.length > 0) return waitForUnknownTask(acting);
   const made = tasks.some(({ status }) => status === 'completed');
   if (!made || now >= intent.at + LISTED_WITHIN_MS) return { is: 'absent' };

@@ -20,6 +20,7 @@ import {
   adoptReport,
   awaitTask,
   findReport,
+  type MakingTask,
   periodIn,
   reportsBeingMade,
   requestReport,
@@ -119,7 +120,7 @@ interface Prepared {
   /** By report: the scope that it was made for, according to our records. */
   scopes: Map<string, string>;
   /** By site: the task that is making a report on it. */
-  making: Map<string, string>;
+  making: Map<string, MakingTask>;
 }
 
 export const reportDispatch = defineJob({
@@ -199,10 +200,10 @@ export const reportDispatch = defineJob({
       };
     // The step `find` decides later whether the report is ours: a run that requested it may not have found it yet.
     if (ready) return { is: 'target', state: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
-    const taskId = prepared.making.get(site.id);
+    const task = prepared.making.get(site.id);
     return {
       is: 'target',
-      state: taskId === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', taskId },
+      state: task === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', task },
     };
   },
 

@@ -31,7 +31,11 @@ const mailing = {
 const made = z.object({ id: z.string(), madeAt: z.number() });
 export const State = z.discriminatedUnion('step', [
   z.object({ step: z.literal('make'), ...mailing }),
-  z.object({ step: z.literal('await'), ...mailing, taskId: z.string() }),
+  z.object({
+    step: z.literal('await'),
+    ...mailing,
+    task: z.object({ taskId: z.string(), startedAt: z.number() }),
+  }),
   z.object({
     step: z.literal('find'),
     ...mailing,
