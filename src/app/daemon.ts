@@ -78,7 +78,7 @@ export async function startDaemon(options: {
   });
   void keepVersions(watcher.policies());
   const noteSettings = settingsChangesTo(audit, settings);
-  const moved = openMovedAccounts({ records, settings, log });
+  const moved = openMovedAccounts({ records, settings, clock, log });
   const agreement = openPolicyAgreement({
     watcher: { policies: () => moved.without(watcher.policies()), changedAt: watcher.changedAt },
     fires,
@@ -89,7 +89,7 @@ export async function startDaemon(options: {
   });
   const keepAll = lastPoliciesTo(records, watcher, agreement);
   // What a process with another service has read says nothing about the policies of the right one.
-  const keepLast = async () => (moved.sentences().length > 0 ? undefined : keepAll());
+  const keepLast = async () => (moved.found().length > 0 ? undefined : keepAll());
   const vitals = openVitals();
   const state = { caretaker, given, watcher, moved, agreement, keepLast, vitals, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
@@ -179,7 +179,7 @@ export async function startDaemon(options: {
         roles: given,
         waiting,
         differences: agreement.differences,
-        moved: moved.sentences,
+        moved: moved.found,
         troubles: watch.troubles,
         facts: watch.facts,
         vitals: vitals.read,

@@ -1,7 +1,7 @@
 /** The state of the daemon for its dashboard: its roles and whether they run, its policies and its accounts. */
 
 import { openBudget } from '../budget/budget.ts';
-import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
+import type { AccountView, BrokenFile, DashboardOptions, Health } from '../dashboard/options.ts';
 import { receiverViews } from '../notify/receiver-view.ts';
 import { sendTest } from '../notify/send-test.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
@@ -44,8 +44,8 @@ export function overview(
     waiting: () => readonly string[];
     /** The differences between the policies of the daemons. */
     differences: () => readonly string[];
-    /** The accounts whose records belong to another service, a sentence each. */
-    moved: () => readonly string[];
+    /** The accounts whose records belong to another service. */
+    moved: () => Health['moved'];
     /** The problems of a Redis that answers. */
     troubles: () => readonly RedisTrouble[];
     facts: () => readonly RedisFacts[];

@@ -41,8 +41,8 @@ export interface Health {
   brokenFiles: readonly BrokenFile[];
   /** Differences between the policies of the daemons on this Redis, a sentence each. */
   differences: readonly string[];
-  /** Accounts whose records belong to another service than the one in the configuration, a sentence each. */
-  moved: readonly string[];
+  /** Accounts whose records belong to another service than the one in the configuration, with a sentence. */
+  moved: readonly { account: string; sentence: string }[];
   /**
    * Problems of a Redis that answers: a sentence without its full stop, whether the problem stops all work, and
    * whether Redis refuses to write.

@@ -14,6 +14,14 @@ export interface SystemResult {
   changes: Following['changes'];
 }
 
+/** Of what of an account the end of a problem ends a problem. */
+const subjects: Partial<Record<SystemNotice['event'], string>> = {
+  'budget-cannot-fit': 'budget',
+  'budget-fits': 'budget',
+  'account-moved': 'address',
+  'account-matches': 'address',
+};
+
 /** Who is notified of it, and what they then know. */
 export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice): Promise<SystemResult> {
   const { records, receivers } = deps;
@@ -41,8 +49,8 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
     const known = await records.problems.ofPolicy(policy);
     return { ...base, ...newTo(known, 'missed', asked, deps, at) };
   }
-  const isAboutBudget = event === 'budget-cannot-fit' || event === 'budget-fits';
-  const about = isAboutBudget && account !== undefined ? { about: `budget ${account}` } : {};
+  const subject = subjects[event];
+  const about = subject !== undefined && account !== undefined ? { about: `${subject} ${account}` } : {};
   return { ...base, to: asked, changes: [], ...about };
 }
 

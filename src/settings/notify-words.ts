@@ -24,6 +24,9 @@ export const runWords = [
 export const systemEvents = {
   'account-blocked': 'an account refuses access, so that its runs wait',
   'account-back': 'an account accepts requests again',
+  'account-moved':
+    'the records of an account belong to another address than that of a process, which does nothing for the account',
+  'account-matches': 'the records of an account belong to the address of every process again',
   'policy-file-broken':
     'a policy file or the whole policies folder cannot be read or is empty; the last valid version stays active',
   'policy-file-fixed': 'a policy file that was broken can be read again',

@@ -54,10 +54,15 @@ test('the forecast is based on the cost of past runs', async () => {
   expect(daily.requests_a_run).toBeGreaterThan(10);
 });
 
-test('it warns of a policy that needs more requests than the account has', async () => {
+test('with another address it shows nothing of the account; there it warns of a policy that needs more than it has', async () => {
   await sandbox.stop();
   sandbox = await startSandbox({ sites: 400, seed: 1, speed: 60, rateLimit: 100, token: 't' });
   const there = { CARETAKER_BASE_URL: sandbox.url };
+  const refused = await desk.run(['budget'], there);
+  expect(refused.code).toBe(2);
+  expect(refused.stdout).toBe('');
+  expect(refused.stderr).toContain('[ACCOUNT_MOVED]');
+
   await desk.run(['accounts', 'move', 'default', '--yes'], there);
   const { stdout } = await desk.run(['budget'], there);
 

@@ -97,6 +97,7 @@ test('a policy whose schedule is disabled shows no next time on any page', async
 test('the overview shows everything that blocks runs', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [aBrokenFile];
+  world.health.moved = [{ account: 'default', sentence: 'The records belong to https://a.example.' }];
   world.health.waiting = ['scheduler'];
   world.health.differences = ['the policy nightly-sync differs between daemons: no scheduler has it'];
   await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
@@ -109,6 +110,9 @@ test('the overview shows everything that blocks runs', async () => {
   expect(text).toContain(
     'policies/a.yaml has an error; active as before: nightly-sync (read 1970-01-01 00:00 UTC ).',
   );
+  // On every page, and under Needs attention.
+  expect(text.split('The records belong to https://a.example.')).toHaveLength(3);
+  expect(text).toMatch(/Needs attention .* another address default The records belong/);
   expect(text).toContain('The scheduler of this process is not running.');
   expect(text).toContain('The policy nightly-sync differs between daemons: no scheduler has it.');
 });

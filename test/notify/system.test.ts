@@ -2,11 +2,13 @@
 import { mkdtempSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FIXED_AFTER_MS, noteBrokenFiles } from '../../src/app/file-alerts.ts';
+import { openMovedAccounts } from '../../src/app/moved-accounts.ts';
 import { watchSystem } from '../../src/notify/system-watch.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { KeptPolicy } from '../../src/records/presence-store.ts';
 import { systemWords } from '../../src/settings/notify-words.ts';
 import type { Diagnostic } from '../../src/yaml/diagnostic.ts';
+import { keptLog } from '../support/quiet.ts';
 import { startReceiver } from './receiver.ts';
 import { activeRun, aWorld, endRun, letterOf, NOON, telling, toldTo, webhooks } from './world.ts';
 
@@ -120,6 +122,36 @@ test.each([
   await noteBrokenFiles(world.records, watcher, world.clock.now());
   await world.notifier.deliverDue();
   expect(letterOf(ops).data.text).toContain(`It is broken. ${expected}`);
+});
+
+test('an account with another address is told once, and when no process has seen it for a while', async () => {
+  const { ops, world, other } = await twoProcesses();
+  const { records, clock } = world;
+  await records.accounts.supervise(
+    { account: 'default', address: 'https://a.example' },
+    { name: 'lease', owner: 'x', ttlMs: 1 },
+  );
+  const processWith = (baseUrl: string) =>
+    openMovedAccounts({
+      ...{ records, clock, log: keptLog() },
+      settings: { accounts: { default: { name: 'default', baseUrl } } },
+    });
+  const [right, wrong, also] = ['https://a.example/', 'https://b.example', 'https://b.example'].map(
+    processWith,
+  );
+  for (const one of [wrong, right, also]) await one?.look();
+  await world.notifier.deliverDue();
+  await other.queues.close();
+  expect(toldTo(ops)).toEqual(['system.account-moved']);
+  expect(letterOf(ops).data.text).toContain(
+    'belong to https://a.example, but the configuration has https://b',
+  );
+
+  await clock.advance(30_000);
+  await right?.look();
+  await right?.look();
+  await world.notifier.deliverDue();
+  expect(toldTo(ops)).toEqual(['system.account-moved', 'system.account-matches']);
 });
 
 test('missed times are told once, with how many', async () => {

@@ -1,3 +1,4 @@
+import { AccountMovedError, serviceAddress } from '../../contract/service-address.ts';
 import { type BudgetReport, budgetReport } from '../../control/budget-report.ts';
 import { forecast, statesIn } from '../../control/forecast.ts';
 import { estimateRunCost, fromPastRuns } from '../../control/run-cost.ts';
@@ -5,7 +6,7 @@ import { pastCost } from '../../engine/plan/cost.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type GlobalOptions, policiesOf, printFindings, settingsOf, withCaretaker } from '../context.ts';
-import { exit } from '../exit.ts';
+import { exit, explain } from '../exit.ts';
 import { showBudgets } from '../output/show-budget.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -21,9 +22,17 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
   const complete = Object.values(settings.accounts).filter(({ baseUrl, token }) => baseUrl && token);
   if (complete.length === 0)
     terminal.message('No account has both a base URL and a token. "caretaker doctor" shows what is missing.');
+  let code: number = exit.ok;
   const shown = await withCaretaker(terminal, options, settings, async (caretaker) => {
     const all: BudgetReport[] = [];
-    for (const { name } of complete) {
+    for (const { name, baseUrl = '' } of complete) {
+      const address = serviceAddress(baseUrl);
+      const bound = await caretaker.records.accounts.addressOf(name);
+      // What was spent at another service says nothing about this one.
+      if (bound !== undefined && bound !== address) {
+        code = explain(new AccountMovedError(name, address, bound), terminal);
+        continue;
+      }
       const { client, budget: own } = caretaker.link(name);
       const unasked = (await own.usage()).window
         ? undefined
@@ -50,5 +59,5 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
     return all;
   });
   await showBudgets(shown, terminal, options);
-  return exit.ok;
+  return code;
 }

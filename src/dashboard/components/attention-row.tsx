@@ -12,7 +12,7 @@ interface AttentionRowProps {
   why: Child;
   /** The whole text of why, on hover. */
   wholeWhy: string;
-  since: number | undefined;
+  since?: number | undefined;
   /** How many runs in a row. */
   streak?: string | undefined;
   action: Child;

@@ -17,7 +17,7 @@ export async function sendReady(c: Exchange, { health }: DashboardContext): Prom
     ...waiting.map((role) => `the ${role} is not running`),
   ];
   const toLookAt = [
-    ...moved,
+    ...moved.map(({ sentence }) => sentence),
     ...differences,
     ...troubles.filter(({ stops }) => !stops).map(({ message }) => message),
     ...brokenFiles.map((file) => brokenSentence(file).replace(/\.$/, '')),

@@ -67,6 +67,8 @@ const ItemRow = ({ item, now }: { item: Item; now: number }) => {
       return <FailedRow item={item} now={now} />;
     case 'approval':
       return <ApprovalRow item={item} now={now} />;
+    case 'moved-account':
+      return <MovedAccountRow item={item} now={now} />;
     case 'broken-file':
       return <BrokenFileRow item={item} now={now} />;
     case 'findings':
@@ -180,6 +182,33 @@ const ApprovalRow = ({
   );
 };
 
+const MovedAccountRow = ({
+  item: { account, sentence },
+  now,
+}: {
+  item: Extract<Item, { is: 'moved-account' }>;
+  now: number;
+}) => (
+  <AttentionRow
+    name={`moved ${account}`}
+    what={
+      <span class="badge is-error">
+        <Icon name="circle-x" /> another address
+      </span>
+    }
+    policy={account}
+    whole={account}
+    why={<span class="dim">{sentence}</span>}
+    wholeWhy={sentence}
+    action={
+      <button type="button" class="action" popovertarget="notices">
+        Look<span class="unseen"> at the account {account}</span>
+      </button>
+    }
+    now={now}
+  />
+);
+
 const BrokenFileRow = ({
   item: { file },
   now,
@@ -275,6 +304,8 @@ const ItemLine = ({ item }: { item: Item }) => {
           <a href={runPath(item.run.id)}>{item.run.policy}</a>: approval
         </>
       );
+    case 'moved-account':
+      return <>{item.account}: another address</>;
     case 'broken-file':
       return <>{item.file.file}: errors</>;
     case 'findings':

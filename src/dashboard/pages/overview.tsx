@@ -32,13 +32,13 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
   const { reader } = shown;
   const now = context.clock.now();
   const policies = shown.policies();
-  const [day, states, { brokenFiles }] = await Promise.all([
+  const [day, states, { brokenFiles, moved }] = await Promise.all([
     readLastDay(reader, now),
     reader.policyStates(policies),
     shown.health(),
   ]);
   const [items, ahead, budgets] = await Promise.all([
-    readAttention(reader, { day, policies, states, brokenFiles, now }),
+    readAttention(reader, { day, policies, states, brokenFiles, moved, now }),
     readAhead(reader, policies, states, { now, ms: DAY_MS }),
     readBudgets(shown, 'hour'),
   ]);

@@ -11,7 +11,7 @@ import { isFinal } from '../../run/moves.ts';
 import type { Reason } from '../../run/reasons.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import type { Run, RunStatus } from '../../run/run.ts';
-import type { BrokenFile } from '../options.ts';
+import type { BrokenFile, Health } from '../options.ts';
 import type { Day } from './last-day.ts';
 import type { Reader } from './reader.ts';
 
@@ -48,6 +48,7 @@ export interface FailedItem {
 export type Item =
   | FailedItem
   | { is: 'approval'; run: Run; since: number | undefined }
+  | { is: 'moved-account'; account: string; sentence: string }
   | { is: 'broken-file'; file: BrokenFile }
   | { is: 'findings'; group: CountedGroup }
   | { is: 'paused'; policy: Policy; pause: Pause };
@@ -57,12 +58,13 @@ interface Sources {
   policies: readonly Policy[];
   states: ReadonlyMap<string, PolicyState>;
   brokenFiles: readonly BrokenFile[];
+  moved: Health['moved'];
   now: number;
 }
 
 /** What only a person can decide or repair first, then what failed, most targets first, then open findings. */
 export async function readAttention(reader: Reader, sources: Sources): Promise<Item[]> {
-  const { day, policies, states, brokenFiles, now } = sources;
+  const { day, policies, states, brokenFiles, moved, now } = sources;
   const [failed, findings] = await Promise.all([
     withDetails(reader, failedItems(day), states),
     seriousFindings(reader, policies),
@@ -76,6 +78,7 @@ export async function readAttention(reader: Reader, sources: Sources): Promise<I
   });
   return [
     ...approvals,
+    ...moved.map((one): Item => ({ is: 'moved-account', ...one })),
     ...brokenFiles.map((file): Item => ({ is: 'broken-file', file })),
     ...failed.filter(({ details }) => !details?.recovered),
     ...findings,

@@ -103,14 +103,14 @@ function scopeOf(principal: Principal, policies: () => readonly Policy[]): Scope
   return { run, policy, account, wholeAccount, ...(isByName ? { names } : {}) };
 }
 
-/** Names of others are left out: broken files with policies of others, differences between daemons, and accounts. */
+/** Names of others are left out: broken files with policies of others, other accounts, differences between daemons. */
 const healthIn = (health: Health, scope: Scope): Health => ({
   ...health,
   brokenFiles: health.brokenFiles.filter(
     ({ active }) => active.length > 0 && active.every((name) => scope.policy(name)),
   ),
   differences: [],
-  moved: [],
+  moved: health.moved.filter(({ account }) => scope.wholeAccount(account)),
 });
 
 function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock']): Reader {

@@ -81,7 +81,7 @@ export function alertsOf(status: SystemStatus): Alert[] {
     ...health.waiting.map(
       (role): Alert => ({ is: 'blocked', sentence: `The ${role} of this process is not running.` }),
     ),
-    ...health.moved.map((sentence): Alert => ({ is: 'blocked', sentence })),
+    ...health.moved.map(({ sentence }): Alert => ({ is: 'blocked', sentence })),
     ...differing(health.differences),
     ...health.brokenFiles.map(
       (file): Alert => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),

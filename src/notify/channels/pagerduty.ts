@@ -10,13 +10,15 @@ import { severityOf, textOf, titleOf } from '../wording.ts';
 
 const MAX_SUMMARY = 1_024;
 
-/** One incident for the runs of a policy, one for its findings, one for an account that refuses access, and one for its budget. */
+/** One incident for the runs of a policy, one for its findings, and one each for an account's access, budget and address. */
 function problemOf({ id, event, account, policy, message }: NewDelivery): { key: string; isOver: boolean } {
   // Whether its runs wait is a problem of the account, whichever run reports it.
   if (account !== undefined && /^(run\.blocked|system\.account-(blocked|back))$/.test(event))
     return { key: `caretaker/${account}`.slice(0, 255), isOver: event === 'system.account-back' };
   if (account !== undefined && /^system\.budget-/.test(event))
     return { key: `caretaker/${account}/budget`.slice(0, 255), isOver: event === 'system.budget-fits' };
+  if (account !== undefined && /^system\.account-(moved|matches)$/.test(event))
+    return { key: `caretaker/${account}/address`.slice(0, 255), isOver: event === 'system.account-matches' };
   if (policy === undefined) return { key: id, isOver: false };
   const { findings } = message as { findings?: { open?: number } };
   const isAboutFindings = event === 'policy.findings' || event === 'policy.recovered';
