@@ -92,8 +92,8 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   if (!('value' in read) || findings.length > 0)
     throw new InvalidFilesError(inOrder(withoutRepetitions(findings)));
   const { unset } = isOwn(['accounts']) ? ownFilled : builtInFilled;
-  const warnings = [...ownFilled.literals, ...plainHttp(read.value)].map(([path, remark]) =>
-    own.finding(path, remark),
+  const warnings = [...ownFilled.unsetOwn, ...ownFilled.literals, ...plainHttp(read.value)].map(
+    ([path, remark]) => own.finding(path, remark),
   );
   const exposed = exposedEnv(projectOf(file));
   return deepFreeze({
@@ -161,6 +161,8 @@ interface FilledFile {
   findings: Diagnostic[];
   /** Variables that are unset or empty, by the path of the base URL or token that uses them. */
   unset: Record<string, string>;
+  /** A warning for those of them that no newcomer has to set. */
+  unsetOwn: [Path, Remark][];
   /** The paths of values that have a variable. */
   filled: ReadonlySet<string>;
   /** Secrets that are written in the file itself. */
@@ -175,6 +177,7 @@ function fill(file: YamlFile, environment: Environment): FilledFile {
   const unset: Record<string, string> = {};
   const withVariable = new Set<string>();
   const literals: [Path, Remark][] = [];
+  const unsetOwn: [Path, Remark][] = [];
   const value = file.value((scalar, path) => {
     if (typeof scalar !== 'string') return scalar;
     const filled = fillVariables(scalar, environment);
@@ -186,17 +189,30 @@ function fill(file: YamlFile, environment: Environment): FilledFile {
       findings.push(...filled.missing.map((variable) => file.finding(path, missingVariable(variable))));
     } else if (!filled.value && filled.names[0] !== undefined) {
       unset[path.join('.')] = filled.names[0];
+      const remark = unsetVariable(filled.names[0], String(path[1]));
+      if (remark) unsetOwn.push([path, remark]);
     }
     return filled.value;
   });
   // A file in which everything is commented out is valid.
-  const found = { findings, unset, literals, filled: withVariable };
+  const found = { findings, unset, unsetOwn, literals, filled: withVariable };
   if (value === null || value === undefined) return { value: {}, ...found };
   if (typeof value === 'object' && !Array.isArray(value)) {
     return { value: value as Record<string, unknown>, ...found };
   }
   throw new InvalidFilesError([file.finding([], { message: 'The file must be a map of keys and values.' })]);
 }
+
+/** Those of the shipped configuration. Without them, everything but an account can be used. */
+const ofNewcomers = ['CARETAKER_BASE_URL', 'CARETAKER_API_TOKEN'];
+
+const unsetVariable = (variable: string, account: string): Remark | undefined =>
+  ofNewcomers.includes(variable)
+    ? undefined
+    : {
+        message: `The environment variable ${variable} is not set, so nothing can be done for the account "${account}".`,
+        suggestion: 'set it in the environment or in .env',
+      };
 
 const missingVariable = (variable: string) => ({
   message: `The environment variable ${variable} is not set.`,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { asWritten } from '../../src/policy/as-written.ts';
+import { jobOf } from '../../src/policy/job-of.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { folderWith } from '../settings/folder.ts';
@@ -20,6 +21,18 @@ test('the policies we ship are right, and the nightly sync looks at every site',
     filters: {},
     sort: 'last_sync_at,asc',
   });
+});
+
+test('a policy we ship runs on schedule only if it changes nothing', async () => {
+  const registry = await loadJobs();
+  const { policies } = loadPolicies({ dir: 'config/policies', registry });
+
+  for (const policy of policies) {
+    const changes = jobOf(registry, policy)?.changes?.(policy.options);
+    expect({ name: policy.name, disabled: policy.schedule?.disabled === true }).toEqual({
+      ...{ name: policy.name, disabled: changes?.length !== 0 },
+    });
+  }
 });
 
 test('each policy we ship, shown with every default filled in, is read as the same policy again', async () => {

@@ -109,10 +109,15 @@ test('a missing key has its default', () => {
   expect(settings.accounts['default']?.token).toBe('sesame-open');
 });
 
-test('an account without base URL and token is not an error', () => {
-  expect(load('accounts: { default: { base_url: ${A}, token: ${B} } }\n').accounts['default']).toMatchObject({
-    unset: { baseUrl: 'A', token: 'B' },
-  });
+test('an account without base URL and token is not an error; a variable of its own that is not set is a warning', () => {
+  const { accounts, warnings } = load(
+    'accounts: { default: { base_url: ${CARETAKER_BASE_URL}, token: ${B} } }\n',
+  );
+  expect(accounts['default']).toMatchObject({ unset: { baseUrl: 'CARETAKER_BASE_URL', token: 'B' } });
+  expect(warnings.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+    '1:64 The environment variable B is not set, so nothing can be done for the account "default".',
+  ]);
+  expect(load('accounts: { default: { token: ${B} } }\n', { B: 'sesame-open' }).warnings).toEqual([]);
 });
 
 test('a missing variable is reported with its position, and a default replaces a missing or empty one', () => {

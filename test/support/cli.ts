@@ -1,7 +1,7 @@
 /** The command line in a folder of its own, against a sandbox: in this process, or as a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -137,10 +137,15 @@ function startHere(args: string[], io: TestIo, folder: string): Started {
   return { ended, line, printed: io.printed, signal: (name) => void io.emit(name) };
 }
 
-/** A folder with the shipped configuration. */
+/** A folder with the shipped configuration, in which every policy is switched on. */
 export function openDesk(environment: Record<string, string>): Desk {
   const folder = mkdtempSync(join(tmpdir(), 'caretaker-desk-'));
   cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
+  const policies = join(folder, 'config/policies');
+  for (const file of readdirSync(policies)) {
+    const text = readFileSync(join(policies, file), 'utf8');
+    writeFileSync(join(policies, file), text.replace(/^ +enabled: false .*\n/m, ''));
+  }
   const running = new Set<Started>();
   let redis: TestRedis | undefined;
   let kept: OpenRecords | undefined;

@@ -6,10 +6,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
-import { loadJobs } from '../../app/jobs.ts';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
-import { jobOf } from '../../policy/job-of.ts';
-import { loadPolicies } from '../../policy/load-policies.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { projectReadme } from '../project-readme.ts';
@@ -33,9 +30,8 @@ export async function init(terminal: Terminal): Promise<number> {
     .filter((file) => file.endsWith('.yaml') && !file.split(sep).includes('examples'))
     .filter((file) => !hasPolicies || dirname(file) === '.')
     .sort();
-  const off = await changing();
   try {
-    for (const file of files) data(copied(file, folder, off.has(file)));
+    for (const file of files) data(copied(file, folder));
     if (hasPolicies) data('kept     config/policies (already exists; nothing is added to it)');
     for (const { file, isWritten } of await writeSchemas(join(folder, 'config/schemas')))
       data(
@@ -53,36 +49,21 @@ export async function init(terminal: Terminal): Promise<number> {
   );
   message('  caretaker doctor               # checks the configuration, Redis and the API');
   message('  caretaker plan nightly-sync    # shows what the policy would do; changes nothing');
-  if (off.size > 0 && !hasPolicies)
+  if (!hasPolicies)
     message(
       '\nPolicies that change anything are switched off: delete the line "enabled: false" of a policy when it does what you want.',
     );
   return exit.ok;
 }
 
-const SWITCHED_OFF =
-  '      enabled: false # delete this line to switch the policy on; until then only "caretaker run" runs it\n';
-
-/** `isOff`: its policies do not run on schedule. */
-function copied(file: string, folder: string, isOff: boolean): string {
+function copied(file: string, folder: string): string {
   const name = join('config', file);
   const target = join(folder, name);
   if (existsSync(target)) return `kept     ${name} (already exists)`;
   const text = readFileSync(join(shipped, file), 'utf8');
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, isOff ? text.replace(/^ {4}schedule:\n/gm, `$&${SWITCHED_OFF}`) : text, {
-    flag: 'wx',
-  });
-  return `written  ${name}${isOff ? ' (switched off: delete its line "enabled: false" to switch it on)' : ''}`;
-}
-
-/** The shipped policy files, relative to `config/`, whose policies change anything in the account. */
-async function changing(): Promise<ReadonlySet<string>> {
-  const registry = await loadJobs();
-  const { policies } = loadPolicies({ dir: join(shipped, 'policies'), registry });
-  const harmless = (policy: (typeof policies)[number]) =>
-    jobOf(registry, policy)?.changes?.(policy.options).length === 0;
-  return new Set(policies.flatMap((one) => (harmless(one) ? [] : relative(shipped, one.file))));
+  writeFileSync(target, text, { flag: 'wx' });
+  return `written  ${name}${/^ +enabled: false/m.test(text) ? ' (switched off: delete its line "enabled: false" to switch it on)' : ''}`;
 }
 
 function readmeIn(folder: string): string {
