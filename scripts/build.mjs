@@ -2,10 +2,11 @@
  * Keeps `dist/` the build of the current source: a bundle of our code and most packages, made by esbuild.
  *
  * A build is a folder named by a hash of its content, and `dist/current.json` names the current one. It is replaced by
- * a rename, so no process starts from half a build. It also has a fingerprint of every source file's name, time and
- * size, so that checking it takes a few milliseconds. A process that runs from an older folder keeps it: see `useBuild`.
+ * a rename, so no process starts from half a build. It also has the name, time and size of every source file, so that
+ * checking it takes a few milliseconds. A process that runs from an older folder keeps it: see `useBuild`.
+ *
+ * Every command in a checkout begins here, so what only a build needs is loaded by one.
  */
-import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -19,7 +20,6 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import process, { argv, pid } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -72,7 +72,7 @@ export async function ensureBuild({
   }
 }
 
-/** Identifies a state of the source. Takes a few milliseconds, since every command in a checkout does it. */
+/** Shows a state of the source, in lines. Takes a few milliseconds, since every command in a checkout does it. */
 export function fingerprintOf(root, names = sources) {
   const lines = [];
   const add = (path) => {
@@ -87,7 +87,7 @@ export function fingerprintOf(root, names = sources) {
     }
   };
   for (const name of names) add(name);
-  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
+  return lines.sort().join('\n');
 }
 
 /** The folder and the fingerprint of the current build, if there is one. */
@@ -108,12 +108,12 @@ export function currentBuild(dist) {
  * @returns the folder of the build
  */
 export function writeBuild(dist, files, fingerprint) {
-  const hash = createHash('sha256');
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   for (const { path, contents } of files) hash.update(`${path}\0${contents.length}\0`).update(contents);
   const folder = hash.digest('hex').slice(0, 16);
   const target = join(dist, folder);
   const before = currentBuild(dist);
-  const fresh = join(dist, `new-${pid}-${Date.now()}`);
+  const fresh = join(dist, `new-${process.pid}-${Date.now()}`);
   for (const { path, contents } of files) {
     mkdirSync(dirname(join(fresh, path)), { recursive: true });
     writeFileSync(join(fresh, path), contents);
@@ -138,7 +138,7 @@ export function writeBuild(dist, files, fingerprint) {
  */
 export function useBuild(folder) {
   const notes = join(dirname(folder), '.users');
-  const note = join(notes, [basename(folder), pid, hostname()].join('.'));
+  const note = join(notes, [basename(folder), process.pid, hostname()].join('.'));
   try {
     mkdirSync(notes, { recursive: true });
     writeFileSync(note, '');
@@ -183,7 +183,7 @@ function isRunning(id) {
   }
 }
 
-if (argv[1] !== undefined && import.meta.url === pathToFileURL(argv[1]).href) {
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const build = await ensureBuild();
   if (!build.ok) {
     process.stdout.write(`${build.why}\n${build.output}`);

@@ -6,7 +6,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, extname, join, relative } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { buildSync, build as esbuild, formatMessagesSync } from 'esbuild';
 
 /** Packages that read files of their own, or whose binary code is optional. Node loads them from `node_modules`. */
@@ -29,6 +29,16 @@ const withoutOtherBackends = {
     const unused =
       /\/bullmq\/dist\/cjs\/(postgres\/|classes\/(valkey-glide|bun-redis))|\/(cron-parser|luxon)\//;
     build.onLoad({ filter: unused }, () => ({ contents: 'module.exports = {}' }));
+  },
+};
+
+/** commander loads what starts subcommands that are programs of their own, which we do not have. */
+const withoutPrograms = {
+  name: 'without the subcommands of commander that are programs',
+  setup(build) {
+    build.onLoad({ filter: /\/commander\/lib\/command\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace("require('node:child_process')", '{}'),
+    }));
   },
 };
 
@@ -111,12 +121,10 @@ export async function bundleModules(root, entries, wanted = []) {
     logLevel: 'silent',
   };
   try {
-    const { packages, plugin } = requiredPackages(root);
-    const plugins = [withoutLocales, withNames, plugin];
-    if (wanted.length > 0) {
-      const { metafile } = await esbuild({ ...options, packages: 'external' });
-      plugins.push(keepTogether(root, metafile.inputs, wanted));
-    }
+    const { packages, changed } = requiredPackages(root);
+    const { metafile: known } = await esbuild({ ...options, packages: 'external' });
+    const added = wanted.length > 0 ? keptTogether(root, known.inputs, wanted) : new Map();
+    const plugins = [withoutLocales, withoutPrograms, withNames, withChanges(changed, added)];
     const { outputFiles, metafile } = await esbuild({
       ...options,
       external,
@@ -140,7 +148,8 @@ export async function bundleModules(root, entries, wanted = []) {
 }
 
 /**
- * The packages that our code loads with `require` when they are first used, and a plugin that lets it load their bundles.
+ * The packages that our code loads with `require` when they are first used, and our modules that do, changed to load
+ * their bundles.
  */
 function requiredPackages(root) {
   const call = /(\brequire|\bload|createRequire\(import\.meta\.url\))\('([\w@/-]+)'\)/g;
@@ -157,20 +166,20 @@ function requiredPackages(root) {
     });
     changed.set(join(root, 'src', name), contents);
   }
-  const filter = new RegExp(
-    `(${[...changed.keys()].map((path) => basename(path, '.ts')).join('|') || '^$'})\\.ts$`,
-  );
-  const plugin = {
-    name: 'packages in the bundle',
-    setup(build) {
-      build.onLoad({ filter }, ({ path }) => {
-        const contents = changed.get(path);
-        return contents === undefined ? undefined : { contents, loader: 'ts' };
-      });
-    },
-  };
-  return { packages: [...packages], plugin };
+  return { packages: [...packages], changed };
 }
+
+/** Lets esbuild see other contents of our modules: `changed` by path, and after these what is in `added`. */
+const withChanges = (changed, added) => ({
+  name: 'changed modules',
+  setup(build) {
+    build.onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
+      if (!changed.has(path) && !added.has(path)) return undefined;
+      const contents = (changed.get(path) ?? readFileSync(path, 'utf8')) + (added.get(path) ?? '');
+      return { contents, loader: extname(path).slice(1) };
+    });
+  },
+});
 
 /** One file, since `require` of a module fails while another import of the same module is under way. */
 async function bundlePackage(root, name) {
@@ -191,8 +200,8 @@ async function bundlePackage(root, name) {
   return { path: `packages/${name}.cjs`, contents: outputFiles[0].contents };
 }
 
-/** Lets each module that is loaded by `import()` import the parts that it needs, as a whole. */
-function keepTogether(root, inputs, wanted) {
+/** For each module that is loaded by `import()`: imports of the parts that it needs, as a whole. */
+function keptTogether(root, inputs, wanted) {
   const importsOf = (path, kind) =>
     (inputs[path]?.imports ?? [])
       .filter((one) => !one.external && (one.kind === 'dynamic-import') === (kind === 'dynamic'))
@@ -220,22 +229,13 @@ function keepTogether(root, inputs, wanted) {
     const own = all.findIndex(({ modules }) => modules.includes(path));
     const earlier = own < 0 ? all : all.slice(0, own);
     const beside = own >= 0 && all[own].starts.includes(path) ? all[own].starts : [];
-    added.set(join(root, path), [
+    const parts = [
       ...earlier.filter((part, index) => index === 0 || isNeeded(part)).flatMap(({ starts }) => starts),
       ...beside.filter((one) => !reached.has(one) && !reachedFrom([one]).has(path)),
-    ]);
+    ];
+    added.set(join(root, path), parts.map((one) => `\nimport ${JSON.stringify(join(root, one))};`).join(''));
   }
-  return {
-    name: 'keep together',
-    setup(build) {
-      build.onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
-        const more = added.get(path)?.map((one) => `\nimport ${JSON.stringify(join(root, one))};`);
-        return (
-          more && { contents: readFileSync(path, 'utf8') + more.join(''), loader: extname(path).slice(1) }
-        );
-      });
-    },
-  };
+  return added;
 }
 
 /** `jobs/<name>.ts` and `jobs/<name>/job.ts`. */

@@ -1,5 +1,6 @@
 /** The values of arguments and options, by their names. Each is read from where the command itself reads it. */
 import type { OperationId } from '../../contract/operations.ts';
+import { faultNames, faultSets } from '../../sandbox/faults/names.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { readSettings } from '../context.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -49,10 +50,7 @@ const sources: Readonly<Record<string, Source>> = {
   run: (known) => runIds(settingsFor(known), known),
   status: async () => (await import('../../run/run.ts')).runStatuses,
   roles: async () => (await import('../../app/roles.ts')).roles,
-  faults: async () => {
-    const { faultNames, faultSets } = await import('../../sandbox/faults/names.ts');
-    return [...Object.keys(faultSets), ...Object.keys(faultNames)];
-  },
+  faults: async () => [...Object.keys(faultSets), ...Object.keys(faultNames)],
   operation: async () => Object.keys((await import('../../contract/operations.ts')).operations),
   param: (known) => ofOperation(known, (id) => parametersOf(id)),
   filter: (known) => ofOperation(known, (id) => filtersOf(id)),

@@ -2,7 +2,6 @@
  * Where commands print: data goes to standard output, messages go to standard error. Colours are used only at
  * a terminal, and never with `NO_COLOR` (no-color.org).
  */
-import { randomInt } from 'node:crypto';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { scrub, withoutValues } from '../../secrets.ts';
 import { visible, visibleJson, visibleLine } from '../../text.ts';
@@ -96,7 +95,7 @@ export function openTerminal(io: Io): Terminal {
  * Only our own colours are printed, because text from files and from the service must not control the
  * terminal. Until a line is printed, our colours contain random numbers that no other text can contain.
  */
-const MARK = [1, 2, 3].map(() => randomInt(1_000, 10_000)).join(';');
+const MARK = [1, 2, 3].map(() => 1_000 + Math.floor(Math.random() * 9_000)).join(';');
 const ours = new RegExp(`\\u001b\\[${MARK};(\\d+)m`, 'g');
 
 function marked(style: Style, text: string): string {
