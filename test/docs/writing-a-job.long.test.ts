@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { code, root, shown } from './job-page.ts';
 
-const needed = ['src', 'jobs', 'config', 'test/support', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const needed = [
+  ...['src', 'jobs', 'config', 'test/support', 'test/dashboard/browser-of-run.ts'],
+  ...['package.json', 'tsconfig.json', 'vitest.config.ts'],
+];
 
 let checkout: string;
 beforeAll(() => {
