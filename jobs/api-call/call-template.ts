@@ -132,6 +132,16 @@ export function idsInCall(template: CallTemplate): IdReference[] {
     .map(({ path, ...reference }) => ({ path: [...optionPath(path)], ...reference }));
 }
 
+/** The expressions of a call that `checkCall` found no fault in. */
+export const expressionsInCall = (template: CallTemplate, source: Source) =>
+  placeholdersOf(template, source, []).flatMap((placeholder) => {
+    const compiled = placeholder.implied
+      ? undefined
+      : compilePlaceholder(placeholder, template.operation, source, []);
+    const path = [...optionPath(placeholder.path), 'cel'];
+    return compiled ? [{ path, expression: compiled.expression, variables: source.variables }] : [];
+  });
+
 /** A call whose expressions are compiled. */
 export interface CompiledCall {
   /** Whether it takes more of its target than the id. */

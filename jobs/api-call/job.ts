@@ -34,6 +34,7 @@ import {
   type CallTemplate,
   checkCall,
   compileCall,
+  expressionsInCall,
   idsInCall,
   inputOf,
   namesInCall,
@@ -51,7 +52,7 @@ import {
   thenClose,
   withClosing,
 } from './grace.ts';
-import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
+import { claimCall, compileKey, keyExpressions, keyFaults, keyFor, noteCall } from './once.ts';
 import { endOfChanged, lastChangeOf, looksFirst } from './unchanged.ts';
 import {
   beginReversible,
@@ -165,6 +166,10 @@ export const apiCall = defineJob({
   ],
   names: (options) => namesInCall(callOf(options)),
   ids: (options) => idsInCall(callOf(options)),
+  expressions: (options, source) => [
+    ...expressionsInCall(callOf(options), source),
+    ...keyExpressions(options.once, source),
+  ],
   requires: (options) => undoRequires(options),
   changes: (options: Options) => changesOf(options),
   verified: ({ operation, undoable, undo_of }) => verifiedCall(operation as OperationId, undoable ?? undo_of),

@@ -41,6 +41,14 @@ export function keyFaults(key: string | undefined, source: Source): OptionFault[
   }
 }
 
+/** The expressions in a key that `keyFaults` found no fault in. */
+export const keyExpressions = (key: string | undefined, source: Source) =>
+  key === undefined
+    ? []
+    : compileKey(key, source).expressions.map((expression) => ({
+        ...{ path: ['once'], expression, variables: variablesOf(source) },
+      }));
+
 /** The template of a key that `keyFaults` found no fault in. */
 export const compileKey = (key: string, source: Source): Template =>
   compileTemplate(key, variablesOf(source));

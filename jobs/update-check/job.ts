@@ -26,7 +26,14 @@ import {
 } from './findings.ts';
 import { readRunOf, readUpdateHistory, type ScheduleHistory } from './history.ts';
 import { type HistoryEntry, isInProgress, isSuccessful, type UpdateRun } from './runs.ts';
-import { compileThresholds, readSince, SITE_PREFIX, Threshold, thresholdFaults } from './thresholds.ts';
+import {
+  compileThresholds,
+  readSince,
+  SITE_PREFIX,
+  Threshold,
+  thresholdConditions,
+  thresholdFaults,
+} from './thresholds.ts';
 
 const Options = z.strictObject({
   fail_on: z
@@ -121,6 +128,7 @@ export const updateCheck = defineJob({
     ...(enable_paused ? ['enableAutoUpdateSchedule' as const] : []),
     ...(pause_on_failed_rate === undefined ? [] : ['disableAutoUpdateSchedule' as const]),
   ],
+  expressions: ({ thresholds }) => thresholdConditions(thresholds),
   check: ({ follow_for, thresholds }, { targetMs }) => [
     ...notWithin('follow_for', follow_for, targetMs),
     ...thresholdFaults(thresholds),

@@ -16,8 +16,16 @@ export const Threshold = z.strictObject({
 });
 export type Threshold = z.output<typeof Threshold>;
 
-const compile = (where: string): Expression =>
-  compileExpression(where, { site: fieldsOfItem('listSites') }, 'condition');
+const variables = { site: fieldsOfItem('listSites') };
+const compile = (where: string): Expression => compileExpression(where, variables, 'condition');
+
+/** The conditions, and where they are in the options. */
+export const thresholdConditions = (thresholds: readonly Threshold[]) =>
+  thresholds.flatMap(({ where }, index) =>
+    where === undefined
+      ? []
+      : [{ path: ['thresholds', index, 'where'], expression: compile(where), variables }],
+  );
 
 /** Everything that is wrong with the thresholds of a policy. */
 export function thresholdFaults(thresholds: readonly Threshold[]): OptionFault[] {

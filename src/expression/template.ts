@@ -6,6 +6,8 @@ import { compileExpression, type Expression, ExpressionError, type Variables } f
 import { NotShownError } from './not-shown.ts';
 
 export interface Template {
+  /** The expressions in it. */
+  expressions: readonly Expression[];
   /**
    * The text for these items of the service, by the names of their variables. `instead` gives the text for an
    * expression that has no value; without it, the error is thrown.
@@ -32,6 +34,7 @@ const textTypes = /^(string|double|int|bool|timestamp|dyn|list<(string|double|in
 export function compileTemplate(source: string, variables: Variables): Template {
   const parts = partsOf(source, variables);
   return {
+    expressions: parts.filter((part) => typeof part !== 'string'),
     of(items, now, instead) {
       const texts = parts.map((part) => {
         if (typeof part === 'string') return part;

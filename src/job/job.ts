@@ -16,6 +16,7 @@
 import type { z } from 'zod';
 import type { Item, OperationId } from '../contract/operations.ts';
 import type { IdReference, NamedReference } from '../contract/references.ts';
+import type { Expression, Variables } from '../expression/expression.ts';
 import type { Reason, ReasonInfo } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
@@ -44,6 +45,15 @@ export interface OptionFault {
   missing?: readonly string[];
   /** Whether the JSON Schema of the options refuses it as well. */
   form?: boolean;
+}
+
+/** CEL in options. */
+interface OptionExpression {
+  /** From the options. */
+  path: readonly (string | number)[];
+  expression: Expression;
+  /** Those that it may use. */
+  variables: Variables;
 }
 
 /** The fields of a policy that its job's options are checked against. */
@@ -264,6 +274,8 @@ export interface Job<
   names?(options: Options): readonly NamedReference[];
   /** The same for ids that the account has to have. */
   ids?(options: Options): readonly IdReference[];
+  /** The CEL in options that decides what is done: what it names in the account has to be there. */
+  expressions?(options: Options, source: Source): readonly OptionExpression[];
   /**
    * Checks options that match the schema against the rest of their policy. Called when a policy is loaded.
    */

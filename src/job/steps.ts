@@ -23,6 +23,7 @@ import type {
   Preparing,
 } from './job.ts';
 import { idsInOptions, namesInOptions } from './references.ts';
+import type { Source } from './source.ts';
 import { type Verification, type Verified, type Verifying, verifiedOperations } from './verify.ts';
 
 /** A step of a policy. */
@@ -134,6 +135,10 @@ export function jobOfSteps(steps: readonly JobStep[]): AnyJob {
     ids: (options: Options) =>
       jobs.flatMap((job, i) =>
         idsInOptions(job, options[i]).map((one) => ({ ...one, path: [i, ...one.path] })),
+      ),
+    expressions: (options: Options, source: Source) =>
+      jobs.flatMap((job, i) =>
+        (job.expressions?.(options[i], source) ?? []).map((one) => ({ ...one, path: [i, ...one.path] })),
       ),
     candidates: listOf(jobs),
     state: z.array(StepState),

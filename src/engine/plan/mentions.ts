@@ -35,23 +35,24 @@ export const keyOf = ({ kind, by, how, text }: Omit<Mention, 'where'>): string =
 export function mentionsIn(policy: Policy, job: AnyJob): Mentions {
   const { select, rollout, options } = policy;
   const { filters, where, forEach, join = {} } = select;
-  const conditions: [string, readonly Reference[]][] = [
-    ...(where === undefined ? [] : [inWhere('select.where', where)]),
+  const inConditions = [
+    ...(where === undefined ? [] : inWhere('select.where', where)),
     ...(forEach?.where === undefined
       ? []
-      : [['select.for_each.where', compileParentWhere(forEach.list, forEach.where).references()] as const]),
+      : at('select.for_each.where', compileParentWhere(forEach.list, forEach.where).references())),
     ...(rollout?.batches ?? []).flatMap((batch, i) =>
-      'where' in batch ? [inWhere(`rollout.batches[${i}].where`, batch.where)] : [],
+      'where' in batch ? inWhere(`rollout.batches[${i}].where`, batch.where) : [],
     ),
-    ...Object.entries(join).map(([name, { list, on }]) => {
+    ...(rollout?.healthy === undefined ? [] : inWhere('rollout.healthy', rollout.healthy)),
+    ...Object.entries(join).flatMap(([name, { list, on }]) => {
       const own = sourceOf(job, { ...select, join: {} }).variables;
       const variables = { [candidateLists[list]]: fieldsOfItem(list), ...own };
-      return [`select.join.${name}.on`, referencesIn(compileExpression(on, variables), variables)] as const;
+      return at(`select.join.${name}.on`, referencesIn(compileExpression(on, variables), variables));
     }),
-  ].map(([at, references]) => [at, references]);
-  const inConditions = conditions.flatMap(([at, references]) =>
-    references.map((one) => ({ ...one, where: at })),
-  );
+    ...(job.expressions?.(options, sourceOf(job, select)) ?? []).flatMap(({ path, expression, variables }) =>
+      at(placeOf(['options', ...path], policy), referencesIn(expression, variables), true),
+    ),
+  ];
   return {
     mentions: [
       ...idsInFilters(candidatesOf(job, select), filters, 'select'),
@@ -59,10 +60,10 @@ export function mentionsIn(policy: Policy, job: AnyJob): Mentions {
       ...Object.entries(join).flatMap(([name, one]) =>
         idsInFilters(one.list, one.filters, `select.join.${name}`),
       ),
-      ...inConditions.flatMap(({ kind, by, where: at, ...one }) =>
+      ...inConditions.flatMap(({ reference: one, ...facts }): Mention[] =>
         one.how === 'unknown' || one.text === ''
           ? []
-          : [{ kind, by, how: one.how, text: one.text, where: at }],
+          : [{ kind: one.kind, by: one.by, how: one.how, text: one.text, ...facts }],
       ),
       ...idsInOptions(job, options).map(
         ({ path, kind, id }): Mention => ({
@@ -71,15 +72,24 @@ export function mentionsIn(policy: Policy, job: AnyJob): Mentions {
         }),
       ),
     ],
-    unseen: inConditions.flatMap(({ kind, where: at, ...one }) =>
-      one.how === 'unknown' ? [{ kind, source: one.source, where: at }] : [],
+    unseen: inConditions.flatMap(({ reference: one, where: place }) =>
+      one.how === 'unknown' ? [{ kind: one.kind, source: one.source, where: place }] : [],
     ),
   };
 
-  function inWhere(at: string, source: string): [string, readonly Reference[]] {
-    return [at, compileWhereOf(job, select, source).references()];
+  function inWhere(place: string, source: string) {
+    return at(place, compileWhereOf(job, select, source).references());
   }
 }
+
+interface InCondition {
+  reference: Reference;
+  where: string;
+  inOptions?: true;
+}
+
+const at = (where: string, references: readonly Reference[], inOptions?: true): InCondition[] =>
+  references.map((reference) => ({ reference, where, ...(inOptions && { inOptions }) }));
 
 /** The ids in filters. */
 function idsInFilters(list: CandidateSource, filters: Policy['select']['filters'], at: string): Mention[] {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { check } from '../../../jobs/check/job.ts';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
+import { updateCheck } from '../../../jobs/update-check/job.ts';
 import type { Policy, Select } from '../../../src/policy/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
@@ -105,6 +106,43 @@ describe('work that deletes does not begin when the account does not have', () =
       () => cleanup({ unless_tagged: ['99999'] }),
       'The account has no tag with the id "99999" (with.unless_tagged[0]).',
     ],
+    [
+      'a tag in the gate of a rollout',
+      () => ({
+        ...cleanup({}),
+        rollout: {
+          ...{
+            batches: [{ count: 1 }, { percent: 100 }],
+            pauseMs: 0,
+            maxFailed: { count: 0 },
+            waitWhenClosedMs: 0,
+          },
+          healthy: '!site.tags.exists(t, t.name == "kepp")',
+        },
+      }),
+      'The account has no tag called "kepp" (rollout.healthy). Did you mean "keep"?',
+    ],
+    [
+      'a tag in a value of a call',
+      () =>
+        deletion(
+          { join: { live } },
+          {
+            ...{
+              operation: 'createSiteNote',
+              confirm: undefined,
+              params: { site_id: { cel: 'staging.site_id' } },
+            },
+            body: { note: { content: { cel: 'live.tags.exists(t, t.name == "kepp") ? "a" : "b"' } } },
+          },
+        ),
+      'The account has no tag called "kepp" (with.body.note.content.cel). Did you mean "keep"?',
+    ],
+    [
+      'a tag in the key of a call that is made once',
+      () => deletion({ join: { live } }, { once: '{{ live.tags.exists(t, t.name == "kepp") }}' }),
+      'The account has no tag called "kepp" (with.once). Did you mean "keep"?',
+    ],
   ])('%s', async (_, policy, message) => {
     const run = await runOf(policy());
 
@@ -160,6 +198,21 @@ test('for harmless work it is an open finding until it is corrected', async () =
 
   await runOf(look({ filters: { tags: { in: [keep] } } }));
   expect(await open('look')).toEqual([]);
+});
+
+test('for a condition in the options of a job it is an open finding too', async () => {
+  const thresholds = [{ where: 'site.tags.exists(t, t.name == "kepp")', max_age: '3d' }];
+  const policy = aPolicy({
+    ...{ name: 'watch', job: 'update-check', options: updateCheck.options.parse({ thresholds }) },
+  });
+  const run = await runOf(policy);
+  const about = 'tag "kepp" (with.thresholds[0].where)';
+  expect(run.remarks).toMatchObject([{ is: 'reference', about }]);
+  expect(
+    await world.caretaker.records.openFindings.some({ account: 'default', policy: 'watch' }, [
+      `policy watch\n${about}`,
+    ]),
+  ).toHaveLength(1);
 });
 
 describe('a list of which fewer items arrive than it counts', () => {
