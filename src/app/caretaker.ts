@@ -35,7 +35,7 @@ export interface CaretakerOptions {
   settings: Settings;
   log: Log;
   /** Default: the machine's clock, corrected by Redis's. Tests pass their own. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /**
    * Called when another process has migrated the records to another version. Default: the process exits
    * immediately, since anything that it writes now may damage them.

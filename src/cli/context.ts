@@ -123,7 +123,8 @@ export async function withCaretaker<T>(
   use: (caretaker: Caretaker) => Promise<T>,
 ): Promise<T> {
   const { openCaretaker } = await import('../app/caretaker.ts');
-  const caretaker = await openCaretaker({ settings, log: await commandLog(terminal, options) });
+  const { clock } = terminal.io;
+  const caretaker = await openCaretaker({ settings, log: await commandLog(terminal, options), clock });
   try {
     return await use(caretaker);
   } finally {
@@ -142,7 +143,7 @@ export async function withRecords<T>(
   use: (opened: OpenRecords) => Promise<T>,
 ): Promise<T> {
   const { connectRecords } = await import('../app/open-records.ts');
-  const opened = await connectRecords(settings, await commandLog(terminal, options));
+  const opened = await connectRecords(settings, await commandLog(terminal, options), terminal.io.clock);
   try {
     return await use(opened);
   } finally {

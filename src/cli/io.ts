@@ -1,4 +1,5 @@
 /** What a command line uses of its process. Tests pass their own, to run commands in theirs. */
+import { type Clock, systemClock } from '../clock.ts';
 
 export interface Input extends NodeJS.ReadableStream {
   isTTY?: boolean;
@@ -25,4 +26,9 @@ export interface Io {
   off(signal: 'SIGINT' | 'SIGTERM', handle: () => void): unknown;
   /** Ends the process without waiting for anything. */
   exit(code: number): never;
+  /** Default: the machine's clock, corrected by Redis's where a command uses Redis. */
+  readonly clock?: Clock | undefined;
 }
+
+/** The clock of a command, or of a part of one, that does not use Redis. */
+export const clockOf = ({ clock = systemClock }: Pick<Io, 'clock'>): Clock => clock;

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRecords, type OpenRecords } from '../../src/app/open-records.ts';
 import { main } from '../../src/cli/main.ts';
+import type { Clock } from '../../src/clock.ts';
 import { TestIo } from './io.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
@@ -137,8 +138,11 @@ function startHere(args: string[], io: TestIo, folder: string): Started {
   return { ended, line, printed: io.printed, signal: (name) => void io.emit(name) };
 }
 
-/** A folder with the shipped configuration, in which every policy is switched on. */
-export function openDesk(environment: Record<string, string>): Desk {
+/**
+ * A folder with the shipped configuration, in which every policy is switched on. Commands in this process use the clock,
+ * if one is given, instead of the machine's.
+ */
+export function openDesk(environment: Record<string, string>, clock?: Clock): Desk {
   const folder = mkdtempSync(join(tmpdir(), 'caretaker-desk-'));
   cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
   const policies = join(folder, 'config/policies');
@@ -165,7 +169,7 @@ export function openDesk(environment: Record<string, string>): Desk {
     ...env,
   });
   const start = (args: string[], env: Record<string, string> = {}, cwd = folder) =>
-    keep(startHere(args, new TestIo({ env: envWith(env) }), cwd));
+    keep(startHere(args, new TestIo({ env: envWith(env), clock }), cwd));
   return {
     folder,
     write: (file, text) => writeFileSync(join(folder, file), text),
@@ -190,6 +194,7 @@ export function openDesk(environment: Record<string, string>): Desk {
           audit: { keptMs: 86_400_000 },
         },
         keptLog(),
+        clock,
       );
       return kept;
     },

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import type { Input, Io, Output } from '../../src/cli/io.ts';
+import type { Clock } from '../../src/clock.ts';
 
 export type Streams = 'stdin' | 'stdout' | 'stderr';
 
@@ -13,6 +14,7 @@ export interface IoOptions {
   terminals?: readonly Streams[];
   /** The width of the terminals. */
   columns?: number;
+  clock?: Clock | undefined;
 }
 
 export class TestIo extends EventEmitter<{ said: []; SIGINT: []; SIGTERM: [] }> implements Io {
@@ -23,10 +25,12 @@ export class TestIo extends EventEmitter<{ said: []; SIGINT: []; SIGTERM: [] }> 
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  readonly clock: Clock | undefined;
 
-  constructor({ env = {}, input = '', terminals = [], columns = 80 }: IoOptions = {}) {
+  constructor({ env = {}, input = '', terminals = [], columns = 80, clock }: IoOptions = {}) {
     super();
     this.env = env;
+    this.clock = clock;
     const isTTY = (stream: Streams) =>
       terminals.includes(stream) ? { isTTY: true, columns } : { isTTY: false };
     this.stdin = Object.assign(Readable.from(input === '' ? [] : [input]), isTTY('stdin'));

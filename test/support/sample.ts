@@ -4,6 +4,6 @@
  */
 import { expect } from 'vitest';
 
-/** The number of cases in an ordinary test file, or the number of all in a long one. */
-export const sampleOf = (few: number, all: number): number =>
+/** A few cases, or their number, in an ordinary test file, and all in a long one. */
+export const sampleOf = <T>(few: T, all: T): T =>
   expect.getState().testPath?.endsWith('.long.test.ts') ? all : few;

@@ -26,6 +26,7 @@ import {
   withRecords,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { localActor } from '../local-actor.ts';
 import { formatPause } from '../output/pause.ts';
 import { isForPeople, show } from '../output/show.ts';
@@ -51,7 +52,7 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
   const policy = await policyNamed(name, settings, terminal);
   accountOf(settings, policy.account);
   const planned = async (opened?: Pick<OpenRecords, 'records' | 'clock'>) => {
-    const now = opened?.clock.now() ?? Date.now();
+    const now = opened?.clock.now() ?? clockOf(terminal.io).now();
     const span = spanOf(policy.schedule?.timezone ?? 'UTC', options, now);
     const scheduledTimes = await planBackfill(opened?.records, policy, span, options.reprocess, now);
     return { span, scheduledTimes };

@@ -29,7 +29,7 @@ export async function daemon(
   const settings = read(options.config);
   const log = await logTo(io, options.verbose ? 'debug' : 'info');
   const signalled = untilSignal(io);
-  const caretaker = await openCaretaker({ settings, log });
+  const caretaker = await openCaretaker({ settings, log, clock: io.clock });
   const file = settings.file;
   const config =
     file === undefined

@@ -13,6 +13,7 @@ import {
 } from '../context.ts';
 import { findActivePolicy, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -24,7 +25,7 @@ export async function next(
 ): Promise<number> {
   const settings = settingsOf(terminal, options);
   const loaded = await policiesOf(settings);
-  const collect = async (records?: Records, now = Date.now()) => {
+  const collect = async (records?: Records, now = clockOf(terminal.io).now()) => {
     const kept = records ? (await keptByDaemons(records, now)).map(({ policy }) => policy) : [];
     const own = new Set(loaded.policies.map(({ name }) => name));
     const all = [...loaded.policies, ...kept.filter(({ name }) => !own.has(name))];

@@ -8,6 +8,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, policiesOf, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { type PolicyDiff, printDiff } from '../output/policy-diff.ts';
 import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -78,7 +79,7 @@ async function otherSide(
   const { against } = options;
   if (against !== undefined) {
     const load = (dir: string) => policiesOf({ ...settings, policiesDir: dir });
-    return [await policiesAgainst(against, settings, load), Date.now()];
+    return [await policiesAgainst(against, settings, load), clockOf(terminal.io).now()];
   }
   return withRecords(terminal, options, settings, async ({ records, clock }) => [
     await activePolicies(records, clock.now()),

@@ -36,6 +36,7 @@ import {
 import { formatKept, type Kept, keptByDaemons, type ShownKept } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
+import { clockOf } from '../io.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
@@ -171,7 +172,7 @@ async function rowsOf(
   // A command that only reads does not start the embedded Redis.
   if (!hasRecords(settings))
     return {
-      rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())),
+      rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, clockOf(terminal.io).now())),
       freezes: [],
     };
   return withRecords(terminal, options, settings, async ({ records, clock }) => {
@@ -267,7 +268,8 @@ export async function showPolicy(
         const stored = await readStoredPolicy(records, policy, clock.now());
         return toPolicyDefinition(policy, { ...stored, kept }, { registry, policies: loaded.policies });
       })
-    : own && toPolicyDefinition(own, { now: Date.now() }, { registry, policies: loaded.policies });
+    : own &&
+      toPolicyDefinition(own, { now: clockOf(terminal.io).now() }, { registry, policies: loaded.policies });
   if (!definition) throw noSuchPolicy(name, settings, loaded);
   await showDefinition(definition, terminal, options);
   return exit.ok;

@@ -8,6 +8,7 @@ import { suggestionFor } from '../../suggest.ts';
 import { formatRunCommands, withoutActiveProcess } from '../active-process.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { formatFindings } from '../output/findings.ts';
 import { printFreezes } from '../output/pause.ts';
 import { requestLines } from '../output/request-lines.ts';
@@ -49,7 +50,11 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
   if (!hasRecords(settings)) {
     // A command that only reads does not start the embedded Redis.
     if (options.policy) await policyNamed(options.policy, settings, terminal);
-    const none = formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) });
+    const none = formatNone({
+      policy: options.policy,
+      status,
+      since: sinceOf(options.since, clockOf(terminal.io).now()),
+    });
     await show(terminal, options, { value: [], columns: listColumns, text: () => terminal.message(none) });
     return exit.ok;
   }

@@ -3,6 +3,7 @@ import { type Explanation, explain } from '../../schedule/why.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
 import { findActivePolicy } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -17,7 +18,7 @@ export async function why(
   options: GlobalOptions,
 ): Promise<number> {
   const settings = settingsOf(terminal, options);
-  const explained = async (opened?: Parameters<typeof explain>[0], now = Date.now()) => {
+  const explained = async (opened?: Parameters<typeof explain>[0], now = clockOf(terminal.io).now()) => {
     const policy = await findActivePolicy(name, settings, opened, now);
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
     if (!spans) throw new UsageError(formatNoSpan(when));

@@ -2,6 +2,7 @@
 import { requestClasses } from '../../budget/request-class.ts';
 import type { BudgetReport } from '../../control/budget-report.ts';
 import { countOf } from '../../text.ts';
+import { clockOf } from '../io.ts';
 import { type OutputOption, show } from './show.ts';
 import { clockTime } from './show-run.ts';
 import { type Terminal, table } from './terminal.ts';
@@ -35,7 +36,7 @@ function print(
   );
   if (unasked !== null) data(`  The remaining requests are unknown: ${unasked}`);
   if (window) {
-    const ends = clockTime(Date.parse(window.resets_at) - Date.now());
+    const ends = clockTime(Date.parse(window.resets_at) - clockOf(terminal.io).now());
     data(`  Current window: ${window.left} requests left, ends in ${ends}`);
     data(`  Used by Caretaker: ${classesOf(window.by_class) || 'none'}`);
     for (const [process, count] of Object.entries(window.by_process))

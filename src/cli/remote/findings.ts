@@ -11,6 +11,7 @@ import {
   type UnacknowledgeOptions,
 } from '../commands/findings.ts';
 import { exit } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { asUsage } from './act-on-run.ts';
 import { pathOf } from './policies.ts';
@@ -37,7 +38,7 @@ export async function acknowledge(
   [policy = '', site = '']: string[],
   options: AcknowledgeOptions,
 ): Promise<number> {
-  const { policy: _, ...input } = acknowledgementOf(policy, site, options, Date.now());
+  const { policy: _, ...input } = acknowledgementOf(policy, site, options, clockOf(terminal.io).now());
   const { findings } = await asUsage(() =>
     server.post<{ findings: FindingReport[] }>(pathOf(policy, 'findings/acknowledge'), input),
   );

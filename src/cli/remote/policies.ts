@@ -1,4 +1,5 @@
 /** The commands about policies, freezes and queues, on a server. */
+
 import type { BegunFreeze, FreezeAnswer } from '../../control/commands/freeze.ts';
 import type { PolicyDefinition } from '../../control/policy-definition.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
@@ -23,6 +24,7 @@ import {
 import type { ReasonOption } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
+import { clockOf } from '../io.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
 import type { OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -141,7 +143,7 @@ export async function pausePolicies(
   words: string[],
   options: ReasonOption & Selector & UntilOptions,
 ): Promise<number> {
-  const until = endText(options, Date.now());
+  const until = endText(options, clockOf(terminal.io).now());
   for (const { name, paused, enabled } of await selected(server, words, options)) {
     const before = paused ? pauseIn(paused) : undefined;
     if (before && options.reason === undefined && until === undefined) {
@@ -187,7 +189,7 @@ export async function freeze(
   options: FreezeOptions,
 ): Promise<number> {
   const scope = scopeOf(options);
-  const until = needEnd(options, Date.now());
+  const until = needEnd(options, clockOf(terminal.io).now());
   const before =
     Object.keys(scope).length > 0
       ? undefined

@@ -1,4 +1,5 @@
 /** The commands about runs, on a server. */
+
 import { loadJobs } from '../../app/jobs.ts';
 import { isoTime } from '../../clock.ts';
 import { type PlanReport, toPreview } from '../../engine/plan/plan-report.ts';
@@ -21,6 +22,7 @@ import { isWaiting, printUnchanged, showWaiting } from '../commands/runs-watch.t
 import type { ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
 import { pauseIn } from '../from-answers.ts';
+import { clockOf } from '../io.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
 import type { Format, OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -100,7 +102,7 @@ export async function listRuns(
   options: OutputOption & { policy?: string; status?: string; since?: string; limit: number },
 ): Promise<number> {
   const status = statusOf(options.status);
-  const since = sinceOf(options.since, Date.now());
+  const since = sinceOf(options.since, clockOf(terminal.io).now());
   const { runs: found } = await server.get<{ runs: RunSummary[] }>('/runs', {
     policy: options.policy,
     status,
@@ -145,7 +147,7 @@ export async function showRun(
   const targets = options.failed ? all.filter(({ outcome }) => outcome === 'failed') : all;
   return showTargets(terminal, options, { run, targets }, async () => ({
     activeProcess: await processOf(server, run),
-    now: Date.now(),
+    now: clockOf(terminal.io).now(),
   }));
 }
 

@@ -1,4 +1,5 @@
 /** The commands about scheduled times, on a server. */
+
 import { isoTime } from '../../clock.ts';
 import { toRun } from '../../run/from-report.ts';
 import type { RunSummary } from '../../run/report.ts';
@@ -18,6 +19,7 @@ import { showUpcoming } from '../commands/next.ts';
 import { showExplanation } from '../commands/why.ts';
 import { exit, UsageError } from '../exit.ts';
 import { pauseIn } from '../from-answers.ts';
+import { clockOf } from '../io.ts';
 import { formatPause } from '../output/pause.ts';
 import { isForPeople, type OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -48,7 +50,7 @@ export async function why(
   options: OutputOption,
 ): Promise<number> {
   const { timezone } = await policyNamed(server, name);
-  if (!spansOf(when, timezone ?? 'UTC', Date.now())) throw new UsageError(formatNoSpan(when));
+  if (!spansOf(when, timezone ?? 'UTC', clockOf(terminal.io).now())) throw new UsageError(formatNoSpan(when));
   await showExplanation(await server.get<Explanation>(pathOf(name, 'why'), { when }), terminal, options);
   return exit.ok;
 }
@@ -61,7 +63,7 @@ export async function backfill(
   options: BackfillOptions,
 ): Promise<number> {
   const { timezone, paused } = await policyNamed(server, name);
-  const span = spanOf(timezone ?? 'UTC', options, Date.now());
+  const span = spanOf(timezone ?? 'UTC', options, clockOf(terminal.io).now());
   const range = { from: isoTime(span.from), to: isoTime(span.to), reprocess: options.reprocess };
   const planned = await server.get<BackfillReport>(pathOf(name, 'backfill'), range);
   if (options.dryRun) return showBackfill(planned, span, terminal, options);

@@ -1,11 +1,11 @@
 /** Follows a run on a server until it has ended, with the output of a run on this machine. */
 import { loadJobs } from '../../app/jobs.ts';
-import { systemClock } from '../../clock.ts';
 import { stepNamesIn, toRun, toTarget } from '../../run/from-report.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { RunReport } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { exit } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { onSignals } from '../signals.ts';
 import {
@@ -73,14 +73,15 @@ export async function follow(
   terminal: Terminal,
   isWaiting: (run: Run) => boolean,
 ): Promise<{ run: Run; isInterrupted: boolean }> {
+  const clock = clockOf(terminal.io);
   const stop = new AbortController();
   const removeHandlers = onSignals(terminal.io, () => stop.abort());
   try {
-    const progress = new Progress(terminal, systemClock);
+    const progress = new Progress(terminal, clock);
     let run = first;
     while (!isFinal(run.status) && !isWaiting(run) && !stop.signal.aborted) {
       progress.show(run);
-      await systemClock.sleep(POLL_INTERVAL_MS, stop.signal);
+      await clock.sleep(POLL_INTERVAL_MS, stop.signal);
       if (!stop.signal.aborted) run = await readSummary(server, first.id);
     }
     progress.end(run);
