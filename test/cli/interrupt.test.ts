@@ -1,6 +1,10 @@
-/** Signals while a command follows a run. `interrupt.long.test.ts` has kills, and the time limit without Redis. */
+/**
+ * Signals while a command follows a run: in this process, and once as a process, which ends immediately.
+ * `interrupt.long.test.ts` has kills, and the time limit without Redis.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 import { startFaultyService } from '../support/faulty-service.ts';
 import { startTestRedis } from '../support/redis.ts';
@@ -10,8 +14,9 @@ let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 12, speed: 20, rateLimit: 0, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  const clock = fastClock(20, Date.now());
+  sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't', clock });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
 });
 /** Every site is stale, so that the policy has targets. */
 beforeEach(() => {
@@ -28,9 +33,9 @@ async function firstSync(): Promise<void> {
 }
 
 test('Ctrl-C records work in flight and prints how to continue; then nothing is lost and nothing done twice', async () => {
-  const started = desk.spawn(['run', 'nightly-sync']);
+  const started = desk.start(['run', 'nightly-sync']);
   await firstSync();
-  started.child.kill('SIGINT');
+  started.signal('SIGINT');
   const { code, stderr } = await started.ended;
   expect(code).toBe(130);
   const [, id = ''] = /caretaker runs continue (\S+)/.exec(stderr) ?? [];

@@ -16,15 +16,12 @@ afterAll(async () => {
 });
 
 test.each([
-  { args: ['validate'], code: 0, stdout: '', stderr: /^ok: config\/caretaker\.yaml and \d+ policies\.$/m },
-  { args: ['explain', 'ago', '-o', 'yaml'], code: 0, stdout: /^- name: ago$/m, stderr: '' },
   {
     args: ['plan', 'nightly-sync'],
     code: 0,
     stdout: /^nightly-sync \(site-sync\) would work on /,
     stderr: '',
   },
-  { args: ['policies', '--verbose'], code: 0, stdout: /^nightly-sync +site-sync/m, stderr: /.*/ },
   { args: ['runs', 'show', 'nothing'], code: 2, stdout: '', stderr: /^error: There is no run "nothing"\./ },
 ])('$args', async ({ args, ...expected }) => {
   const { code, stdout, stderr } = await desk.spawn(args).ended;

@@ -1,12 +1,13 @@
-/** Questions at a terminal: Ctrl-C ends each with 130 and one line that says what was not done. */
+/** Questions at a terminal: Ctrl-C ends each with 130 and one line that says what was not done. Only a process has a terminal. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { main } from '../../src/cli/main.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk, started } from '../support/cli.ts';
+import { TestIo } from '../support/io.ts';
 
 const CTRL_C = '\u0003';
-const CTRL_D = '\u0004';
 const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
 
 /** `script` of util-linux gives a process a terminal. */
@@ -57,8 +58,6 @@ function atTerminal(args: readonly string[]): {
 
 test.skipIf(withoutTerminal).each([
   [['apply', 'sync.plan'], /Only "yes" applies the plan/, CTRL_C, 130, 'Nothing was applied.'],
-  [['apply', 'sync.plan'], /Only "yes" applies the plan/, CTRL_D, 1, 'Nothing was applied.'],
-  [['apply', 'sync.plan'], /Only "yes" applies the plan/, 'no\r', 1, 'Nothing was applied.'],
   [['user', 'add', 'ana'], /Password:/, CTRL_C, 130, 'No hash was made.'],
 ])('%j, answered at %s with %j, ends with %i', async (args, question, keys, code, sentence) => {
   const { child, asked, ended } = atTerminal(args);
@@ -74,5 +73,24 @@ test.skipIf(withoutTerminal).each([
     .slice(1)
     .filter((line) => /\w/.test(line));
   expect(after).toEqual([sentence]);
+  expect(sandbox.journal.effects).toEqual([]);
+});
+
+test.each([
+  ['no', 'no\r'],
+  ['Ctrl-D', '\u0004'],
+])('answered with %s, nothing is applied', async (_, input) => {
+  const io = new TestIo({
+    env: {
+      CARETAKER_CONFIG: join(desk.folder, 'config/caretaker.yaml'),
+      CARETAKER_BASE_URL: sandbox.url,
+      CARETAKER_API_TOKEN: 't',
+      NO_COLOR: '1',
+    },
+    input,
+    terminals: ['stdin', 'stdout', 'stderr'],
+  });
+  expect(await main(['apply', join(desk.folder, 'sync.plan')], io)).toBe(1);
+  expect(io.together).toMatch(/Only "yes" applies the plan[\s\S]*\nNothing was applied\.\n$/);
   expect(sandbox.journal.effects).toEqual([]);
 });

@@ -1,15 +1,18 @@
 /** `run` and `runs watch` of a run in batches: what is printed on the way, and the exit codes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 3, speed: 60, rateLimit: 0, token: 't' });
+  const clock = fastClock(20);
+  sandbox = await startSandbox({ sites: 3, clock, rateLimit: 0, token: 't' });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
   for (const id of sandbox.siteIds()) sandbox.site(id).connect();
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
   const batches =
     'rollout: { batches: [1, 100%], pause: 1s, healthy: site.connection.status == "connected" }';
   const gate =

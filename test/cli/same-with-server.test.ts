@@ -26,7 +26,10 @@ beforeAll(async () => {
     job: site-sync
     select: { where: 'site.id in ["site-0001", "site-0002"]' }
     schedule: { cron: "0 2 * * *", timezone: Europe/Berlin, jitter: 10m }
-  - { name: after-sync, job: site-sync, schedule: { after: { policy: sync } } }
+  - name: after-sync
+    job: site-sync
+    select: { where: 'site.id == "site-0012"' }
+    schedule: { after: { policy: sync } }
   - name: asked
     job: site-sync
     select: { where: 'site.id in ["site-0003", "site-0004"]' }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { type Desk, type Ended, openDesk, type Started } from '../support/cli.ts';
 
 const PASSWORD = 'open-sesame-please';
@@ -30,8 +31,10 @@ export interface Pair {
 
 /** Starts a daemon with these policies, and waits until it runs. */
 export async function openPair(policies: string): Promise<Pair> {
-  const sandbox = await startSandbox({ sites: 12, seed: 3, speed: 200, rateLimit: 0 });
-  const desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
+  const clock = fastClock(5);
+  const sandbox = await startSandbox({ sites: 12, seed: 3, rateLimit: 0, clock });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
+  const desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token }, clock);
   desk.write(
     'config/caretaker.yaml',
     `dashboard: { port: 0, password: ${PASSWORD} }\npolicies: ./mine\nnotifications: { ops: { webhook: { url: "${sandbox.url}/hook" } } }\naccess: { tokens: { ci: { token: ${OPERATOR}, roles: [operator] } } }\n`,

@@ -12,6 +12,7 @@ import type { Run } from '../../src/run/run.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import type { Ended } from '../support/cli.ts';
 import { TestIo } from '../support/io.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const PASSWORD = 'correct horse battery';
 let world: World;
@@ -36,6 +37,7 @@ beforeAll(async () => {
     seed: 3,
     speedUp: 20,
     work: false,
+    before: quickSyncs,
     policiesDir: folder,
     dashboard: { password: PASSWORD },
   });
@@ -55,7 +57,7 @@ async function caretaker(args: string[], more: Record<string, string> = {}): Pro
     CARETAKER_SERVER_TOKEN: PASSWORD,
     ...more,
   };
-  const io = new TestIo({ env });
+  const io = new TestIo({ env, clock: world.clock });
   return { code: await main(args, io), ...io.printed };
 }
 

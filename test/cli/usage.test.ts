@@ -97,7 +97,7 @@ describe('init', () => {
   const emptyDesk = () => mkdtempSync(join(tmpdir(), 'caretaker-init-'));
   const initIn = (cwd: string) => desk.run(['init'], {}, cwd);
 
-  test('fills an empty folder with the shipped files, which are valid, and prints the next steps', async () => {
+  test('fills an empty folder with the shipped files, which are valid, only once, and prints the next steps', async () => {
     const folder = emptyDesk();
 
     const { code, stdout, stderr } = await initIn(folder);
@@ -123,40 +123,28 @@ describe('init', () => {
       },
       'update-check': true,
     });
-  });
 
-  test('adds nothing to a folder that has policies, nor what was deleted', async () => {
-    const folder = emptyDesk();
-    await initIn(folder);
+    // A second time, it adds nothing to a folder that has policies, nor what was deleted.
     rmSync(join(folder, 'config/policies/staging-cleanup.yaml'));
     rmSync(join(folder, 'config/tests'), { recursive: true });
-
-    const { code, stdout } = await initIn(folder);
-
-    expect(code).toBe(0);
-    expect(stdout).toContain('kept     config/policies (already exists; nothing is added to it)');
+    const again = await initIn(folder);
+    expect(again.code).toBe(0);
+    expect(again.stdout).toContain('kept     config/policies (already exists; nothing is added to it)');
     expect(existsSync(join(folder, 'config/policies/staging-cleanup.yaml'))).toBe(false);
     expect(existsSync(join(folder, 'config/tests'))).toBe(false);
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('.caretaker/\n.env\n');
   });
 
-  test('does not change existing files', async () => {
+  test('does not change existing files, and adds the token and the data to .gitignore', async () => {
     desk.write('config/caretaker.yaml', '# mine\n');
+    desk.write('.gitignore', 'node_modules');
 
     const { code, stdout } = await desk.run(['init']);
 
     expect(code).toBe(0);
     expect(stdout).toContain('kept     config/caretaker.yaml (already exists)');
+    expect(stdout).toContain('written  .gitignore (now ignores .caretaker/ and .env)');
     expect(readFileSync(join(desk.folder, 'config/caretaker.yaml'), 'utf8')).toBe('# mine\n');
-  });
-
-  test('adds the token and the data to .gitignore, only once', async () => {
-    desk.write('.gitignore', 'node_modules');
-
-    expect((await desk.run(['init'])).stdout).toContain(
-      'written  .gitignore (now ignores .caretaker/ and .env)',
-    );
-    await desk.run(['init']);
-
     expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('node_modules\n.caretaker/\n.env\n');
   });
 });
@@ -174,19 +162,17 @@ test('a file with the token that everybody can read causes one warning on stderr
   rmSync(join(desk.folder, '.env'));
 });
 
-test('schemas are printed separately, or all in one object', async () => {
+test('without a name, the schemas are printed in one object', async () => {
   const printed = async (...args: string[]) => JSON.parse((await desk.run(['schema', ...args])).stdout);
-  const [all, policy, config, tests, plan] = await Promise.all([
-    printed(),
-    ...['policy', 'config', 'tests', 'plan'].map((kind) => printed(kind)),
-  ]);
-  expect(all).toEqual({ policy, config, tests, plan });
+  const all = await printed();
+  expect(Object.keys(all)).toEqual(['policy', 'config', 'tests', 'plan']);
+  expect(all.plan).toEqual(await printed('plan'));
 });
 
 test('an interrupted demo suggests no command for its deleted runs', async () => {
-  const started = desk.spawn(['demo']);
+  const started = desk.start(['demo']);
   await started.line(/^Demo: nightly-sync/);
-  started.child.kill('SIGINT');
+  started.signal('SIGINT');
 
   const { code, stderr } = await started.ended;
 

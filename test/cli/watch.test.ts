@@ -1,6 +1,7 @@
 /** `runs watch` follows what another process does; `runs show --failed` shows what went wrong. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 
 const SITES = 6;
@@ -8,8 +9,10 @@ let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: SITES, speed: 20, rateLimit: 0, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  const clock = fastClock(20);
+  sandbox = await startSandbox({ sites: SITES, clock, rateLimit: 0, token: 't' });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
   desk.write(
     'config/policies/sync.yaml',
     `policies:

@@ -1,0 +1,2 @@
+/** All operations. */
+import './api-operations.test.ts';

@@ -1,0 +1,2 @@
+/** More commands. */
+import './loads.test.ts';
