@@ -11,7 +11,7 @@ let desk: Desk;
 let sandbox: Sandbox;
 let run: string;
 beforeAll(async () => {
-  const clock = fastClock(20);
+  const clock = fastClock(5);
   sandbox = await startSandbox({ sites: 2, rateLimit: 0, clock });
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token }, clock);

@@ -14,7 +14,7 @@ let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  const clock = fastClock(20, Date.now());
+  const clock = fastClock(5, Date.now());
   sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't', clock });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
 });

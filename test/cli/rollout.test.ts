@@ -8,7 +8,7 @@ let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  const clock = fastClock(20);
+  const clock = fastClock(5);
   sandbox = await startSandbox({ sites: 3, clock, rateLimit: 0, token: 't' });
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
   for (const id of sandbox.siteIds()) sandbox.site(id).connect();

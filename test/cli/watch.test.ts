@@ -9,7 +9,7 @@ let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  const clock = fastClock(20);
+  const clock = fastClock(5);
   sandbox = await startSandbox({ sites: SITES, clock, rateLimit: 0, token: 't' });
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
