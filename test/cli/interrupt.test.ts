@@ -16,6 +16,7 @@ let desk: Desk;
 beforeAll(async () => {
   const clock = fastClock(5, Date.now());
   sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't', clock });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(10_000);
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
 });
 /** Every site is stale, so that the policy has targets. */

@@ -2,29 +2,23 @@
  * The requests of a target after a real run with requests that fail: the page, the command line and the HTTP API show
  * the same.
  */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { main } from '../../src/cli/main.ts';
 import type { RequestReport, TargetReport } from '../../src/run/report.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { TestIo } from '../support/io.ts';
 import { postForm, sessionOf, textOf } from './world.ts';
 
 const PASSWORD = 'correct horse';
-const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
 
 let world: World;
 let daemon: Daemon;
-let home: string;
 let url = '';
 let run = '';
 let site = '';
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'caretaker-requests-'));
   world = await startWorld({ sites: 1, dashboard: { password: PASSWORD } });
   daemon = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
   url = daemon.dashboard?.url ?? '';
@@ -37,19 +31,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon.stop();
   await world.stop();
-  rmSync(home, { recursive: true, force: true });
 });
 
-async function printed(...args: string[]): Promise<string> {
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: home,
-    NO_COLOR: '1',
-    CARETAKER_SERVER: url,
-    CARETAKER_SERVER_TOKEN: PASSWORD,
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, [bin, ...args], { cwd: home, env });
-  return stdout;
+async function caretaker(...args: string[]) {
+  const io = new TestIo({ env: { CARETAKER_SERVER: url, CARETAKER_SERVER_TOKEN: PASSWORD } });
+  return { code: await main(args, io), ...io.printed };
 }
 
 const served = async <T>(path: string): Promise<T> =>
@@ -69,7 +55,7 @@ async function shown(): Promise<string> {
 test('the page, the command line and the HTTP API show the same requests of a target', async () => {
   const ofRun = await served<{ targets: TargetReport[] }>(`/runs/${run}`);
   const ofTarget = await served<{ runs: { target: TargetReport }[] }>(`/targets/default/${site}`);
-  const ofCli = JSON.parse(await printed('runs', 'show', run, '--target', site, '--json'));
+  const ofCli = JSON.parse((await caretaker('runs', 'show', run, '--target', site, '--json')).stdout);
   const target = ofRun.targets.find(({ id }) => id === site);
   const requests: readonly RequestReport[] = target?.requests ?? [];
 
@@ -80,7 +66,7 @@ test('the page, the command line and the HTTP API show the same requests of a ta
   ]);
   expect(ofTarget.runs[0]?.target).toEqual(target);
   expect(ofCli.targets).toEqual([target]);
-  const text = await printed('runs', 'show', run, '--target', site);
+  const { stdout: text } = await caretaker('runs', 'show', run, '--target', site);
   const page = await shown();
   for (const { operation, status, ms, request_id } of requests) {
     expect(text).toMatch(new RegExp(`${operation} +${status} +${ms} +${request_id}`));
@@ -93,7 +79,8 @@ test('the page, the command line and the HTTP API show the same requests of a ta
 });
 
 test('a target that the run does not have is an error that names it', async () => {
-  await expect(printed('runs', 'show', run, '--target', 'nowhere')).rejects.toMatchObject({
+  expect(await caretaker('runs', 'show', run, '--target', 'nowhere')).toMatchObject({
+    code: 2,
     stderr: expect.stringContaining(`The run ${run} has no target "nowhere".`),
   });
 });

@@ -6,6 +6,7 @@ import { hashToken, newToken } from '../../src/access/token.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openReader } from '../../src/dashboard/queries/reader.ts';
 import { scopedTo } from '../../src/dashboard/queries/scope.ts';
+import { sampleOf } from '../support/sample.ts';
 import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
 
 const token = newToken();
@@ -65,8 +66,9 @@ test('live events name only runs that the limits cover', async () => {
 
 test('the last day of somebody with limits counts every run that the limits cover, and no other', async () => {
   const at = Date.now() - 1_000;
-  // More than are read as runs for anything.
-  for (let index = 0; index < 2_100; index += 100)
+  // In the long file, more than are read as runs for anything.
+  const count = sampleOf(200, 2_100);
+  for (let index = 0; index < count; index += 100)
     await Promise.all(Array.from({ length: 100 }, (_, one) => anEndedRun('inside', at + index + one)));
   await anEndedRun('outside', at);
 
@@ -85,6 +87,6 @@ test('the last day of somebody with limits counts every run that the limits cove
   };
   const { runs, targets } = await scopedTo(limited, context).reader.totals(at, Date.now());
 
-  expect(runs).toMatchObject([{ status: 'succeeded', policy: 'inside', count: 2_100 }]);
-  expect(targets).toMatchObject([{ outcome: 'succeeded', policy: 'inside', count: 2_100 }]);
+  expect(runs).toMatchObject([{ status: 'succeeded', policy: 'inside', count }]);
+  expect(targets).toMatchObject([{ outcome: 'succeeded', policy: 'inside', count }]);
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
@@ -84,26 +83,4 @@ test('the workflow tests on the oldest supported Node and a newer one, with a ti
   expect(job['timeout-minutes']).toBeGreaterThan(0);
   expect(steps.map(({ run }: { run?: string }) => run)).toContain('npm test');
   for (const { uses } of steps) if (uses) expect(uses).toMatch(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
-});
-
-test('the package has what its users need, and neither the source nor what belongs to one machine', () => {
-  const cwd = new URL('../..', import.meta.url);
-  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const { stdout, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8' });
-  const [packed] = JSON.parse(stdout || stderr);
-  const paths = packed.files.map(({ path }: { path: string }) => path);
-
-  expect(paths).toEqual(
-    expect.arrayContaining([
-      'README.md',
-      'LICENSE',
-      'src/cli/bin.mjs',
-      'config/caretaker.yaml',
-      'docs/configuration.md',
-      'docs/errors.md',
-      'deploy/systemd/caretaker.service',
-    ]),
-  );
-  const unwanted = /^(src\/(?!cli\/bin\.mjs)|test|jobs|scripts)\/|^config\/.*schemas\/|^dist\/\.users/;
-  expect(paths.filter((path: string) => unwanted.test(path))).toEqual([]);
 });

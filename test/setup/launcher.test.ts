@@ -1,9 +1,10 @@
+/** The launcher as a process: what it builds before it starts it, and what becomes of its output. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Checkout, makeCheckout } from './checkout.ts';
 
 let checkout: Checkout;
@@ -52,14 +53,6 @@ test('a source that does not compile is reported with the output of the compiler
   expect(stderr).toMatch(/^The build failed:\n.*Unterminated string literal\n\s+src\/cli\/main\.ts:2:19:/);
 });
 
-test('a stack trace names the source', async () => {
-  await checkout.writeMain(`process.stdout.write(String(new Error('gone wrong').stack)); return 0;`);
-
-  const { stdout } = await checkout.run('bin.mjs');
-
-  expect(stdout).toMatch(/^Error: gone wrong\n {4}at .*main \(.*src\/cli\/main\.ts:2:29\)\n/);
-});
-
 test('a read-only checkout without a build is reported in one sentence', async () => {
   await checkout.writeMain('return 0;');
   await writeFile(join(checkout.dir, 'dist'), 'no folder');
@@ -72,44 +65,60 @@ test('a read-only checkout without a build is reported in one sentence', async (
   );
 });
 
-test.skipIf(!existsSync('/dev/full'))('output that is lost is no success', async () => {
-  await checkout.writeMain(`process.stdout.write('data'); return 0;`);
-  const launcher = join(checkout.dir, 'src/cli/bin.mjs');
+describe('a build that is current', () => {
+  let built: Checkout;
+  const launcher = () => join(built.dir, 'src/cli/bin.mjs');
+  beforeAll(async () => {
+    built = await makeCheckout();
+    await built.writeMain(`
+      const [what] = _argv;
+      const write = (text: unknown) => process.stdout.write(String(text));
+      if (what === 'stack') write(new Error('gone wrong').stack);
+      if (what === 'one') write('data');
+      if (what === 'lines') for (let line = 1; line <= 100_000; line += 1) write(line + '\\n');
+      if (what !== 'much') return 0;
+      setInterval(() => {}, 1_000);
+      write('x'.repeat(1_000_000));
+      return 3;
+    `);
+  });
+  afterAll(() => built.remove());
 
-  const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" "${launcher}" > /dev/full`], {
-    encoding: 'utf8',
+  test('a stack trace names the source', async () => {
+    const { stdout } = await built.run('bin.mjs', ['stack']);
+
+    expect(stdout).toMatch(/^Error: gone wrong\n {4}at .*main \(.*src\/cli\/main\.ts:5:\d+\)\n/);
   });
 
-  expect({ status, stderr }).toEqual({
-    status: 1,
-    stderr: 'The output could not be written (ENOSPC), so it is incomplete.\n',
+  test.skipIf(!existsSync('/dev/full'))('output that is lost is no success', async () => {
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', `"${process.execPath}" "${launcher()}" one > /dev/full`],
+      {
+        encoding: 'utf8',
+      },
+    );
+
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'The output could not be written (ENOSPC), so it is incomplete.\n',
+    });
   });
-});
 
-test('a closed output pipe is not a failure', async () => {
-  await checkout.writeMain(`
-    for (let line = 1; line <= 100_000; line += 1) process.stdout.write(line + '\\n');
-    return 0;
-  `);
-  const launcher = join(checkout.dir, 'src/cli/bin.mjs');
-  const line = `{ "${process.execPath}" "${launcher}"; echo "code $?" >&2; } | head -1`;
+  test('a closed output pipe is not a failure', async () => {
+    const line = `{ "${process.execPath}" "${launcher()}" lines; echo "code $?" >&2; } | head -1`;
 
-  const { stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
 
-  expect({ stdout, stderr }).toEqual({ stdout: '1\n', stderr: 'code 0\n' });
-});
+    expect({ stdout, stderr }).toEqual({ stdout: '1\n', stderr: 'code 0\n' });
+  });
 
-test('all output arrives, and an open handle does not keep the command from ending', async () => {
-  await checkout.writeMain(`
-    setInterval(() => {}, 1_000);
-    process.stdout.write('x'.repeat(1_000_000));
-    return 3;
-  `);
+  test('all output arrives, and an open handle does not keep the command from ending', async () => {
+    const { code, stdout } = await built.run('bin.mjs', ['much']);
 
-  const { code, stdout } = await checkout.run('bin.mjs');
-
-  expect(code).toBe(3);
-  expect(stdout).toHaveLength(1_000_000);
+    expect(code).toBe(3);
+    expect(stdout).toHaveLength(1_000_000);
+  });
 });
 
 test('without npm packages the error names the command to run', async () => {

@@ -1,5 +1,5 @@
 /** The npm package: packed, installed into an empty folder, and used there as somebody would who has no checkout. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -94,4 +94,25 @@ test('the package installs into an empty folder, and does a run there from "init
   daemon.child.kill('SIGTERM');
   const { code, stderr } = await daemon.ended;
   expect({ code, stopped: stderr.includes('stopped') }).toEqual({ code: 0, stopped: true });
+});
+
+test('the package has what its users need, and neither the source nor what belongs to one machine', () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
+  const [packed] = JSON.parse(stdout || stderr);
+  const paths = packed.files.map(({ path }: { path: string }) => path);
+
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'LICENSE',
+      'src/cli/bin.mjs',
+      'config/caretaker.yaml',
+      'docs/configuration.md',
+      'docs/errors.md',
+      'deploy/systemd/caretaker.service',
+    ]),
+  );
+  const unwanted = /^(src\/(?!cli\/bin\.mjs)|test|jobs|scripts)\/|^config\/.*schemas\/|^dist\/\.users/;
+  expect(paths.filter((path: string) => unwanted.test(path))).toEqual([]);
 });

@@ -1,20 +1,21 @@
+/** The set-up as a process on machines that have other programs. Only a process has a PATH of its own. */
 import { chmod, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installCommands } from '../../src/redis/embedded/binary.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 
 let checkout: Checkout;
-beforeEach(async () => {
+beforeAll(async () => {
   checkout = await makeCheckout();
   await checkout.writeMain('return 0;');
 });
-afterEach(() => checkout.remove());
+afterAll(() => checkout.remove());
 
 /** The environment of a machine that has these programs and no others. */
 async function machine(programs: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
   const bin = join(checkout.dir, `machine-${Object.keys(programs).join('-')}`);
-  await mkdir(bin);
+  await mkdir(bin, { recursive: true });
   const sudo = 'while [ "$1" = -n ]; do shift; done; exec "$@"';
   for (const [name, script] of Object.entries({ sudo, ...programs })) {
     await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`);

@@ -1,0 +1,2 @@
+/** Every address against every role. */
+import './matrix.test.ts';

@@ -1,0 +1,2 @@
+/** With more runs. */
+import './scope.test.ts';
