@@ -3,12 +3,18 @@ import { keyPrefixOf, type Store } from '../redis/store.ts';
 
 type Listener = (message: string) => void;
 
+/** Nothing else would show that the connection has been broken without a word: see `SILENT_MS` in `redis/connect.ts`. */
+const PING_MS = 10_000;
+
 /** The channels that this process listens to, all on one connection: it can do nothing else meanwhile. */
 export class Channels {
   private readonly channels = new Map<string, { listeners: Set<Listener>; subscribed: Promise<unknown> }>();
   private subscriber: Redis | Cluster | undefined;
 
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly pingMs = PING_MS,
+  ) {}
 
   /** Passes the messages of a channel on. The returned function stops that. */
   async listen(channel: string, onMessage: Listener): Promise<() => Promise<void>> {
@@ -49,6 +55,8 @@ export class Channels {
       for (const listener of this.channels.get(name)?.listeners ?? []) listener(message);
     });
     subscriber.on('error', () => undefined); // it reconnects by itself, and what was missed is not essential
+    const pinging = setInterval(() => void subscriber.ping().catch(() => undefined), this.pingMs).unref();
+    subscriber.on('end', () => clearInterval(pinging));
     return subscriber;
   }
 }

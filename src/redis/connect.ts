@@ -38,6 +38,20 @@ export interface Connected {
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
+ * A connection on which an answer is due for so long is broken, although nothing says so: its other end has vanished
+ * behind a proxy or a firewall. Longer than a worker waits for an entry (`WAIT_S` in `queue/queues.ts`).
+ */
+const SILENT_MS = 20_000;
+/** A connection that is lost and made again within this time is not reported. */
+const UNREPORTED_MS = 1_000;
+
+/**
+ * After a failover behind one address, an open connection stays with the old primary, which is a replica now and refuses
+ * to write. A new connection reaches the new one.
+ */
+const reconnectOnError = ({ message }: Error): boolean => /^(READONLY|UNBLOCKED)\b/.test(message);
+
+/**
  * Once connected, a command waits while Redis is unavailable and is sent again when it is back. So work stops
  * and continues, and does not fail. Only the first connection attempt has a time limit.
  */
@@ -45,6 +59,7 @@ const retryOptions = {
   maxRetriesPerRequest: null,
   retryStrategy: (times: number) => Math.min(times * 100, 1_000),
   connectTimeout: CONNECT_TIMEOUT_MS,
+  reconnectOnError,
   lazyConnect: true,
 };
 
@@ -54,11 +69,17 @@ const retryOptions = {
  * @throws {RedisUnreachableError} when Redis does not answer within five seconds.
  * @throws {RedisMissingError} when the embedded server is configured and no server program is installed.
  */
-export async function connectRedis(settings: RedisSettings, dataDir: string, log: Log): Promise<Connected> {
+export async function connectRedis(
+  settings: RedisSettings,
+  dataDir: string,
+  log: Log,
+  { silentMs = SILENT_MS }: { silentMs?: number } = {},
+): Promise<Connected> {
+  const common = { ...retryOptions, ...prefixOf(settings), socketTimeout: silentMs };
   if (settings.kind === 'embedded') {
     const embedded = await openEmbeddedRedis({ dataDir, log });
     const { store } = await openStore(
-      new Redis({ ...retryOptions, ...prefixOf(settings), path: embedded.socketPath }),
+      new Redis({ ...common, path: embedded.socketPath }),
       'the embedded server',
       log,
     );
@@ -72,7 +93,7 @@ export async function connectRedis(settings: RedisSettings, dataDir: string, log
       },
     };
   }
-  const { client, where } = externalClient(settings);
+  const { client, where } = externalClient(settings, common);
   return openStore(client, where, log, settings.kind === 'url' ? settings.url : undefined);
 }
 
@@ -80,28 +101,27 @@ export async function connectRedis(settings: RedisSettings, dataDir: string, log
 const prefixOf = ({ prefix }: RedisSettings): { keyPrefix?: string } =>
   prefix === undefined ? {} : { keyPrefix: `${prefix}:` };
 
-function externalClient(settings: RedisSettings & Exclude<RedisAddress, { kind: 'embedded' }>): {
-  client: Store;
-  where: string;
-} {
+function externalClient(
+  settings: RedisSettings & Exclude<RedisAddress, { kind: 'embedded' }>,
+  common: typeof retryOptions & { keyPrefix?: string; socketTimeout: number },
+): { client: Store; where: string } {
   switch (settings.kind) {
     case 'url':
       return {
-        client: new Redis(settings.url, { ...retryOptions, ...prefixOf(settings) }),
+        client: new Redis(settings.url, common),
         where: scrub(settings.url),
       };
     case 'socket': {
       const { path, db } = settings;
       return {
-        client: new Redis({ ...retryOptions, ...prefixOf(settings), path, db }),
+        client: new Redis({ ...common, path, db }),
         where: `unix:${path}`,
       };
     }
     case 'sentinel': {
       const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Redis({
-        ...retryOptions,
-        ...prefixOf(settings),
+        ...common,
         ...password,
         sentinels: settings.sentinels,
         name: settings.name,
@@ -113,7 +133,12 @@ function externalClient(settings: RedisSettings & Exclude<RedisAddress, { kind: 
       const client = new Cluster(settings.nodes, {
         lazyConnect: true,
         ...prefixOf(settings),
-        redisOptions: { ...password, maxRetriesPerRequest: null, connectTimeout: CONNECT_TIMEOUT_MS },
+        redisOptions: {
+          ...password,
+          maxRetriesPerRequest: null,
+          connectTimeout: CONNECT_TIMEOUT_MS,
+          socketTimeout: common.socketTimeout,
+        },
         clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
       });
       return { client, where: 'the Redis Cluster' };
@@ -125,15 +150,26 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
   let first: Error | undefined;
   let isConnected = false;
   let reported: string | undefined;
-  store.on('error', (error: Error) => {
-    first ??= error;
-    const why = unreachableBecause(error);
-    // Every reconnection attempt fails in the same way. Log it once, and again when the cause changes.
+  let closed: NodeJS.Timeout | undefined;
+  // Every reconnection attempt fails in the same way. Log it once, and again when the cause changes.
+  const report = (why: string) => {
     if (isConnected && why !== reported)
       log.warn(`Redis is unavailable (${why}); work continues when it is back`);
     reported = why;
+  };
+  store.on('error', (error: Error) => {
+    first ??= error;
+    report(unreachableBecause(error));
   });
+  store.on('close', () => {
+    closed ??= setTimeout(() => {
+      if (reported === undefined) report('the connection was closed');
+    }, UNREPORTED_MS).unref();
+  });
+  store.on('end', () => clearTimeout(closed));
   store.on('ready', () => {
+    clearTimeout(closed);
+    closed = undefined;
     if (reported !== undefined && isConnected) log.info('Redis is available again; work continues');
     reported = undefined;
   });

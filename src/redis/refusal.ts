@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 const refusals = {
   OOM: 'Redis is out of memory (maxmemory) and refuses to write: work continues when there is room. Raise maxmemory, or give Caretaker a Redis of its own',
   READONLY:
-    'this Redis is a replica and refuses to write: work continues when Caretaker is connected to the primary (REDIS_URL)',
+    'this Redis is a replica and refuses to write: work continues when the primary is reached at this address again, or at another one (REDIS_URL)',
   MISCONF:
     'Redis cannot write to its disk and therefore refuses to write: work continues when its disk has room and its log shows no errors',
   NOREPLICAS:
@@ -90,6 +90,7 @@ const messagePatterns: readonly [RegExp, string][] = [
     /DB index is out of range|invalid DB index|SELECT is not allowed/,
     'it does not have the database of the address: use a number below its setting "databases" (16 by default), or none',
   ],
+  [/^Socket timeout/, 'the connection is open, and no answer comes'],
   [/^Protocol error|^Unknown RESP type/, 'what responds there is not Redis'],
 ];
 

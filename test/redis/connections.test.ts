@@ -1,0 +1,151 @@
+/** Connections that become useless although they stay open. Only real servers behind a proxy show what the client does. */
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
+import type { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Channels } from '../../src/records/channels.ts';
+import { type Connected, connectRedis } from '../../src/redis/connect.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+let first: TestRedis;
+let connected: Connected | undefined;
+let proxy: Server;
+/** The server that new connections reach, and the sockets of the open ones. */
+let target: string;
+const open = new Set<{ near: Socket; far: Socket }>();
+const log = keptLog();
+
+beforeEach(async () => {
+  log.lines.length = 0;
+  first = await startTestRedis();
+  target = first.socketPath;
+  proxy = createServer((near) => {
+    const pair = { near, far: connect(target) };
+    open.add(pair);
+    for (const socket of [near, pair.far]) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        near.end();
+        pair.far.end();
+        open.delete(pair);
+      });
+    }
+    near.pipe(pair.far).pipe(near);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+});
+afterEach(async () => {
+  await connected?.close();
+  connected = undefined;
+  proxy.close();
+  for (const { near } of open) near.destroy();
+  await first.stop();
+});
+
+async function connectBehindProxy(silentMs?: number): Promise<Connected> {
+  const url = `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  connected = await connectRedis(
+    { kind: 'url', url },
+    '/nowhere',
+    log,
+    silentMs === undefined ? {} : { silentMs },
+  );
+  return connected;
+}
+
+/** Nothing passes through the open connections any more, and nothing says so. */
+const silence = () => {
+  for (const { near, far } of open) {
+    near.unpipe(far);
+    far.unpipe(near);
+    near.resume();
+  }
+};
+
+test('after a failover behind one address, the connection moves to the new primary', async () => {
+  const { store } = await connectBehindProxy();
+  const second = await startTestRedis();
+  try {
+    await store.set('key', 'written');
+    await store.call('REPLICAOF', '127.0.0.1', '1');
+    target = second.socketPath;
+
+    await expect(store.set('key', 'refused')).rejects.toThrow('READONLY');
+    await store.set('key', 'written to the new primary');
+
+    expect(await store.get('key')).toBe('written to the new primary');
+  } finally {
+    await second.stop();
+  }
+});
+
+test('a connection whose answers stop coming is made again, logged, and loses no command', async () => {
+  const { store } = await connectBehindProxy(200);
+  await store.set('key', 'written');
+  silence();
+
+  expect(await store.get('key')).toBe('written');
+
+  expect(log.lines).toEqual([
+    'warn Redis is unavailable (the connection is open, and no answer comes); work continues when it is back',
+    'info Redis is available again; work continues',
+  ]);
+});
+
+test('a worker that waits for an entry is not taken for a broken connection', async () => {
+  const { store } = await connectBehindProxy(400);
+
+  const worker = store.duplicate() as Redis;
+
+  expect(await worker.blpop('nothing', 0.2)).toBeNull();
+
+  worker.disconnect();
+  expect(log.lines).toEqual([]);
+});
+
+test('what is published is heard again after the connection for it has gone silent', async () => {
+  const { store } = await connectBehindProxy(200);
+  const channels = new Channels(store, 50);
+  const heard: string[] = [];
+  let hear = () => {};
+  const stop = await channels.listen('news', (message) => {
+    heard.push(message);
+    hear();
+  });
+  silence();
+  const next = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  for (const told = { yet: false }; !told.yet; ) {
+    await store.publish('news', 'again');
+    await Promise.race([next.then(() => (told.yet = true)), new Promise((done) => setTimeout(done, 50))]);
+  }
+  await stop();
+
+  expect(heard[0]).toBe('again');
+});
+
+test('a connection that is cut and cannot be made again is logged once', async () => {
+  const { store } = await connectBehindProxy();
+  await store.set('key', 'written');
+  target = '/nowhere/redis.sock';
+  const warned = new Promise<void>((resolve) => {
+    const warn = log.warn;
+    log.warn = (...given: Parameters<typeof warn>) => {
+      warn(...given);
+      resolve();
+    };
+  });
+  for (const { near } of open) near.end();
+
+  await warned;
+  target = first.socketPath;
+  expect(await store.get('key')).toBe('written');
+
+  expect(log.lines[0]).toBe(
+    'warn Redis is unavailable (the connection was closed); work continues when it is back',
+  );
+});
