@@ -56,6 +56,7 @@ const codes: Record<string, number> = {
   NOT_IN_INVENTORY: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
   REDIS_REFUSES: exit.unreachable,
+  REDIS_TOO_OLD: exit.unreachable,
   NEWER_RECORDS: exit.unreachable,
   OLDER_PROCESSES: exit.unreachable,
   INCOMPLETE_RESTORE: exit.unreachable,

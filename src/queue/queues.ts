@@ -100,11 +100,7 @@ export function openQueues(
     ...traced,
     streams: { events: { maxLen: 1000 } },
   };
-  // A lost connection is logged once, where it was opened. Here each queue and worker would log it again.
-  const logError = (error: Error & { syscall?: string }) =>
-    error.syscall === undefined
-      ? log.warn({ err: error }, 'a queue had an error')
-      : log.debug({ err: error }, 'a queue lost its connection to Redis');
+  const logError = errorLog(log);
   let opened: Record<Entry['kind'], Queue> | undefined;
   const open = () => {
     const { Queue } = bullmq();
@@ -220,6 +216,31 @@ export function openQueues(
       await Promise.all(Object.values(opened ?? {}).map((queue) => queue.close()));
       own?.disconnect();
     },
+  };
+}
+
+/** An error that is repeated is logged once in this time, with how often it came. */
+const REPEATED_MS = 60_000;
+
+/**
+ * Logs the errors of queues and workers. BullMQ tries some of them again at once, for ever. A lost connection is logged
+ * once, where it was opened; here each queue and worker would log it again.
+ */
+function errorLog(log: Log): (error: Error & { syscall?: string }) => void {
+  const known = new Map<string, { at: number; times: number }>();
+  return (error) => {
+    const isConnection =
+      error.syscall !== undefined || /^(Socket timeout|UNBLOCKED|Connection is closed)/.test(error.message);
+    if (isConnection) return log.debug({ err: error }, 'a queue lost its connection to Redis');
+    const now = performance.now();
+    const before = known.get(error.message);
+    if (before && now - before.at < REPEATED_MS) {
+      before.times += 1;
+      return;
+    }
+    known.set(error.message, { at: now, times: 0 });
+    const repeated = before && before.times > 0 ? { repeated: before.times } : {};
+    log.warn({ err: error, ...repeated }, 'a queue had an error');
   };
 }
 

@@ -4,6 +4,7 @@ import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from './embedded/embedded.ts';
+import { factIn } from './facts.ts';
 import { wrongProtocol } from './protocol-probe.ts';
 import { unreachableBecause } from './refusal.ts';
 import type { Store } from './store.ts';
@@ -23,6 +24,18 @@ export class RedisUnreachableError extends CaretakerError {
   constructor(where: string, why: string, options?: ErrorOptions) {
     const advice = why.includes(':') ? '' : ' Start it, or set REDIS_URL.';
     super(`Redis cannot be reached at ${where}: ${why}.${advice}`, options);
+  }
+}
+
+const MIN_REDIS = [6, 2] as const;
+
+/** Redis is older than any with which Caretaker works. */
+export class RedisTooOldError extends CaretakerError {
+  readonly code = 'REDIS_TOO_OLD';
+  constructor(where: string, version: string) {
+    super(
+      `The Redis at ${where} is ${version}, which is too old: ${MIN_REDIS.join('.')} or newer is required.`,
+    );
   }
 }
 
@@ -66,7 +79,8 @@ const retryOptions = {
 /**
  * Opens the connection, and starts the embedded server if the settings ask for it.
  *
- * @throws {RedisUnreachableError} when Redis does not answer within five seconds.
+ * @throws {RedisUnreachableError} when Redis does not answer within five seconds, or its user may not run scripts or `INFO`.
+ * @throws {RedisTooOldError}
  * @throws {RedisMissingError} when the embedded server is configured and no server program is installed.
  */
 export async function connectRedis(
@@ -180,9 +194,11 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
     ).unref();
   });
   try {
-    await Promise.race([store.connect().then(() => selectDatabase(store)), timeout]);
+    const check = () => Promise.all([selectDatabase(store), checkServer(store, where)]);
+    await Promise.race([store.connect().then(check), timeout]);
   } catch (error) {
     store.disconnect();
+    if (error instanceof RedisTooOldError) throw error;
     const cause = first ?? error;
     const protocol = url !== undefined && hasNoCause(cause) ? await wrongProtocol(url) : undefined;
     throw new RedisUnreachableError(where, protocol ?? unreachableBecause(cause), { cause });
@@ -196,6 +212,17 @@ async function selectDatabase(store: Store): Promise<void> {
   const db = store instanceof Redis ? (store.options.db ?? 0) : 0;
   if (store instanceof Redis && db !== 0) await store.select(db);
   else await store.ping();
+}
+
+/** BullMQ would notice by itself, and try again for ever, at once. */
+async function checkServer(store: Store, where: string): Promise<void> {
+  const [info] = await Promise.all([store.info('server'), store.eval('return 1', 0)]);
+  const version = factIn(info, 'redis_version') ?? '';
+  const [major, minor = 0] = version.split('.').map(Number);
+  // A managed Redis may not report it.
+  if (!major) return;
+  if (major < MIN_REDIS[0] || (major === MIN_REDIS[0] && minor < MIN_REDIS[1]))
+    throw new RedisTooOldError(where, version);
 }
 
 /** Whether an error shows no cause: no system, TLS or Redis error code. */

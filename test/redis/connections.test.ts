@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer, type Server } from 'node:net';
 import type { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Channels } from '../../src/records/channels.ts';
 import { type Connected, connectRedis } from '../../src/redis/connect.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -12,13 +12,15 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts';
 let first: TestRedis;
 let connected: Connected | undefined;
 let proxy: Server;
-/** The server that new connections reach, and the sockets of the open ones. */
+/** The server that new connections reach, what it says its version is, and the sockets of the open ones. */
 let target: string;
+let version: string | undefined;
 const open = new Set<{ near: Socket; far: Socket }>();
 const log = keptLog();
 
 beforeEach(async () => {
   log.lines.length = 0;
+  version = undefined;
   first = await startTestRedis();
   target = first.socketPath;
   proxy = createServer((near) => {
@@ -32,7 +34,11 @@ beforeEach(async () => {
         open.delete(pair);
       });
     }
-    near.pipe(pair.far).pipe(near);
+    near.pipe(pair.far);
+    pair.far.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      near.write(version ? text.replace(/(redis_version:)[\d.]{6}/, `$1${version}`) : text, 'latin1');
+    });
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
@@ -60,7 +66,7 @@ async function connectBehindProxy(silentMs?: number): Promise<Connected> {
 const silence = () => {
   for (const { near, far } of open) {
     near.unpipe(far);
-    far.unpipe(near);
+    far.removeAllListeners('data');
     near.resume();
   }
 };
@@ -98,7 +104,7 @@ test('a connection whose answers stop coming is made again, logged, and loses no
 test('a worker that waits for an entry is not taken for a broken connection', async () => {
   const { store } = await connectBehindProxy(400);
 
-  const worker = store.duplicate() as Redis;
+  const worker = (store as Redis).duplicate();
 
   expect(await worker.blpop('nothing', 0.2)).toBeNull();
 
@@ -133,11 +139,10 @@ test('a connection that is cut and cannot be made again is logged once', async (
   await store.set('key', 'written');
   target = '/nowhere/redis.sock';
   const warned = new Promise<void>((resolve) => {
-    const warn = log.warn;
-    log.warn = (...given: Parameters<typeof warn>) => {
-      warn(...given);
+    vi.spyOn(log, 'warn').mockImplementationOnce((said: string | object) => {
+      log.lines.push(`warn ${said}`);
       resolve();
-    };
+    });
   });
   for (const { near } of open) near.end();
 
@@ -147,5 +152,38 @@ test('a connection that is cut and cannot be made again is logged once', async (
 
   expect(log.lines[0]).toBe(
     'warn Redis is unavailable (the connection was closed); work continues when it is back',
+  );
+});
+
+test.each([
+  ['-info', 'info'],
+  ['-eval -evalsha', 'eval'],
+])('a user who may not do what is needed (%s) is refused at the start', async (rules) => {
+  const admin = await connectBehindProxy();
+  await admin.store.call(
+    'ACL',
+    'SETUSER',
+    'agency',
+    'on',
+    '>secret',
+    '~*',
+    '&*',
+    '+@all',
+    ...rules.split(' '),
+  );
+  const { port } = proxy.address() as AddressInfo;
+
+  await expect(
+    connectRedis({ kind: 'url', url: `redis://agency:secret@127.0.0.1:${port}` }, '/nowhere', log),
+  ).rejects.toThrow(
+    'its user may not do what Caretaker needs (NOPERM): allow it all commands, keys and channels',
+  );
+});
+
+test('a Redis that is too old is refused at the start', async () => {
+  version = '4.0.14';
+
+  await expect(connectBehindProxy()).rejects.toThrow(
+    /^The Redis at redis:.* is 4\.0\.14, which is too old: 6\.2 or newer is required\.$/,
   );
 });
