@@ -24,13 +24,20 @@ export const changes = Object.entries<Operation>(operations).filter(
   ([, { effect }]) => effect !== undefined,
 ) as [OperationId, Operation][];
 
-/** For the schema of the options: for each operation, what the other options are. */
-export const callSchemas = (): object[] =>
-  changes.map(([id, operation]) => ({
+let made: object[] | undefined;
+
+/**
+ * For the schema of the options: for each operation, what the other options are. Made when it is first asked for, and
+ * only then: it takes a tenth of a second, and each JSON Schema with these options asks several times.
+ */
+export function callSchemas(): readonly object[] {
+  made ??= changes.map(([id, operation]) => ({
     if: { required: ['operation'], properties: { operation: { const: id } } },
     // biome-ignore lint/suspicious/noThenProperty: this is the keyword of JSON Schema.
     then: optionsFor(id, operation),
   }));
+  return made;
+}
 
 function optionsFor(id: OperationId, { path, body, bodyRequired }: Operation): object {
   const parameters = pathParameters(path).map((name) => [name, fromTargetToo(parameterSchema(name))]);

@@ -1,17 +1,19 @@
+/** `caretaker daemon` and the commands beside it, in this process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
-import { clearOfTheHour } from '../support/time-of-day.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  await clearOfTheHour();
-  sandbox = await startSandbox({ sites: 8, speed: 200, rateLimit: 0, token: 'a-secret-token' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-secret-token' });
+  const clock = fastClock(5);
+  sandbox = await startSandbox({ sites: 8, rateLimit: 0, token: 'a-secret-token', clock });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-secret-token' }, clock);
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
 });
 afterAll(async () => {

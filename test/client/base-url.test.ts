@@ -141,15 +141,6 @@ test('an unknown host, and one where nothing listens: the message names the sett
   }
 });
 
-test('a person waits ten seconds for a service that never answers, without a retry', async () => {
-  respond = () => undefined;
-
-  const error = await saidOf(listTags(service.url));
-
-  expect(error.message).toContain('no answer within 10 s');
-  expect(service.requests).toHaveLength(1);
-});
-
 test('with an untrusted certificate nothing is sent, and the message suggests a setting', async () => {
   const requests: string[] = [];
   const secure = createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, ({ url = '' }, response) => {

@@ -1,0 +1,2 @@
+/** With a mail server that says nothing. */
+import './email.test.ts';
