@@ -1,11 +1,10 @@
 /** Carries out a command about one run, which another process works on. */
 import { findActiveProcess } from '../control/active-process.ts';
-import { carryOut } from '../control/carry-out.ts';
 import type { AnyCommand } from '../control/command.ts';
 import type { Run } from '../run/run.ts';
+import { carryOutHere } from './carry-out-here.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from './context.ts';
 import { exit } from './exit.ts';
-import { localActor } from './local-actor.ts';
 import type { Terminal } from './output/terminal.ts';
 import { runNamed } from './run-id.ts';
 
@@ -31,7 +30,7 @@ export function actOnRun(
 ): Promise<number> {
   return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     const { id, account } = await runNamed(caretaker.records, word);
-    const run: Run = await carryOut(command, caretaker, { ...input, run: id }, localActor());
+    const run: Run = await carryOutHere(command, caretaker, { ...input, run: id }, terminal);
     const activeProcess = await findActiveProcess(caretaker, account);
     print({ id, run, activeProcess, howToContinue: `Continue it: caretaker runs continue ${run.id}` });
     return exit.ok;

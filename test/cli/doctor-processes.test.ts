@@ -48,6 +48,21 @@ test('a daemon that was killed a moment ago is not running', async () => {
   await opened.records.presence.withdraw('a');
 });
 
+test('a daemon that does not serve its dashboard yet is starting', async () => {
+  const now = opened.clock.now();
+  const presence = { id: 'a', pid: 7, host: 'elsewhere', startedAt: now, seenAt: now };
+  const roles = ['scheduler', 'worker', 'dashboard'];
+  await opened.records.presence.announce({ ...presence, roles });
+  expect(await daemonChecks()).toEqual([
+    expect.stringMatching(/^warning +daemon: none is running/),
+    expect.stringMatching(/^warning +daemon: pid 7 on elsewhere is starting/),
+  ]);
+
+  await opened.records.presence.announce({ ...presence, roles, dashboardPort: 8480 });
+  expect(await daemonChecks()).toEqual([expect.stringMatching(/^ok +daemon: running: pid 7 on elsewhere/)]);
+  await opened.records.presence.withdraw('a');
+});
+
 test('a daemon whose port is used by another program is not running', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -19,15 +19,28 @@ afterAll(async () => {
 
 const DAY = 86_400_000;
 
+test.each([
+  ['freeze', '--for', '3d'],
+  ['unfreeze'],
+  ['policies', 'pause', 'nightly-sync', 'update-check'],
+  ['policies', 'resume', '--all'],
+  ['queues', 'resume'],
+])(
+  'what is recorded where no daemon has ever run may be meant for another Redis: %s %s',
+  async (...words) => {
+    const { code, stderr } = await desk.run(words);
+
+    expect(code).toBe(0);
+    const said = /^warning: No daemon has ever run on this Redis \(.+\)\. If one runs, it uses another/gm;
+    expect(stderr.match(said)).toHaveLength(1);
+  },
+);
+
 test('every command shows the end, the author and the reason of a freeze, and the next runs are after it', async () => {
   const before = Date.now();
   const frozen = await desk.run(['freeze', '--for', '3d', '--reason', 'the big sale']);
   expect(frozen.code).toBe(0);
   expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy starts a run/m);
-  // It may be meant for a daemon that uses another Redis.
-  expect(frozen.stderr).toMatch(
-    /^warning: No daemon has ever run on this Redis \(.+\)\. If one runs, it uses another/m,
-  );
 
   const words = /everything is frozen by \S+ since \S+ \S+Z until \S+ \S+Z \(the big sale\)/;
   const listed = await desk.run(['policies', '--json']);

@@ -4,6 +4,7 @@ import { serviceAddress } from '../../contract/service-address.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { countOf } from '../../text.ts';
+import { noteNoDaemon } from '../carry-out-here.ts';
 import { isAskable, isConfirmed } from '../confirm.ts';
 import { type GlobalOptions, hasRecords, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
@@ -78,7 +79,8 @@ export async function moveAccount(
     );
   const address = serviceAddress(baseUrl);
   const { yes = false, reason } = options;
-  return withRecords(terminal, options, settings, async ({ records, audit }) => {
+  return withRecords(terminal, options, settings, async (opened) => {
+    const { records, audit } = opened;
     const bound = await records.accounts.addressOf(name);
     if (bound === undefined || bound === address) {
       terminal.message(
@@ -119,6 +121,7 @@ export async function moveAccount(
     }
     await audit.writeResult({ ...line, result: 'done' });
     terminal.message(`The records of the account "${name}" belong to ${address} now.`);
+    await noteNoDaemon(opened, terminal);
     return exit.ok;
   });
 }

@@ -9,6 +9,7 @@ import {
   sentencesOf,
 } from '../../control/commands/announcements.ts';
 import { NotFoundError } from '../../control/errors.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -105,7 +106,7 @@ export async function cancelAnnouncements(
   return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     for (const announcement of ids) {
       const input = { announcement, reason: options.reason };
-      const cancelled = await carryOut(cancelAnnouncement, caretaker, input, localActor()).catch(
+      const cancelled = await carryOutHere(cancelAnnouncement, caretaker, input, terminal).catch(
         (error: unknown) => {
           throw error instanceof NotFoundError ? new UsageError(error.message) : error;
         },

@@ -208,7 +208,14 @@ async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Pr
           state: 'warning',
           message: 'unknown: daemons cannot register themselves while Redis refuses writes',
         }
-      : daemonsCheck(running),
+      : daemonsCheck(running.filter((one) => !isStarting(one))),
+    ...running.filter(isStarting).map(
+      ({ pid, host }): Check => ({
+        what: 'daemon',
+        state: 'warning',
+        message: `pid ${pid} on ${host} is starting: it does not serve its dashboard yet. If that lasts, its log shows why`,
+      }),
+    ),
     ...ended.map(
       ({ pid, host }): Check => ({
         what: 'daemon',
@@ -220,6 +227,10 @@ async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Pr
     ...(await checkKept(presence, clock.now())),
   ];
 }
+
+/** It registers before it fires anything; its port may turn out to be in use. */
+const isStarting = ({ roles, dashboardPort }: Presence): boolean =>
+  roles.includes('dashboard') && dashboardPort === undefined;
 
 /** A process of this host is looked at: its last sign of life may be some seconds old. */
 async function withoutEnded(seen: readonly Presence[]): Promise<{ running: Presence[]; ended: Presence[] }> {

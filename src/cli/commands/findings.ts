@@ -6,6 +6,7 @@ import { listFindingsCommand } from '../../control/commands/list-findings.ts';
 import { NotFoundError } from '../../control/errors.ts';
 import { type FindingReport, findingColumns, toFindingReport } from '../../control/finding-report.ts';
 import type { FindingState, Severity } from '../../records/finding-words.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import { type GlobalOptions, hasRecords, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
@@ -63,7 +64,7 @@ export async function acknowledge(
 ): Promise<number> {
   return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const input = acknowledgementOf(policy, site, options, opened.clock.now());
-    const found = await asUsage(carryOut(acknowledgeFindings, opened, input, localActor()));
+    const found = await asUsage(carryOutHere(acknowledgeFindings, opened, input, terminal));
     printAcknowledged(found.map(toFindingReport), terminal);
     return exit.ok;
   });
@@ -83,7 +84,7 @@ export async function unacknowledge(
   const { account, about, reason } = options;
   return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const input = { policy, account, site, about, reason };
-    const found = await asUsage(carryOut(unacknowledgeFindings, opened, input, localActor()));
+    const found = await asUsage(carryOutHere(unacknowledgeFindings, opened, input, terminal));
     printUnacknowledged(found.length, terminal);
     return exit.ok;
   });

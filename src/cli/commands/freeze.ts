@@ -1,13 +1,13 @@
 /** Freezes: no policy starts a run until the freeze ends, or none of an account or job; or targets are skipped. */
 import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import type { BaseDeps } from '../../control/command.ts';
 import { beginFreeze, endFreeze, freezeAnswer } from '../../control/commands/freeze.ts';
 import { InvalidRequestError, NotFoundError } from '../../control/errors.ts';
 import type { NameDeps } from '../../control/freeze-names.ts';
 import { type FreezeScope, formatScope, isOfTargets } from '../../records/freeze-scope.ts';
 import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -17,8 +17,6 @@ import {
   withRecords,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
-import { noteNoDaemon } from '../note-no-daemon.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
@@ -41,11 +39,10 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
   const begin = async (deps: BaseDeps & NameDeps & Pick<OpenRecords, 'redis'>) => {
     const until = needEnd(options, deps.clock.now());
     const input = { ...scope, until, reason: options.reason };
-    const begun = await carryOut(beginFreeze, deps, input, localActor()).catch((error: unknown) => {
+    const begun = await carryOutHere(beginFreeze, deps, input, terminal).catch((error: unknown) => {
       throw error instanceof InvalidRequestError ? new UsageError(error.message) : error;
     });
     printFrozen(begun, terminal);
-    await noteNoDaemon(deps, terminal);
     return exit.ok;
   };
   if (Object.keys(scope).length > 0) return withCaretaker(terminal, options, settings, begin);
@@ -147,11 +144,10 @@ export async function unfreeze(
 ): Promise<number> {
   return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     const input = { freeze: id ?? 'everything', reason: options.reason };
-    const { ended } = await carryOut(endFreeze, opened, input, localActor()).catch((error: unknown) => {
+    const { ended } = await carryOutHere(endFreeze, opened, input, terminal).catch((error: unknown) => {
       throw error instanceof NotFoundError ? new UsageError(error.message) : error;
     });
     printUnfrozen({ id, ended, others: await opened.records.freeze.scoped(opened.clock.now()) }, terminal);
-    await noteNoDaemon(opened, terminal);
     return exit.ok;
   });
 }

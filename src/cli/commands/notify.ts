@@ -6,6 +6,7 @@ import { NotFoundError } from '../../control/errors.ts';
 import type { DeliveryState } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
 import { suggestionFor } from '../../suggest.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import { type GlobalOptions, hasRecords, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
@@ -77,7 +78,7 @@ export async function resendNotifications(
   return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
     for (const delivery of ids) {
       const input = { delivery, reason: options.reason };
-      await carryOut(resendDelivery, opened, input, localActor()).catch((error: unknown) => {
+      await carryOutHere(resendDelivery, opened, input, terminal).catch((error: unknown) => {
         throw error instanceof NotFoundError ? new UsageError(error.message) : error;
       });
       terminal.message(`${delivery} is sent again, by the next process that works on runs.`);

@@ -1,6 +1,5 @@
 import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { jobsOf } from '../../policy/job-of.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
@@ -8,6 +7,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -19,8 +19,6 @@ import {
 } from '../context.ts';
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
-import { noteNoDaemon } from '../note-no-daemon.ts';
 import { formatPause } from '../output/pause.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
@@ -62,7 +60,6 @@ export async function pausePolicies(
         until: endText(options, at),
         reason: options.reason,
       });
-    await noteNoDaemon(opened, terminal);
   });
   return exit.ok;
 }
@@ -82,7 +79,7 @@ async function pauseOne(
     return;
   }
   const input = { policy: name, reason, until };
-  const { pause } = await carryOut(pausePolicy, deps, input, localActor());
+  const { pause } = await carryOutHere(pausePolicy, deps, input, terminal);
   printPaused(name, { pause, before, isDisabled: disabled.has(name) }, terminal);
 }
 
@@ -144,11 +141,11 @@ export async function resumePolicies(
     const deps = { ...opened, ...depsOf(policies) };
     let resumed = 0;
     for (const name of names) {
-      const { was } = await carryOut(
+      const { was } = await carryOutHere(
         resumePolicy,
         deps,
         { policy: name, reason: options.reason },
-        localActor(),
+        terminal,
       );
       if (was) resumed += 1;
       if (was) terminal.message(formatResumed(name, was, disabled.has(name)));
@@ -156,7 +153,6 @@ export async function resumePolicies(
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
       terminal.message(formatNoneResumed(names.length));
-    await noteNoDaemon(opened, terminal);
   });
   return exit.ok;
 }

@@ -1,10 +1,9 @@
 /** Shows the queues, and resumes those that are paused. */
 import type { OpenRecords } from '../../app/open-records.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import { resumeQueues as resume } from '../../control/commands/resume-queues.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import { type GlobalOptions, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
 import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -41,7 +40,7 @@ export async function resumeQueues(
 ): Promise<number> {
   return withQueues(terminal, options, async (queues, opened) => {
     const input = { reason: options.reason };
-    const { resumed } = await carryOut(resume, { ...opened, queues }, input, localActor());
+    const { resumed } = await carryOutHere(resume, { ...opened, queues }, input, terminal);
     terminal.message(resumed.length === 0 ? 'No queue was paused.' : `Resumed: ${resumed.join(', ')}.`);
     return exit.ok;
   });

@@ -14,6 +14,7 @@ import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { type Acted, actOnRun } from '../act-on-run.ts';
 import { needWorker } from '../active-process.ts';
+import { carryOutHere } from '../carry-out-here.ts';
 import { type GlobalOptions, type ReasonOption, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
@@ -38,11 +39,11 @@ export async function cancelRun(
     if (options.force) return forceEnd(caretaker, id, terminal, options);
     // Read before cancelling: once the run has ended, there may be no active process.
     const activeProcess = await findActiveProcess(caretaker, account);
-    await carryOut(
+    await carryOutHere(
       cancel,
       caretaker,
       { run: id, leave_tasks: options.leaveTasks, reason: options.reason },
-      localActor(),
+      terminal,
     );
     const run = await caretaker.records.runs.get(id);
     if (!run || isFinal(run.status)) {
@@ -84,7 +85,7 @@ async function forceEnd(
   terminal: Terminal,
   options: GlobalOptions & ReasonOption,
 ): Promise<number> {
-  const run = await carryOut(forceEndRun, caretaker, { run: id, reason: options.reason }, localActor());
+  const run = await carryOutHere(forceEndRun, caretaker, { run: id, reason: options.reason }, terminal);
   return showForceEnded(run, await targetsOf(caretaker, run), terminal, options);
 }
 
