@@ -41,7 +41,7 @@ test('while other processes are active, they send and write nothing more for it'
   const before = await world.targets(fired);
   const sent = world.sandbox.journal.effectsOf('syncSite').length;
   for (const id of new Set(world.sandbox.journal.effectsOf('syncSite'))) world.sandbox.site(id).finishSync();
-  await world.clock.sleep(90_000);
+  await world.clock.sleep(30_000);
   expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(sent);
   expect(await world.targets(fired)).toEqual(before);
   await working.stop();

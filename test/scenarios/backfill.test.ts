@@ -5,6 +5,7 @@ import { planBackfill, queued, type Reprocess } from '../../src/schedule/backfil
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const HOUR = 3_600_000;
 
@@ -37,7 +38,7 @@ async function backfilled(policy: Policy, hours: number, reprocess?: Reprocess):
 
 describe('a backfill', () => {
   test('catches up each scheduled time without a run, one run after the other, and is not repeated', async () => {
-    world = await startWorld({ sites: 2 });
+    world = await startWorld({ sites: 2, before: quickSyncs });
     const policy = hourly();
     const runs = await backfilled(policy, 3);
 

@@ -77,6 +77,7 @@ test('its tasks continue to their end on request, and are recorded as they ended
   await until(world, () => world.sandbox.journal.effectsOf('startSiteBackupDownload').length === 2);
 
   await engine.cancel(run.id, { tasks: false });
+  world.clock.leap(3_600_000);
 
   expect(await world.ended(run)).toMatchObject({ status: 'cancelled', counts: { succeeded: 2 } });
   expect(world.sandbox.journal.countOf('cancelTask')).toBe(0);
@@ -113,7 +114,7 @@ test('a worker that is about to send a request sends nothing if another machine 
 });
 
 test('as soon as another machine cancels a run, its workers start nothing more', async () => {
-  world = await startWorld({ sites: 60, work: false, speedUp: 10 });
+  world = await startWorld({ sites: 30, work: false, speedUp: 10 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_000);
   const workers = [await world.another(), await world.another()];
   stop = async () => undefined;

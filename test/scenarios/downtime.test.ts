@@ -1,6 +1,8 @@
+/** Only processes that stop and start again while a run is active show that it is continued, with nothing lost. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -18,7 +20,7 @@ describe('after an hour in which no process was running', () => {
     await until(world, async () => (await targets.inState(fired.id, 'following', 100)).length === 10);
     await before.stop();
     for (const id of ids) world.sandbox.site(id).finishSync();
-    await world.clock.sleep(310_000);
+    world.clock.leap(310_000);
     expect(await targets.late(fired.id, world.clock.now(), 100)).toHaveLength(10);
 
     const after = world.caretaker.engine.work(50);
@@ -31,7 +33,7 @@ describe('after an hour in which no process was running', () => {
 
 describe('an API that is unavailable for minutes', () => {
   test('has a run that could not be planned continue at once when an operator releases it', async () => {
-    world = await startWorld({ sites: 5, work: false });
+    world = await startWorld({ sites: 5, work: false, before: quickSyncs });
     world.sandbox.outage.begin('refuse');
     const before = world.caretaker.engine.work(50);
     const fired = await world.fire(aPolicy());
@@ -55,7 +57,7 @@ describe('an API that is unavailable for minutes', () => {
 
 describe('an account that refuses access', () => {
   async function blocked() {
-    world = await startWorld({ sites: 8, work: false });
+    world = await startWorld({ sites: 8, work: false, before: quickSyncs });
     const working = world.caretaker.engine.work(50);
     const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 2 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 0);

@@ -19,11 +19,13 @@ test('syncs that the service no longer knows end as unknown after two polls each
   const renewed = await startSandbox({ sites: 12, rateLimit: 0, clock: world.clock, port: Number(port) });
   try {
     const lost = async () => (await world.targets(fired)).filter(({ lostAt }) => lostAt !== undefined);
-    await until(world, async () => (await lost()).length > 0);
+    world.clock.leap(60_000);
+    await until(world, async () => (await lost()).length === ids.length);
     // The run shows meanwhile why it makes no progress.
     const [waiting] = await lost();
     expect(waiting).toMatchObject({ state: 'following', detail: expect.stringContaining('HTTP 404') });
 
+    world.clock.leap(60_000);
     const run = await world.ended(fired);
 
     expect(run).toMatchObject({ status: 'failed', counts: { failed: ids.length } });
@@ -36,6 +38,7 @@ test('syncs that the service no longer knows end as unknown after two polls each
     const looks = renewed.journal.requests.filter(({ operation }) => operation === 'showSite');
     expect(looks.length).toBeLessThan(3 * ids.length);
     expect(renewed.journal.effects).toEqual([]);
+    for (const id of ids) renewed.site(id).syncTakes(1_000);
     // The policy can run again: a new run does what this one could not confirm as done.
     expect(await world.ended(await world.fire(aPolicy()))).toMatchObject({ counts: { planned: ids.length } });
     expect(renewed.journal.effectsOf('syncSite')).toHaveLength(ids.length);
@@ -48,7 +51,7 @@ test('work that the service did not show for a short time is followed as before'
   world = await startWorld({ sites: 1, rateLimit: 0 });
   const { targets } = world.caretaker.records;
   const [id = ''] = world.sandbox.siteIds();
-  world.sandbox.site(id).syncTakes(120_000);
+  world.sandbox.site(id).syncTakes(3_600_000);
   const run = await world.fire(aPolicy());
   await until(world, async () => (await targets.inState(run.id, 'following', 1)).length === 1);
 
@@ -57,8 +60,10 @@ test('work that the service did not show for a short time is followed as before'
   if (!target) throw new Error('it is no longer followed');
   await targets.move(run, { ...target, lostAt: at, detail: 'Not found.' }, { from: ['following'], at });
 
+  world.clock.leap(60_000);
   await until(world, async () => (await targets.get(run.id, id))?.lostAt === undefined);
   expect(await targets.get(run.id, id)).not.toHaveProperty('detail');
+  world.sandbox.site(id).finishSync();
   await world.ended(run);
   expect(await world.reasons(run)).toEqual({ [id]: 'done' });
 });

@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test.each(['refuse', 'reset-before'] as const)(
+test.each(['refuse', 'reset-before', 'truncate'] as const)(
   'an API that is unavailable for a minute (%s) delays the run and changes nothing else',
   async (kind) => {
     world = await startWorld({ sites: 10 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -24,6 +25,7 @@ test('two policies never change one site at the same time: the second waits, nam
   const second = await world.fire(notes);
   await until(world, async () => (await world.targets(second))[0]?.detail !== undefined);
   const [waiting] = await world.targets(second);
+  world.clock.leap(120_000);
   await Promise.all([world.ended(first), world.ended(second)]);
 
   expect(waiting).toMatchObject({
@@ -40,7 +42,7 @@ test('two policies never change one site at the same time: the second waits, nam
 });
 
 test('a site locked by a run that no longer exists can be changed again', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ sites: 1, before: quickSyncs });
   const { store } = world.caretaker.redis;
   await store.hset('{caretaker}:site:default:site-0001', 'a-run-of-old\nsite-0001', '1');
 

@@ -8,6 +8,7 @@ import { letterOf, toldTo } from '../notify/world.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -38,7 +39,7 @@ async function stateWith(holds: (state: PolicyState) => boolean): Promise<Policy
 const counted = (count: number) => stateWith(({ failures }) => failures === count);
 
 test('failed or stopped runs in a row pause their policy; partly successful and manual runs do not', async () => {
-  world = await startWorld({ sites: 2 });
+  world = await startWorld({ sites: 2, before: quickSyncs });
 
   expect((await run(tooMany, 0)).status).toBe('stopped');
   expect((await counted(1)).pause).toBeUndefined();
@@ -58,7 +59,7 @@ test('failed or stopped runs in a row pause their policy; partly successful and 
 });
 
 test('a manual pause keeps its author and its reason, however many runs fail meanwhile', async () => {
-  world = await startWorld({ sites: 2 });
+  world = await startWorld({ sites: 2, before: quickSyncs });
   const { records } = world.caretaker;
   await records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna', reason: 'moving house' });
 

@@ -1,11 +1,13 @@
 /**
- * One run of a policy shortly after another: effects of the first are never taken for those of the second.
+ * One run of a policy shortly after another: effects of the first are never taken for those of the second. Only whole
+ * runs against a service with a clock of its own show this.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
+import { endedByLeaps } from '../support/leaps.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -13,7 +15,7 @@ afterEach(() => world.stop());
 const SITES = 4;
 /** Long enough that a sync is in progress when the answer to its request is lost. */
 const before: WorldOptions['before'] = async ({ sandbox }) => {
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(20_000);
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(5_000);
 };
 const effectsOf = (operation: OperationId) => world.sandbox.journal.effectsOf(operation).length;
 
@@ -32,7 +34,7 @@ const calls: [string, OperationId, Partial<Policy>][] = [
 
 describe.each(calls)('%s of a second run, two seconds after the first', (_, operation, policy) => {
   const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
-  const fire = async () => world.ended(await world.fire(aPolicy({ retry, ...policy })));
+  const fire = async () => endedByLeaps(world, await world.fire(aPolicy({ retry, ...policy })));
   const start = async () => {
     world = await startWorld({ sites: SITES, before });
     const first = await fire();
@@ -97,7 +99,7 @@ test('with a service that shows no times, a lost answer is unknown if only the t
 });
 
 test('ages are based on the service’s time: a policy with an age selects the same sites with any clock', async () => {
-  world = await startWorld({ sites: 1, serviceAheadMs: 7 * 60_000 });
+  world = await startWorld({ sites: 1, serviceAheadMs: 7 * 60_000, before });
   const { sandbox } = world;
   const synced = async (agoMinutes: number) => {
     sandbox.site('site-0001').lastSynced(agoMinutes * 60_000);
@@ -109,7 +111,7 @@ test('ages are based on the service’s time: a policy with an age selects the s
 });
 
 test('a service whose clock runs twenty times as fast is followed by lists, like the sandbox with --speed 20', async () => {
-  world = await startWorld({ sites: SITES, speedUp: 10, speed: 20 });
+  world = await startWorld({ sites: SITES, speedUp: 10, speed: 20, before });
   world.sandbox.failNext({ operation: 'syncSite' }, 'reset-after');
 
   const run = await world.ended(await world.fire(aPolicy()));

@@ -5,6 +5,8 @@ import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { endedByLeaps } from '../support/leaps.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -22,8 +24,14 @@ const untidy = {
 const retry = { attempts: 12, backoff: 'exponential', delayMs: 5_000, maxDelayMs: 60_000 } as const;
 
 async function runOver(policy: Partial<Policy>): Promise<Run> {
-  world = await startWorld({ sites: SITES, rateLimit: 1_000_000, faults: untidy, seed: 3 });
-  return world.ended(await world.fire(aPolicy({ ...policy, retry })));
+  world = await startWorld({
+    sites: SITES,
+    rateLimit: 1_000_000,
+    faults: untidy,
+    seed: 3,
+    before: quickSyncs,
+  });
+  return endedByLeaps(world, await world.fire(aPolicy({ ...policy, retry })));
 }
 
 /** How often the journal has an effect on each target that ended with each reason. */
