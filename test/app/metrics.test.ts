@@ -43,7 +43,6 @@ test('durations that a worker measures are in the metrics of the daemon with the
   await until(world, async () =>
     (await records.runs.list({ policy: 'hourly', limit: 1 })).some(({ finishedAt }) => finishedAt),
   );
-  await records.measurements.publish();
 
   const headers = { authorization: `Bearer ${PASSWORD}` };
   const scrape = async () =>
@@ -62,6 +61,7 @@ test('durations that a worker measures are in the metrics of the daemon with the
       count('schedule_lateness', { trigger: 'catch-up' }),
   });
   await until(world, async () => {
+    await records.measurements.publish();
     seen = await scrape();
     return durations().requests >= 2 && durations().targets >= 2;
   });

@@ -13,7 +13,7 @@ import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 
-const SITES = 12;
+const SITES = 8;
 const HOUR_MS = 3_600_000;
 let world: World;
 let folder: string;

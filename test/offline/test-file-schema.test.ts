@@ -11,6 +11,6 @@ test('the schema accepts the tests that we ship', () => {
     expect({ text, ...judge(text) }).toMatchObject({ valid: true, findings: [] });
 });
 
-test('the schema and the reader agree on 100 changed files', () => {
-  expectAgreement(judge, testFileTexts, 100);
+test('the schema and the reader agree on 60 changed files', () => {
+  expectAgreement(judge, testFileTexts, 60);
 });

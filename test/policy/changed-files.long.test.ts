@@ -1,6 +1,6 @@
 /**
  * Thousands of files with random changes, always the same ones: policies, `caretaker.yaml` and tests of policies. The
- * ordinary tests read 100 of each. `CARETAKER_TEST_FILES=50000` reads so many.
+ * ordinary tests read some of each. `CARETAKER_TEST_FILES=50000` reads so many.
  */
 import { test } from 'vitest';
 import { judgeTestFiles, testFileTexts } from '../offline/test-file-judge.ts';

@@ -6,6 +6,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { quickReports } from '../support/quick-reports.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
+import { sampleOf } from '../support/sample.ts';
 import { registry } from './policy-schema.ts';
 
 const folder = 'config/examples';
@@ -21,13 +24,18 @@ const expected: string[] = [
 /** What the service refuses as a rule of its own. */
 const serviceLimits = ['A staging site lives for 30 days at most.'];
 
+const quickWork = async (parts: Parameters<typeof quickSyncs>[0]) => {
+  await quickSyncs(parts);
+  await quickReports(parts);
+};
+
 /** A world for the examples of this file of tests; returns what carries one out. */
 export function exampleRuns(): (policy: Policy) => Promise<void> {
   let world: World;
   let archive = '';
   beforeAll(async () => {
     archive = mkdtempSync(join(tmpdir(), 'caretaker-examples-'));
-    world = await startWorld({ sites: 60, speedUp: 120 });
+    world = await startWorld({ sites: sampleOf(20, 60), speedUp: 120, before: quickWork });
   });
   afterAll(async () => {
     rmSync(archive, { recursive: true, force: true });

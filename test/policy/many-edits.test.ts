@@ -4,6 +4,6 @@ import { expectEditsFollowed } from './edits-in-turn.ts';
 
 const { redis } = await redisOfFile();
 
-test('after each of 100 edits what is active is what the files say, and nothing that was removed fires again', async () => {
-  await expectEditsFollowed(redis, 100);
+test('after each of 40 edits what is active is what the files say, and nothing that was removed fires again', async () => {
+  await expectEditsFollowed(redis, 40);
 });

@@ -16,6 +16,6 @@ test('the schema accepts every policy file that we show and ship', () => {
   for (const text of texts) expect({ text, ...judge(text) }).toMatchObject({ valid: true, findings: [] });
 });
 
-test('the schema and validate agree on 100 changed files', () => {
-  expectAgreement(judge, policyTexts(), 100);
+test('the schema and validate agree on 30 changed files', () => {
+  expectAgreement(judge, policyTexts(), 30);
 });

@@ -77,6 +77,7 @@ test('its tasks continue to their end on request, and are recorded as they ended
   await until(world, () => world.sandbox.journal.effectsOf('startSiteBackupDownload').length === 2);
 
   await engine.cancel(run.id, { tasks: false });
+  await until(world, async () => (await world.targets(run)).every(({ state }) => state === 'following'));
   world.clock.leap(3_600_000);
 
   expect(await world.ended(run)).toMatchObject({ status: 'cancelled', counts: { succeeded: 2 } });

@@ -11,6 +11,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { quickSyncs } from '../support/quick-syncs.ts';
 
 const HOUR = 3_600_000;
 let world: World | undefined;
@@ -34,7 +35,7 @@ async function fired(now: World, policy: Policy) {
 
 /** One site with one staging copy that is 15 days old. */
 async function withCopy() {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ sites: 1, before: quickSyncs });
   const { staging, siteIds } = world.sandbox;
   staging.clear();
   const [site = ''] = siteIds();
@@ -149,7 +150,7 @@ describe('a site', () => {
   const moving = { ...stale, spread_daily_sync: { from: '01:00', to: '05:00' } };
 
   async function withSite(lastSynced: number) {
-    world = await startWorld({ sites: 1 });
+    world = await startWorld({ sites: 1, before: quickSyncs });
     const site = world.sandbox.site('site-0001');
     site.connect();
     site.lock(false);
@@ -199,7 +200,7 @@ describe('a site', () => {
   });
 
   test('is changed by what its single view shows, and left alone while that lacks the field too', async () => {
-    world = await startWorld({ sites: 3 });
+    world = await startWorld({ sites: 3, before: quickSyncs });
     const { sandbox } = world;
     sandbox.hide('listSites', 'activity_logs');
     const show = sandbox.hide('showSite', 'activity_logs');
@@ -224,7 +225,7 @@ describe('an update check', () => {
 
   /** One site with an outdated core, and an active and a paused schedule for its plugins. */
   async function withSchedules() {
-    world = await startWorld({ sites: 1 });
+    world = await startWorld({ sites: 1, before: quickSyncs });
     const { sandbox, caretaker } = world;
     const { client } = caretaker.link('default');
     const person = { requestClass: 'person' } as const;
@@ -317,7 +318,7 @@ describe('an update check', () => {
 });
 
 test('copies whose timestamps have another format in each response have not changed since the plan', async () => {
-  world = await startWorld({ sites: 11 });
+  world = await startWorld({ sites: 11, before: quickSyncs });
   const { sandbox } = world;
   sandbox.staging.clear();
   const copies = sandbox.siteIds().map((site) => sandbox.staging.make(site, 15));

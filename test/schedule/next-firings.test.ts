@@ -83,7 +83,7 @@ test('what was asked before does not change what is answered, whatever is asked,
   for (
     let now = at('2026-11-22T00:00:00Z');
     now < at('2026-11-27T00:00:00Z');
-    now += sampleOf(149, 37) * 60_000
+    now += sampleOf(307, 37) * 60_000
   ) {
     for (const [count, ahead] of [
       [1, Number.POSITIVE_INFINITY],
@@ -96,5 +96,5 @@ test('what was asked before does not change what is answered, whatever is asked,
       checked += fresh.length;
     }
   }
-  expect(checked).toBeGreaterThan(sampleOf(250, 1_000));
+  expect(checked).toBeGreaterThan(sampleOf(100, 1_000));
 });

@@ -1,6 +1,6 @@
 /**
  * Properties of every time zone that Node knows, at every change of its clocks from 2020 to 2035; in `npm test` of some
- * zones, with a change of each length among them.
+ * zones in the first years, with a change of each length among them.
  */
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
@@ -16,7 +16,10 @@ const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const [BEGIN, END] = [Date.UTC(2020, 0, 1), Date.UTC(2036, 0, 1)];
+const isAll = sampleOf(0, 1) === 1;
+/** Two leap years are among them. */
+const UNTIL_YEAR = isAll ? 2036 : 2025;
+const [BEGIN, END] = [Date.UTC(2020, 0, 1), Date.UTC(UNTIL_YEAR, 0, 1)];
 /** Morocco changes its clocks back for the month of Ramadan, which is the shortest such period. */
 const STEP = 10 * DAY;
 
@@ -49,8 +52,6 @@ const some = [
   ...['Europe/Berlin', 'America/New_York', 'America/Santiago', 'America/St_Johns', 'Australia/Lord_Howe'],
   ...['Antarctica/Troll', 'Antarctica/Casey', 'Africa/Casablanca', 'Pacific/Auckland', 'Asia/Kolkata', 'UTC'],
 ];
-const isAll = sampleOf(0, 1) === 1;
-
 /** One zone of each kind: zones whose clocks always show the same time are of one kind. */
 const kinds = new Map<string, { zone: string; changes: Change[] }>();
 for (const zone of isAll ? Intl.supportedValuesOf('timeZone') : some) {
@@ -99,7 +100,7 @@ const daily = (time: number) => `${(time / MINUTE) % 60} ${Math.floor(time / HOU
 
 test('the zones include changes of clocks of every kind', () => {
   expect(kinds.size).toBeGreaterThan(isAll ? 50 : 10);
-  expect(allChanges.length).toBeGreaterThan(isAll ? 1_000 : 200);
+  expect(allChanges.length).toBeGreaterThan(isAll ? 1_000 : 60);
   const lengths = new Set(allChanges.map(({ before, after }) => (after - before) / MINUTE));
   expect([...lengths]).toEqual(expect.arrayContaining([60, -60, 30, -30, 120, -120]));
 });
@@ -179,7 +180,7 @@ test('in every zone, every quarter hour occurs when its clocks show it', () => {
     // Away from changes, one day per year is enough.
     const days = [
       ...changes.map(({ at }) => at),
-      ...Array.from({ length: 16 }, (_, y) => Date.UTC(2020 + y, 5, 30)),
+      ...Array.from({ length: UNTIL_YEAR - 2020 }, (_, y) => Date.UTC(2020 + y, 5, 30)),
     ];
     for (const at of days) {
       for (const { moment, wall } of quartersAround(zone, at).filter((_, i) => i % 8 === 0)) {
@@ -191,9 +192,6 @@ test('in every zone, every quarter hour occurs when its clocks show it', () => {
     }
   }
 });
-
-/** Two leap years are among them. */
-const UNTIL = isAll ? END : Date.UTC(2025, 0, 1);
 
 test.each([
   '0 0 29 2 *',
@@ -215,11 +213,11 @@ test.each([
   const task = createTask(expression, () => undefined, { timezone: 'UTC' });
   try {
     const days: number[] = [];
-    for (let day = BEGIN + hour * HOUR + minute * MINUTE; day < UNTIL; day += DAY)
+    for (let day = BEGIN + hour * HOUR + minute * MINUTE; day < END; day += DAY)
       if (task.match(new Date(day))) days.push(day);
 
     expect(days.length).toBeGreaterThan(0);
-    const found = scheduledTimesBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, UNTIL - 1);
+    const found = scheduledTimesBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, END - 1);
     expect(found.map(iso)).toEqual(days.slice(-2_000).map(iso));
   } finally {
     void task.destroy();

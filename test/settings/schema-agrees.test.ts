@@ -10,6 +10,6 @@ test('the schema accepts the configuration that we ship, one with every key, and
     expect({ text, ...judge(text) }).toMatchObject({ valid: true, findings: [] });
 });
 
-test('the schema and the reader agree on 100 changed files', () => {
-  expectAgreement(judge, settingsTexts, 100);
+test('the schema and the reader agree on 30 changed files', () => {
+  expectAgreement(judge, settingsTexts, 30);
 });

@@ -82,8 +82,9 @@ describe('a change whose answer was lost and that did not happen', () => {
     await until(world, async () => {
       const [target] = await world.targets(run);
       intent ??= target?.intent?.at;
-      return intent !== undefined;
+      return intent !== undefined && target?.state === 'waiting';
     });
+    world.clock.leap(30_000);
     const end = await world.ended(run);
 
     expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });

@@ -58,9 +58,12 @@ test('a failed sync is a line in the note, and no custom work', async () => {
 
 test('a site on which nothing was changed gets neither', async () => {
   const world = await openWorld();
-  world.sandbox.site(SITE).syncTakes(10 * 60_000);
+  world.sandbox.site(SITE).syncTakes(DAY_MS);
   world.sandbox.site(SITE).startSync();
   const adopted = await world.fire(recording());
+  const { targets } = world.caretaker.records;
+  await until(world, async () => (await targets.inState(adopted.id, 'following', 1)).length === 1);
+  world.sandbox.site(SITE).finishSync();
   await world.ended(adopted);
   expect(await world.reasons(adopted)).toEqual({ [SITE]: 'adopted' });
   const reading = {
@@ -100,6 +103,8 @@ test('entries of several policies of a site are made with one request', async ()
       record: { customWork: { title: name } },
     });
   const runs = [await world.fire(noting('care')), await world.fire(noting('hosting'))];
+  for (const run of runs) await world.ended(run);
+  world.clock.leap(60_000);
   for (const run of runs) expect((await recorded(world, run)).recordings).toMatchObject({ recorded: 1 });
 
   // Either run may end first.

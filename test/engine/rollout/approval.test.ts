@@ -46,6 +46,7 @@ test('a run that needs an approval waits with its plan stored, and sends nothing
 test('nobody approves and the run expires: it is cancelled, nothing was sent, and this is told once', async () => {
   const w = await world();
   const run = await w.ended(await w.fire(aPolicy({ approval: { ...always, expiresMs: 600_000 } })), waits);
+  w.clock.leap(600_000);
 
   const end = await w.ended(run);
 

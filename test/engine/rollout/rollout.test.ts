@@ -226,7 +226,9 @@ test('a run whose closed gate nobody resumes ends as stopped; resume then starts
   w.sandbox.site(await firstSite(w)).failNextSync('the backup is broken');
   const once = { attempts: 1, backoff: 'fixed', delayMs: 1000, maxDelayMs: 1000 } as const;
   const policy = inBatches({ waitWhenClosedMs: 600_000 }, { retry: once });
-  const run = await w.ended(await w.fire(policy));
+  const closed = await w.ended(await w.fire(policy), isAt('closed'));
+  w.clock.leap(600_000);
+  const run = await w.ended(closed);
   expect(run.status).toBe('stopped');
 
   const rest = await w.caretaker.engine.resume(run.id, { by: anna });

@@ -9,6 +9,7 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { quickReports } from '../../support/quick-reports.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
 
 let world: World;
@@ -51,17 +52,18 @@ test.each<[string, OperationId, Partial<Policy>]>([
 ])(
   'a process that %s stops within seconds, and the next one continues with nothing lost or used up',
   async (what, operation, policy) => {
-    world = await startWorld({ before: quickSyncs, sites: 3, work: false, speedUp: 10 });
+    const before = policy === reports ? quickReports : quickSyncs;
+    world = await startWorld({ before, sites: 3, work: false, speedUp: 10 });
     const syncs = () => world.sandbox.journal.effectsOf('syncSite').length;
     const asked = unanswered(operation, () => what !== 'follows syncs' || syncs() === 3);
     const run = await world.fire(aPolicy(policy));
-    const before = world.caretaker.engine.work(50);
+    const first = world.caretaker.engine.work(50);
     await asked;
     // The request has been sent by then.
     await world.clock.sleep(1_000);
     const told = world.clock.now();
 
-    await before.stop();
+    await first.stop();
 
     expect(world.clock.now() - told).toBeLessThan(25_000);
     expect(await world.caretaker.records.runs.get(run.id)).not.toHaveProperty('finishedAt');
