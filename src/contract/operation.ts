@@ -32,6 +32,8 @@ export interface Operation {
    * reconciled first.
    */
   effect?: 'repeatable' | 'once';
+  /** The status that its item has afterwards, and in which the same request is refused (422). */
+  leadsTo?: string;
   /**
    * Set if the operation deletes, overwrites or switches off something that the same request does not bring back,
    * or sends mail to clients. One sentence: what is lost. `approval` of a policy can depend on it.

@@ -9,10 +9,16 @@ import { probes } from '../../src/job/reconcile/probes.ts';
 const page = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/reliability.md'), 'utf8');
 
 const rowOf = (id: OperationId): string => {
-  const once = operationOf(id).effect === 'once';
-  const { looksFor, unknown = 'Nothing.' } = once
-    ? probes[id as OnceId]
-    : { looksFor: 'Not looked for: it is sent again, which has the same effect as sending it once.' };
+  const { effect, leadsTo } = operationOf(id);
+  const { looksFor, unknown = 'Nothing.' } =
+    effect === 'once'
+      ? probes[id as OnceId]
+      : leadsTo
+        ? {
+            looksFor: `The status \`${leadsTo}\`, whoever set it: the same request is refused then.`,
+            unknown: 'When the service does not show the status.',
+          }
+        : { looksFor: 'Not looked for: it is sent again, which has the same effect as sending it once.' };
   return `| \`${id}\` | ${looksFor} | ${unknown} |`;
 };
 

@@ -125,6 +125,7 @@ export const autoUpdateOperations = {
     answer: schedule,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'active',
   }),
   disableAutoUpdateSchedule: operation({
     section: '4.7',
@@ -136,6 +137,7 @@ export const autoUpdateOperations = {
     answer: schedule,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'paused',
   }),
   listAutoUpdateHistory: operation({
     section: '4.7',

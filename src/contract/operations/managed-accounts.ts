@@ -53,6 +53,7 @@ export const managedAccountOperations = {
     answer: managedAccount,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'connected',
   }),
   rejectManagedAccount: operation({
     section: '4.3',
@@ -64,5 +65,6 @@ export const managedAccountOperations = {
     answer: managedAccount,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'rejected',
   }),
 } as const;

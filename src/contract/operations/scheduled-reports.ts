@@ -110,6 +110,7 @@ export const scheduledReportOperations = {
     answer: scheduledReport,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'paused',
   }),
   resumeScheduledReport: operation({
     section: '4.11',
@@ -120,5 +121,6 @@ export const scheduledReportOperations = {
     answer: scheduledReport,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'active',
   }),
 } as const;

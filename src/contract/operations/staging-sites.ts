@@ -93,6 +93,7 @@ export const stagingSiteOperations = {
     answer: stagingSite,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
+    leadsTo: 'active',
   }),
   updateStagingSitePhpVersion: operation({
     section: '4.14',

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer, Input } from '../../../src/contract/operations.ts';
-import { effectIdsIn, type OnceId } from '../../../src/job/reconcile/find-effect.ts';
-import { probeEffect, probes } from '../../../src/job/reconcile/probes.ts';
+import { RejectedError } from '../../../src/client/errors.ts';
+import { type Answer, type Input, operations } from '../../../src/contract/operations.ts';
+import {
+  effectIdsIn,
+  isSettling,
+  type OnceId,
+  type SettlingId,
+} from '../../../src/job/reconcile/find-effect.ts';
+import { probeEffect, probeStatus, probes } from '../../../src/job/reconcile/probes.ts';
 import { type OpenAccount, openAccount } from '../../support/account.ts';
 import { inputs } from '../../support/operation-inputs.ts';
 
@@ -54,6 +60,23 @@ describe('a change whose answer was lost', () => {
     expect([before.is, after.is]).toEqual(['unknown', 'unknown']);
   });
 });
+
+const settling = (Object.keys(operations) as SettlingId[]).filter(isSettling);
+
+test.each(settling)(
+  '%s: is done once its item has the status that it leads to, and refused then',
+  async (id) => {
+    const account = await openAccount();
+    const input = (await inputs[id](account)) as Input<typeof id>;
+
+    const before = await probeStatus(id, account.looking, input);
+    await account.call(id, input);
+    const after = await probeStatus(id, account.looking, input);
+
+    expect([before.is, after.is]).toEqual(['absent', 'found']);
+    await expect(account.call(id, input)).rejects.toThrow(RejectedError);
+  },
+);
 
 test('a changed invitation no longer exists under its id, so its state is unknown', async () => {
   const { before, after } = await lookAround('updateTeamMember');

@@ -245,6 +245,19 @@ describe('a call', () => {
     expect(targets).toMatchObject([{ outcome: 'failed', reason: 'unknown-effect' }]);
   });
 
+  test('that is refused once it has happened is not sent again when its answer was lost', async () => {
+    world = await startWorld({ sites: 12 });
+    world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
+    const active = { filters: { status: { eq: 'active' } }, limit: 1 };
+
+    const pause = { operation: 'disableAutoUpdateSchedule', confirm: 'disableAutoUpdateSchedule' };
+    const { targets, effects } = await runCall(world, 'listAutoUpdateSchedules', pause, active);
+
+    expect(targets).toMatchObject([{ outcome: 'succeeded', reason: 'done' }]);
+    expect(effects).toHaveLength(1);
+    expect(world.sandbox.journal.countOf('disableAutoUpdateSchedule')).toBe(1);
+  });
+
   test('that is safe to repeat is sent again when its answer was lost', async () => {
     world = await startWorld({ sites: 12 });
     world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
