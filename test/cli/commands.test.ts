@@ -1,3 +1,4 @@
+/** The commands that everybody uses, from help to the messages of errors, in this process. Only whole commands show how their parts fit. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,6 +14,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ sites: 30, clock, rateLimit: 0, token: 'a-secret-token' });
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-secret-token' }, clock);
+  await desk.keepRedis();
 });
 afterAll(async () => {
   await desk.clear();

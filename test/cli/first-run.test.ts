@@ -87,14 +87,15 @@ describe('init', () => {
 });
 
 describe('a run in which targets failed', () => {
-  beforeAll(() =>
+  beforeAll(async () => {
+    await desk.keepRedis();
     desk.write(
       'config/policies/impossible.yaml',
       `policies:
   - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: createSiteCustomWorks, body: { custom_works: [{ title: Work, performed_on: "2099-01-01" }] } } }
 `,
-    ),
-  );
+    );
+  });
 
   test('says why it is not successful, and that the sandbox is made that way', async () => {
     const { stderr } = await desk.run(['run', 'impossible']);

@@ -86,5 +86,5 @@ describe('while Redis is unavailable', () => {
     expect(stderr).toMatch(
       /Stopped immediately\. Continue with: caretaker runs continue nightly-sync\.\S+\n$/,
     );
-  }, 30_000);
+  });
 });

@@ -57,9 +57,3 @@ test('a broken file is shown with its place and what was meant, and the exit cod
   expect(code).toBe(2);
   expect(stderr).toContain('mine/broken.yaml:2:5: "nam" is not a known key. Did you mean name?');
 });
-
-test('the schema of test files is printed for editors', async () => {
-  const { code, stdout } = await desk.run(['schema', 'tests']);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toHaveProperty('properties.tests');
-});

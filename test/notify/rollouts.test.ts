@@ -90,7 +90,8 @@ test('each batch that needs its own approval is told once', async () => {
 
 test('an approval that nobody gave is told once, with the time', async () => {
   const w = await aWorld();
-  const run = await w.fire(w.policy({ approval: { ...always, expiresMs: 600_000 } }));
+  const run = await w.ended(await w.fire(w.policy({ approval: { ...always, expiresMs: 600_000 } })), waits);
+  w.clock.leap(600_000);
   await w.ended(run);
   await w.ops.untilReceived(3);
 
