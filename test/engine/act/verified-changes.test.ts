@@ -227,6 +227,30 @@ test('a call is not made for a site that the filters of the policy no longer sel
   expect(skipped[0]?.detail).toMatch(/^The filters of the policy no longer select it: site.tags/);
 });
 
+test('a call is not made for a site about which the condition has no answer any more', async () => {
+  const { world, sites, tag, keep } = await withCopies();
+  await keep(sites);
+  before(world, 'disableSiteActivityLogs', 1, () =>
+    call(world, 'removeTag', { tag_id: tag.id, body: { site_ids: sites } }),
+  );
+  const options = { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' };
+  const where = 'site.tags.filter(t, t.name == "keep")[0].name == "keep"';
+
+  const { targets, skipped } = await outcomes(
+    world,
+    aPolicy({
+      job: 'api-call',
+      options: apiCall.options.parse(options),
+      select: { from: 'listSites', filters: {}, where },
+      ...oneByOne,
+    }),
+  );
+
+  expect(targets).toHaveLength(3);
+  expect(skipped).toHaveLength(2);
+  expect(skipped[0]?.detail).toMatch(/^The condition could not be evaluated for a site/);
+});
+
 test('a value that a call takes from its target has to be the one that was planned', async () => {
   const { world, sites } = await withCopies();
   before(world, 'createSiteNote', 1, () =>

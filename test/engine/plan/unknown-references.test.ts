@@ -194,6 +194,8 @@ test('for harmless work it is an open finding until it is corrected', async () =
   const run = await runOf(wrong);
   const message = 'The account has no tag with the id "99999" (select.filters.tags).';
   expect([run.status, run.detail]).toEqual(['succeeded', message]);
+  // The site that is selected, and the tag: `notify.on: [findings]` reports both.
+  expect(run.findings).toMatchObject({ new: 2 });
   expect(await open('look')).toMatchObject([{ severity: 'warning', message, target: 'policy look' }]);
 
   await runOf(look({ filters: { tags: { in: [keep] } } }));
