@@ -14,6 +14,7 @@ import type { Run, Target } from '../../src/run/run.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { NOON } from './held-clock.ts';
+import { leapOverIdleTime } from './idle-time.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
@@ -122,6 +123,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
   const opened: Caretaker[] = [];
   const working: { stop(): Promise<void> }[] = [];
+  let awaited = 0;
   const open = async (atWork: boolean) => {
     const caretaker = await openCaretaker({
       settings,
@@ -130,6 +132,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       ...(onOtherVersion && { onOtherVersion }),
     });
     opened.push(caretaker);
+    leapOverIdleTime(caretaker, clock, () => awaited > 0);
     if (atWork) working.push(caretaker.engine.work(settings.daemon.concurrency));
     if (atWork && options.notify) working.push(caretaker.notifier.work());
     return caretaker;
@@ -166,7 +169,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         ...(only ? { only } : {}),
       }),
     async ended(run, until = ({ status }) => isFinal(status)) {
-      return awaitRun(caretaker, idOf(run), until);
+      awaited += 1;
+      return awaitRun(caretaker, idOf(run), until).finally(() => {
+        awaited -= 1;
+      });
     },
     targets,
     async reasons(run) {

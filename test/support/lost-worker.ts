@@ -6,6 +6,7 @@
 import type { Redis } from 'ioredis';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
+import { supervisorLease } from '../../src/engine/supervise/lease.ts';
 import { around } from './between.ts';
 import { until, type World } from './caretaker.ts';
 import type { Step } from './dying.ts';
@@ -34,7 +35,10 @@ function connectionsOf({ redis: { store } }: Caretaker): () => void {
   };
 }
 
-/** Lets a worker work until it is lost at a step of the next such effect. */
+/**
+ * Lets a worker work until it is lost at a step of the next such effect. Then its lease has expired: that takes six
+ * seconds by the clock of Redis, which no test can move.
+ */
 export async function loseAt(world: World, step: Step, operation: OperationId): Promise<void> {
   const { clock, sandbox } = world;
   const before = sandbox.journal.effectsOf(operation).length;
@@ -79,4 +83,5 @@ export async function loseAt(world: World, step: Step, operation: OperationId): 
   await ended;
   // Its requests that are in progress are cut, too.
   await client.close();
+  await world.caretaker.records.locks.release(supervisorLease('default'), lost.owner);
 }
