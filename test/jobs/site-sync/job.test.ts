@@ -1,253 +1,221 @@
 /** Every reason that a run of site-sync can give a site, each caused at the service. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { siteSync } from '../../../jobs/site-sync/job.ts';
 import { ConflictError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
-import type { Policy } from '../../../src/policy/policy.ts';
+import type { Target } from '../../../src/run/run.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
-let world: World | undefined;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+type Site = ReturnType<World['sandbox']['site']>;
 
-type Sandbox = World['sandbox'];
-
-/** Syncs three sites, after `prepare` has changed something for the first of them. */
-async function syncThree(
-  prepare: (world: World, first: string) => void | Promise<void>,
-  changes: Partial<Policy> = {},
-) {
-  world = await startWorld({ sites: 3 });
-  const [first = ''] = world.sandbox.siteIds();
-  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(10_000);
-  await prepare(world, first);
-  const run = await world.ended(await world.fire(aPolicy(changes)));
-  const { [first]: reason, ...others } = await world.reasons(run);
-  const target = (await world.targets(run)).find(({ id }) => id === first);
-  return {
-    reason,
-    others: Object.values(others),
-    target,
-    synced: world.sandbox.journal.effectsOf('syncSite'),
-  };
+/** What happens to one site of a run, and how it ends there. The sandbox cannot fail the request for one site only. */
+interface Case {
+  beforePlan?(site: Site): void;
+  /** After the plan was made, before the sync is requested. */
+  beforeRequest?(site: Site, remove: () => Promise<unknown>): unknown;
+  fails?: Error;
+  afterRequest?(site: Site, remove: () => Promise<unknown>): unknown;
+  ends: Partial<Target>;
+  /** Whether the run starts a sync. */
+  synced: boolean;
 }
 
-const shortly: Partial<Policy> = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
+/** Long enough that it is still in progress at the next step, however slow the machine. */
+const LONG_MS = 3_600_000;
 
-describe('a site whose sync', () => {
-  test('succeeded is done', async () => {
-    const { reason, synced } = await syncThree(() => {});
-    expect(reason).toBe('done');
-    expect(synced).toHaveLength(3);
+const refused = new RejectedError('syncSite', 422, { code: 'sync_refused', message: 'Not on Sundays.' });
+const disconnected = {
+  outcome: 'skipped',
+  reason: 'not-eligible',
+  detail: 'The site is disconnected.',
+} as const;
+const locked = { outcome: 'skipped', reason: 'not-eligible', detail: 'The site is locked.' } as const;
+const paused = { ...locked, detail: 'Syncing is paused on the site.' } as const;
+
+const cases: Record<string, Case> = {
+  'whose sync succeeded is done': { ends: { outcome: 'succeeded', reason: 'done' }, synced: true },
+  'whose sync was already started by somebody else is adopted': {
+    beforePlan(site) {
+      site.syncTakes(LONG_MS);
+      site.startSync();
+    },
+    ends: { outcome: 'succeeded', reason: 'adopted' },
+    synced: false,
+  },
+  'whose sync was started by somebody else between the plan and our request is adopted': {
+    beforeRequest(site) {
+      site.syncTakes(LONG_MS);
+      site.startSync();
+    },
+    ends: { outcome: 'succeeded', reason: 'adopted' },
+    synced: false,
+  },
+  'whose sync failed is failed with the message of the service': {
+    beforePlan: (site) => site.failNextSync('The disk is full.'),
+    ends: { outcome: 'failed', reason: 'task-failed', detail: 'The disk is full.' },
+    synced: true,
+  },
+  'whose sync was cancelled in the service is failed as task-cancelled': {
+    beforePlan: (site) => site.syncTakes(LONG_MS),
+    afterRequest: (site) => site.cancelSync(),
+    ends: { outcome: 'failed', reason: 'task-cancelled' },
+    synced: true,
+  },
+  'that is deleted while its sync is in progress ends as gone, and not as timeout': {
+    beforePlan: (site) => site.syncTakes(LONG_MS),
+    afterRequest: (_, remove) => remove(),
+    ends: { outcome: 'skipped', reason: 'gone' },
+    synced: true,
+  },
+  'whose sync takes longer than timeout.target ends as timeout': {
+    beforePlan: (site) => site.syncTakes(24 * 3_600_000),
+    ends: { outcome: 'failed', reason: 'timeout', detail: 'The sync was still under way.' },
+    synced: true,
+  },
+  'that has used up its syncs of the day is skipped with daily-limit': {
+    beforePlan: (site) => site.useUpDailySyncs(),
+    ends: { outcome: 'skipped', reason: 'daily-limit' },
+    synced: false,
+  },
+  'that is under maintenance is skipped with maintenance': {
+    beforePlan: (site) => site.underMaintenance(true),
+    ends: { outcome: 'skipped', reason: 'maintenance' },
+    synced: false,
+  },
+  'that is disconnected is skipped': {
+    beforePlan: (site) => site.disconnect(),
+    ends: disconnected,
+    synced: false,
+  },
+  'on which syncing is paused is skipped': {
+    beforePlan: (site) => site.pause(true),
+    ends: paused,
+    synced: false,
+  },
+  'that is locked is skipped': { beforePlan: (site) => site.lock(true), ends: locked, synced: false },
+  'that was disconnected after the plan was made is not eligible': {
+    beforeRequest: (site) => site.disconnect(),
+    ends: { ...disconnected, attempts: 0 },
+    synced: false,
+  },
+  'that was locked after the plan was made is not eligible': {
+    beforeRequest: (site) => site.lock(true),
+    ends: { ...locked, attempts: 0 },
+    synced: false,
+  },
+  'that was deleted after the plan was made is gone': {
+    beforeRequest: (_, remove) => remove(),
+    ends: { outcome: 'skipped', reason: 'gone' },
+    synced: false,
+  },
+  'that is not synced for a reason that we do not know is rejected, with the message of the service': {
+    fails: refused,
+    ends: { outcome: 'failed', reason: 'rejected', attempts: 0, detail: 'Not on Sundays.' },
+    synced: false,
+  },
+  'that is not synced in any of its attempts ends as unavailable': {
+    fails: new UnavailableError('syncSite', true, 'HTTP 500'),
+    ends: { outcome: 'failed', reason: 'unavailable', attempts: 2 },
+    synced: false,
+  },
+};
+
+const shortly = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
+
+describe('a site', () => {
+  let world: World;
+  let targets: Target[];
+  const ids = () => world.sandbox.siteIds();
+  const idOf = new Map<string, string>();
+  // One run for all: its targets do not affect each other.
+  beforeAll(async () => {
+    world = await startWorld({ sites: Object.keys(cases).length });
+    const { sandbox, caretaker } = world;
+    const { client } = caretaker.link('default');
+    const caseOf = new Map<string, Case>();
+    for (const [index, [name, one]] of Object.entries(cases).entries()) {
+      const id = ids()[index] ?? '';
+      const site = sandbox.site(id);
+      site.connect();
+      site.lock(false);
+      site.pause(false);
+      site.syncTakes(10_000);
+      one.beforePlan?.(site);
+      idOf.set(name, id);
+      caseOf.set(id, one);
+    }
+    const seen = new Set<string>();
+    around(client, 'call', async (call, operation, input) => {
+      const site_id = operation === 'syncSite' && 'site_id' in input ? String(input.site_id) : '';
+      const one = caseOf.get(site_id);
+      if (!one) return call();
+      const remove = () => client.call('deleteSite', { site_id }, { requestClass: 'person' });
+      if (!seen.has(site_id)) await one.beforeRequest?.(sandbox.site(site_id), remove);
+      seen.add(site_id);
+      if (one.fails) throw one.fails;
+      const answer = await call();
+      await one.afterRequest?.(sandbox.site(site_id), remove);
+      return answer;
+    });
+    const policy = aPolicy({
+      options: siteSync.options.parse({ message: 'Nightly sync' }),
+      retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 },
+      timeout: { targetMs: 2 * LONG_MS, runMs: 10 * LONG_MS },
+    });
+    targets = await world.targets(await world.ended(await world.fire(policy)));
+  });
+  afterAll(() => world.stop());
+
+  test.each(Object.entries(cases))('%s', (name, { ends, synced }) => {
+    const id = idOf.get(name) ?? '';
+    expect(targets.find((target) => target.id === id)).toMatchObject(ends);
+    expect(world.sandbox.journal.effectsOf('syncSite').includes(id)).toBe(synced);
   });
 
-  test('has a message shows it in its snapshot', async () => {
-    const options = siteSync.options.parse({ message: 'Nightly sync' });
-    const { synced } = await syncThree(() => {}, { options });
-    const [site_id = ''] = synced;
-    const { client } = (world as World).caretaker.link('default');
+  test('shows the message of its sync in its snapshot', async () => {
+    const { client } = world.caretaker.link('default');
+    const site_id = idOf.get('whose sync succeeded is done') ?? '';
     const { snapshots } = await client.call('listSiteSnapshots', { site_id }, { requestClass: 'person' });
     expect(snapshots.map(({ note }) => note)).toContain('Nightly sync');
   });
-
-  test('was already started by somebody else is adopted', async () => {
-    const { reason, synced } = await syncThree(({ sandbox }, first) => {
-      sandbox.site(first).syncTakes(120_000);
-      sandbox.site(first).startSync();
-    });
-    expect(reason).toBe('adopted');
-    expect(synced).toHaveLength(2);
-  });
-
-  test('had ended before the plan, which a list that lags behind did not show, is synced', async () => {
-    world = await startWorld({ sites: 1, listLagMs: 120_000 });
-    world.sandbox.site('site-0001').syncTakes(130_000);
-    world.sandbox.site('site-0001').startSync();
-    // It has ended, and the list still shows it as running.
-    await world.clock.sleep(131_000);
-    const run = await world.ended(await world.fire(aPolicy()));
-    expect(await world.reasons(run)).toEqual({ 'site-0001': 'done' });
-    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(1);
-  });
-
-  test('was started by somebody else between the plan and our request is adopted', async () => {
-    const { reason, synced } = await syncThree((now, first) =>
-      beforeSync(now, first, () => {
-        now.sandbox.site(first).syncTakes(600_000);
-        now.sandbox.site(first).startSync();
-      }),
-    );
-    expect(reason).toBe('adopted');
-    expect(synced).toHaveLength(2);
-  });
-
-  test('failed is failed with the message of the service', async () => {
-    const { reason, target } = await syncThree(({ sandbox }, first) => {
-      sandbox.site(first).failNextSync('The disk is full.');
-    });
-    expect(reason).toBe('task-failed');
-    expect(target).toMatchObject({ outcome: 'failed', detail: 'The disk is full.' });
-  });
-
-  test('was cancelled in the service is failed as task-cancelled', async () => {
-    const { reason, target } = await syncThree((now, first) =>
-      afterSync(now, first, () => now.sandbox.site(first).cancelSync()),
-    );
-    expect(reason).toBe('task-cancelled');
-    expect(target).toMatchObject({ outcome: 'failed' });
-  });
-
-  test('is in progress when the site is deleted ends as gone, and not as timeout', async () => {
-    const { reason, target } = await syncThree(
-      (now, first) =>
-        afterSync(now, first, async () => {
-          const { client } = now.caretaker.link('default');
-          await client.call('deleteSite', { site_id: first }, { requestClass: 'person' });
-        }),
-      { timeout: { targetMs: 600_000, runMs: 28_800_000 } },
-    );
-    expect(reason).toBe('gone');
-    expect(target?.outcome).toBe('skipped');
-  });
-
-  test('takes longer than timeout.target ends as timeout', async () => {
-    const { reason, target } = await syncThree(({ sandbox }, first) => {
-      sandbox.site(first).syncTakes(24 * 3_600_000);
-    }, shortly);
-    expect(reason).toBe('timeout');
-    expect(target).toMatchObject({ outcome: 'failed', detail: 'The sync was still under way.' });
-  });
-
-  test('may or may not have started ends as unknown-effect when that cannot be found out in time', async () => {
-    const { reason, target, others } = await syncThree(({ sandbox }) => {
-      sandbox.failNext({ operation: 'syncSite', times: 3 }, 'error-before');
-      sandbox.failNext({ operation: 'showSite', times: 1_000 }, 'status-503');
-    }, shortly);
-    expect(reason).toBe('unknown-effect');
-    expect(target).toMatchObject({
-      outcome: 'failed',
-      detail: expect.stringMatching(/^The answer to syncSite was lost\./),
-    });
-    expect(others).toEqual(['unknown-effect', 'unknown-effect']);
-  });
 });
 
-describe('a site that the service does not sync', () => {
-  test.each([
-    [
-      'daily-limit',
-      'has used up its syncs of the day',
-      (sandbox: Sandbox, id: string) => sandbox.site(id).useUpDailySyncs(),
-    ],
-    [
-      'maintenance',
-      'is under maintenance',
-      (sandbox: Sandbox, id: string) => sandbox.site(id).underMaintenance(true),
-    ],
-  ] as const)('is skipped with %s when it %s', async (expected, _, prepare) => {
-    const { reason, target, others } = await syncThree(({ sandbox }, first) => prepare(sandbox, first));
-    expect(reason).toBe(expected);
-    expect(target?.outcome).toBe('skipped');
-    expect(others).toEqual(['done', 'done']);
-  });
-
-  test.each([
-    ['The site is disconnected.', (sandbox: Sandbox, id: string) => sandbox.site(id).disconnect()],
-    ['The site is locked.', (sandbox: Sandbox, id: string) => sandbox.site(id).lock(true)],
-  ] as const)('because it changed after the plan was made is not eligible: %s', async (detail, happen) => {
-    const { reason, target, others } = await syncThree((now, first) =>
-      beforeSync(now, first, () => happen(now.sandbox, first)),
-    );
-    expect(reason).toBe('not-eligible');
-    expect(target).toMatchObject({ outcome: 'skipped', attempts: 0, detail });
-    expect(others).toEqual(['done', 'done']);
-  });
-
-  test('for a reason that we do not know is rejected, with the message of the service', async () => {
-    const { reason, target } = await syncThree((now, first) => {
-      const says = { code: 'sync_refused', message: 'Not on Sundays.' };
-      failSync(now.caretaker, first, new RejectedError('syncSite', 422, says));
-    });
-    expect(reason).toBe('rejected');
-    expect(target).toMatchObject({ outcome: 'failed', attempts: 0, detail: 'Not on Sundays.' });
-  });
-
-  test('because it was deleted after the plan was made is gone', async () => {
-    const { reason, target } = await syncThree((now, first) =>
-      beforeSync(now, first, async () => {
-        const { client } = now.caretaker.link('default');
-        await client.call('deleteSite', { site_id: first }, { requestClass: 'person' });
-      }),
-    );
-    expect(reason).toBe('gone');
-    expect(target?.outcome).toBe('skipped');
-  });
-
-  test('because another change is in progress until timeout.target ends as conflict', async () => {
-    const { reason, target, synced } = await syncThree(
-      ({ caretaker }, first) =>
-        failSync(caretaker, first, new ConflictError('syncSite', { message: 'A restore is under way.' })),
-      shortly,
-    );
-    expect(reason).toBe('conflict');
-    expect(target).toMatchObject({ outcome: 'failed', attempts: 0, detail: 'A restore is under way.' });
-    expect(synced).toHaveLength(2);
-  });
-
-  test('in any of its attempts ends as unavailable, and was never synced', async () => {
-    const { reason, target, synced } = await syncThree(
-      ({ caretaker }, first) =>
-        failSync(caretaker, first, new UnavailableError('syncSite', true, 'HTTP 500')),
-      { retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 } },
-    );
-    expect(reason).toBe('unavailable');
-    expect(target).toMatchObject({ outcome: 'failed', attempts: 2 });
-    expect(synced).toHaveLength(2);
-  });
+test('a site whose sync had ended before the plan, which a list that lags behind did not show, is synced', async () => {
+  const world = await worldOfTest({ sites: 1, listLagMs: 120_000 });
+  world.sandbox.site('site-0001').syncTakes(130_000);
+  world.sandbox.site('site-0001').startSync();
+  // It has ended, and the list still shows it as running.
+  world.clock.leap(131_000);
+  const run = await world.ended(await world.fire(aPolicy()));
+  expect(await world.reasons(run)).toEqual({ 'site-0001': 'done' });
+  expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(1);
 });
 
-/** Lets every request to sync one site end with an error. The sandbox can do that only for all sites. */
-function failSync(caretaker: World['caretaker'], id: string, error: Error) {
-  around(caretaker.link('default').client, 'call', (call, operation, input) => {
-    if (operation !== 'syncSite' || !('site_id' in input) || input.site_id !== id) return call();
-    return Promise.reject(error);
-  });
-}
+test('a site with another change in progress until timeout.target ends as conflict', async () => {
+  const world = await worldOfTest({ sites: 1 });
+  around(world.caretaker.link('default').client, 'call', (call, operation) =>
+    operation === 'syncSite'
+      ? Promise.reject(new ConflictError(operation, { message: 'A restore is under way.' }))
+      : call(),
+  );
+  const run = await world.ended(await world.fire(aPolicy(shortly)));
+  expect(await world.targets(run)).toMatchObject([
+    { outcome: 'failed', reason: 'conflict', attempts: 0, detail: 'A restore is under way.' },
+  ]);
+});
 
-/** Calls `happen` as soon as the sync of a site has started. */
-function afterSync({ caretaker }: World, id: string, happen: () => void | Promise<void>) {
-  around(caretaker.link('default').client, 'call', async (call, operation, input) => {
-    const answer = await call();
-    if (operation === 'syncSite' && 'site_id' in input && input.site_id === id) await happen();
-    return answer;
-  });
-}
-
-/** Calls `happen` after the plan was made and before the sync of the site is requested. */
-function beforeSync({ caretaker }: World, id: string, happen: () => void | Promise<void>) {
-  let happened = false;
-  around(caretaker.link('default').client, 'call', async (call, operation, input) => {
-    if (!happened && operation === 'syncSite' && 'site_id' in input && input.site_id === id) {
-      happened = true;
-      await happen();
-    }
-    return call();
-  });
-}
-
-describe('a site that needs no request', () => {
-  test.each([
-    ['The site is disconnected.', (sandbox: Sandbox, id: string) => sandbox.site(id).disconnect()],
-    ['Syncing is paused on the site.', (sandbox: Sandbox, id: string) => sandbox.site(id).pause(true)],
-    ['The site is locked.', (sandbox: Sandbox, id: string) => sandbox.site(id).lock(true)],
-  ] as const)('is skipped when it cannot be synced: %s', async (detail, prepare) => {
-    const { reason, target, synced } = await syncThree(({ sandbox }, first) => prepare(sandbox, first));
-    expect(reason).toBe('not-eligible');
-    expect(target).toMatchObject({ outcome: 'skipped', detail });
-    expect(synced).toHaveLength(2);
+test('a sync that may or may not have started ends as unknown-effect when that cannot be found out in time', async () => {
+  const world = await worldOfTest({ sites: 3 });
+  world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'error-before');
+  world.sandbox.failNext({ operation: 'showSite', times: 1_000 }, 'status-503');
+  const run = await world.ended(await world.fire(aPolicy(shortly)));
+  const targets = await world.targets(run);
+  expect(targets.map(({ reason }) => reason)).toEqual(Array(3).fill('unknown-effect'));
+  expect(targets[0]).toMatchObject({
+    outcome: 'failed',
+    detail: expect.stringMatching(/^The answer to syncSite was lost\./),
   });
 });
 
