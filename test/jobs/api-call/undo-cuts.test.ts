@@ -5,7 +5,11 @@ import { clear, cutAtEachStep, pairs } from './undo-cuts.ts';
 
 afterEach(clear);
 
-test.each(Object.entries(pairs))(
+// Only lost workers show that what was changed is known after each step. Activity logs are as tags, another setting of a
+// site, and are in the long test.
+const { 'activity logs': _, ...sample } = pairs;
+
+test.each(Object.entries(sample))(
   '%s that a policy changed are reversed, and no others, whichever step a worker is lost at',
   (_, pair) => cutAtEachStep(pair, loseAt),
 );
