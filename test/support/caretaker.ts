@@ -85,12 +85,22 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   onOtherVersion?: (error: Error) => void;
   /** Whether the Caretaker starts to work immediately; default yes. */
   work?: boolean;
+  /**
+   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default yes. Not in a test
+   * of how often work is looked at.
+   */
+  leaps?: boolean;
   /** Whether a Caretaker that works also sends notifications, as a worker of the daemon does; default no. */
   notify?: boolean;
 }
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const { speedUp = 60, budget = { requestsPerMinute: 1_000_000, reserve: 0 }, work = true } = options;
+  const {
+    speedUp = 60,
+    budget = { requestsPerMinute: 1_000_000, reserve: 0 },
+    work = true,
+    leaps = true,
+  } = options;
   const clock = fastClock(speedUp, options.from);
   const log = keptLog();
   const redis = await startTestRedis();
@@ -132,7 +142,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       ...(onOtherVersion && { onOtherVersion }),
     });
     opened.push(caretaker);
-    leapOverIdleTime(caretaker, clock, () => awaited > 0);
+    leapOverIdleTime(caretaker, clock, () => leaps && awaited > 0);
     if (atWork) working.push(caretaker.engine.work(settings.daemon.concurrency));
     if (atWork && options.notify) working.push(caretaker.notifier.work());
     return caretaker;

@@ -38,8 +38,8 @@ async function idleMs({ records, redis: { store }, clock }: Caretaker, account: 
       earliest(keys.deadlines(id)),
     ]);
     if (busy > 0 || Math.min(following, waiting) === NEVER) return 0;
-    const lookedAt = following === NEVER ? NEVER : now + Math.max((now - following) / 4, 1_000);
+    const lookedAt = following === NEVER ? NEVER : now + Math.max(Math.round((now - following) / 4), 1_000);
     until = Math.min(until, deadline, waiting, late, lookedAt);
   }
-  return until === NEVER ? 0 : Math.min(Math.max(0, until - now), MAX_LEAP_MS);
+  return until === NEVER ? 0 : Math.round(Math.min(Math.max(0, until - now), MAX_LEAP_MS));
 }
