@@ -86,7 +86,7 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   /** Whether the Caretaker starts to work immediately; default yes. */
   work?: boolean;
   /**
-   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default yes. Not in a test
+   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default no. Not for a test
    * of how often work is looked at.
    */
   leaps?: boolean;

@@ -27,7 +27,7 @@ async function idleMs({ records, redis: { store }, clock }: Caretaker, account: 
   const runs = await records.runs.active(account);
   const now = clock.now();
   const earliest = async (index: string) =>
-    Number((await store.zrange(index, 0, 0, 'WITHSCORES'))[1] ?? NEVER);
+    Number((await store.zrange(index, '0', '0', 'WITHSCORES'))[1] ?? NEVER);
   let until = NEVER;
   for (const { id, status, held, ending, rollout, deadline = NEVER } of runs) {
     if (status !== 'running' || held || ending || rollout) return 0;

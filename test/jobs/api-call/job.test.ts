@@ -188,7 +188,7 @@ const note = { operation: 'createSiteNote', body: { note: { content: { cel: '"Se
 
 describe('a call', () => {
   test('that starts a task is made once for each target that has the values it needs, and followed to its end', async () => {
-    world = await startWorld({ sites: 20 });
+    world = await startWorld({ leaps: true, sites: 20 });
     const { client } = world.caretaker.link('default');
     const bare = await client.call(
       'createSite',
@@ -214,7 +214,7 @@ describe('a call', () => {
 
   test('that started a task and whose answer was lost is found and followed', async () => {
     // At sixty times the speed, a busy machine cannot measure the service's clock precisely enough to adopt.
-    world = await startWorld({ sites: 20, speedUp: 20 });
+    world = await startWorld({ leaps: true, sites: 20, speedUp: 20 });
     world.sandbox.failNext({ operation: 'startSiteBackupDownload', times: 2 }, 'reset-after');
 
     const { targets, effects } = await runCall(world, 'listSites', download, backedUp);
@@ -224,7 +224,7 @@ describe('a call', () => {
   });
 
   test('that created something and whose answer was lost is found by what it created, and not sent twice', async () => {
-    world = await startWorld({ sites: 4, speedUp: 20 });
+    world = await startWorld({ leaps: true, sites: 4, speedUp: 20 });
     world.sandbox.failNext({ operation: 'createSiteNote', times: 2 }, 'reset-after');
     world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-before');
 
@@ -235,7 +235,7 @@ describe('a call', () => {
   });
 
   test('that leaves no trace in the account is unknown when its answer was lost', async () => {
-    world = await startWorld({ sites: 1 });
+    world = await startWorld({ leaps: true, sites: 1 });
     world.sandbox.failNext({ operation: 'resendSenderEmailVerification' }, 'reset-after');
     const pending = { filters: { status: { eq: 'pending' } }, limit: 1 };
 
@@ -246,7 +246,7 @@ describe('a call', () => {
   });
 
   test('that is refused once it has happened is not sent again when its answer was lost', async () => {
-    world = await startWorld({ sites: 12 });
+    world = await startWorld({ leaps: true, sites: 12 });
     world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
     const active = { filters: { status: { eq: 'active' } }, limit: 1 };
 
@@ -259,7 +259,7 @@ describe('a call', () => {
   });
 
   test('that is safe to repeat is sent again when its answer was lost', async () => {
-    world = await startWorld({ sites: 12 });
+    world = await startWorld({ leaps: true, sites: 12 });
     world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
     const off = { where: '!site.activity_logs.enabled', limit: 1 };
 
@@ -276,7 +276,7 @@ describe('a call', () => {
   });
 
   test('that deletes something that is already gone needs no action', async () => {
-    world = await startWorld({ sites: 4 });
+    world = await startWorld({ leaps: true, sites: 4 });
     const { client } = world.caretaker.link('default');
     let first = true;
     around(client, 'call', async (call, operation, input) => {
@@ -295,7 +295,7 @@ describe('a call', () => {
   });
 
   test('for several items at once fails for a target whose item was refused', async () => {
-    world = await startWorld({ sites: 2 });
+    world = await startWorld({ leaps: true, sites: 2 });
     const { client } = world.caretaker.link('default');
     const person = { requestClass: 'person' } as const;
     for (let nth = 0; nth < 10; nth += 1) {
@@ -321,7 +321,7 @@ describe('a call', () => {
   test.each(['garbage', 'truncate'] as const)(
     'with a success status is done, even if the rest of its answer cannot be read (%s)',
     async (fault) => {
-      world = await startWorld({ sites: 2, rateLimit: 1_000_000 });
+      world = await startWorld({ leaps: true, sites: 2, rateLimit: 1_000_000 });
       world.sandbox.failNext({ operation: 'enableSiteActivityLogs', times: 100 }, fault);
 
       const { targets } = await runCall(world, 'listSites', { operation: 'enableSiteActivityLogs' });
@@ -335,7 +335,7 @@ describe('a call', () => {
   );
 
   test('for several items at once whose answer cannot be read is sent again, as it may have refused the item', async () => {
-    world = await startWorld({ sites: 1, rateLimit: 1_000_000 });
+    world = await startWorld({ leaps: true, sites: 1, rateLimit: 1_000_000 });
     const { client } = world.caretaker.link('default');
     const { tag } = await client.call(
       'createTag',
@@ -356,7 +356,7 @@ describe('a call', () => {
   });
 
   test('that names something else that does not exist fails with the message of the service', async () => {
-    world = await startWorld({ sites: 2 });
+    world = await startWorld({ leaps: true, sites: 2 });
     const { client } = world.caretaker.link('default');
     const missing = await client
       .call('showTag', { tag_id: '4711' }, { requestClass: 'person' })
@@ -379,7 +379,7 @@ describe('a call', () => {
   });
 
   test('gets the day of a time in the time zone of the policy', async () => {
-    world = await startWorld({ sites: 1 });
+    world = await startWorld({ leaps: true, sites: 1 });
     const work = { title: 'Care', performed_on: { cel: 'now - duration("24h")' } };
 
     await runCall(world, 'listSites', { operation: 'createSiteCustomWorks', body: { custom_works: [work] } });
@@ -395,7 +395,7 @@ describe('a call', () => {
   });
 
   test('for a sync is followed, adopts a running sync, and is skipped at the daily limit or under maintenance', async () => {
-    world = await startWorld({ sites: 4 });
+    world = await startWorld({ leaps: true, sites: 4 });
     const { sandbox } = world;
     for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(60_000);
     // Long enough that it still runs when the call is made, however slow the machine.
@@ -423,7 +423,7 @@ describe('a target whose call', () => {
   ])(
     'started a task that does not succeed is failed as %s, with the message of the service',
     async (reason, fault, says) => {
-      world = await startWorld({ sites: 12, faults: { [fault]: 1 } });
+      world = await startWorld({ leaps: true, sites: 12, faults: { [fault]: 1 } });
       const { targets } = await runCall(world, 'listSites', download, backedUp);
       expect(targets).toMatchObject([
         { outcome: 'failed', reason, detail: expect.stringMatching(says) },
@@ -433,7 +433,7 @@ describe('a target whose call', () => {
   );
 
   test('started a task that failed is failed, even when the service does not show why', async () => {
-    world = await startWorld({ sites: 12, faults: { 'failing-tasks': 1 } });
+    world = await startWorld({ leaps: true, sites: 12, faults: { 'failing-tasks': 1 } });
     world.sandbox.failNext({ operation: 'showTask', times: 1_000 }, 'status-503');
     const { targets } = await runCall(world, 'listSites', download, { ...backedUp, limit: 1 });
     expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-failed' }]);
@@ -441,7 +441,7 @@ describe('a target whose call', () => {
   });
 
   test('failed in every attempt ends as unavailable, and nothing was created', async () => {
-    world = await startWorld({ sites: 3 });
+    world = await startWorld({ leaps: true, sites: 3 });
     world.sandbox.failNext({ operation: 'createSiteNote', times: 1_000 }, 'error-before');
     const run = await world.ended(
       await world.fire(
@@ -462,7 +462,7 @@ describe('a target whose call', () => {
   });
 
   test('started a task that somebody cancels is failed as task-cancelled', async () => {
-    world = await startWorld({ sites: 12 });
+    world = await startWorld({ leaps: true, sites: 12 });
     const { client } = world.caretaker.link('default');
     around(client, 'call', async (call, operation) => {
       const answer = await call();
@@ -488,7 +488,7 @@ describe('a target whose call', () => {
     ['unavailable', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
     ['timeout', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
   ] as const)('the service does not carry out ends as %s', async (reason, outcome, error) => {
-    world = await startWorld({ sites: 3 });
+    world = await startWorld({ leaps: true, sites: 3 });
     const { client } = world.caretaker.link('default');
     // During an outage that does not end, the target ends at timeout.target, and not earlier.
     around(client, 'answers', async (call) => reason !== 'timeout' && (await call()));

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 async function start(sites: number): Promise<void> {
-  world = await startWorld({ sites });
+  world = await startWorld({ leaps: true, sites });
   stop = () => world.stop();
 }
 

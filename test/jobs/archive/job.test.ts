@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function start(options: WorldOptions = {}) {
-  world = await startWorld({ sites: 2, ...options });
+  world = await startWorld({ leaps: true, sites: 2, ...options });
   stop = world.stop;
 }
 
