@@ -292,7 +292,10 @@ async function endStalled(
     terminal,
     isCancelled ? 'Nothing was started. The run was cancelled.' : undefined,
   );
-  if (isCancelled) await caretaker.engine.cancel(run.id);
+  if (isCancelled)
+    await caretaker.engine.cancel(run.id, {
+      why: `Nothing was started. ${run.detail ?? 'The run could not be planned.'}`,
+    });
   if (!options.silent) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
     await showStalled(now, await targetsOf(caretaker, now), terminal, options);

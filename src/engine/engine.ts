@@ -30,7 +30,7 @@ export interface Engine {
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
-  cancel(runId: string, options?: { tasks?: boolean }): Promise<void>;
+  cancel(runId: string, options?: { tasks?: boolean; why?: string }): Promise<void>;
   /**
    * Ends a run at once, without waiting for work in flight; see `forceEndRun`. Returns the ended run.
    *

@@ -29,10 +29,10 @@ export const cancelForNewer = (deps: EngineDeps) => (run: Run) =>
 export async function cancelById(
   deps: EngineDeps,
   runId: string,
-  options?: { tasks?: boolean },
+  { why = 'It was cancelled manually.', ...options }: { tasks?: boolean; why?: string } = {},
 ): Promise<void> {
   const run = await openRun(deps, runId);
-  await cancelRun(deps, run, 'It was cancelled manually.', options);
+  await cancelRun(deps, run, why, options);
 }
 
 export async function forceEndById(deps: EngineDeps, runId: string): Promise<Run> {

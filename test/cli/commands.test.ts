@@ -194,7 +194,10 @@ describe('error messages', () => {
       CARETAKER_API_TOKEN: 'wrong',
     });
     expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'cancelled', policy: 'nightly-sync', targets: [] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ status: 'cancelled', policy: 'nightly-sync', targets: [] },
+      detail: 'Nothing was started. The account "default" refuses our token (HTTP 401): check its token.',
+    });
   });
 
   test('an unreachable API: exit 3, and no run stays active', async () => {
