@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Records } from '../../src/records/records.ts';
+import { isFinal } from '../../src/run/moves.ts';
 import type { Desk, Ended, Started } from '../support/cli.ts';
 import { alike, OPERATOR, ofSameMinutes, openPair, type Pair } from './server-pair.ts';
 
@@ -70,9 +71,12 @@ async function untilNextEvent(records: Records): Promise<void> {
   await stop();
 }
 
-async function untilNothingRuns(): Promise<void> {
+/** Resolves when each end of `sync` has the run that follows it, and none of them is active. */
+async function untilFollowersEnded(): Promise<void> {
   const { records } = await desk.keepRedis();
-  while ((await records.runs.countActive('default')) > 0) await untilNextEvent(records);
+  const ended = async (policy: string) =>
+    (await records.runs.list({ policy, limit: 100 })).filter(({ status }) => isFinal(status)).length;
+  while ((await ended('after-sync')) < (await ended('sync'))) await untilNextEvent(records);
 }
 
 const idIn = ({ stdout }: Ended, policy: string): string =>
@@ -84,7 +88,7 @@ test('a run is started, followed, listed and shown', async () => {
   await sameBut(['run', 'single', '--target', 'site-0011', '--json']);
   await same(['run', 'single', '--target', 'nothing']);
   // The runs that follow those of `sync` would move on between the two commands.
-  await untilNothingRuns();
+  await untilFollowersEnded();
   await same(['runs']);
   await same(['runs', '--json']);
   await same(['runs', '--policy', 'sync', '--status', 'failed']);
@@ -114,14 +118,14 @@ test('a run that waits for an approval is left with the commands that decide it,
   );
   await same(['runs', 'show', first, '--json']);
   await same(['runs', 'show', first, '--target', 'site-0003']);
-  await same(['runs']);
+  await same(['runs', 'asked']);
 
   const part = ['--target', 'site-0003'];
   expect(alike(await remote(['reject', first, ...part]))).toEqual(
     alike(await here(['reject', second, ...part])),
   );
   expect(alike(await remote(['approve', first]))).toEqual(alike(await here(['approve', second])));
-  await untilNothingRuns();
+  await untilFollowersEnded();
   await same(['approve', first]);
 });
 

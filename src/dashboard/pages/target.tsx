@@ -195,8 +195,8 @@ const State = ({ state, now }: { state: SiteState | undefined; now: number }) =>
         <SiteNow site={state.site} now={now} />
       )}
       <p class="dim small">
-        Asked <Time at={state.at} now={now} show="relative" />, for one request of the account. The answer is
-        kept for a minute.
+        Asked <Time at={state.at} now={Math.max(now, state.at)} show="relative" />, for one request of the
+        account. The answer is kept for a minute.
       </p>
     </>
   );
