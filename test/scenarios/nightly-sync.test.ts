@@ -50,7 +50,7 @@ describe('a nightly run over the fleet', () => {
 
   test('never has more sites in flight than the policy allows', async () => {
     world = await startWorld({ sites: 20 });
-    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_000);
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(30_000);
     let most = 0;
     const run = await world.fire(aPolicy({ limits: { ...limits, concurrency: 5 } }));
     await world.ended(run, (now) => {
