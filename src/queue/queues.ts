@@ -221,6 +221,8 @@ export function openQueues(
 
 /** An error that is repeated is logged once in this time, with how often it came. */
 const REPEATED_MS = 60_000;
+/** Some messages have the id of an entry in them. */
+const MAX_KNOWN_ERRORS = 100;
 
 /**
  * Logs the errors of queues and workers. BullMQ tries some of them again at once, for ever. A lost connection is logged
@@ -238,6 +240,7 @@ function errorLog(log: Log): (error: Error & { syscall?: string }) => void {
       before.times += 1;
       return;
     }
+    if (known.size >= MAX_KNOWN_ERRORS) known.clear();
     known.set(error.message, { at: now, times: 0 });
     const repeated = before && before.times > 0 ? { repeated: before.times } : {};
     log.warn({ err: error, ...repeated }, 'a queue had an error');

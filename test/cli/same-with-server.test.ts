@@ -2,7 +2,6 @@
  * Each command with `--server` against the same command on the machine of the server: what is printed is the same, on
  * both streams and in every format, and so is the exit code. A real daemon, and real commands.
  */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

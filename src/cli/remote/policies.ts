@@ -1,5 +1,4 @@
 /** The commands about policies, freezes and queues, on a server. */
-
 import type { BegunFreeze, FreezeAnswer } from '../../control/commands/freeze.ts';
 import type { PolicyDefinition } from '../../control/policy-definition.ts';
 import type { Freeze } from '../../records/freeze-store.ts';

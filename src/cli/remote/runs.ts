@@ -1,5 +1,4 @@
 /** The commands about runs, on a server. */
-
 import { loadJobs } from '../../app/jobs.ts';
 import { isoTime } from '../../clock.ts';
 import { type PlanReport, toPreview } from '../../engine/plan/plan-report.ts';

@@ -1,5 +1,4 @@
 /** The commands about scheduled times, on a server. */
-
 import { isoTime } from '../../clock.ts';
 import { toRun } from '../../run/from-report.ts';
 import type { RunSummary } from '../../run/report.ts';

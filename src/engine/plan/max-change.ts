@@ -57,7 +57,7 @@ export function isExcessive(
 ): boolean {
   if (earlier.length === 0) return false;
   const [least, most] = [Math.min(...earlier), Math.max(...earlier)];
-  const nearest = targets > most ? most : Math.min(targets, least) === targets ? least : targets;
+  const nearest = Math.min(Math.max(targets, least), most);
   const change = Math.abs(targets - nearest);
   const allowed = 'percent' in bound ? (nearest * bound.percent) / 100 : bound.count;
   return change > Math.max(allowed, free);

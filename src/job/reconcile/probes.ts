@@ -326,9 +326,12 @@ const statuses: {
   [Id in SettlingId]: (looking: Looking, input: Input<Id>) => Promise<string | undefined>;
 } = {
   resumeStagingSite: async ({ api }, input) => (await api.showStagingSite(input)).staging_site.status,
-  acceptManagedAccount: managedAccount,
+  acceptManagedAccount: async (looking, input) => (await managedAccount(looking, input))?.status,
   // The list shows neither a rejected invitation nor one that was taken back: it is closed in any case.
-  rejectManagedAccount: async (looking, input) => (await managedAccount(looking, input)) ?? 'rejected',
+  async rejectManagedAccount(looking, input) {
+    const listed = await managedAccount(looking, input);
+    return listed ? listed.status : 'rejected';
+  },
   pauseScheduledReport: scheduledReport,
   resumeScheduledReport: scheduledReport,
   enableAutoUpdateSchedule: autoUpdateSchedule,
@@ -344,10 +347,10 @@ async function autoUpdateSchedule({ api }: Looking, input: Input<'showAutoUpdate
   return (await api.showAutoUpdateSchedule(input)).auto_update_schedule.status;
 }
 
-/** There is no view of a single one. */
+/** There is no view of a single one. Undefined when the list, which is complete, does not have it. */
 async function managedAccount({ all }: Looking, { managed_account_id }: Input<'acceptManagedAccount'>) {
-  for await (const { id, status } of all('listManagedAccounts', {}))
-    if (id === managed_account_id) return status;
+  for await (const account of all('listManagedAccounts', {}))
+    if (account.id === managed_account_id) return account;
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RejectedError } from '../../../src/client/errors.ts';
-import { type Answer, type Input, operations } from '../../../src/contract/operations.ts';
+import { type Answer, type Input, type Item, operations } from '../../../src/contract/operations.ts';
 import {
   effectIdsIn,
   isSettling,
@@ -77,6 +77,20 @@ test.each(settling)(
     await expect(account.call(id, input)).rejects.toThrow(RejectedError);
   },
 );
+
+test('an invitation that is listed without its status may still be open', async () => {
+  const account = await openAccount();
+  const input = (await inputs.rejectManagedAccount(account)) as Input<'rejectManagedAccount'>;
+  const { all } = account.looking;
+  const withoutStatus: typeof all = async function* (list, query) {
+    for await (const { status: _, ...shown } of all('listManagedAccounts', query as never))
+      yield shown as Item<typeof list>;
+  };
+
+  const found = await probeStatus('rejectManagedAccount', { ...account.looking, all: withoutStatus }, input);
+
+  expect(found).toEqual({ is: 'unknown', detail: 'The account does not show its status.' });
+});
 
 test('a changed invitation no longer exists under its id, so its state is unknown', async () => {
   const { before, after } = await lookAround('updateTeamMember');
