@@ -395,28 +395,32 @@ test('each call of node-cron is processed by one of two daemons, and by the othe
     vi.useRealTimers();
   });
   const calls: string[] = [];
+  let asked = 0;
   const start = (name: string): Tick =>
     startCronTick({
       everySeconds: 1,
       clock: systemClock,
       locks: records.locks,
       log: keptLog(),
+      onBeat() {
+        asked += 1;
+      },
       async answer() {
         calls.push(`${name} ${Math.floor(Date.now() / SECOND)}`);
       },
     });
-  /** A second passes, and the answer of Redis who processes the call arrives. */
-  const second = async () => {
-    const before = calls.length;
+  /** A second passes, and each daemon gets the answer of Redis who processes the call. */
+  const second = async (daemons: number) => {
+    const before = { calls: calls.length, asked };
     await vi.advanceTimersByTimeAsync(SECOND);
-    while (calls.length === before) await new Promise(setImmediate);
+    while (calls.length === before.calls || asked < before.asked + daemons) await new Promise(setImmediate);
   };
   const [one, two] = [start('one'), start('two')];
-  for (let seconds = 0; seconds < 4; seconds += 1) await second();
+  for (let seconds = 0; seconds < 4; seconds += 1) await second(2);
 
   await one.stop();
   const answered = calls.length;
-  for (let seconds = 0; seconds < 2; seconds += 1) await second();
+  for (let seconds = 0; seconds < 2; seconds += 1) await second(1);
   await two.stop();
 
   const seconds = calls.map((call) => call.split(' ')[1]);

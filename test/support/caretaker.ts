@@ -9,6 +9,7 @@ import type { Clock } from '../../src/clock.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { CaretakerEvent } from '../../src/records/events.ts';
+import { keys } from '../../src/records/keys.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -99,7 +100,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     speedUp = 60,
     budget = { requestsPerMinute: 1_000_000, reserve: 0 },
     work = true,
-    leaps = true,
+    leaps = false,
   } = options;
   const clock = fastClock(speedUp, options.from);
   const log = keptLog();
@@ -156,7 +157,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     return all;
   };
 
-  return {
+  const world: World = {
     sandbox,
     redis,
     clock,
@@ -180,7 +181,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       }),
     async ended(run, until = ({ status }) => isFinal(status)) {
       awaited += 1;
+      const told = setTimeout(() => void tellOfHang(world, idOf(run)), HANGS_MS);
       return awaitRun(caretaker, idOf(run), until).finally(() => {
+        clearTimeout(told);
         awaited -= 1;
       });
     },
@@ -195,6 +198,24 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       await redis.stop();
     },
   };
+  return world;
+}
+
+/** Half of the time after which a test fails. */
+const HANGS_MS = 60_000;
+
+/** Prints what a run that does not end waits for: of a test that hangs once in a hundred runs, nothing else is known. */
+async function tellOfHang({ caretaker, clock, log, targets }: World, id: string): Promise<void> {
+  const { records, redis } = caretaker;
+  const [run, all] = [await records.runs.get(id), await targets(id)];
+  const open = all.filter(({ state }) => state !== 'ended');
+  const indexes = ['pending', 'acting', 'following', 'waiting', 'deadlines', 'parked'] as const;
+  const keysOf = await Promise.all(
+    indexes.map(async (name) => [name, await redis.store.type(keys[name](id))] as const),
+  );
+  const said = `A run of a test has not ended after ${HANGS_MS / 1_000} s. Time: ${clock.now()}.`;
+  const seen = JSON.stringify({ run, open, keysOf }, null, 1);
+  process.stderr.write(`${[said, seen, ...log.lines.slice(-30)].join('\n')}\n`);
 }
 
 /** Resolves with the run as soon as `until` holds after one of its events. */
