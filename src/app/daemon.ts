@@ -183,6 +183,7 @@ export async function startDaemon(options: {
         troubles: watch.troubles,
         facts: watch.facts,
         vitals: vitals.read,
+        redisSilentMs: watch.silentMs,
       }),
       records,
       queues: caretaker.queues,

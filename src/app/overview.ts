@@ -22,6 +22,7 @@ export type Overview = Pick<
   | 'reasons'
   | 'health'
   | 'vitals'
+  | 'redisSilentMs'
   | 'accounts'
   | 'budgetOf'
   | 'receivers'
@@ -50,6 +51,7 @@ export function overview(
     troubles: () => readonly RedisTrouble[];
     facts: () => readonly RedisFacts[];
     vitals: () => Vitals;
+    redisSilentMs: () => number;
   },
 ): Overview {
   const { redis, drift, settings, clock, engine } = caretaker;
@@ -85,6 +87,7 @@ export function overview(
       };
     },
     vitals: process.vitals,
+    redisSilentMs: process.redisSilentMs,
     receivers: () => receiverViews(caretaker.settings.notifications),
     async sendTest(name, id) {
       const receiver = caretaker.settings.notifications[name];

@@ -3,7 +3,7 @@
  * in progress and then exits. The second signal ends it immediately. Work that cannot be recorded, because
  * Redis is unavailable, is reconciled when the run continues.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
 import { exit } from './exit.ts';
 import type { Terminal } from './output/terminal.ts';
 import { onSignals } from './signals.ts';
@@ -11,6 +11,8 @@ import { onSignals } from './signals.ts';
 /** The maximum time to wait for Redis after the first signal. */
 const REDIS_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 1_000;
+/** The maximum time from the first signal to the end of the process, whatever Redis answers. */
+const STOP_TIMEOUT_MS = 28_000;
 
 export interface Interruption {
   /** Aborted by the first signal. */
@@ -20,20 +22,27 @@ export interface Interruption {
 }
 
 /**
- * Resolves with true when Redis has not responded for ten seconds, and with false when `ended` aborts first.
+ * Gives why work in progress is not recorded: Redis has not responded for ten seconds, or the time to stop is over.
+ * Undefined when `ended` aborts first.
  */
-export async function redisIsUnavailable(ping: () => Promise<unknown>, ended: AbortSignal): Promise<boolean> {
-  while (!ended.aborted) {
+export async function findWhyNotRecorded(
+  ping: () => Promise<unknown>,
+  ended: AbortSignal,
+): Promise<'no-redis' | 'too-late' | undefined> {
+  const late = systemClock.sleep(STOP_TIMEOUT_MS, ended).then(() => 'too-late' as const);
+  for (;;) {
     // Redis is available when it responds with an error. That error is reported elsewhere.
     const answered = ping().then(
-      () => true,
-      () => true,
+      () => undefined,
+      () => undefined,
     );
-    const timedOut = sleep(REDIS_TIMEOUT_MS, false, { signal: ended }).catch(() => true);
-    if (!(await Promise.race([answered, timedOut]))) return true;
-    await sleep(PING_INTERVAL_MS, undefined, { signal: ended }).catch(() => undefined);
+    const timedOut = systemClock.sleep(REDIS_TIMEOUT_MS, ended).then(() => 'no-redis' as const);
+    const why =
+      (await Promise.race([answered, timedOut, late])) ??
+      (await Promise.race([systemClock.sleep(PING_INTERVAL_MS, ended), late]));
+    if (ended.aborted) return undefined;
+    if (why) return why;
   }
-  return false;
 }
 
 /** `continueWith` is the command that continues the work, if there is one. `ping` is any request to Redis. */
@@ -51,11 +60,13 @@ export function handleSignals(
     if (interrupt.signal.aborted) exitWith('Stopped immediately');
     interrupt.abort();
     terminal.message('Stopping after work in progress is recorded. Press Ctrl-C again to stop immediately.');
-    void exitWithoutRedis();
+    void exitUnrecorded();
   };
-  const exitWithoutRedis = async () => {
-    if (await redisIsUnavailable(ping, ended.signal))
-      exitWith('Work in progress could not be recorded, because Redis does not respond');
+  const exitUnrecorded = async () => {
+    const why = await findWhyNotRecorded(ping, ended.signal);
+    if (!why) return;
+    const because = why === 'no-redis' ? 'because Redis does not respond' : 'because it took too long';
+    exitWith(`Work in progress could not be recorded, ${because}`);
   };
   const removeHandlers = onSignals(terminal.io, onSignal);
   return {

@@ -64,6 +64,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     reasons: options.reasons,
     policies: options.policies,
     health: options.health,
+    redisSilentMs: options.redisSilentMs,
     accounts: options.accounts,
     budgetOf: options.budgetOf,
     receivers: options.receivers,

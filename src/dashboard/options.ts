@@ -128,6 +128,8 @@ export interface DashboardOptions {
   health: () => Promise<Health>;
   /** How this process is. */
   vitals: () => Vitals;
+  /** For how long Redis has not answered this process. */
+  redisSilentMs: () => number;
   /** The receivers of notifications in the present settings. */
   receivers: () => readonly ReceiverView[];
   /** Sends a test message to one of them, once, with this id. */

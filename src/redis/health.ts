@@ -83,6 +83,8 @@ export interface RedisWatch {
   troubles(): readonly RedisTrouble[];
   /** What each server reported then. */
   facts(): readonly RedisFacts[];
+  /** For how long Redis has answered no check, by this process's own clock: a clock of Redis may jump. */
+  silentMs(): number;
   close(): Promise<void>;
 }
 
@@ -101,9 +103,11 @@ export function watchRedis({
   const closing = new AbortController();
   let troubles: readonly RedisTrouble[] = [];
   let facts: readonly RedisFacts[] = [];
+  let answeredAt = performance.now();
   const check = async () => {
     const before = new Set(troubles.map(kind));
     ({ troubles, facts } = await checkRedis(store, queues));
+    answeredAt = performance.now();
     const now = new Set(troubles.map(kind));
     for (const one of troubles) if (!before.has(kind(one))) log[one.stops ? 'error' : 'warn'](one.message);
     if ([...before].some((one) => !now.has(one)) && !troubles.some(({ stops }) => stops))
@@ -118,6 +122,7 @@ export function watchRedis({
   return {
     troubles: () => troubles,
     facts: () => facts,
+    silentMs: () => performance.now() - answeredAt,
     async close() {
       closing.abort();
       await checking;

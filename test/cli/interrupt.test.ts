@@ -2,11 +2,16 @@
  * Signals while a command follows a run: in this process, and once as a process, which ends immediately.
  * `interrupt.long.test.ts` has kills, and the time limit without Redis.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { handleSignals } from '../../src/cli/interruption.ts';
+import { openTerminal } from '../../src/cli/output/terminal.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 import { startFaultyService } from '../support/faulty-service.ts';
+import { TestIo } from '../support/io.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { openRedisProxy } from '../support/redis-proxy.ts';
 
@@ -75,6 +80,39 @@ describe('while Redis is unavailable', () => {
     await started.line(/^Stopping after /);
     return started;
   }
+
+  test('a daemon that is still starting ends at a signal, whatever it waits for', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    const connected = once(silent, 'connection');
+    const { port } = silent.address() as AddressInfo;
+    const { child, ended } = desk.spawn(['daemon'], { REDIS_URL: `redis://127.0.0.1:${port}` });
+    await connected;
+    child.kill('SIGTERM');
+    const { code, stderr } = await ended;
+    expect(stderr).toContain('stopped while it was starting');
+    expect(code).toBe(0);
+  });
+
+  test('a command that could record its work, but does not, ends within 30 seconds of a signal', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const io = new TestIo();
+    const exited = new Promise<number>((resolve) => {
+      io.exit = ((code: number) => resolve(code)) as typeof io.exit;
+    });
+    handleSignals(openTerminal(io), {
+      continueWith: 'caretaker runs continue a',
+      ping: async () => undefined,
+    });
+    io.emit('SIGTERM');
+
+    await vi.advanceTimersByTimeAsync(30_000);
+
+    expect(await exited).toBe(130);
+    expect(io.printed.stderr).toContain('could not be recorded, because it took too long. Continue with: ');
+  });
 
   test('a second signal ends it immediately, and it still prints how to continue', async () => {
     const { child, ended } = await interrupted();

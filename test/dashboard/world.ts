@@ -134,6 +134,7 @@ export async function startWorld({
       openBudget(store, changes.clock ?? systemClock, account, { requestsPerMinute: 200, reserve: 0.1 }),
     drift: () => 0,
     health: async () => health,
+    redisSilentMs: () => 0,
     vitals: () => ({
       version: '1.0.0',
       node: 'v20.0.0',

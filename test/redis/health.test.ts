@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { readFacts } from '../../src/redis/facts.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -20,6 +20,7 @@ beforeEach(async () => {
   world = await startWorld({ sites: 3, work: false, policiesDir: folder, speedUp: 20, before: quickSyncs });
   daemon = await startDaemon({ caretaker: world.caretaker, roles: ['worker', 'dashboard'] });
   other = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
+  other.on('error', () => undefined);
 });
 afterEach(async () => {
   other.disconnect();
@@ -98,4 +99,19 @@ test('what Redis reports about itself is on the page System', async () => {
   });
   expect(server?.facts.usedBytes).toBeGreaterThan(100_000);
   expect(server?.facts.latencyMs).toBeGreaterThan(0);
+});
+
+test('a process is alive while Redis is away for a moment, and not any more after five minutes, until it answers', async () => {
+  const alive = async () => (await fetch(`${daemon.dashboard?.url}/healthz`)).status;
+  const now = performance.now.bind(performance);
+  await world.redis.kill();
+
+  expect(await alive()).toBe(200);
+
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 300_000);
+  onTestFinished(() => later.mockRestore());
+  expect(await alive()).toBe(503);
+
+  await world.redis.restart();
+  while ((await alive()) !== 200) await new Promise(setImmediate);
 });

@@ -8,16 +8,11 @@ import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, logTo, readSettings } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { redisIsUnavailable } from '../interruption.ts';
+import { findWhyNotRecorded } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
 
-/**
- * The maximum time to stop gracefully. After that the process exits, and the next daemon continues its work.
- */
-const STOP_TIMEOUT_MS = 28_000;
-
-/** Runs until a signal. Then it takes no new work, records work in progress, and exits. */
+/** Runs until a signal. Then it takes no new work, records work in progress, and exits; while it starts, at once. */
 export async function daemon(
   terminal: Terminal,
   options: GlobalOptions & { roles: string; port?: number },
@@ -29,6 +24,13 @@ export async function daemon(
   const settings = read(options.config);
   const log = await logTo(io, options.verbose ? 'debug' : 'info');
   const signalled = untilSignal(io);
+  let isRunning = false;
+  // Redis may keep it waiting for ever.
+  void signalled.then(() => {
+    if (isRunning) return;
+    log.info('stopped while it was starting');
+    io.exit(exit.ok);
+  });
   const caretaker = await openCaretaker({ settings, log, clock: io.clock });
   const file = settings.file;
   const config =
@@ -39,30 +41,28 @@ export async function daemon(
     await caretaker.close();
     throw error;
   });
+  isRunning = true;
   if (running.dashboard) reportAddress(running.dashboard, terminal, log);
   log.info({ roles: chosen }, `the daemon is running; its Redis: ${caretaker.redis.where}`);
 
   const signal = await signalled;
   log.info({ signal }, 'stopping: no new work is started, work in progress is being recorded');
-  const exitNow = (why: string) => {
-    log.warn(`stopped ${why}; the next daemon continues the work in progress`);
-    io.exit(exit.ok);
-  };
-  const timer = setTimeout(
-    () => exitNow('before all work was recorded, because the time limit was reached'),
-    STOP_TIMEOUT_MS,
-  );
   const stopped = new AbortController();
-  void redisIsUnavailable(
+  void findWhyNotRecorded(
     () => caretaker.records.presence.running(caretaker.clock.now()),
     stopped.signal,
-  ).then((isUnavailable) => {
-    if (isUnavailable) exitNow('without Redis, which does not respond');
+  ).then((why) => {
+    if (!why) return;
+    const because =
+      why === 'no-redis'
+        ? 'without Redis, which does not respond'
+        : 'before all work was recorded, because the time limit was reached';
+    log.warn(`stopped ${because}; the next daemon continues the work in progress`);
+    io.exit(exit.ok);
   });
   await running.stop();
-  stopped.abort();
   await caretaker.close();
-  clearTimeout(timer);
+  stopped.abort();
   log.info('stopped');
   return exit.ok;
 }

@@ -16,7 +16,16 @@ import type { Reader } from '../queries/reader.ts';
 
 type Given = Pick<
   DashboardOptions,
-  'queues' | 'reasons' | 'policies' | 'health' | 'accounts' | 'receivers' | 'budgetOf' | 'clock' | 'log'
+  | 'queues'
+  | 'reasons'
+  | 'policies'
+  | 'health'
+  | 'redisSilentMs'
+  | 'accounts'
+  | 'receivers'
+  | 'budgetOf'
+  | 'clock'
+  | 'log'
 >;
 
 /** What pages and JSON are made of. */

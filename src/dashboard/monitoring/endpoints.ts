@@ -2,8 +2,14 @@
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { brokenSentence } from '../queries/system-status.ts';
 
-/** 200 as long as the process answers at all. */
-export const sendAlive = (c: Exchange): Response => c.text('alive\n');
+/** Longer than a failover takes. A process for which Redis is away for so long may be the one that is stuck. */
+const MAX_SILENT_MS = 300_000;
+
+/** 200 as long as the process answers, unless it has had no answer of Redis for minutes: a new process may get one. */
+export const sendAlive = (c: Exchange, { redisSilentMs }: DashboardContext): Response =>
+  redisSilentMs() < MAX_SILENT_MS
+    ? c.text('alive\n')
+    : c.text('stuck: Redis has not answered this process for five minutes\n', 503);
 
 /**
  * 200 when Redis answers, accepts writes and delivers entries, and every role is running; else 503 with what
