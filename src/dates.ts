@@ -51,10 +51,13 @@ export function isTimezone(name: string): boolean {
   }
 }
 
+/** Node takes some of them, and not as one expects: BST as the time of Dhaka. The others are names of zones. */
+const abbreviation = /^(?!(?:UTC|UCT|GMT|[EHM]ST|[CEMW]ET|PRC|RO[CK])$)[A-Z]{3}$/i;
+
 /** A few words about what is wrong with the name of a time zone; nothing when it exists. */
 export const timezoneFault = (timezone: string): string | undefined =>
   // Only newer versions of Node accept offsets such as +02:00, and an offset knows no daylight saving time.
-  /^[A-Za-z]/.test(timezone) && isTimezone(timezone)
+  /^[A-Za-z]/.test(timezone) && !abbreviation.test(timezone) && isTimezone(timezone)
     ? undefined
     : 'must be the name of a time zone such as Europe/Berlin';
 
