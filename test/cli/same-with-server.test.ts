@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Records } from '../../src/records/records.ts';
-import { isFinal } from '../../src/run/moves.ts';
 import type { Desk, Ended, Started } from '../support/cli.ts';
 import { alike, OPERATOR, ofSameMinutes, openPair, type Pair } from './server-pair.ts';
 
@@ -70,12 +69,22 @@ async function untilNextEvent(records: Records): Promise<void> {
   await stop();
 }
 
-/** Resolves when each end of `sync` has the run that follows it, and none of them is active. */
-async function untilFollowersEnded(): Promise<void> {
+/** Resolves when each end of `sync` has the run that follows it, and no run moves on: what is active waits for somebody. */
+async function untilNothingMoves(): Promise<void> {
   const { records } = await desk.keepRedis();
-  const ended = async (policy: string) =>
-    (await records.runs.list({ policy, limit: 100 })).filter(({ status }) => isFinal(status)).length;
-  while ((await ended('after-sync')) < (await ended('sync'))) await untilNextEvent(records);
+  const of = (policy: string) => records.runs.list({ policy, limit: 100 });
+  const isAtRest = async () => {
+    const [syncs, followers, active] = await Promise.all([
+      of('sync'),
+      of('after-sync'),
+      records.runs.active('default'),
+    ]);
+    return (
+      followers.length >= syncs.length &&
+      active.every(({ status, rollout }) => status === 'awaiting-approval' || rollout?.is === 'pausing')
+    );
+  };
+  while (!(await isAtRest())) await untilNextEvent(records);
 }
 
 const idIn = ({ stdout }: Ended, policy: string): string =>
@@ -87,7 +96,7 @@ test('a run is started, followed, listed and shown', async () => {
   await sameBut(['run', 'single', '--target', 'site-0011', '--json']);
   await same(['run', 'single', '--target', 'nothing']);
   // The runs that follow those of `sync` would move on between the two commands.
-  await untilFollowersEnded();
+  await untilNothingMoves();
   await same(['runs']);
   await same(['runs', '--json']);
   await same(['runs', '--policy', 'sync', '--status', 'failed']);
@@ -124,7 +133,7 @@ test('a run that waits for an approval is left with the commands that decide it,
     alike(await here(['reject', second, ...part])),
   );
   expect(alike(await remote(['approve', first]))).toEqual(alike(await here(['approve', second])));
-  await untilFollowersEnded();
+  await untilNothingMoves();
   await same(['approve', first]);
 });
 
@@ -146,6 +155,7 @@ test('a run with batches is shown with them, and is continued manually', async (
 });
 
 test('policies are listed, shown and explained', async () => {
+  await untilNothingMoves();
   await same(['policies']);
   await same(['policies', '--graph']);
   await same(['policies', '--graph', '--json']);
