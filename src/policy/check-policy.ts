@@ -32,6 +32,7 @@ import { blackoutRemark, misreadNumbers, uselessDeadline, uselessLimit } from '.
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
 import { mustBeOperator, PolicyEntry } from './policy-file.ts';
+import { rareDays } from './rare-days.ts';
 import { namesCalendar, targetMsOf, toPolicy } from './to-policy.ts';
 
 export interface Known {
@@ -110,6 +111,11 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   ].filter((finding) => !reportedElsewhere.has(finding));
   const warnings = [
     ...(blackedOut && !blackedOut.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
+    ...[parts.schedule?.cron ?? []].flat().flatMap((cron, i) => {
+      const remark = rareDays(cron);
+      const at = Array.isArray(parts.schedule?.cron) ? [i] : [];
+      return remark ? [place(['schedule', 'cron', ...at], remark)] : [];
+    }),
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
     ...uselessDeadline({ deadline: parts.deadline, schedule: parts.schedule }).map((remark) =>
       place(['deadline'], remark),

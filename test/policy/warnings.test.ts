@@ -88,3 +88,13 @@ test('a misspelt "after" or "cron" is one error', () => {
     expect(findings.map(({ message }) => message)).toEqual([`"${key.slice(0, 4)}" is not a known key.`]);
   }
 });
+
+test('a schedule whose days are rarer than they look is a warning at its expression', () => {
+  const { policies, warnings } = load(
+    'policies: [{ name: p, job: site-sync, schedule: { cron: ["0 2 * * *", "0 2 31 * *"] } }]',
+  );
+  expect(policies).toHaveLength(1);
+  expect(warnings).toMatchObject([
+    { path: 'policies[0].schedule.cron[1]', message: 'Day 31 exists in 7 months of 12.', policies: ['p'] },
+  ]);
+});
