@@ -7,6 +7,7 @@ import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
 import type { Queues } from '../queue/queues.ts';
+import { clockJumps } from '../records/clock-jumps.ts';
 import type { Depth } from '../records/depth-store.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
 import { identityOnHost } from '../redis/embedded/processes.ts';
@@ -91,7 +92,18 @@ export async function startDaemon(options: {
   // What a process with another service has read says nothing about the policies of the right one.
   const keepLast = async () => (moved.found().length > 0 ? undefined : keepAll());
   const vitals = openVitals();
-  const state = { caretaker, given, watcher, moved, agreement, keepLast, vitals, startedAt: clock.now() };
+  const jumps: string[] = [];
+  const state = {
+    jumps,
+    caretaker,
+    given,
+    watcher,
+    moved,
+    agreement,
+    keepLast,
+    vitals,
+    startedAt: clock.now(),
+  };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
   const warned = new Set<string>();
@@ -180,7 +192,7 @@ export async function startDaemon(options: {
         waiting,
         differences: agreement.differences,
         moved: moved.found,
-        troubles: watch.troubles,
+        troubles: () => [...watch.troubles(), ...jumps.map((message) => ({ stops: false, message }))],
         facts: watch.facts,
         vitals: vitals.read,
         redisSilentMs: watch.silentMs,
@@ -223,6 +235,8 @@ async function runningAlready(error: unknown, caretaker: Caretaker): Promise<Dae
 }
 
 interface DaemonState {
+  /** Those of the clock of Redis, as of the latest round. */
+  jumps: string[];
   caretaker: Caretaker;
   given: readonly Role[];
   watcher: PolicyWatcher;
@@ -284,6 +298,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
     frozen = freezes;
     await moved.look();
     await showPresence(state);
+    state.jumps.splice(0, Number.POSITIVE_INFINITY, ...(await clockJumps(records.alerts, seenAt)));
     await records.depths.note(seenAt, () => depthOf(caretaker.queues));
     await noteBrokenFiles(records, watcher, seenAt);
     await agreement.look();

@@ -6,12 +6,14 @@ import { type Clock, steadyClock } from '../clock.ts';
 import { type Audit, openAudit } from '../control/audit.ts';
 import { openAuditFile } from '../control/audit-file.ts';
 import type { Log } from '../log.ts';
+import { noteClockJump } from '../records/clock-jumps.ts';
 import { prepareRecords } from '../records/migrations/migrate.ts';
 import { processId } from '../records/migrations/process-id.ts';
 import { openRecords, type Records } from '../records/records.ts';
 import { keepInSync, redisClock } from '../redis/clock.ts';
 import { type Connected, connectRedis } from '../redis/connect.ts';
 import type { Settings } from '../settings/settings.ts';
+import { formatDuration } from '../yaml/duration.ts';
 
 export interface OpenRecords {
   readonly records: Records;
@@ -43,7 +45,14 @@ export async function connectRecords(
   clock?: Clock,
 ): Promise<OpenRecords> {
   const redis = await connectRedis(where, dataDir, log);
-  const shared = clock ? undefined : await redisClock(redis.store, steadyClock);
+  const onJump = (byMs: number) => {
+    const [direction, by] = [byMs > 0 ? 'forward' : 'back', formatDuration(Math.abs(byMs))];
+    log.warn(`the clock of Redis went ${direction} by ${by}: check the time service of its machine`);
+    noteClockJump(records.alerts, { at: usedClock.now(), byMs }).catch((error: unknown) =>
+      log.debug({ err: error }, 'the jump could not be recorded'),
+    );
+  };
+  const shared = clock ? undefined : await redisClock(redis.store, steadyClock, { onJump });
   const stopClockSync = shared && keepInSync(shared, log);
   const owner = processId();
   const records = openRecords(redis.store);

@@ -83,6 +83,27 @@ else redis.call('HSET', keys.policy, 'owedFrom', args.owed_from) end
 return new`,
 );
 
+/**
+ * `latest`: a cursor up to this time is no further ahead than the clocks of two processes differ; `from`: the oldest time
+ * whose record is looked at. Gives the cursor, and how many records were removed.
+ */
+const takeBackTimes = defineScript(
+  { keys: ['ledger', 'policy'], args: ['now', 'latest', 'from'] },
+  `
+local cursor, removed = tonumber(args.now), 0
+local ahead = tonumber(redis.call('HGET', keys.policy, 'cursor') or 0)
+if ahead <= tonumber(args.latest) then return {ahead, 0} end
+for _, text in ipairs(redis.call('ZRANGEBYSCORE', keys.ledger, args.from, '+inf')) do
+  local record = cjson.decode(text)
+  if record.at > tonumber(args.latest) and record.is ~= 'ran' and not record.run and not record.backfill then
+    redis.call('ZREM', keys.ledger, text)
+    cursor, removed = math.min(cursor, record.scheduledFor - 1), removed + 1
+  end
+end
+redis.call('HSET', keys.policy, 'cursor', string.format('%d', cursor))
+return {cursor, removed}`,
+);
+
 /** That scheduled times were missed, if there are any. */
 function aboutMissed(policy: string, records: readonly ScheduledTime[]): SystemNotice | undefined {
   const missed = records.filter(({ is }) => is === 'missed');
@@ -95,6 +116,11 @@ function aboutMissed(policy: string, records: readonly ScheduledTime[]): SystemN
   const detail = `${policy} missed ${times}: nobody could start a run within its catchup. caretaker why ${policy} shows more.`;
   return { type: 'system', event: 'missed-time', at: last.at, policy, detail };
 }
+
+/** The clocks of two processes differ by less. */
+const AHEAD_MS = 5_000;
+/** Longer than the jitter of a schedule and a short jump of the clock. */
+const TAKEN_BACK_MS = 3_600_000;
 
 /** Records per script. */
 const PAGE = 500;
@@ -133,6 +159,18 @@ export class LedgerStore {
       written += Number(added);
     }
     return written;
+  }
+
+  /**
+   * After the clock went back: removes what was recorded at a time that is not reached yet, and moves the cursor back, so
+   * that those times fire. One that has a run keeps it.
+   */
+  async takeBack(policy: string, now: number): Promise<{ cursor: number; removed: number }> {
+    const [cursor = now, removed = 0] = (await takeBackTimes(this.store, {
+      keys: { ledger: keys.ledger(policy), policy: keys.policy(policy) },
+      args: { now, latest: now + AHEAD_MS, from: now - TAKEN_BACK_MS },
+    })) as number[];
+    return { cursor, removed };
   }
 
   /**

@@ -93,11 +93,13 @@ export function startScheduler({ tick, group, ...deps }: SchedulerOptions): Sche
     await watch.ended;
   };
   let epoch: string | undefined;
+  let answeredAt = clock.now();
   const answer = async () => {
     await endWatch();
-    // After Redis was emptied or restored, nothing that is remembered of its cursors is valid.
-    if (epoch !== records.generation.epoch) agenda.clear();
+    // After Redis was emptied or restored, or its clock went back, nothing that is remembered of its cursors is valid.
+    if (epoch !== records.generation.epoch || clock.now() < answeredAt) agenda.clear();
     epoch = records.generation.epoch;
+    answeredAt = clock.now();
     await tickOnce(deps, agenda);
     onBeat();
     const over = new AbortController();
@@ -228,10 +230,11 @@ async function fireDue(
 async function carryOut(
   deps: SchedulerDeps,
   policy: ScheduledPolicy,
-  state: PolicyState = { failures: 0 },
+  read: PolicyState = { failures: 0 },
   now: number,
 ): Promise<{ dueAt: number; endsTo?: number }> {
   const { name, schedule } = policy;
+  const state = (read.cursor ?? now) > now ? { ...read, ...(await takeBack(deps, name, now)) } : read;
   const cursorSchedule = timesKey(schedule);
   const start = cursorFor(schedule, state, now);
   const { due, ...looked } = await dueOf(deps, policy, { ...state, cursor: start, now });
@@ -268,6 +271,21 @@ async function carryOut(
   if (pending.length > 0 || !known) await settle(cursor, owedFrom);
   logSkipped(deps.log, name, recorded);
   return { ...looked, dueAt: more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY) };
+}
+
+/** The cursor is ahead of the clock, which went back, unless two daemons only differ a little. */
+async function takeBack(
+  { records, log }: SchedulerDeps,
+  policy: string,
+  now: number,
+): Promise<Pick<PolicyState, 'cursor'>> {
+  const { cursor, removed } = await records.ledger.takeBack(policy, now);
+  if (cursor <= now)
+    log.warn(
+      { policy, removed },
+      `the clock went back: what was recorded of ${policy} ahead of now is taken back, and the policy fires again`,
+    );
+  return { cursor };
 }
 
 const firingOf = ({

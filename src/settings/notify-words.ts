@@ -33,6 +33,7 @@ export const systemEvents = {
   'missed-time': 'scheduled times of a policy passed without a run, and are too old for its catchup',
   'nobody-running':
     'no daemon worked for five minutes or longer. The first one that works again sends it: a `heartbeat` reports it at once',
+  'clock-jumped': 'the clock of Redis, by which all processes work, went forward or back',
   'queue-paused': 'a queue was paused, so that its work waits',
   'budget-cannot-fit':
     'the schedules of the next 24 hours need more requests than the budget of an account has, or a policy cannot end in time',

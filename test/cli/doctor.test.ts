@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { openQueues } from '../../src/queue/queues.ts';
+import { noteClockJump } from '../../src/records/clock-jumps.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aRun } from '../support/builders.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -209,4 +210,14 @@ test('an incomplete configuration is wrong input, not an unreachable service: ex
   const { code, stdout } = await desk.run(['doctor'], { CARETAKER_API_TOKEN: '' });
   expect(code).toBe(2);
   expect(stdout).toMatch(/^wrong +account "default": .*set CARETAKER_API_TOKEN/m);
+});
+
+test('a jump of the clock of Redis in the last hour is a warning', async () => {
+  const { records, clock } = await desk.keepRedis();
+  await noteClockJump(records.alerts, { at: clock.now(), byMs: -600_000 });
+
+  const { code, stdout } = await desk.run(['doctor']);
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^warning +clock of Redis: the clock of Redis went back in the last hour/m);
 });

@@ -55,3 +55,28 @@ test('a slow answer does not change the clock', async () => {
   await clock.resync();
   expect(clock.now()).toBe(machine.now());
 });
+
+test("a jump of Redis's time is reported with its amount, and neither a small change nor a sleep of this machine is one", async () => {
+  const machine = heldClock(NOON);
+  let ahead = 0;
+  let slept = 0;
+  const jumps: number[] = [];
+  const clock = await redisClock(
+    aRedis(() => machine.now() + ahead + slept),
+    machine,
+    { onJump: (byMs) => jumps.push(byMs), uptimeMs: () => machine.now() - NOON + slept },
+  );
+  for (const change of [
+    () => (ahead = 20_000),
+    () => (slept = 3_600_000),
+    () => (ahead = 620_000),
+    () => (ahead = 0),
+  ]) {
+    change();
+    await machine.advance(10_000);
+    await clock.resync();
+  }
+
+  expect(jumps).toEqual([600_000, -620_000]);
+  expect(clock.now()).toBe(machine.now() + slept);
+});

@@ -6,6 +6,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { noteClockJump } from '../../src/records/clock-jumps.ts';
 import { readFacts } from '../../src/redis/facts.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
@@ -114,4 +115,15 @@ test('a process is alive while Redis is away for a moment, and not any more afte
 
   await world.redis.restart();
   while ((await alive()) !== 200) await new Promise(setImmediate);
+});
+
+test('a jump of the clock of Redis is a warning, and the process stays ready', async () => {
+  await noteClockJump(world.caretaker.records.alerts, { at: world.clock.now(), byMs: -600_000 });
+
+  await until(world, async () => (await ready()).text.includes('warning'));
+
+  expect(await ready()).toEqual({
+    status: 200,
+    text: expect.stringContaining('warning: the clock of Redis went back in the last hour'),
+  });
 });

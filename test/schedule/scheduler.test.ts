@@ -453,3 +453,41 @@ test('a scheduler fires automatically, and no longer after it is stopped', async
 
   expect(await firings('sweep')).toEqual(['12:01 schedule']);
 });
+
+test('after the clock of Redis went forward and back, what was recorded ahead of now is taken back, and policies fire', async () => {
+  const held = heldClock(NOON);
+  let ahead = 0;
+  const clock = { ...held, now: () => held.now() + ahead };
+  const daemon = aDaemon([policyOf('sweep', everyMinute)], clock);
+  let answer = async () => {};
+  const tick = (given: typeof answer): Tick => {
+    answer = given;
+    return { stop: async () => {} };
+  };
+  const scheduler = startScheduler({ ...daemon.parts, tick });
+  const live = async (ms: number) => {
+    for (const end = held.now() + ms; held.now() < end; ) {
+      await held.advance(5 * SECOND);
+      await answer();
+    }
+  };
+  await answer();
+  await live(MINUTE);
+  ahead = 10 * MINUTE;
+  await live(25 * SECOND);
+  const recorded = await daemon.records.ledger.between('sweep', 0, NOON + HOUR, 100);
+  ahead = 0;
+
+  await live(12 * MINUTE);
+  await scheduler.stop();
+
+  expect(recorded.filter(({ is }) => is === 'missed').length).toBeGreaterThan(5);
+  const minutes = Array.from(
+    { length: 13 },
+    (_, index) => `12:${String(index + 1).padStart(2, '0')} schedule`,
+  );
+  expect(await firings('sweep')).toEqual(minutes);
+  expect(daemon.log.lines).toContainEqual(
+    expect.stringContaining('the clock went back: what was recorded of sweep ahead of now is taken back'),
+  );
+});

@@ -9,6 +9,8 @@ import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { openQueues } from '../../queue/queues.ts';
+import { AlertStore } from '../../records/alert-store.ts';
+import { clockJumps } from '../../records/clock-jumps.ts';
 import {
   effectOf,
   FreezeStore,
@@ -166,6 +168,9 @@ async function checkRedisAndAccounts(
     const records = await checkRecords(redis.store, log);
     report(records);
     if (records.state === 'ok') {
+      const { now } = await redisClock(redis.store, systemClock);
+      const jumps = await clockJumps(new AlertStore(redis.store), now());
+      report(...jumps.map((message): Check => ({ what: 'clock of Redis', state: 'warning', message })));
       report(...(await checkDaemons(redis.store, troubles)));
       report(...(await checkFreeze(redis.store)));
       report(...(await checkHeldRuns(redis.store)));
