@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
+import type { Target } from '../../src/run/run.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 
@@ -18,22 +20,26 @@ test('syncs that the service no longer knows end as unknown after two polls each
   const { port } = new URL(world.sandbox.url);
   const renewed = await startSandbox({ sites: 12, rateLimit: 0, clock: world.clock, port: Number(port) });
   try {
-    const lost = async () => (await world.targets(fired)).filter(({ lostAt }) => lostAt !== undefined);
-    world.clock.leap(60_000);
-    await until(world, async () => (await lost()).length === ids.length);
     // The run shows meanwhile why it makes no progress.
-    const [waiting] = await lost();
-    expect(waiting).toMatchObject({ state: 'following', detail: expect.stringContaining('HTTP 404') });
-
-    world.clock.leap(60_000);
+    const lost = new Map<string, Target>();
+    around(targets, 'move', (move, _run, target) => {
+      if ('lostAt' in target) lost.set(target.id, target);
+      return move();
+    });
+    world.clock.leap(120_000);
     const run = await world.ended(fired);
+
+    expect([...lost.keys()].sort()).toEqual(ids);
+    for (const waiting of lost.values())
+      expect(waiting).toMatchObject({ state: 'following', detail: expect.stringContaining('HTTP 404') });
 
     expect(run).toMatchObject({ status: 'failed', counts: { failed: ids.length } });
     expect(new Set((await world.targets(run)).map(({ reason }) => reason))).toEqual(
       new Set(['unknown-effect']),
     );
-    expect(await lost()).toEqual([]);
-    const [{ detail } = {}] = await world.targets(run);
+    const ended = await world.targets(run);
+    expect(ended.filter((target) => 'lostAt' in target)).toEqual([]);
+    const [{ detail } = {}] = ended;
     expect(detail).toContain('The service no longer knows the sync: its snapshot is not found (HTTP 404)');
     const looks = renewed.journal.requests.filter(({ operation }) => operation === 'showSite');
     expect(looks.length).toBeLessThan(3 * ids.length);
