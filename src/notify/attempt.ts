@@ -55,13 +55,13 @@ export function stateAfter(
  * Attempts a delivery once, if it is due and no other process attempts it. Takes at most half a minute.
  *
  * A process that dies after the receiver has got the message, or loses its answer, cannot know that: then it is sent
- * again, with the same id.
+ * again, with the same id. Gives whether it was attempted.
  */
-export async function attempt(deps: AttemptDeps, id: string): Promise<void> {
+export async function attempt(deps: AttemptDeps, id: string): Promise<boolean> {
   const { records, settings, clock, log, dispatcher } = deps;
   const at = clock.now();
   const delivery = await records.deliveries.claim(id, at, CLAIM_MS);
-  if (!delivery) return;
+  if (!delivery) return false;
   const receiver = settings.notifications[delivery.to];
   const sent: Sent = receiver
     ? await send(delivery, receiver, { now: at, dispatcher })
@@ -71,7 +71,7 @@ export async function attempt(deps: AttemptDeps, id: string): Promise<void> {
   const { is } = sent;
   const why = sent.is === 'delivered' ? {} : { why: sent.why };
   if (!(await records.deliveries.end(delivery, { ...next, attempt: { at, is, ms: now - at, ...why } })))
-    return;
+    return true;
   const { event, to, run, policy } = delivery;
   records.measurements.note('deliveryAttempt', [to, is], now - at);
   if (is === 'delivered') records.measurements.note('deliveryDelay', [to], now - delivery.at);
@@ -87,6 +87,7 @@ export async function attempt(deps: AttemptDeps, id: string): Promise<void> {
       facts,
       `"${to}" was not notified ${formatSubject(delivery)} yet: ${sent.why}. The next attempt is in ${formatDuration(next.due - now)}.`,
     );
+  return true;
 }
 
 /** What it is about, for a log: `of run.failed (nightly.1)`. */

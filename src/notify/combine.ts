@@ -28,6 +28,7 @@ export function combined({ messages }: Pick<DueHold, 'messages'>): NewDelivery {
     to,
     event: 'summary',
     at: Math.max(...last.map(({ at }) => at)),
+    subjects: [...new Set(last.flatMap(({ subjects = [] }) => subjects))],
     ...sameIn(last, 'policy'),
     ...sameIn(last, 'account'),
     ...sameIn(last, 'run'),

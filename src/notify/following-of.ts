@@ -40,7 +40,8 @@ export async function followingOf(deps: FollowingDeps, notice: Notice, now: numb
         notified.add(to);
         const id = idOf(notice, event, to);
         const facts = { policy, account, run: run.id, ...link, ...(about === undefined ? {} : { about }) };
-        const delivery: NewDelivery = { id, to, event, at: notice.at, ...facts, message: { ...message } };
+        const subjects = subjectsOf(facts);
+        const delivery = { id, to, event, at: notice.at, ...facts, subjects, message: { ...message } };
         return [{ message: delivery, held: heldBy(receivers[to], delivery, now) }];
       }),
     );
@@ -121,17 +122,28 @@ async function followingSystem(deps: FollowingDeps, notice: SystemNotice, now: n
     ...(about === undefined ? {} : { about }),
     ...(publicUrl === undefined ? {} : { link: `${publicUrl}${page}` }),
   };
+  const subjects = subjectsOf(facts);
   const made = to.map((name) => {
     const delivery: NewDelivery = {
       id: idOf(notice, event, name),
       to: name,
       ...facts,
+      subjects,
       message: { ...message },
     };
     return { message: delivery, held: heldBy(receivers[name], delivery, now) };
   });
   return { made, changes };
 }
+
+/** What arrives in its order at each receiver: what is about an account, about a policy, and about neither. */
+const subjectsOf = ({ about, policy }: Pick<NewDelivery, 'about' | 'policy'>): string[] => {
+  const subjects = [
+    ...(about !== undefined && /^(account|address|budget) /.test(about) ? [about] : []),
+    ...(policy === undefined ? [] : [`policy ${policy}`]),
+  ];
+  return subjects.length > 0 ? subjects : ['system'];
+};
 
 /** Derived from the notice, so that they are the same whenever it is read. */
 function idOf(notice: Notice, event: string, to: string): string {

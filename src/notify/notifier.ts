@@ -63,6 +63,8 @@ const PAGE = 100;
 const DELIVERIES_IN_TICK = 50;
 /** How often the taking of a notice is tried again because of another process. */
 const MAX_TRIES = 5;
+/** So many messages to one receiver that wait for each other are attempted at the end of a process. */
+const MAX_ROUNDS = 10;
 /** Deliveries that one process attempts at the same time: to one receiver, and in all. */
 export const CONCURRENCY_OF_RECEIVER = 5;
 const CONCURRENCY = 100;
@@ -174,8 +176,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
       await takeNotices();
       // Nobody may be there later to send what waits for others.
       await releaseHolds('group');
-      const due = await records.deliveries.due(clock.now(), DELIVERIES_IN_TICK);
-      await Promise.all(due.map(({ id }) => attempt(deps, id)));
+      const tried = new Set<string>();
+      // Again for those that waited for an earlier one to the same receiver.
+      for (let round = 0; round < MAX_ROUNDS; round += 1) {
+        const due = await records.deliveries.due(clock.now(), DELIVERIES_IN_TICK);
+        const next = due.filter(({ id }) => !tried.has(id));
+        if (next.length === 0) return;
+        await Promise.all(next.map(async ({ id }) => (await attempt(deps, id)) && tried.add(id)));
+      }
     },
   };
 }

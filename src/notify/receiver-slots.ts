@@ -13,7 +13,7 @@ export class ReceiverSlots {
   private isStopped = false;
 
   constructor(
-    private readonly attempt: (delivery: string) => Promise<void>,
+    private readonly attempt: (delivery: string) => Promise<unknown>,
     private readonly max: number,
   ) {}
 

@@ -36,6 +36,8 @@ export const NewDelivery = z.object({
   link: optional(text),
   /** What the message is about. Of several that are held together, a later one replaces an earlier one. */
   about: optional(text),
+  /** A message to the same receiver about one of these waits until the earlier one has arrived or was given up. */
+  subjects: optional(z.array(text)),
   /** What is sent, without secrets: `text` for people, and facts for programs. */
   message: z.looseObject({ text }),
 });
@@ -84,10 +86,26 @@ const KEPT_MS = 30 * 86_400_000;
 const MAX_ATTEMPTS_KEPT = 30;
 const PAGE = 100;
 
-/** A claim that is sent again, because its answer was lost, is recognized by its name. */
+/**
+ * A claim that is sent again, because its answer was lost, is recognized by its name. One that has to wait for an earlier
+ * delivery is due with it, and noted there as one that waits. The earlier one is attempted at once then, as the later one
+ * would be: its receiver may be back.
+ */
 const claimDelivery = defineScript(
-  { keys: ['delivery', 'due'], args: ['id', 'now', 'ends', 'claim'] },
+  { keys: ['delivery', 'due'], args: ['id', 'now', 'ends', 'claim', 'prefix'] },
   `
+local function waits_for(earlier)
+  local key = args.prefix .. earlier
+  local state, claim, waiting = unpack(redis.call('HMGET', key, 'state', 'claim', 'waiting'))
+  if state ~= 'pending' then return false end
+  waiting = waiting or ''
+  if not string.find(waiting, args.id, 1, true) then
+    redis.call('HSET', key, 'waiting', waiting .. ' ' .. args.id)
+    if not claim then redis.call('ZADD', keys.due, 'LT', args.now, earlier) end
+  end
+  redis.call('ZADD', keys.due, redis.call('ZSCORE', keys.due, earlier) or args.ends, args.id)
+  return true
+end
 local state, claim = unpack(redis.call('HMGET', keys.delivery, 'state', 'claim'))
 if state ~= 'pending' then
   redis.call('ZREM', keys.due, args.id)
@@ -96,6 +114,9 @@ end
 if claim ~= args.claim then
   local due = tonumber(redis.call('ZSCORE', keys.due, args.id) or 0)
   if due > tonumber(args.now) then return false end
+  for earlier in string.gmatch(redis.call('HGET', keys.delivery, 'after') or '', '%S+') do
+    if waits_for(earlier) then return false end
+  end
   local attempts = cjson.decode(redis.call('HGET', keys.delivery, 'attempts') or '[]')
   table.insert(attempts, { at = tonumber(args.now) })
   while #attempts > ${MAX_ATTEMPTS_KEPT} do table.remove(attempts, 1) end
@@ -108,15 +129,21 @@ return redis.call('HGETALL', keys.delivery)`,
 
 /** `attempt`: the last attempt, with its result; `due`: when the next one is due, or ''. */
 const endAttempt = defineScript(
-  { keys: ['delivery', 'due'], args: ['id', 'claim', 'state', 'attempt', 'due'] },
+  { keys: ['delivery', 'due'], args: ['id', 'claim', 'state', 'attempt', 'due', 'now'] },
   `
 if redis.call('HGET', keys.delivery, 'claim') ~= args.claim then return 0 end
 local attempts = cjson.decode(redis.call('HGET', keys.delivery, 'attempts'))
 attempts[#attempts] = cjson.decode(args.attempt)
 redis.call('HSET', keys.delivery, 'state', args.state, 'attempts', cjson.encode(attempts))
 redis.call('HDEL', keys.delivery, 'claim')
-if args.due == '' then redis.call('ZREM', keys.due, args.id)
-else redis.call('ZADD', keys.due, args.due, args.id) end
+if args.due ~= '' then
+  redis.call('ZADD', keys.due, args.due, args.id)
+  return 1
+end
+redis.call('ZREM', keys.due, args.id)
+for later in string.gmatch(redis.call('HGET', keys.delivery, 'waiting') or '', '%S+') do
+  redis.call('ZADD', keys.due, 'XX', 'LT', args.now, later)
+end
 return 1`,
 );
 
@@ -161,7 +188,7 @@ export class DeliveryStore {
     const claim = randomUUID();
     const flat = (await claimDelivery(this.store, {
       keys: { delivery: keys.delivery(id), due: keys.dueDeliveries },
-      args: { id, now, ends: now + ms, claim },
+      args: { id, now, ends: now + ms, claim, prefix: keys.delivery('') },
     })) as string[] | null;
     if (!flat) return undefined;
     const hash: Record<string, string> = {};
@@ -187,6 +214,7 @@ export class DeliveryStore {
         state,
         attempt: JSON.stringify({ ...attempt, ...(why === undefined ? {} : { why: scrub(why) }) }),
         due: due ?? '',
+        now: attempt.at,
       },
     });
     return ended === 1;

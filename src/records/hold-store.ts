@@ -30,7 +30,7 @@ end`;
 /** `first` and `last`: the messages that the delivery is made of are still there. */
 const releaseHeld = defineScript(
   {
-    keys: ['holds', 'list', 'deliveries', 'due', 'delivery'],
+    keys: ['holds', 'list', 'deliveries', 'due', 'last', 'delivery'],
     args: ['name', 'first', 'last', 'count', 'id', 'text', 'now', 'kept'],
   },
   `${ADD_DELIVERY}
@@ -88,6 +88,7 @@ export class HoldStore {
         list: keys.hold(name),
         deliveries: keys.deliveries,
         due: keys.dueDeliveries,
+        last: keys.lastDeliveries,
         delivery: keys.delivery(delivery.id),
       },
       args: {

@@ -108,6 +108,8 @@ export const keys = {
   /** Deliveries by when they were made, and the pending ones by when they are due. */
   deliveries: `${PREFIX}:deliveries`,
   dueDeliveries: `${PREFIX}:deliveries:due`,
+  /** The last delivery to each receiver about each subject. */
+  lastDeliveries: `${PREFIX}:deliveries:last`,
   delivery: (id: string) => `${PREFIX}:delivery:${id}`,
   /** When a heartbeat was sent last: see `heartbeat-store.ts`. */
   heartbeat: (name: string) => `${PREFIX}:heartbeat:${name}`,

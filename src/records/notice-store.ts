@@ -81,7 +81,7 @@ end`;
  */
 const takeNotice = defineScript(
   {
-    keys: ['notices', 'deliveries', 'due', 'holds'],
+    keys: ['notices', 'deliveries', 'due', 'last', 'holds'],
     keyList: 'problems',
     args: ['notice', 'delivery_prefix', 'hold_prefix', 'now', 'kept', 'changes', 'made'],
   },
@@ -166,6 +166,7 @@ export class NoticeStore {
         notices: keys.notices,
         deliveries: keys.deliveries,
         due: keys.dueDeliveries,
+        last: keys.lastDeliveries,
         holds: keys.holds,
       },
       keyList: problems,

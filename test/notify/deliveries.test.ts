@@ -155,7 +155,11 @@ test('a delivery and its indexes are forgotten after a month', async () => {
 
   const { id } = await only();
   const keys = await redis.keys('{caretaker}:deliver*');
-  expect(keys.sort()).toEqual(['{caretaker}:deliveries', `{caretaker}:delivery:${id}`]);
+  expect(keys.sort()).toEqual([
+    '{caretaker}:deliveries',
+    '{caretaker}:deliveries:last',
+    `{caretaker}:delivery:${id}`,
+  ]);
   for (const key of keys) {
     expect(await redis.pttl(key), key).toBeGreaterThan(MONTH - DAY);
     expect(await redis.pttl(key), key).toBeLessThanOrEqual(MONTH);
@@ -185,4 +189,44 @@ test('each attempt is measured with its result, and how long after the event a m
     { kind: 'deliveryAttempt', labels: ['ops', 'delivered'], seconds: 0 },
     { kind: 'deliveryDelay', labels: ['ops'], seconds: 5 },
   ]);
+});
+
+test('a newer message about a policy waits for an older one, which is tried at once then; others do not wait', async () => {
+  const ops = await startReceiver(503, 503, 200);
+  const world = await aWorld(webhooks({ ops }));
+  const { notifier, clock } = world;
+  const to = (name: string) => ({ ...telling({ on: ['failed', 'recovered'], to: 'ops' }), name });
+  const end = async (policy: string, id: string, status: 'failed' | 'succeeded') => {
+    await endRun(world, await activeRun(world, to(policy), { id }), status);
+    await notifier.deliverDue();
+  };
+  await end('nightly', 'one', 'failed');
+  await clock.advance(5_000);
+  await notifier.deliverDue();
+  await clock.advance(8_000);
+  const tried = ops.received.length;
+
+  await end('nightly', 'two', 'succeeded');
+  await end('other', 'three', 'failed');
+
+  expect(tried).toBe(2);
+  expect(toldTo(ops).slice(2)).toEqual(['run.failed', 'run.recovered', 'run.failed']);
+});
+
+test('a message waits for one that is still being tried, and arrives when that one is given up', async () => {
+  const ops = await startReceiver(503, 503, 410, 200);
+  const world = await aWorld(webhooks({ ops }));
+  const { notifier, clock } = world;
+  const policy = telling({ on: ['failed', 'recovered'], to: 'ops' });
+  await endRun(world, await activeRun(world, policy, { id: 'one' }), 'failed');
+  await notifier.deliverDue();
+  await endRun(world, await activeRun(world, policy, { id: 'two' }), 'succeeded');
+  await notifier.deliverDue();
+  await notifier.deliverDue();
+  const before = toldTo(ops);
+  await clock.advance(30_000);
+  await notifier.deliverDue();
+
+  expect(before).toEqual(['run.failed', 'run.failed']);
+  expect(toldTo(ops)).toEqual(['run.failed', 'run.failed', 'run.failed', 'run.recovered']);
 });
