@@ -26,7 +26,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Slow enough that a daemon on a busy machine is not considered dead between two signs of life. */
-const SPEED_UP = 10;
+const SPEED_UP = 5;
 
 async function start(roles: Role[]): Promise<void> {
   world = await startWorld({ sites: 4, seed: 3, speedUp: SPEED_UP, work: false, policiesDir: folder });

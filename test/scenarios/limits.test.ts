@@ -331,10 +331,15 @@ describe('a second run of the same policy while one is active', () => {
 
   test('replaces the first one with overlap cancel-running', async () => {
     await start({ sites: 3 });
-    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_000);
+    const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
+    for (const site of sites) site.syncTakes(86_400_000);
     const first = await world.fire(scheduled('cancel-running'));
     await world.ended(first, ({ status }) => status === 'running');
     const second = await world.fire(scheduled('cancel-running'));
+    for (const site of sites) {
+      site.finishSync();
+      site.syncTakes(3_000);
+    }
     expect((await world.ended(first)).status).toBe('cancelled');
     expect((await world.ended(second)).status).toBe('succeeded');
   });

@@ -18,14 +18,14 @@ const notes = aPolicy({
 test('two policies never change one site at the same time: the second waits, names the other run, and uses up no attempt', async () => {
   world = await startWorld({ sites: 1 });
   const site = world.sandbox.site('site-0001');
-  site.syncTakes(120_000);
+  site.syncTakes(3_600_000);
   const first = await world.fire(aPolicy({ name: 'nightly-sync' }));
   await until(world, () => site.state().syncInProgress);
 
   const second = await world.fire(notes);
   await until(world, async () => (await world.targets(second))[0]?.detail !== undefined);
   const [waiting] = await world.targets(second);
-  world.clock.leap(120_000);
+  world.clock.leap(3_600_000);
   await Promise.all([world.ended(first), world.ended(second)]);
 
   expect(waiting).toMatchObject({

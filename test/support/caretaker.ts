@@ -232,6 +232,8 @@ async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => b
       });
       const run = await records.runs.get(id);
       if (run && until(run)) return run;
+      if (run && isFinal(run.status))
+        throw new Error(`What was awaited did not come: ${run.id} is ${run.status}.`);
       // An event can be lost with a broken connection, so the record is also read every second.
       await Promise.race([heard, systemClock.sleep(1_000)]);
     }
