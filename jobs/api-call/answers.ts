@@ -1,6 +1,6 @@
 /** What follows from the service's answer to a call, and from its errors. */
 import { refusalOf } from '../../src/contract/answers.ts';
-import { pathParameters } from '../../src/contract/operation.ts';
+import { deletes, pathParameters } from '../../src/contract/operation.ts';
 import { type OperationId, operationOf, refusesItems } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
 import { idWithin, parentIdIn } from '../../src/job/candidates.ts';
@@ -13,11 +13,6 @@ interface Calling extends Pick<Acting<unknown>, 'target' | 'now'> {
   operation: OperationId;
 }
 
-const deletes = (operation: OperationId): boolean => {
-  const { method, path } = operationOf(operation);
-  return method === 'DELETE' || path.endsWith('/delete');
-};
-
 /** Whether a 2xx status proves success: nothing has to be followed, and no single item can be refused. */
 const isProvenByStatus = (operation: OperationId): boolean => !isOnce(operation) && !refusesItems(operation);
 
@@ -29,7 +24,7 @@ export function endAfterError(
 ): End | undefined {
   const { operation } = call;
   const { gone, rejected, made } = problemWith(error);
-  if (gone && deletes(operation)) return { is: 'done', reason: 'already-done' };
+  if (gone && deletes(operationOf(operation))) return { is: 'done', reason: 'already-done' };
   if (gone && !namesTargetAlone(call, input))
     return { is: 'failed', reason: 'rejected', detail: gone.message };
   const refusal = rejected && refusalOf(rejected);
@@ -85,7 +80,9 @@ function endOfRefusedItem(
     const [error] = Array.isArray(errors) ? errors : [];
     if (!error) continue;
     if (error.code === 'not_found') {
-      return deletes(operation) ? { is: 'done', reason: 'already-done' } : { is: 'skipped', reason: 'gone' };
+      return deletes(operationOf(operation))
+        ? { is: 'done', reason: 'already-done' }
+        : { is: 'skipped', reason: 'gone' };
     }
     const { code, message = code ?? 'The service gave no reason.' } = error;
     const refusal = refusalOf({ ...(code === undefined ? {} : { code }), message });

@@ -23,9 +23,10 @@ import { reconcileWithdrawal, Withdrawal, withdraw, withdrawals } from '../../sr
 import { type Acting, defineJob, type Evaluation, type ExtraTarget, type Intent } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { isOnce, isSettling } from '../../src/job/reconcile/find-effect.ts';
+import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
-import { probeEffect, probeStatus } from '../../src/job/reconcile/probes.ts';
+import { probeEffect } from '../../src/job/reconcile/probes.ts';
+import { probeState } from '../../src/job/reconcile/wanted-state.ts';
 import type { Verification, Verifying } from '../../src/job/verify.ts';
 import { canonicalJson } from '../../src/text.ts';
 import { afterAnswer, endAfterError, namesTargetAlone, type ServiceAnswer } from './answers.ts';
@@ -351,12 +352,10 @@ async function reconcileCall(acting: Step, intent: Intent): Promise<Reconciled<S
   if (reversed) return noteCall(call.operation, acting, acting.state?.once, reversed);
   const noted = <Result extends Answer<State>>(answer: Result) =>
     noteCall(call.operation, acting, acting.state?.once, answer);
-  if (isSettling(call.operation)) {
-    const found = await probeStatus(call.operation, acting, input as never);
+  if (!isOnce(call.operation)) {
+    const found = await probeState(call.operation, acting, input);
     return found.is === 'found' ? noted({ is: 'done', reason: 'done' }) : found;
   }
-  // Any other operation that is safe to repeat is sent again.
-  if (!isOnce(call.operation)) return { is: 'absent' };
   if (call.operation === 'syncSite') {
     const sync = await findSync(acting, String(input['site_id']), intent);
     return sync.is === 'absent' || sync.is === 'unknown' ? sync : noted(sync);

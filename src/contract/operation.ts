@@ -32,8 +32,8 @@ export interface Operation {
    * reconciled first.
    */
   effect?: 'repeatable' | 'once';
-  /** The status that its item has afterwards, and in which the same request is refused (422). */
-  leadsTo?: string;
+  /** What the single view of its item shows afterwards. In a status to which it leads, the same request is refused (422). */
+  leadsTo?: { status: string } | { status?: never; [field: string]: unknown };
   /**
    * Set if the operation deletes, overwrites or switches off something that the same request does not bring back,
    * or sends mail to clients. One sentence: what is lost. `approval` of a policy can depend on it.
@@ -43,6 +43,10 @@ export interface Operation {
 
 /** Checks an operation and keeps its literal types. The keys of the table are the ids. */
 export const operation = <const O extends Operation>(declared: O): O => declared;
+
+/** Whether an operation deletes its items: what is gone then is as it should be. */
+export const deletes = ({ method, path }: Operation): boolean =>
+  method === 'DELETE' || path.endsWith('/delete');
 
 type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>

@@ -5,20 +5,13 @@ import { expect, test } from 'vitest';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import type { OnceId } from '../../src/job/reconcile/find-effect.ts';
 import { probes } from '../../src/job/reconcile/probes.ts';
+import { looksForState } from '../../src/job/reconcile/wanted-state.ts';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/reliability.md'), 'utf8');
 
 const rowOf = (id: OperationId): string => {
-  const { effect, leadsTo } = operationOf(id);
-  const { looksFor, unknown = 'Nothing.' } =
-    effect === 'once'
-      ? probes[id as OnceId]
-      : leadsTo
-        ? {
-            looksFor: `The status \`${leadsTo}\`, whoever set it: the same request is refused then.`,
-            unknown: 'When the service does not show the status.',
-          }
-        : { looksFor: 'Not looked for: it is sent again, which has the same effect as sending it once.' };
+  const { looksFor, unknown = 'Nothing.' }: ReturnType<typeof looksForState> =
+    operationOf(id).effect === 'once' ? probes[id as OnceId] : looksForState(id);
   return `| \`${id}\` | ${looksFor} | ${unknown} |`;
 };
 

@@ -144,6 +144,7 @@ function policyOver(from: CandidateList, call: object, more: object = {}): Polic
 /** Names and addresses that an account has once only, so that each test can create its own. */
 const unique: Partial<Record<OperationId, [string, string]>> = {
   createTag: ['tag', 'name'],
+  createSite: ['site', 'url'],
   createTeamMember: ['team_member', 'email'],
   createSenderEmail: ['sender_email', 'email'],
 };
@@ -156,16 +157,17 @@ function named<Id extends OperationId>(id: Id, input: Input<Id>): Input<Id> {
   if (key === undefined || field === undefined) return input;
   created += 1;
   const { body } = structuredClone(input) as unknown as Bodied;
-  const named: Bodied = { body: { [key]: { ...body[key], [field]: `n${created}-${body[key]?.[field]}` } } };
+  const value = body[key]?.[field]?.replace(/^(https:..)?/, `$1n${created}-`) ?? '';
+  const named: Bodied = { body: { [key]: { ...body[key], [field]: value } } };
   return named as unknown as Input<Id>;
 }
 
-function accountOf({ caretaker, clock, sandbox }: World): Account {
+export function accountOf({ caretaker, clock, sandbox }: World): Account {
   const { client } = caretaker.link('default');
   return {
     sandbox,
     call: (id, input) => client.call(id, named(id, input), { requestClass: 'person' }),
-    pass: (ms) => clock.sleep(ms),
+    pass: async (ms) => clock.leap(ms),
   };
 }
 

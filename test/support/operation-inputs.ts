@@ -209,10 +209,20 @@ export const inputs: { [Id in OperationId]: (account: Account) => Input<Id> | Pr
 
   showPluginBranding: anything,
   updatePluginBranding: () => ({ body: { plugin_branding: { type: 'hidden' } } }),
-  resetPluginBranding: anything,
+  resetPluginBranding: async (account) => {
+    await account.pass(HOUR);
+    await account.call('updatePluginBranding', { body: { plugin_branding: { type: 'hidden' } } });
+    await account.pass(HOUR);
+    return {};
+  },
   showWpLogin: anything,
   updateWpLogin: () => ({ body: { wp_login: { label: 'Our Care' } } }),
-  resetWpLogin: anything,
+  resetWpLogin: async (account) => {
+    await account.pass(HOUR);
+    await account.call('updateWpLogin', { body: { wp_login: { label: 'Our Care' } } });
+    await account.pass(HOUR);
+    return {};
+  },
 
   listAutoUpdateSchedules: () => ({ filters: { has_backup: { eq: true } } }),
   createAutoUpdateSchedule: () => ({ body: scheduleBody }),
@@ -324,7 +334,10 @@ export const inputs: { [Id in OperationId]: (account: Account) => Input<Id> | Pr
     site_id: (await healthySite(account)).id,
     body: { sync: { message: 'By hand' } },
   }),
-  enableSiteBackups: aSite,
+  enableSiteBackups: async (account) => {
+    const { sites } = await account.call('listSites', { filters: { backups: { eq: false } } });
+    return sites[0] ? { site_id: sites[0].id } : aSite(account);
+  },
 
   listSiteCustomWorks: aSite,
   createSiteCustomWorks: async (account) => ({ ...(await aSite(account)), body: customWorksBody }),

@@ -42,6 +42,7 @@ export const activityLogOperations = {
     answer: activityLogs,
     errors: [401, 403, 404, 409, 422, 429],
     effect: 'repeatable',
+    leadsTo: { activity_logs: { enabled: true } },
   }),
   disableSiteActivityLogs: operation({
     section: '4.18',
@@ -53,5 +54,6 @@ export const activityLogOperations = {
     answer: activityLogs,
     errors: [401, 403, 404, 409, 422, 429],
     effect: 'repeatable',
+    leadsTo: { activity_logs: { enabled: false } },
   }),
 } as const;

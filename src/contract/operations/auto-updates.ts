@@ -125,7 +125,7 @@ export const autoUpdateOperations = {
     answer: schedule,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'active',
+    leadsTo: { status: 'active' },
   }),
   disableAutoUpdateSchedule: operation({
     section: '4.7',
@@ -137,7 +137,7 @@ export const autoUpdateOperations = {
     answer: schedule,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'paused',
+    leadsTo: { status: 'paused' },
   }),
   listAutoUpdateHistory: operation({
     section: '4.7',

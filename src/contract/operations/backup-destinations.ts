@@ -46,5 +46,6 @@ export const backupDestinationOperations = {
     answer: backupDestination,
     errors: [401, 403, 404, 429],
     effect: 'repeatable',
+    leadsTo: { connected: false },
   }),
 } as const;

@@ -48,6 +48,7 @@ export const brandingOperations = {
     answer: pluginBranding,
     errors: [401, 403, 409, 422, 429],
     effect: 'repeatable',
+    leadsTo: { type: 'default' },
   }),
   showWpLogin: operation({
     section: '4.6',
@@ -88,5 +89,6 @@ export const brandingOperations = {
     answer: wpLogin,
     errors: [401, 403, 409, 422, 429],
     effect: 'repeatable',
+    leadsTo: { type: 'default' },
   }),
 } as const;

@@ -53,7 +53,7 @@ export const managedAccountOperations = {
     answer: managedAccount,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'connected',
+    leadsTo: { status: 'connected' },
   }),
   rejectManagedAccount: operation({
     section: '4.3',
@@ -65,6 +65,6 @@ export const managedAccountOperations = {
     answer: managedAccount,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'rejected',
+    leadsTo: { status: 'rejected' },
   }),
 } as const;

@@ -110,7 +110,7 @@ export const scheduledReportOperations = {
     answer: scheduledReport,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'paused',
+    leadsTo: { status: 'paused' },
   }),
   resumeScheduledReport: operation({
     section: '4.11',
@@ -121,6 +121,6 @@ export const scheduledReportOperations = {
     answer: scheduledReport,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'active',
+    leadsTo: { status: 'active' },
   }),
 } as const;

@@ -128,5 +128,6 @@ export const siteOperations = {
     answer: part({ site: z.optional(SiteBackupsState) }),
     errors: [401, 403, 404, 409, 422, 429],
     effect: 'repeatable',
+    leadsTo: { backups: { enabled: true } },
   }),
 } as const;

@@ -93,7 +93,7 @@ export const stagingSiteOperations = {
     answer: stagingSite,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'active',
+    leadsTo: { status: 'active' },
   }),
   updateStagingSitePhpVersion: operation({
     section: '4.14',

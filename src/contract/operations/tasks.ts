@@ -50,6 +50,6 @@ export const taskOperations = {
     answer: task,
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
-    leadsTo: 'cancelled',
+    leadsTo: { status: 'cancelled' },
   }),
 } as const;

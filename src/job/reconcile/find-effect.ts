@@ -16,14 +16,6 @@ export type OnceId = {
 /** Whether an operation is one of those. */
 export const isOnce = (id: OperationId): id is OnceId => operationOf(id).effect === 'once';
 
-/** The operations that lead to a status in which they are refused. */
-export type SettlingId = {
-  [Id in OperationId]: Operations[Id] extends { leadsTo: string } ? Id : never;
-}[OperationId];
-
-/** Whether an operation is one of those. */
-export const isSettling = (id: OperationId): id is SettlingId => operationOf(id).leadsTo !== undefined;
-
 /** What the account shows about a lost change. `taskId`: the task that it started, which is then followed. */
 export type Found = { is: 'found'; taskId?: string } | { is: 'absent' } | { is: 'unknown'; detail: string };
 

@@ -5,12 +5,11 @@
  * What is found must be this intent's own effect: made after the intent, by the service's clock, and not
  * recorded for another target (`effects`). If that is not certain, the result is unknown.
  *
- * A change that is harmless to repeat (`repeatable` in the contract) needs no probe: its request is sent
- * again. If it leads to a status in which it is refused, that status shows first whether it has happened. The engine
- * decides whether a lost request may still arrive.
+ * A change that is harmless to repeat is looked for by its state: see `wanted-state.ts`. The engine decides whether a lost
+ * request may still arrive.
  */
 import { GoneError } from '../../client/errors.ts';
-import { type Input, operationOf } from '../../contract/operations.ts';
+import type { Input } from '../../contract/operations.ts';
 import type { Intent } from '../../run/run.ts';
 import { secondsOf } from '../instant.ts';
 import {
@@ -24,7 +23,6 @@ import {
   mailId,
   newItem,
   type OnceId,
-  type SettlingId,
   same,
   stagingTask,
   task,
@@ -320,50 +318,3 @@ export const probeEffect = <Id extends OnceId>(
   input: Input<Id>,
   intent: Intent,
 ): Promise<Found> => (probes[operation] as Probe<Id>).find(looking, input, intent);
-
-/** The status that the item of a change shows now; undefined when it shows none. */
-const statuses: {
-  [Id in SettlingId]: (looking: Looking, input: Input<Id>) => Promise<string | undefined>;
-} = {
-  resumeStagingSite: async ({ api }, input) => (await api.showStagingSite(input)).staging_site.status,
-  acceptManagedAccount: async (looking, input) => (await managedAccount(looking, input))?.status,
-  // The list shows neither a rejected invitation nor one that was taken back: it is closed in any case.
-  async rejectManagedAccount(looking, input) {
-    const listed = await managedAccount(looking, input);
-    return listed ? listed.status : 'rejected';
-  },
-  pauseScheduledReport: scheduledReport,
-  resumeScheduledReport: scheduledReport,
-  enableAutoUpdateSchedule: autoUpdateSchedule,
-  disableAutoUpdateSchedule: autoUpdateSchedule,
-  cancelTask: async ({ api }, input) => (await api.showTask(input)).task.status,
-};
-
-async function scheduledReport({ api }: Looking, input: Input<'showScheduledReport'>) {
-  return (await api.showScheduledReport(input)).scheduled_report.status;
-}
-
-async function autoUpdateSchedule({ api }: Looking, input: Input<'showAutoUpdateSchedule'>) {
-  return (await api.showAutoUpdateSchedule(input)).auto_update_schedule.status;
-}
-
-/** There is no view of a single one. Undefined when the list, which is complete, does not have it. */
-async function managedAccount({ all }: Looking, { managed_account_id }: Input<'acceptManagedAccount'>) {
-  for await (const account of all('listManagedAccounts', {}))
-    if (account.id === managed_account_id) return account;
-  return undefined;
-}
-
-/**
- * Finds out whether the item of a lost change has the status that the change leads to, whoever made it. Costs one request,
- * or one per 100 managed accounts. Throws the client's errors.
- */
-export async function probeStatus<Id extends SettlingId>(
-  operation: Id,
-  looking: Looking,
-  input: Input<Id>,
-): Promise<Found> {
-  const status = await (statuses[operation] as (typeof statuses)[Id])(looking, input);
-  if (status === undefined) return unknown('The account does not show its status.');
-  return status === operationOf(operation).leadsTo ? found : absent;
-}

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { RejectedError } from '../../../src/client/errors.ts';
-import { type Answer, type Input, type Item, operations } from '../../../src/contract/operations.ts';
 import {
-  effectIdsIn,
-  isSettling,
-  type OnceId,
-  type SettlingId,
-} from '../../../src/job/reconcile/find-effect.ts';
-import { probeEffect, probeStatus, probes } from '../../../src/job/reconcile/probes.ts';
+  type Answer,
+  type Input,
+  type Item,
+  type OperationId,
+  operationOf,
+  operations,
+} from '../../../src/contract/operations.ts';
+import { effectIdsIn, type OnceId } from '../../../src/job/reconcile/find-effect.ts';
+import { probeEffect, probes } from '../../../src/job/reconcile/probes.ts';
+import { looksForState, probeState } from '../../../src/job/reconcile/wanted-state.ts';
 import { type OpenAccount, openAccount } from '../../support/account.ts';
 import { inputs } from '../../support/operation-inputs.ts';
 
@@ -61,22 +64,23 @@ describe('a change whose answer was lost', () => {
   });
 });
 
-const settling = (Object.keys(operations) as SettlingId[]).filter(isSettling);
-
-test.each(settling)(
-  '%s: is done once its item has the status that it leads to, and refused then',
-  async (id) => {
-    const account = await openAccount();
-    const input = (await inputs[id](account)) as Input<typeof id>;
-
-    const before = await probeStatus(id, account.looking, input);
-    await account.call(id, input);
-    const after = await probeStatus(id, account.looking, input);
-
-    expect([before.is, after.is]).toEqual(['absent', 'found']);
-    await expect(account.call(id, input)).rejects.toThrow(RejectedError);
-  },
+const stated = (Object.keys(operations) as OperationId[]).filter(
+  (id) => operationOf(id).effect === 'repeatable' && !looksForState(id).looksFor.startsWith('Not looked for'),
 );
+
+test.each(stated)('%s: is done once the account shows its state, and only then', async (id) => {
+  const account = await openAccount();
+  const input = (await inputs[id](account)) as Input<typeof id> & Record<string, unknown>;
+  const look = () => probeState(id, account.looking, input);
+
+  const before = await look();
+  await account.call(id, input);
+  const after = await look();
+
+  expect([before, after]).toEqual([{ is: 'absent' }, { is: 'found' }]);
+  if (operationOf(id).leadsTo?.status !== undefined)
+    await expect(account.call(id, input)).rejects.toThrow(RejectedError);
+});
 
 test('an invitation that is listed without its status may still be open', async () => {
   const account = await openAccount();
@@ -87,7 +91,7 @@ test('an invitation that is listed without its status may still be open', async 
       yield shown as Item<typeof list>;
   };
 
-  const found = await probeStatus('rejectManagedAccount', { ...account.looking, all: withoutStatus }, input);
+  const found = await probeState('rejectManagedAccount', { ...account.looking, all: withoutStatus }, input);
 
   expect(found).toEqual({ is: 'unknown', detail: 'The account does not show its status.' });
 });

@@ -80,16 +80,6 @@ test('a change of a setting that is in progress is waited for', async () => {
   expect(run.requestsByOperation?.['resetWpLogin']).toBeGreaterThan(1);
 });
 
-test('a call for the account whose answer was lost is made again when it is safe to repeat', async () => {
-  world.sandbox.failNext({ operation: 'resetPluginBranding' }, 'reset-after');
-  const policy = callOf(
-    { from: 'account' },
-    { operation: 'resetPluginBranding', confirm: 'resetPluginBranding' },
-  );
-
-  expect(await carriedOut(policy)).toEqual([['account', 'account default', 'succeeded', 'done']]);
-});
-
 test('a check can ask for the branding as well', async () => {
   const run = await world.ended(
     await world.fire(
