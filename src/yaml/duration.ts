@@ -46,7 +46,8 @@ export const duration = (minMs = 0) => {
     .transform((value, context) => {
       const ms = value === 0 ? 0 : parseDuration(String(value));
       if (ms !== undefined && ms >= minMs) return ms;
-      const bare = /^\d+$/.test(String(value)) ? `; for ${value} seconds write ${value}s` : '';
+      const isEnough = /^\d+$/.test(String(value)) && Number(value) * 1_000 >= minMs;
+      const bare = isEnough ? `; for ${value} seconds write ${value}s` : '';
       const minimum = ms === undefined ? '' : ` of at least ${formatDuration(minMs)}`;
       context.addIssue({
         code: 'custom',

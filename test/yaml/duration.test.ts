@@ -29,6 +29,7 @@ test('a number without a unit is rejected with the correct form, except 0', () =
   expect(duration().safeParse(90).error?.issues[0]?.message).toContain('for 90 seconds write 90s');
 });
 
-test('for a duration that is too short, the minimum is named', () => {
+test('for a duration that is too short, the minimum is named, and nothing shorter is suggested', () => {
+  expect(duration(60_000).safeParse(0).error?.issues[0]?.message).toMatch(/of at least 1m$/);
   expect(duration(60_000).safeParse('5s').error?.issues[0]?.message).toContain('of at least 1m');
 });
