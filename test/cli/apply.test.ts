@@ -2,8 +2,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openCaretaker } from '../../src/app/caretaker.ts';
+import { readSavedPlan } from '../../src/cli/saved-plan-file.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { keptLog } from '../support/quiet.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -57,6 +61,28 @@ test('a plan is saved for its owner alone, shown without the service, applied on
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining(`by the run ${run}`) });
   expect(again.stderr).toContain('[ALREADY_APPLIED]');
   expect(sent()).toBe(3);
+});
+
+test('applying a plan again whose run was interrupted says that it is not over, and continues it', async () => {
+  await desk.run(['plan', 'notes', '--out', 'cut.plan']);
+  const before = sent();
+  const env = {
+    CARETAKER_BASE_URL: sandbox.url,
+    CARETAKER_API_TOKEN: 't',
+    REDIS_URL: (await desk.keepRedis()).redis.where,
+  };
+  const killed = await openCaretaker({
+    settings: loadSettings({ cwd: desk.folder, env }),
+    log: keptLog(),
+  });
+  const { id } = await killed.engine.apply(readSavedPlan(join(desk.folder, 'cut.plan')), {});
+  await killed.close();
+
+  const { code, stderr } = await desk.run(['apply', 'cut.plan', '--yes']);
+
+  expect(stderr).toContain(`its run ${id} is not over (queued): it is continued.`);
+  expect(code).toBe(0);
+  expect(sent()).toBe(before + 3);
 });
 
 test('a plan whose run works in batches says so before it is applied', async () => {

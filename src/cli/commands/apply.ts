@@ -1,7 +1,8 @@
 import { carryOut } from '../../control/carry-out.ts';
 import { applyPlan, type Definition, definitionOf } from '../../control/commands/apply-plan.ts';
-import { needApplicable } from '../../engine/plan/apply-plan.ts';
+import { needApplicable, runIdOf } from '../../engine/plan/apply-plan.ts';
 import type { SavedPlan } from '../../engine/plan/saved-plan.ts';
+import { isFinal } from '../../run/moves.ts';
 import { accountOf } from '../../settings/account.ts';
 import { countOf } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
@@ -14,6 +15,7 @@ import { MAX_ROWS, printSavedPlan } from '../output/show-saved-plan.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { readSavedPlan } from '../saved-plan-file.ts';
 import { watchOrDetach } from './run.ts';
+import { continueHere } from './runs-act.ts';
 
 export interface ApplyOptions extends GlobalOptions, ReasonOption {
   yes?: boolean;
@@ -22,13 +24,23 @@ export interface ApplyOptions extends GlobalOptions, ReasonOption {
   ignoreFreeze?: true;
 }
 
-/** Applies a saved plan, and follows its run to the end. Asks first at a terminal, unless `--yes` is given. */
+/**
+ * Applies a saved plan, and follows its run to the end. Asks first at a terminal, unless `--yes` is given. The run of an
+ * `apply` that was interrupted is continued.
+ */
 export async function apply(terminal: Terminal, file: string, options: ApplyOptions): Promise<number> {
   const saved = readSavedPlan(file);
   const settings = settingsOf(terminal, options);
   accountOf(settings, saved.account.name);
   needAskable(file, terminal, options);
   return withCaretaker(terminal, options, settings, async (caretaker) => {
+    const begun = await caretaker.records.runs.get(runIdOf(saved));
+    if (begun && !isFinal(begun.status) && !options.detach) {
+      terminal.message(
+        `The plan was applied before, and its run ${begun.id} is not over (${begun.status}): it is continued.`,
+      );
+      return continueHere(caretaker, begun, terminal, options);
+    }
     await needApplicable(caretaker, saved);
     const { policies } = await policiesOf(settings);
     const definition = definitionOf(

@@ -152,12 +152,18 @@ export function printReleased({ id, activeProcess, howToContinue }: Acted, { mes
 export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
     const run = await runNamed(caretaker.records, word);
-    await carryOut(nudge, caretaker, { run: run.id }, localActor());
-    const isCancelled = run.ending === 'cancelled';
-    return watchRun(caretaker, run, terminal, {
-      output: options.output,
-      cancelIfRefused: false,
-      isCancelled,
-    });
+    return continueHere(caretaker, run, terminal, options);
   });
+}
+
+/** The same on a Caretaker that is open. */
+export async function continueHere(
+  caretaker: Opened,
+  run: Run,
+  terminal: Terminal,
+  { output }: OutputOption,
+): Promise<number> {
+  await carryOut(nudge, caretaker, { run: run.id }, localActor());
+  const isCancelled = run.ending === 'cancelled';
+  return watchRun(caretaker, run, terminal, { output, cancelIfRefused: false, isCancelled });
 }

@@ -15,7 +15,9 @@ export class AlreadyAppliedError extends CaretakerError {
   readonly code = 'ALREADY_APPLIED';
   constructor(readonly run: Run) {
     super(
-      `This plan was applied already: by the run ${run.id}, which ${isFinal(run.status) ? 'ended' : 'is'} ${run.status}. "caretaker runs show ${run.id}" shows it. To change more, plan again.`,
+      isFinal(run.status)
+        ? `This plan was applied already: by the run ${run.id}, which ended ${run.status}. "caretaker runs show ${run.id}" shows it. To change more, plan again.`
+        : `This plan was applied already, and its run ${run.id} is not over: it is ${run.status}. "caretaker runs continue ${run.id}" continues it.`,
     );
   }
 }
