@@ -10,7 +10,7 @@ interface Service {
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the compose file runs Redis, the sandbox and the daemon, and keeps the data of Redis', async () => {
+test('the compose file runs Redis and the daemon, keeps the data of Redis, and runs the sandbox only when asked', async () => {
   const { services, volumes } = parse(await read('docker-compose.yml'), { merge: true });
 
   expect(Object.keys(services)).toEqual(['redis', 'sandbox', 'daemon']);
@@ -21,8 +21,15 @@ test('the compose file runs Redis, the sandbox and the daemon, and keeps the dat
       REDIS_URL: 'redis://redis:6379',
       CARETAKER_DASHBOARD_PASSWORD: expect.stringMatching(/^\$\{CARETAKER_DASHBOARD_PASSWORD:\?.+\}$/),
     },
-    depends_on: { redis: { condition: 'service_healthy' }, sandbox: { condition: 'service_healthy' } },
+    depends_on: {
+      redis: { condition: 'service_healthy' },
+      sandbox: { condition: 'service_healthy', required: false },
+    },
   });
+  expect(services.sandbox.profiles).toEqual(['sandbox']);
+  // The token of an account is in no command line.
+  for (const { command = [] } of Object.values<Service>(services))
+    expect(command.join(' ')).not.toContain('$');
   // A colon or a question mark in an unquoted word changes its meaning in YAML.
   for (const { command = [], healthcheck } of Object.values<Service>(services)) {
     for (const word of [...command, ...healthcheck.test]) expect(word).toBeTypeOf('string');
