@@ -15,7 +15,7 @@ import { type ReadPolicy, readPolicy } from './check-policy.ts';
 import { type ExpandedFile, type ExpandedPolicy, expandFile } from './expand-file.ts';
 import { findingIn } from './expanded-place.ts';
 import type { Policy } from './policy.ts';
-import { PolicyFileOutline } from './policy-file.ts';
+import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';
 import { requiredBy, requiredRemarks } from './required-policies.ts';
 
 export interface Source {
@@ -251,9 +251,9 @@ function policiesOf(
     findings.push(yaml.finding([], { message, suggestion, form: true }));
     return { policies: [] };
   }
-  if (isConfiguration(value)) {
-    const fault = 'This is a configuration, not a file of policies.';
-    findings.push(yaml.finding([], { message: fault, suggestion: 'give it with --config', form: true }));
+  const other = otherFile(value);
+  if (other) {
+    findings.push(yaml.finding([], { ...other, form: true }));
     return { policies: [] };
   }
   const outline = readStrictly(PolicyFileOutline, value, (path, remark) => yaml.finding(path, remark));
@@ -315,12 +315,28 @@ function eachOnce(
 const siblingsOf = ({ yaml, policy }: Entry, entries: readonly Entry[]): number =>
   entries.filter((one) => one.yaml === yaml && one.policy.path[1] === policy.path[1]).length;
 
-/** Whether a file looks like `caretaker.yaml`: it has keys of it, and no list of policies. */
-function isConfiguration(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const keys = Object.keys(value);
-  const known = keys.filter((key) => key !== 'policies' && Object.hasOwn(ConfigFile.shape, key));
-  return known.length > 0 && !Array.isArray((value as { policies?: unknown }).policies);
+/** What a file is that holds no list of policies, so that its keys need not be reported one by one. */
+function otherFile(value: unknown): Pick<Diagnostic, 'message' | 'suggestion'> | undefined {
+  const asEntry = 'write it under "policies:", as an entry that starts with "- name:"';
+  if (Array.isArray(value))
+    return { message: 'The file is a list.', suggestion: 'write it under "policies:"' };
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { policies = '', ...rest } = value as Record<string, unknown>;
+  // In a configuration, it is the path of the folder.
+  if (typeof policies !== 'string') return undefined;
+  const keys = Object.keys(rest);
+  const count = (known: object) => keys.filter((key) => Object.hasOwn(known, key)).length;
+  const [ofConfig, ofPolicy] = [count(ConfigFile.shape), count(PolicyEntry.shape)];
+  if (ofConfig * 2 > keys.length && ofConfig > ofPolicy)
+    return {
+      message: 'This is a configuration, not a file of policies.',
+      suggestion: 'give it with --config',
+    };
+  if (ofPolicy * 2 > keys.length && ofPolicy > 1)
+    return { message: 'This is a policy, and not in the list of a file.', suggestion: asEntry };
+  return count(PolicyFileOutline.shape) === 0 && !('policies' in value) && keys.length > 1
+    ? { message: '"policies" is missing, so this is no file of policies.' }
+    : undefined;
 }
 
 /** A policy of a file, with the result of reading it. */

@@ -2,7 +2,7 @@
  * Validates a value against its schema, and turns each problem into a finding: one sentence with a position.
  */
 import { z } from 'zod';
-import { isOfForm, protoKeysIn } from '../schema-issue.ts';
+import { isHolder, isOfForm, protoKeysIn } from '../schema-issue.ts';
 import { suggestionFor } from '../suggest.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { keysOf, schemasAt } from './schema-walk.ts';
@@ -124,11 +124,15 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path):
   ];
 }
 
-/** In YAML, an unquoted number or `true` is not a string. */
-const quotesFor = (issue: Issue, written: unknown): string | undefined =>
-  issue.code === 'invalid_type' && issue.expected === 'string' && /^(number|boolean)$/.test(typeof written)
-    ? 'quote it'
-    : undefined;
+/** In YAML, an unquoted number or `true` is not a string, and one value is not a list. */
+function quotesFor(issue: Issue, written: unknown): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined;
+  if (issue.expected === 'array') {
+    if (typeof written === 'string') return 'write it as a list, in [ ]';
+    return isHolder(written) ? 'write each entry after a hyphen: "- name: ..."' : undefined;
+  }
+  return issue.expected === 'string' && /^(number|boolean)$/.test(typeof written) ? 'quote it' : undefined;
+}
 
 /** A custom check may provide a suggestion: `params: { suggestion }`. */
 function ownSuggestion(issue: Issue): string | undefined {
@@ -144,8 +148,26 @@ function missingKeys(issue: Issue): string[] | undefined {
 
 /** The sentence already lists the values, so a suggestion is only added for a similar one. */
 function meant(written: string, values: readonly unknown[]): string | undefined {
-  const hint = suggestionFor(written, values.map(String));
-  return hint?.startsWith('did you mean') ? hint : undefined;
+  const words = values.map(String);
+  const hint = suggestionFor(written, words);
+  if (hint?.startsWith('did you mean')) return hint;
+  const related = relatedTo(written.toLowerCase(), words);
+  return related === undefined ? undefined : `did you mean ${related}?`;
+}
+
+const synonyms: Readonly<Record<string, string>> = {
+  error: 'failed',
+  errors: 'failed',
+  ok: 'succeeded',
+  done: 'succeeded',
+};
+
+/** A word with the same meaning or another ending: `failed` for `failure`. */
+function relatedTo(written: string, words: readonly string[]): string | undefined {
+  const same = Object.hasOwn(synonyms, written) ? synonyms[written] : undefined;
+  if (same !== undefined && words.includes(same)) return same;
+  const related = words.filter((word) => word.startsWith(written.slice(0, Math.max(4, written.length - 4))));
+  return related.length === 1 && written.length >= 4 ? related[0] : undefined;
 }
 
 function subjectOf(path: Path): string {

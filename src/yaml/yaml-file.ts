@@ -5,6 +5,7 @@
  * Dates stay strings (`2026-12-20`), as in the core schema of YAML 1.2.
  */
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
@@ -23,6 +24,7 @@ import { type Diagnostic, fileDiagnostic, pathText, shortFile } from './diagnost
 import { sourceOffset } from './scalar-offset.ts';
 import { readTextFile } from './text-file.ts';
 
+/** The parser counts the anchor as well. */
 const MAX_ALIASES = 50;
 
 export type Path = readonly PropertyKey[];
@@ -84,15 +86,31 @@ export class YamlFile {
     const faults = [...document.errors, ...duplicateKeys(document), ...document.warnings]
       .toSorted((a, b) => a.pos[0] - b.pos[0])
       .slice(0, 20);
-    const unquoted = unquotedCron(prepare(text), faults);
-    if (unquoted)
-      return [yaml.#place([], unquoted.start, unquoted.end, unquoted.message, unquoted.suggestion)];
-    if (faults.length > 0) return faults.map(({ code, message, pos }) => yaml.#fault(code, message, pos));
-    let aliases = 0;
-    visit(document, { Alias: () => void aliases++ });
-    return aliases > MAX_ALIASES
-      ? [fileDiagnostic(file, `The file uses ${aliases} aliases. The maximum is ${MAX_ALIASES}.`)]
-      : yaml.#checkedAliases();
+    const cause = causeOf(prepare(text), faults);
+    if (cause) return [yaml.#place([], cause.start, cause.end, cause.message, cause.suggestion)];
+    if (faults.length > 0)
+      return onePerLine(faults, lines).map(({ code, message, pos }) => yaml.#fault(code, message, pos));
+    const aliases: Alias[] = [];
+    const merges: Node[] = [];
+    visit(document, {
+      Alias: (_key, alias) => void aliases.push(alias),
+      Pair: (_key, { key }) => void (isScalar(key) && key.value === '<<' && merges.push(key)),
+    });
+    if (merges.length > 0)
+      return merges
+        .slice(0, MAX_SYNTAX_FAULTS)
+        .map((key) =>
+          yaml.#place([], ...startOf(key), 'Merge keys (<<) are not supported.', insteadOfMerging),
+        );
+    const broken = aliases.find((alias) => alias.resolve(document) === undefined);
+    if (broken) {
+      const message = `There is no anchor &${broken.source} before this alias.`;
+      return [yaml.#place([], ...startOf(broken), message, `quote it if it is a text: "*${broken.source}"`)];
+    }
+    const extra = aliases[MAX_ALIASES];
+    if (!extra) return yaml.#checkedAliases();
+    const message = `The file uses ${aliases.length} aliases. The maximum is ${MAX_ALIASES}, and this is one more.`;
+    return [yaml.#place([], ...startOf(extra), message, 'use "defaults" or "vars" for what policies share')];
   }
 
   #checkedAliases(): YamlFile | Diagnostic[] {
@@ -109,7 +127,7 @@ export class YamlFile {
    */
   value(scalar?: (value: unknown, path: Path) => unknown): unknown {
     // Cached, because a file with many policies is read once per policy.
-    this.#plain ??= { value: mapScalars(this.#document.toJS({ maxAliasCount: MAX_ALIASES }), same, []) };
+    this.#plain ??= { value: mapScalars(this.#document.toJS({ maxAliasCount: MAX_ALIASES + 1 }), same, []) };
     return scalar ? mapScalars(this.#plain.value, scalar, []) : this.#plain.value;
   }
 
@@ -170,7 +188,7 @@ export class YamlFile {
       return this.#place([], start, start + 3, message, 'merge both, or move this one to its own file');
     }
     const clean = (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
-    return this.#place([], start, end, `This is not valid YAML: ${clean}.`, undefined);
+    return this.#place([], start, end, `This is not valid YAML: ${clean}.`, remedies[code]);
   }
 
   #place(
@@ -217,26 +235,87 @@ function duplicateKeys(document: Document.Parsed): Fault[] {
   return faults;
 }
 
+/** What helps with errors of the parser, by their code. */
+const remedies: Readonly<Record<string, string>> = {
+  BAD_SCALAR_START: 'quote the text',
+  BLOCK_AS_IMPLICIT_KEY: 'quote a text that has ": " in it, or correct the indentation',
+  NON_STRING_KEY: 'quote a text that starts with { or [',
+  TAB_AS_INDENT: 'indent with spaces',
+  TAG_RESOLVE_FAILED: 'remove the tag, or quote the text',
+};
+
+const insteadOfMerging = 'write the keys out; policies of a file share keys by "defaults"';
+
+/** What follows the first errors of the parser mostly follows from them. */
+const MAX_SYNTAX_FAULTS = 3;
+
+function onePerLine(faults: readonly Fault[], lines: LineCounter): Fault[] {
+  const lineOf = ({ pos }: Fault) => lines.linePos(pos[0]).line;
+  const ofFile = ({ code }: Fault) => code === 'DUPLICATE_KEY' || code === 'MULTIPLE_DOCS';
+  const syntax = faults.filter((fault) => !ofFile(fault));
+  const first = syntax.filter((fault, at) => at === 0 || lineOf(fault) !== lineOf(syntax[at - 1] ?? fault));
+  const shown = new Set(first.slice(0, MAX_SYNTAX_FAULTS));
+  return faults.filter((fault) => ofFile(fault) || shown.has(fault));
+}
+
 /**
- * Finds an unquoted cron expression that starts with `*`. To YAML it is an alias, and the parser reports
- * several errors that do not help.
+ * Forms that are no YAML, or another one than they look, and for which the parser reports several errors that do not
+ * help. Each expression finds in a line what comes before the place, and the place.
  */
-function unquotedCron(text: string, faults: readonly { pos: [number, number] }[]) {
-  for (const { pos } of faults) {
-    const lineStart = text.lastIndexOf('\n', pos[0] - 1) + 1;
-    const line = text.slice(lineStart).split('\n')[0] ?? '';
-    const found = unquotedFields.exec(line);
-    if (!found) continue;
-    const [, before = '', cron = ''] = found;
-    const start = lineStart + found.index + before.length;
-    const message = 'In YAML, a string that starts with "*" is an alias.';
-    return { start, end: start + cron.length, message, suggestion: `quote the cron expression: "${cron}"` };
+const causes: readonly { form: RegExp; message: string; suggestion: (found: string) => string }[] = [
+  {
+    form: /^()((?:<{7}|\|{7}|>{7})(?: .*)?$|={7}$)/,
+    message: 'A merge conflict of git was left here.',
+    suggestion: () => 'keep one of the two parts, and delete the lines with <<<<<<<, ======= and >>>>>>>',
+  },
+  {
+    form: /^()(@@ -\d.*@@|(?:---|\+\+\+) [ab]\/.*)/,
+    message: 'This is a patch, not the file that it changes.',
+    suggestion: () => 'apply it with "git apply" or "patch"',
+  },
+  {
+    form: /^()(```.*)/,
+    message: 'This line belongs to a text around the file (Markdown).',
+    suggestion: () => 'remove it',
+  },
+  {
+    // `{{ .Values.x }}`, `{{- if`, `{% for`, `<% each`: of Helm, Go, Jinja, ERB.
+    form: /^(.*?)(\{\{-.*|\{\{~?\s*(?:[.$]|(?:if|else|end|range|with|include|template|define|toYaml|#|\/)\b).*|\{%.*|<%.*)/,
+    message: 'This is a template of another tool, and Caretaker does not render it.',
+    suggestion: () => 'render it first, or use "vars" and "matrix"',
+  },
+  {
+    form: /^((?:[^"'#]*[:,[-]\s*)?)(\{\{[^}]*\}\}.*)/,
+    message: 'In YAML, a text that starts with "{{" is a map.',
+    suggestion: () => 'quote the whole text',
+  },
+  {
+    // `*`, or `*` with a step, at the start of a value, followed by four more fields.
+    form: /((?:^|[\s{[,]))(\*(?:\/\d+)?(?:[ \t]+[\w*/,#?-]+){3}[ \t]+[\w*/#?-]+)/,
+    message: 'In YAML, a string that starts with "*" is an alias.',
+    suggestion: (cron) => `quote the cron expression: "${cron}"`,
+  },
+];
+
+/** The form that is the cause of errors, in the first line with an error that has one, or before it. */
+function causeOf(text: string, faults: readonly { pos: [number, number] }[]) {
+  const [first] = faults;
+  if (!first) return undefined;
+  const wrong = new Set(faults.map(({ pos }) => text.lastIndexOf('\n', pos[0] - 1) + 1));
+  let lineStart = 0;
+  for (const line of text.split('\n')) {
+    for (const { form, message, suggestion } of causes) {
+      // Marks of a whole line are the cause of errors in other lines as well.
+      if (!wrong.has(lineStart) && !form.source.startsWith('^()')) continue;
+      const found = form.exec(line.trimEnd());
+      const [, before = '', what = ''] = found ?? [];
+      const start = lineStart + (found?.index ?? 0) + before.length;
+      if (found) return { start, end: start + what.length, message, suggestion: suggestion(what) };
+    }
+    lineStart += line.length + 1;
   }
   return undefined;
 }
-
-/** `*`, or `*` with a step, at the start of a value, followed by four more fields. */
-const unquotedFields = /(^|[\s{[,])(\*(?:\/\d+)?(?:[ \t]+[\w*/,#?-]+){3}[ \t]+[\w*/#?-]+)/;
 
 function resolved(node: Node | null, document: Document.Parsed): Node | null {
   return isAlias(node) ? (node.resolve(document) ?? null) : node;

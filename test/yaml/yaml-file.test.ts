@@ -140,7 +140,9 @@ test('aliases that expand to too many values are rejected', () => {
       .join(', ')}]`;
   });
   expect(refused(laughs.slice(0, 5).join('\n'))).toHaveLength(1);
-  expect(refused(laughs.join('\n'))).toEqual(['1:1 The file uses 70 aliases. The maximum is 50.']);
+  expect(refused(laughs.join('\n'))).toEqual([
+    '7:8 The file uses 70 aliases. The maximum is 50, and this is one more.',
+  ]);
 });
 
 test('a file of more than a megabyte is not read', () => {
