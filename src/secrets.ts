@@ -107,6 +107,7 @@ export function scrub(text: string): string {
   const clean = withoutValues(text).replace(pem, `$1${HIDDEN}`);
   return withoutParameters(withoutSchemes(withoutPairs(clean)))
     .replace(jwt, HIDDEN)
+    .replace(passwordOfServer, `$1:${HIDDEN}@`)
     .replace(passwordInUrl, `$1:${HIDDEN}@`)
     .replace(userInUrl, `$1${HIDDEN}@`)
     .replace(userInEncodedUrl, `$1${HIDDEN}%40`);
@@ -138,7 +139,12 @@ export function scrubOnce(text: string): string {
 /** A truncated block has no end: everything after it belongs to it. */
 const pem = /(-----BEGIN [A-Z0-9 ]{1,60}-----)[\s\S]*?(?=-----END [A-Z0-9 ]{1,60}-----|$)/g;
 const jwt = /(?<![\w-])eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g;
-const passwordInUrl = /(\w:\/\/[^\s/:@]*):[^\s/]+@/g;
+/**
+ * In the address of a page, "@" can be in the path. In that of a server (redis:), it ends the password, which may hold
+ * "/" and "@" by mistake.
+ */
+const passwordOfServer = /\b(?!https?:|wss?:)([a-z][a-z+.-]{0,19}:\/\/[^\s/:@]*):(?:(?!:\/\/)[^\s"'<>])+@/gi;
+const passwordInUrl = /(\w:\/\/[^\s/:@]*):(?:[^\s/]+|(?!\d{0,5}[/?#])(?:(?!:\/\/)[^\s@"'<>])+)@/g;
 /** Without a password, the name itself may be a token. */
 const userInUrl = /(\w:\/\/)[^\s/:@?#[\]"'<>]+@/g;
 const userInEncodedUrl = /(%3A%2F%2F)(?:(?!%2F|%40|%3F)[^\s&"'<>])+%40/gi;

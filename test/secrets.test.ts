@@ -82,6 +82,11 @@ describe('texts', () => {
     ['https://ghp_1234@github.example/x', 'https://[hidden]@github.example/x'],
     ['to=https%3A%2F%2Fu%3Ap%40a.example', 'to=https%3A%2F%2F[hidden]%40a.example'],
     ['rediss://u:p@ss@host', 'rediss://u:[hidden]@host'],
+    ['redis://:a@b/c@host:6379', 'redis://:[hidden]@host:6379'],
+    ['redis://u:a/b@c/d@host/1', 'redis://u:[hidden]@host/1'],
+    ['(redis://:12/34@host)', '(redis://:[hidden]@host)'],
+    ['amqp://u:p#1@x@host', 'amqp://u:[hidden]@host'],
+    ['https://u:pa/ss@a.example/x', 'https://u:[hidden]@a.example/x'],
     [
       'at https://u:p@a.example and https://v:q@b.example',
       'at https://u:[hidden]@a.example and https://v:[hidden]@b.example',
@@ -209,7 +214,13 @@ describe('texts', () => {
   });
 
   test('without a secret stay as they are', () => {
-    for (const text of ['http://host:80/a@b', 'Bearer of bad news', 'mail me@x.example: now', '12:30@noon']) {
+    for (const text of [
+      'http://host:80/a@b',
+      'redis://host:6379/1 of a@b',
+      'Bearer of bad news',
+      'mail me@x.example: now',
+      '12:30@noon',
+    ]) {
       expect(scrub(text)).toBe(text);
     }
   });

@@ -124,17 +124,24 @@ const redisUrlPattern =
 const RedisUrl = z
   .string()
   .meta({ pattern: redisUrlPattern.source })
-  .transform((text, context) => {
+  .transform((written, context) => {
+    const text = written.trim();
     if (text === 'embedded') return { kind: 'embedded' } as const;
     const reject = (message: string) => {
-      context.addIssue({ code: 'custom', message, params: { form: !redisUrlPattern.test(text) } });
+      context.addIssue({ code: 'custom', message, params: { form: !redisUrlPattern.test(written) } });
       return z.NEVER;
     };
     const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (/^rediss?:/i.test(text) && hasUnencoded(text, url))
+      return reject(
+        'must have special characters of the user name and the password encoded: / as %2F, ? as %3F, # as %23, @ as %40 and % as %25',
+      );
     if (url && /^(unix|redis\+socket):$/.test(url.protocol)) {
       const db = url.searchParams.get('db') ?? '0';
-      if (url.host === '' && url.pathname.length > 1 && /^\d{1,5}$/.test(db))
-        return { kind: 'socket', path: decodeURIComponent(url.pathname), db: Number(db) } as const;
+      const path = decoded(url.pathname);
+      if (path === undefined) return reject('must have a % in the path of the socket encoded, as %25');
+      if (url.host === '' && path.length > 1 && /^\d{1,5}$/.test(db))
+        return { kind: 'socket', path, db: Number(db) } as const;
       return reject('must have the path of a socket, and may have a database: unix:/run/redis.sock?db=1');
     }
     if (!url || !/^rediss?:$/.test(url.protocol))
@@ -145,6 +152,25 @@ const RedisUrl = z
       return reject('must have the number of a database after the host, or nothing: redis://host:6379/1');
     return { kind: 'url', url: text } as const;
   });
+
+/** Whether a part of the user name or the password was read as something else, or cannot be decoded. */
+function hasUnencoded(text: string, url: URL | undefined): boolean {
+  // A password ends at the last "@", an address at the first "/", "?" or "#".
+  if (!url) return /[/?#].*@/.test(text.replace(/^\w+:\/\//, ''));
+  const { username, password, pathname, search, hash } = url;
+  return (
+    /@/.test(pathname + search + hash) || decoded(username) === undefined || decoded(password) === undefined
+  );
+}
+
+/** Undefined for a text with a "%" that does not encode anything. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const redisPrefix = z
   .optional(name)

@@ -217,6 +217,7 @@ test.each([
   ['unix:/run/redis.sock', { kind: 'socket', path: '/run/redis.sock', db: 0 }],
   ['redis+socket:///run/redis.sock?db=3', { kind: 'socket', path: '/run/redis.sock', db: 3 }],
   ['rediss://:p@r:6380/2', { kind: 'url', url: 'rediss://:p@r:6380/2' }],
+  ['" redis://:p@ss%2F@r:6379 "', { kind: 'url', url: 'redis://:p@ss%2F@r:6379' }],
   [
     '{ sentinels: [a, "b:1"], name: main, password: secret-pw }',
     {
@@ -254,6 +255,13 @@ test.each([
     'redis: redis://host/abc',
     '1:8 "redis" must have the number of a database after the host, or nothing: redis://host:6379/1.',
   ],
+  ...['pa/ss', '12/ss', 'a@b/c', 'p#s', '12#s', '12?s', 'pa%ss', '100%'].flatMap((password) =>
+    ['', 'user'].map((user) => [
+      `redis: "redis://${user}:${password}@r:6379"`,
+      '1:8 "redis" must have special characters of the user name and the password encoded: / as %2F, ? as %3F, # as %23, @ as %40 and % as %25.',
+    ]),
+  ),
+  ['redis: "unix:/run/%zz"', '1:8 "redis" must have a % in the path of the socket encoded, as %25.'],
   [
     'redis: "unix:/run/redis.sock?db=x"',
     '1:8 "redis" must have the path of a socket, and may have a database: unix:/run/redis.sock?db=1.',
