@@ -38,8 +38,10 @@ export function noSuchDay(text: string): string | undefined {
 export const isOtherwiseWritten = (text: string): boolean =>
   /^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}$/.test(text) && !/^\d{4}-\d{2}-\d{2}$/.test(text);
 
-/** The time zone of this machine. */
-export const localTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The time zone of this machine; UTC, as Node counts, where TZ names none (`TZ=''`). */
+export function localTimezone(name = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  return name && isTimezone(name) ? name : 'UTC';
+}
 
 /** Whether Node knows a time zone of this name, or takes it as an offset. */
 export function isTimezone(name: string): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timezoneFault } from '../src/dates.ts';
+import { localTimezone, timezoneFault } from '../src/dates.ts';
 
 test('a time zone has to have a name that exists', () => {
   expect(['UTC', 'Europe/Berlin', 'America/New_York'].map(timezoneFault)).toEqual([
@@ -12,4 +12,13 @@ test('a time zone has to have a name that exists', () => {
       (zone) => timezoneFault(zone) === undefined,
     ),
   ).toEqual([]);
+});
+
+test('a machine whose time zone has no name counts in UTC', () => {
+  // What Node answers with TZ='' and with TZ=Foo/Bar.
+  expect(['Etc/Unknown', '', 'Europe/Berlin'].map((name) => localTimezone(name))).toEqual([
+    'UTC',
+    'UTC',
+    'Europe/Berlin',
+  ]);
 });

@@ -1,6 +1,6 @@
 /** Exit codes, and what a person reads about an error. */
 import { CaretakerError, messageOf } from '../errors.ts';
-import { writeRefusal } from '../redis/refusal.ts';
+import { commandRefusal, writeRefusal } from '../redis/refusal.ts';
 import { InvalidFilesError, renderFindings } from '../yaml/diagnostic.ts';
 import type { Terminal } from './output/terminal.ts';
 
@@ -94,7 +94,8 @@ export function explain(error: unknown, terminal: Terminal): number {
     printError(error.message, error.code);
     return codes[error.code] ?? exit.notAllWell;
   }
-  const refusal = writeRefusal(error);
+  const command = commandRefusal(error);
+  const refusal = command === undefined ? writeRefusal(error) : `Redis refuses: ${command}`;
   if (refusal !== undefined) {
     printError(`${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`, 'REDIS_REFUSES');
     return exit.unreachable;

@@ -6,7 +6,7 @@ import { scrub } from '../secrets.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from './embedded/embedded.ts';
 import { factIn } from './facts.ts';
 import { wrongProtocol } from './protocol-probe.ts';
-import { unreachableBecause } from './refusal.ts';
+import { commandRefusal, MIN_REDIS, unreachableBecause } from './refusal.ts';
 import type { Store } from './store.ts';
 
 /** Where Redis is: a private server in the data folder, a URL, or a group of servers. */
@@ -26,8 +26,6 @@ export class RedisUnreachableError extends CaretakerError {
     super(`Redis cannot be reached at ${where}: ${why}.${advice}`, options);
   }
 }
-
-const MIN_REDIS = [6, 2] as const;
 
 /** Redis is older than any with which Caretaker works. */
 export class RedisTooOldError extends CaretakerError {
@@ -49,6 +47,7 @@ export interface Connected {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const PERMISSIONS_KEY = '{caretaker}:permissions';
 
 /**
  * A connection on which an answer is due for so long is broken, although nothing says so: its other end has vanished
@@ -216,13 +215,36 @@ async function selectDatabase(store: Store): Promise<void> {
 
 /** BullMQ would notice by itself, and try again for ever, at once. */
 async function checkServer(store: Store, where: string): Promise<void> {
-  const [info] = await Promise.all([store.info('server'), store.eval('return 1', 0)]);
+  const [info] = await Promise.all([store.info('server'), checkPermissions(store)]);
   const version = factIn(info, 'redis_version') ?? '';
   const [major, minor = 0] = version.split('.').map(Number);
   // A managed Redis may not report it.
   if (!major) return;
   if (major < MIN_REDIS[0] || (major === MIN_REDIS[0] && minor < MIN_REDIS[1]))
     throw new RedisTooOldError(where, version);
+}
+
+/** Uses every kind of record once: a run that is refused halfway would be in the way of the next one. */
+const EACH_KIND = `
+local key = KEYS[1]
+redis.call('DEL', key)
+for _, write in ipairs({
+  {'SET', key, '1'}, {'HSET', key, 'a', '1'}, {'SADD', key, 'a'}, {'ZADD', key, 1, 'a'}, {'LPUSH', key, 'a'},
+  {'XADD', key, '*', 'a', '1'}
+}) do
+  redis.call(unpack(write))
+  redis.call('DEL', key)
+end
+redis.call('PUBLISH', key, '1')
+`;
+
+/** Only a refused command matters here: that nothing can be written for other reasons is reported when it is needed. */
+async function checkPermissions(store: Store): Promise<void> {
+  try {
+    await store.eval(EACH_KIND, 1, PERMISSIONS_KEY);
+  } catch (error) {
+    if (commandRefusal(error) !== undefined) throw error;
+  }
 }
 
 /** Whether an error shows no cause: no system, TLS or Redis error code. */

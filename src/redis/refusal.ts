@@ -2,6 +2,8 @@
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
+export const MIN_REDIS = [6, 2] as const;
+
 /** Error codes with which Redis refuses writes from every client. */
 const refusals = {
   OOM: 'Redis is out of memory (maxmemory) and refuses to write: work continues when there is room. Raise maxmemory, or give Caretaker a Redis of its own',
@@ -26,6 +28,27 @@ export function writeRefusal(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = /^-?([A-Z]+)\b/.exec(at.message)?.[1];
     if (code !== undefined && code in refusals) return refusals[code as keyof typeof refusals];
+  }
+  return undefined;
+}
+
+/**
+ * Which command Redis does not permit or does not know, if this error or one of its causes shows that; as a clause about
+ * the server.
+ */
+export function commandRefusal(error: unknown): string | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const { message } = at;
+    const { command } = at as { command?: { name?: unknown } };
+    const named = /(?:run the|unknown (?:sub)?command) ['`"]?([\w|.-]+)/i.exec(message)?.[1] ?? command?.name;
+    const name =
+      typeof named === 'string' ? `the command ${named.replace('|', ' ').toUpperCase()}` : 'a command';
+    if (/^NOPERM|The user executing the script can't|ACL failure in script/.test(message))
+      return /keys? |channel/.test(message)
+        ? `its user may not use some keys or channels with ${name} (NOPERM): allow it all commands, keys and channels`
+        : `its user may not use ${name}, or one that it needs (NOPERM): allow it all commands, keys and channels`;
+    if (/^ERR unknown (sub)?command/i.test(message))
+      return `it does not know ${name}: Redis ${MIN_REDIS.join('.')} or newer is required, and no proxy that leaves out commands`;
   }
   return undefined;
 }
@@ -85,7 +108,6 @@ const messagePatterns: readonly [RegExp, string][] = [
     /without any password configured/,
     'it has no password set, and one was given: remove the password from the configuration',
   ],
-  [/^NOPERM/, 'its user may not do what Caretaker needs (NOPERM): allow it all commands, keys and channels'],
   [
     /DB index is out of range|invalid DB index|SELECT is not allowed/,
     'it does not have the database of the address: use a number below its setting "databases" (16 by default), or none',
@@ -102,6 +124,8 @@ export function unreachableBecause(error: unknown): string {
     const cause = typeof code === 'string' ? causes[code] : undefined;
     if (cause !== undefined) return cause;
     const message = at.message;
+    const refused = commandRefusal(at);
+    if (refused !== undefined) return refused;
     const known = messagePatterns.find(([pattern]) => pattern.test(message));
     if (known) return known[1];
   }

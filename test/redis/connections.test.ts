@@ -156,9 +156,11 @@ test('a connection that is cut and cannot be made again is logged once', async (
 });
 
 test.each([
-  ['-info', 'info'],
-  ['-eval -evalsha', 'eval'],
-])('a user who may not do what is needed (%s) is refused at the start', async (rules) => {
+  ['-info', 'INFO'],
+  ['-eval -evalsha', 'EVAL'],
+  // Before a run is recorded that could not be queued.
+  ['-xadd', 'EVAL'],
+])('a user who may not do what is needed (%s) is refused at the start', async (rules, command) => {
   const admin = await connectBehindProxy();
   await admin.store.call(
     'ACL',
@@ -176,7 +178,7 @@ test.each([
   await expect(
     connectRedis({ kind: 'url', url: `redis://agency:secret@127.0.0.1:${port}` }, '/nowhere', log),
   ).rejects.toThrow(
-    'its user may not do what Caretaker needs (NOPERM): allow it all commands, keys and channels',
+    `its user may not use the command ${command}, or one that it needs (NOPERM): allow it all commands, keys and channels`,
   );
 });
 
