@@ -25,7 +25,7 @@ export function explain(
     case 'no_matching_overload':
       return { offset, ...wrongCall(error, environment) };
     case 'no_such_overload':
-      return { offset, ...mismatch(error.summary) };
+      return { offset, ...mismatch(error, variables) };
     default:
       if (isFieldOfList(error)) return { offset, ...fieldOfList(error.node as ASTNode) };
       return {
@@ -110,16 +110,58 @@ function variable(name: string, variables: Variables): string | undefined {
   return owner ? `did you mean ${owner}.${name}?` : suggestionFor(name, [...Object.keys(variables), 'now']);
 }
 
-function mismatch(summary: string): Omit<Fault, 'offset'> {
-  const words = inWords(summary.replace('no such overload: ', ''));
-  const message = `These types cannot be combined: ${words}.`;
+function mismatch({ summary, node }: ParseError | TypeFault, variables: Variables): Omit<Fault, 'offset'> {
+  const fields = operandsOf(node).flatMap((operand) => fieldAt(operand, variables) ?? []);
+  // The type of an object is named after its first place.
+  const words = inWords(summary.replace('no such overload: ', '')).replace(
+    /\b[a-z_]\w*(?:\.\w+)+/g,
+    'object',
+  );
+  const are = fields.map(({ path, field }) => `${path} is ${nouns[field.kind]}`);
+  const message = `These types cannot be combined: ${words}${are.length > 0 ? `; ${are.join(', ')}` : ''}.`;
   if (/\bnull\b/.test(words)) {
     return { message, suggestion: 'a field that is null is "", 0, false or 1970-01-01' };
   }
+  if (/\btimestamp - string\b|\bduration\b.*\bstring\b|\bstring\b.*\bduration\b/.test(words))
+    return { message, suggestion: 'write duration("20h")' };
   if (/\btimestamp\b/.test(words) && /\bstring\b/.test(words)) {
     return { message, suggestion: 'write timestamp("2026-11-21T02:00:00Z")' };
   }
-  return { message };
+  const list = fields.find(({ field }) => field.kind === 'list' && field.of.kind === 'object');
+  if (list) return { message, suggestion: `ask for its items: ${list.path}.exists(one, one.name == "...")` };
+  const object = fields.find(({ field }) => field.kind === 'object');
+  if (object?.field.kind !== 'object') return { message };
+  const names = Object.keys(object.field.fields);
+  return {
+    message,
+    suggestion: `use a field of it: ${names.map((name) => `${object.path}.${name}`).join(', ')}`,
+  };
+}
+
+const nouns: Readonly<Record<Field['kind'], string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  number: 'a number',
+  timestamp: 'a time',
+  day: 'a day',
+  any: 'of any type',
+  list: 'a list',
+  map: 'a map',
+  object: 'an object',
+};
+
+const operandsOf = (node: { args?: unknown } | undefined): ASTNode[] =>
+  [node?.args].flat().filter((one): one is ASTNode => typeof one === 'object' && one !== null && 'op' in one);
+
+/** The field that an operand names. */
+function fieldAt(node: ASTNode, variables: Variables): { path: string; field: Field } | undefined {
+  const [name = '', ...path] = pathOf(node) ?? [];
+  const last = path.pop();
+  const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  if (last === undefined || !variable || variable instanceof ListOf) return undefined;
+  const tree = fieldsAt(variable, path);
+  const field = tree && Object.hasOwn(tree, last) ? tree[last] : undefined;
+  return field && { path: [name, ...path, last].join('.'), field };
 }
 
 /** The function exists, but not for these types. */

@@ -19,7 +19,7 @@ import { addAgo, addConversions } from './functions.ts';
 import { type NeverHolds, neverHolds } from './never-holds.ts';
 import { NotShownError } from './not-shown.ts';
 import { type Requirement, requirementsOf } from './required.ts';
-import { findRefused, nodesIn } from './rules.ts';
+import { findRefused, nodesIn, withHours } from './rules.ts';
 import { declareVariables } from './types.ts';
 import { impossibleValue, scopeOf } from './values.ts';
 
@@ -90,7 +90,10 @@ export function compileExpression(source: string, variables: Variables, noun = '
     },
     neverHolds: () => neverHolds(evaluate.ast, scopeOf(variables)),
     isConstant: ![...nodesIn(evaluate.ast)].some(({ op }) => op === 'id'),
-    type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
+    type: type
+      .replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase())
+      // The type of an object is named after its first place.
+      .replace(/\b[a-z_]\w*(?:\.\w+)+/g, 'object'),
     of(items, now) {
       try {
         clock.now = now;
@@ -142,6 +145,7 @@ const areSame = (one: Variables, other: Variables): boolean =>
 function parsed(environment: Environment, source: string, variables: Variables, noun: string) {
   try {
     const evaluate = environment.parse(source);
+    withHours(evaluate.ast);
     const refused = findRefused(evaluate.ast, environment);
     if (refused) throw new ExpressionError(refused);
     const { error, type } = evaluate.check();

@@ -105,7 +105,7 @@ export const functionDocs: Readonly<Record<string, FunctionDoc>> = {
   },
   duration: {
     signature: 'duration(<text>): duration',
-    text: 'A duration in hours, minutes and seconds: "1h30m"; 48h, not 2d.',
+    text: 'A duration in days, hours, minutes and seconds: "30d", "1h30m".',
     example: 'site.sync.last_sync_at < now - duration("20h")',
   },
   getFullYear: { signature: ofTime('getFullYear'), text: 'The year.', example: 'now.getFullYear() == 2026' },

@@ -21,6 +21,19 @@ export function findRefused(root: ASTNode, environment: Environment): Fault | un
 
 type Call = Extract<ASTNode, { op: 'call' }>;
 
+/**
+ * Durations with days, as everywhere else, are replaced by hours, which is what the language has. The source stays as it
+ * is, and with it every place in it.
+ */
+export function withHours(root: ASTNode): void {
+  for (const node of nodesIn(root)) {
+    const [name, [argument]] = node.op === 'call' ? node.args : ['', []];
+    if (name !== 'duration' || argument?.op !== 'value' || typeof argument.args !== 'string') continue;
+    const [, sign = '', days, rest = ''] = /^(-?)(\d{1,5})d((?:\d+[hms])*)$/.exec(argument.args) ?? [];
+    if (days !== undefined) Object.assign(argument, { args: `${sign}${Number(days) * 24}h${rest}` });
+  }
+}
+
 function refuseCall(node: Call, environment: Environment): Fault | undefined {
   const [name, args] = node.args;
   if (name === 'has') {
@@ -35,7 +48,9 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
   if (!constant) return undefined;
   try {
     // duration("5x") passes the type check and would fail at run time, on the first candidate.
-    environment.parse(node.input.slice(node.start, node.end))();
+    const call = environment.parse(node.input.slice(node.start, node.end));
+    withHours(call.ast);
+    call();
     return undefined;
   } catch (error) {
     // The type check reports wrong types and unknown functions.
@@ -45,7 +60,7 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
 }
 
 const examples: Record<string, string> = {
-  duration: 'write hours, minutes and seconds: duration("1h30m")',
+  duration: 'write days, hours, minutes and seconds: duration("1d12h30m")',
   timestamp: 'write a time with its zone: timestamp("2026-11-21T02:00:00Z")',
 };
 

@@ -66,6 +66,14 @@ test.each<{ name: string; respond: Respond; why: string }>([
     respond: (_request, response) => sendJson(response, 404, { error: 'Not Found' }),
     why: 'it answers listTags with HTTP 404',
   },
+  {
+    name: 'another version of the API, of the service itself',
+    respond: (_request, response) =>
+      response
+        .writeHead(404, { 'content-type': 'application/json', 'x-ratelimit-remaining': '100' })
+        .end('{"code":"no_such_path"}'),
+    why: 'it answers listTags with HTTP 404',
+  },
   { name: 'another web server', respond: page(404), why: 'it answers listTags with a web page (HTTP 404)' },
   { name: 'a page for browsers', respond: page(200), why: 'it answers listTags with a web page (HTTP 200)' },
   {

@@ -23,6 +23,10 @@ test.each([
   ['site.client.email', 'string', ''],
   ['site.locked', 'bool', false],
   ['now - duration("24h")', 'timestamp', '2026-11-20T02:00:00.000Z'],
+  // As in YAML.
+  ['now - duration("30d")', 'timestamp', '2026-10-22T02:00:00.000Z'],
+  ['now + duration("-1d2h30m")', 'timestamp', '2026-11-19T23:30:00.000Z'],
+  ['site.locked ? duration("2d") > duration("1d") : duration("1d") == duration("24h")', 'bool', true],
   ['site.tags.map(tag, tag.id)', 'list<string>', ['12']],
 ])('%s is a %s, as JSON has it', (source, type, value) => {
   const expression = compile(source);
