@@ -236,7 +236,7 @@ export const apiCall = defineJob({
     const change = announcedOf(acting);
     if (!change || !state) return makeCall(acting);
     if (state.closing) return closeCall(acting, callOf(options), change, state.closing);
-    const instead = await claimed(acting);
+    const instead = await claimCall(acting, keyedCallOf(acting));
     if (instead) return instead;
     const awaited = await awaitGrace(acting, change);
     return awaited.is === 'due' ? thenClose(await makeCall(acting), state, awaited.noteId) : awaited;
@@ -295,23 +295,24 @@ const announcedOf = (acting: Step) => {
     : { ...changeOf(acting, callOf(options), options.grace, state?.siteId), missedAt: state?.missedAt };
 };
 
-/** Claims the key of `once`, if there is one; gives the answer instead when nothing may be sent. */
-const claimed = async (acting: Step): Promise<Answer<never> | undefined> =>
-  acting.state?.once === undefined
-    ? undefined
-    : claimCall(callOf(acting.options).operation, acting, acting.state.once);
+/** What a target sends, with its key of `once`. */
+const keyedCallOf = ({ options, state }: Step) => {
+  const call = callOf(options);
+  return { operation: call.operation, input: inputOf(call, state?.fills ?? []), key: state?.once };
+};
 
 async function makeCall(acting: Step): Promise<Answer<State>> {
   const { api, options, state } = acting;
   const call = callOf(options);
-  const input = inputOf(call, state?.fills ?? []);
-  const instead = await claimed(acting);
+  const keyed = keyedCallOf(acting);
+  const { input } = keyed;
+  const instead = await claimCall(acting, keyed);
   if (instead) return instead;
   const reversible = { operation: call.operation, input, options };
   let isBegun = false;
   const noted = async <Result extends Answer<State>>(answer: Result) => {
     if (isBegun && answer.is === 'done') await completeReversible(acting, reversible);
-    return noteCall(call.operation, acting, state?.once, answer);
+    return noteCall(acting, keyed, answer);
   };
   try {
     const lastChange = state?.lastChange;
@@ -342,16 +343,16 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
 
 async function reconcileCall(acting: Step, intent: Intent): Promise<Reconciled<State>> {
   const call = callOf(acting.options);
-  const input = inputOf(call, acting.state?.fills ?? []);
+  const keyed = keyedCallOf(acting);
+  const { input } = keyed;
   const reversed = await reconcileReversible(acting, {
     operation: call.operation,
     input,
     options: acting.options,
   });
   if (reversed?.is === 'unknown') return reversed;
-  if (reversed) return noteCall(call.operation, acting, acting.state?.once, reversed);
-  const noted = <Result extends Answer<State>>(answer: Result) =>
-    noteCall(call.operation, acting, acting.state?.once, answer);
+  const noted = <Result extends Answer<State>>(answer: Result) => noteCall(acting, keyed, answer);
+  if (reversed) return noted(reversed);
   if (!isOnce(call.operation)) {
     const found = await probeState(call.operation, acting, input);
     return found.is === 'found' ? noted({ is: 'done', reason: 'done' }) : found;

@@ -210,10 +210,10 @@ export interface Holder {
  */
 export interface Once {
   /**
-   * Claims the key for this target, unless another target than `instead` holds it. Returns the holder after
-   * that.
+   * Claims the key for this target, unless another target than `instead` holds it; if it is taken over, with this
+   * `result`. Returns the holder after that.
    */
-  claim(key: string, instead?: Holder): Promise<Holder>;
+  claim(key: string, instead?: Holder, result?: string): Promise<Holder>;
   /** Records the result, if this target holds the key. */
   note(key: string, result: string): Promise<void>;
   /** The holder of the key; undefined when there is none. */

@@ -27,16 +27,17 @@ const KEPT_MS = 100 * 86_400_000;
 const PAGE = 500;
 
 /**
- * `instead`: the owner that the key may be taken over from, or ''. Returns the owner after that, since when,
- * and the result.
+ * `instead`: the owner that the key may be taken over from, or '', and the `result` that it has then, or ''. Returns the
+ * owner after that, since when, and the result.
  */
 const claimKey = defineScript(
-  { keys: ['key'], args: ['owner', 'now', 'ttl', 'instead'] },
+  { keys: ['key'], args: ['owner', 'now', 'ttl', 'instead', 'result'] },
   `
 local owner = redis.call('HGET', keys.key, 'owner')
 if not owner or owner == args.instead then
   redis.call('DEL', keys.key)
   redis.call('HSET', keys.key, 'owner', args.owner)
+  if args.result ~= '' then redis.call('HSET', keys.key, 'result', args.result) end
   owner = args.owner
 end
 if owner == args.owner then redis.call('HSET', keys.key, 'at', args.now) end
@@ -78,14 +79,22 @@ export class OnceStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Claims a key for the target, unless another target than `instead` holds it. Returns the holder after
-   * that.
+   * Claims a key for the target, unless another target than `instead` holds it; a new holder has this `result`. Returns
+   * the holder after that.
    */
-  async claim(account: string, key: string, owner: Owner, now: number, instead?: Owner): Promise<KeyHolder> {
+  async claim(
+    account: string,
+    key: string,
+    owner: Owner,
+    now: number,
+    instead?: Owner,
+    result = '',
+  ): Promise<KeyHolder> {
     const name = keys.once(account, key);
+    const before = instead ? ownerText(instead) : '';
     const claimed = await claimKey(this.store, {
       keys: { key: name },
-      args: { owner: ownerText(owner), now, ttl: KEPT_MS, instead: instead ? ownerText(instead) : '' },
+      args: { owner: ownerText(owner), now, ttl: KEPT_MS, instead: before, result },
     });
     return holderOf(claimed as unknown[], name);
   }

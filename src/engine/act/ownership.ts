@@ -49,8 +49,8 @@ export function onceOf(
     return { ...held, isOurs: false, ...(holder ? {} : { endedAt: held.at }) };
   };
   return {
-    claim: async (key, instead) =>
-      asHolder(await records.once.claim(account, key, owner, clock.now(), instead)),
+    claim: async (key, instead, result) =>
+      asHolder(await records.once.claim(account, key, owner, clock.now(), instead, result)),
     holder: async (key) => {
       const held = await records.once.holder(account, key);
       return held && asHolder(held);

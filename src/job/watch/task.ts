@@ -27,12 +27,7 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
   keyOfItem: (task) => task.id,
   keyOf: (watch) => watch.taskId,
   evaluate,
-  async poll(api, watch) {
-    const task = await taskOf(api, watch.taskId);
-    if (!task) return lost;
-    const verdict = evaluate(watch, task);
-    return verdict.is === 'failed' ? withStepError(verdict, task) : verdict;
-  },
+  poll: pollTask,
   async cancel(api, watch) {
     await api.cancelTask({ task_id: watch.taskId });
   },
@@ -42,6 +37,14 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
     return task ? withStepError(end, task) : end;
   },
 };
+
+/** What became of a task. One request. */
+export async function pollTask(api: Api, watch: TaskWatch): Promise<Verdict | Lost> {
+  const task = await taskOf(api, watch.taskId);
+  if (!task) return lost;
+  const verdict = evaluate(watch, task);
+  return verdict.is === 'failed' ? withStepError(verdict, task) : verdict;
+}
 
 const lost: Lost = { is: 'lost', detail: 'The service no longer knows the task (HTTP 404).' };
 

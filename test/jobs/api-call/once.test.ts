@@ -114,6 +114,11 @@ test('a call that the service rejected is made by the next run', async () => {
   expect(notes()).toHaveLength(1);
 });
 
+const claim = (once: Once) =>
+  claimCall({ once, target: { id: 'a', label: 'A' }, now: 3 } as Parameters<typeof claimCall>[0], {
+    ...{ operation: 'startSiteBackupDownload', input: {}, key: 'key' },
+  });
+
 test.each([
   ['started', 'done', 'already-done'],
   ['started', 'adopted', 'already-done'],
@@ -138,11 +143,7 @@ test.each([
         instead ? { ...held, run: 'this', isOurs: true } : holder,
     } as unknown as Once;
 
-    const found = await claimCall(
-      'startSiteBackupDownload',
-      { once, target: { id: 'a', label: 'A' } },
-      'key',
-    );
+    const found = await claim(once);
 
     expect(found && 'reason' in found ? found.reason : 'it makes the call').toBe(answer);
   },
@@ -152,7 +153,7 @@ test('while an earlier call is being made, a target waits', async () => {
   const holder: Holder = { run: 'earlier', target: 'a', at: 1, isOurs: false, result: 'started' };
   const once = { claim: async () => holder } as unknown as Once;
 
-  expect(await claimCall('syncSite', { once, target: { id: 'a', label: 'A' } }, 'key')).toMatchObject({
+  expect(await claim(once)).toMatchObject({
     is: 'waiting',
     reason: 'conflict',
   });
