@@ -24,8 +24,8 @@ import { type Moves, movesOf } from './workdays.ts';
 export type CronSchedule = Pick<Schedule, 'cron' | 'timezone' | 'dst'> &
   Partial<Pick<Schedule, 'blackout' | 'onBlackout'>>;
 
-/** The most scheduled times in one answer: a week of every five minutes, five years of every day. */
-export const MAX_SCHEDULED_TIMES = 2_000;
+/** The most scheduled times in one answer: a week of every five minutes, also one of 169 hours; five years of every day. */
+export const MAX_SCHEDULED_TIMES = 2_050;
 
 /**
  * The scheduled times after `after` and not after `until`, oldest first; one that several expressions name

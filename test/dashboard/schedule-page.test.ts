@@ -69,6 +69,31 @@ test('a run is shown with the duration and the requests of the last runs; withou
   expect(text).toContain('No collisions are predicted in this week.');
 });
 
+test('a time at the very start or end of a week is in that week, and in no other', async () => {
+  await startWith([
+    aPolicy('first', { schedule: aSchedule({ cron: ['0 0 * * 1'], timezone: 'Europe/Berlin' }) }),
+    aPolicy('last', { schedule: aSchedule({ cron: ['59 23 * * 0'], timezone: 'Europe/Berlin' }) }),
+  ]);
+
+  const week = async (day: string) => (await page(`?day=${day}&zone=Europe/Berlin`)).html;
+
+  expect(await week('2026-11-30')).toContain('first at 00:00: planned');
+  expect(await week('2026-11-29')).not.toContain('first at 00:00');
+  expect(await week('2026-12-06')).toContain('last at 23:59: planned');
+  expect(await week('2026-12-07')).not.toContain('last at 23:59');
+});
+
+test('a policy of every five minutes is shown to the end of the week, and one of every minute says that it is not', async () => {
+  const often = (cron: string) => ({ schedule: aSchedule({ cron: [cron] }) });
+  await startWith([aPolicy('often', often('*/5 * * * *')), aPolicy('very-often', often('* * * * *'))]);
+
+  const { text } = await page('?day=2026-12-06');
+
+  expect(text).toContain('288 planned');
+  expect(text).toContain('No collisions are predicted among the times that are shown.');
+  expect(text).toContain('Not all times of very-often are shown.');
+});
+
 test('policies that need more than the budget at the same time are named, with what they need', async () => {
   const [a, b, c] = [
     aPolicy('sync-a', at(20)),

@@ -14,7 +14,7 @@ import { Bar, etaOf, number, progressOf } from '../components/progress.tsx';
 import { RunTook, WhyLine } from '../components/run-table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { type Ahead, blockMs, readAhead } from '../queries/ahead.ts';
+import { type Ahead, readAhead } from '../queries/ahead.ts';
 import { readAttention } from '../queries/attention.ts';
 import { type AccountBudget, readBudgets } from '../queries/budget.ts';
 import { type Day, type Group, readLastDay } from '../queries/last-day.ts';
@@ -234,14 +234,14 @@ const NextDay = ({ ahead, hasPolicies, now }: { ahead: Ahead; hasPolicies: boole
         <Lanes
           from={ahead.from}
           to={ahead.to}
-          lanes={ahead.policies.map(({ policy: { name }, times, tookMs }) => ({
+          lanes={ahead.policies.map(({ policy: { name }, blocks }) => ({
             key: name,
             name: <a href={policyPath(name)}>{name}</a>,
             whole: name,
-            blocks: times.map((at) => ({
-              from: at,
-              ms: blockMs(tookMs),
-              text: `${name} at ${isoMinute(at)}`,
+            blocks: blocks.map(({ from, ms, isMany }) => ({
+              from,
+              ms,
+              text: `${name} ${isMany ? `many times from ${isoMinute(from)} to ${isoMinute(from + ms)}` : `at ${isoMinute(from)}`}`,
             })),
           }))}
           axis={[0, 1, 2, 3, 4].map((quarter) => <Hour at={now + (quarter * DAY_MS) / 4} />)}

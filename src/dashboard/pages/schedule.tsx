@@ -152,7 +152,10 @@ const Notes = ({ week, now }: { week: Week; now: number }) => {
       <p class="dim small">
         {isOver
           ? 'This week is over: it shows what became of each scheduled time.'
-          : collisions.length === 0 && 'No collisions are predicted in this week. '}
+          : collisions.length === 0 &&
+            (cut.length === 0
+              ? 'No collisions are predicted in this week. '
+              : 'No collisions are predicted among the times that are shown. ')}
         {!isOver &&
           unknown.length > 0 &&
           `How long runs of ${namesOf(unknown)} take is not known, because none has ended: their load counts as 0.`}

@@ -5,9 +5,11 @@ import type { Run } from '../../run/run.ts';
 import { firingsAhead } from '../../schedule/policy-report.ts';
 import type { Reader } from './reader.ts';
 
-/** So many policies are shown; a policy of every 15 minutes has 96 runs a day. */
+/** So many policies are shown. */
 const MAX_POLICIES = 10;
+/** So many times of a policy are shown one by one: one of every 15 minutes has 96 a day. Of more, its hours are shown. */
 const MAX_TIMES = 96;
+const HOUR_MS = 3_600_000;
 /** A run whose duration is unknown. */
 const UNKNOWN_MS = 60_000;
 
@@ -17,9 +19,8 @@ export interface Ahead {
   /** Those that run next first. */
   policies: {
     policy: Policy;
-    times: number[];
-    /** How long a run takes, by the latest that ended; undefined before one has. */
-    tookMs: number | undefined;
+    /** A run, as long as the latest that ended took; or an hour in which there are many. */
+    blocks: { from: number; ms: number; isMany: boolean }[];
   }[];
   /** How many more policies have runs by then. */
   more: number;
@@ -48,17 +49,26 @@ export async function readAhead(
     to,
     policies: shown.map(({ policy }, index) => ({
       policy,
-      times: firingsAhead(policy, states.get(policy.name), now, MAX_TIMES, to)
-        .map(({ at }) => at)
-        .filter((at) => at <= to),
-      tookMs: durationOf(lastRuns[index]?.[0]),
+      blocks: blocksOf(policy, states.get(policy.name), { now, to, ms: durationOf(lastRuns[index]?.[0]) }),
     })),
     more: next.length - shown.length,
   };
 }
 
-/** How wide a block is. */
-export const blockMs = (tookMs: number | undefined): number => tookMs ?? UNKNOWN_MS;
+function blocksOf(
+  policy: Policy,
+  state: PolicyState | undefined,
+  { now, to, ms }: { now: number; to: number; ms: number },
+): Ahead['policies'][number]['blocks'] {
+  const times = firingsAhead(policy, state, now, MAX_TIMES + 1, to).filter(({ at }) => at <= to);
+  if (times.length <= MAX_TIMES) return times.map(({ at }) => ({ from: at, ms, isMany: false }));
+  const hours = Array.from({ length: Math.ceil((to - now) / HOUR_MS) }, (_, index) => now + index * HOUR_MS);
+  return hours.flatMap((hour) => {
+    const [first] = firingsAhead(policy, state, hour, 1, hour + HOUR_MS);
+    const isInIt = first !== undefined && first.at < hour + HOUR_MS;
+    return isInIt ? [{ from: first.at, ms: hour + HOUR_MS - first.at, isMany: true }] : [];
+  });
+}
 
-const durationOf = (run: Run | undefined): number | undefined =>
-  run?.startedAt === undefined || run.finishedAt === undefined ? undefined : run.finishedAt - run.startedAt;
+const durationOf = (run: Run | undefined): number =>
+  run?.startedAt === undefined || run.finishedAt === undefined ? UNKNOWN_MS : run.finishedAt - run.startedAt;

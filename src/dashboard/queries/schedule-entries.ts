@@ -4,13 +4,14 @@ import type { Policy } from '../../policy/policy.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Run, RunStatus } from '../../run/run.ts';
+import { MAX_SCHEDULED_TIMES } from '../../schedule/cron-times.ts';
 import type { PredictedRun } from '../../schedule/predicted-runs.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
 import { upcomingFirings } from '../../schedule/upcoming.ts';
 import type { Reader } from './reader.ts';
 
-/** So many times of a policy in a week: one of every five minutes has 2,016. */
-export const MAX_OF_POLICY = 2_016;
+/** So many times of a policy in a week. */
+export const MAX_OF_POLICY = MAX_SCHEDULED_TIMES;
 /** So many runs of the chosen day are read for their duration. */
 const MAX_RUNS = 200;
 /** So many times of a policy on one day are shown one by one; more are shown together, with their count. */

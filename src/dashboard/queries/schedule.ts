@@ -84,7 +84,8 @@ export async function readWeek(reader: Reader, { policies, accounts, calendar, n
   const runs = predictedRuns(
     scheduled,
     { states, costs },
-    { from: Math.max(now, from), until: to - 1, limit: MAX_OF_POLICY },
+    // Those after `from` are given, and one at the very start belongs to the week.
+    { from: Math.max(now, from - 1), until: to - 1, limit: MAX_OF_POLICY },
   ).filter(({ at }) => at >= from);
   const past = await pastEntries(reader, scheduled, { from, to: Math.min(to, now), chosen, now });
   const lanes = lanesOf(scheduled, { runs, past, states, from, now });
