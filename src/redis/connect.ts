@@ -15,8 +15,18 @@ type RedisAddress =
   | { kind: 'embedded' }
   | { kind: 'url'; url: string }
   | { kind: 'socket'; path: string; db: number }
-  | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; name: string; password?: string }
-  | { kind: 'cluster'; nodes: { host: string; port: number }[]; password?: string };
+  | ({ kind: 'sentinel'; sentinels: Server[]; name: string; atSentinels?: RedisSignIn } & RedisSignIn)
+  | ({ kind: 'cluster'; nodes: Server[] } & RedisSignIn);
+interface Server {
+  host: string;
+  port: number;
+}
+/** How one signs in at each server of a group. */
+export interface RedisSignIn {
+  username?: string;
+  password?: string;
+  tls?: boolean;
+}
 
 /** Redis does not answer at the configured address. */
 export class RedisUnreachableError extends CaretakerError {
@@ -114,6 +124,12 @@ export async function connectRedis(
 const prefixOf = ({ prefix }: RedisSettings): { keyPrefix?: string } =>
   prefix === undefined ? {} : { keyPrefix: `${prefix}:` };
 
+const signInWith = ({ username, password, tls }: RedisSignIn) => ({
+  ...(username === undefined ? {} : { username }),
+  ...(password === undefined ? {} : { password }),
+  ...(tls ? { tls: {} } : {}),
+});
+
 function externalClient(
   settings: RedisSettings & Exclude<RedisAddress, { kind: 'embedded' }>,
   common: typeof retryOptions & { keyPrefix?: string; socketTimeout: number },
@@ -132,22 +148,29 @@ function externalClient(
       };
     }
     case 'sentinel': {
-      const password = settings.password === undefined ? {} : { password: settings.password };
+      const { sentinels, name, atSentinels: { username, password, tls } = {} } = settings;
+      let wasReady = false;
       const client = new Redis({
         ...common,
-        ...password,
-        sentinels: settings.sentinels,
-        name: settings.name,
+        ...signInWith(settings),
+        ...{ sentinels, name, enableTLSForSentinelMode: settings.tls ?? false },
+        // As of any other Redis, the first attempt is not repeated.
+        sentinelRetryStrategy: (times) => (wasReady ? Math.min(times * 100, 1_000) : null),
+        ...(username === undefined ? {} : { sentinelUsername: username }),
+        ...(password === undefined ? {} : { sentinelPassword: password }),
+        ...(tls ? { sentinelTLS: {} } : {}),
+      });
+      client.once('ready', () => {
+        wasReady = true;
       });
       return { client, where: `the Sentinel group "${settings.name}"` };
     }
     case 'cluster': {
-      const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Cluster(settings.nodes, {
         lazyConnect: true,
         ...prefixOf(settings),
         redisOptions: {
-          ...password,
+          ...signInWith(settings),
           maxRetriesPerRequest: null,
           connectTimeout: CONNECT_TIMEOUT_MS,
           socketTimeout: common.socketTimeout,
@@ -161,6 +184,7 @@ function externalClient(
 
 async function openStore(store: Store, where: string, log: Log, url?: string): Promise<Connected> {
   let first: Error | undefined;
+  let atSentinel: Error | undefined;
   let isConnected = false;
   let reported: string | undefined;
   let closed: NodeJS.Timeout | undefined;
@@ -170,9 +194,15 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
       log.warn(`Redis is unavailable (${why}); work continues when it is back`);
     reported = why;
   };
+  store.on('sentinelError', (error: Error) => {
+    atSentinel = error;
+  });
   store.on('error', (error: Error) => {
-    first ??= error;
-    report(unreachableBecause(error));
+    // "All sentinels are unreachable" does not say why.
+    const cause = atSentinel ?? error;
+    atSentinel = undefined;
+    first ??= cause;
+    report(unreachableBecause(cause));
   });
   store.on('close', () => {
     closed ??= setTimeout(() => {
@@ -183,6 +213,7 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
   store.on('ready', () => {
     clearTimeout(closed);
     closed = undefined;
+    atSentinel = undefined;
     if (reported !== undefined && isConnected) log.info('Redis is available again; work continues');
     reported = undefined;
   });

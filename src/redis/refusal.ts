@@ -100,6 +100,22 @@ const causes: Record<string, string> = {
 /** By the beginning of the message of Redis or its client. */
 const messagePatterns: readonly [RegExp, string][] = [
   [
+    /^(failed to connect to sentinel .*No such master|connected to sentinel .* invalid reply)/,
+    'the sentinels know no group of that name: correct "name"',
+  ],
+  [
+    /^failed to connect to sentinel .*(WRONGPASS|invalid password|invalid username-password)/,
+    'the sentinels refuse the user name or the password (WRONGPASS): correct "sentinel_username" and "sentinel_password"',
+  ],
+  [
+    /^failed to connect to sentinel .*(NOAUTH|Authentication required)/,
+    'the sentinels require a password (NOAUTH): set "sentinel_password"',
+  ],
+  [
+    /^failed to connect to sentinel/,
+    'no sentinel answers: correct "sentinels", and "sentinel_tls" if they use TLS',
+  ],
+  [
     /^WRONGPASS|invalid password|invalid username-password/,
     'it refuses the user name or the password (WRONGPASS): correct them in the configuration',
   ],

@@ -113,9 +113,12 @@ const Address = z
     return z.NEVER;
   });
 
-const redisPassword = z
-  .optional(z.string())
-  .describe('Password of the Redis servers; use a variable. Default none.');
+/** How one signs in at each server of a group. */
+const redisSignIn = {
+  username: z.optional(z.string()).describe('User of the Redis servers (ACL). Default the user "default".'),
+  password: z.optional(z.string()).describe('Password of the Redis servers; use a variable. Default none.'),
+  tls: z.optional(z.boolean()).describe('Whether the Redis servers use TLS. Default false.'),
+};
 
 /** The form of "embedded" and of an address. */
 const redisUrlPattern =
@@ -189,7 +192,12 @@ const Sentinels = z.strictObject({
     .min(1)
     .describe('Addresses of the sentinels, each host:port. Default port 26379.'),
   name: z.string().min(1).describe('Name of the master group that they monitor.'),
-  password: redisPassword,
+  ...redisSignIn,
+  sentinel_username: z.optional(z.string()).describe('User of the sentinels. Default the user "default".'),
+  sentinel_password: z
+    .optional(z.string())
+    .describe('Password of the sentinels; use a variable. Default none.'),
+  sentinel_tls: z.optional(z.boolean()).describe('Whether the sentinels use TLS. Default as "tls".'),
   prefix: redisPrefix,
 });
 
@@ -198,7 +206,7 @@ const Cluster = z.strictObject({
     .array(Address)
     .min(1)
     .describe('Addresses of one or more cluster nodes, each host:port. Default port 6379.'),
-  password: redisPassword,
+  ...redisSignIn,
   prefix: redisPrefix,
 });
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { adminPrincipal } from '../access/principal.ts';
 import { CaretakerError } from '../errors.ts';
-import type { RedisSettings } from '../redis/connect.ts';
+import type { RedisSettings, RedisSignIn } from '../redis/connect.ts';
 import { keepSecret } from '../secrets.ts';
 import { suggestionFor } from '../suggest.ts';
 import { daysOf } from '../yaml/days.ts';
@@ -272,13 +272,34 @@ function toRedis(redis: ConfigFile['redis']): RedisSettings {
   }
   const prefix = redis.prefix === undefined ? {} : { prefix: redis.prefix };
   if ('url' in redis) return { ...toRedis(redis.url), ...prefix };
-  const password = secret(redis.password);
+  const { username, tls } = redis;
+  const signIn = signInOf({ username, password: redis.password, tls });
   const group = 'sentinels' in redis ? redis.sentinels : redis.cluster;
   const port = 'sentinels' in redis ? 26_379 : 6379;
   const servers = group.map((server) => ({ host: server.host, port: server.port ?? port }));
-  return 'sentinels' in redis
-    ? { kind: 'sentinel', sentinels: servers, name: redis.name, ...(password && { password }), ...prefix }
-    : { kind: 'cluster', nodes: servers, ...(password && { password }), ...prefix };
+  if ('cluster' in redis) return { kind: 'cluster', nodes: servers, ...signIn, ...prefix };
+  const { name, sentinel_username, sentinel_password, sentinel_tls = tls } = redis;
+  const atSentinels = signInOf({
+    username: sentinel_username,
+    password: sentinel_password,
+    tls: sentinel_tls,
+  });
+  const differs = Object.keys(atSentinels).length > 0;
+  return {
+    kind: 'sentinel',
+    ...{ sentinels: servers, name, ...signIn, ...prefix },
+    ...(differs && { atSentinels }),
+  };
+}
+
+/** What is set of it; the password is registered as a secret. */
+function signInOf({
+  username,
+  password: given,
+  tls,
+}: { [key in keyof RedisSignIn]: RedisSignIn[key] | undefined }): RedisSignIn {
+  const password = secret(given);
+  return { ...(username && { username }), ...(password && { password }), ...(tls && { tls }) };
 }
 
 /** Registers a secret, so that it is never printed. Returns undefined for an empty one. */

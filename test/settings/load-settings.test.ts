@@ -231,6 +231,27 @@ test.each([
     },
   ],
   [
+    '{ sentinels: [a], name: main, username: u, tls: true, sentinel_username: s, sentinel_password: secret-two }',
+    {
+      kind: 'sentinel',
+      sentinels: [{ host: 'a', port: 26379 }],
+      name: 'main',
+      username: 'u',
+      tls: true,
+      atSentinels: { username: 's', password: 'secret-two', tls: true },
+    },
+  ],
+  [
+    '{ cluster: [a], username: u, password: secret-pw, tls: true }',
+    {
+      kind: 'cluster',
+      nodes: [{ host: 'a', port: 6379 }],
+      username: 'u',
+      password: 'secret-pw',
+      tls: true,
+    },
+  ],
+  [
     '{ cluster: [{ host: a, port: 7000 }, "[::1]:7001"] }',
     {
       kind: 'cluster',
@@ -272,10 +293,7 @@ test.each([
   ],
   ['redis: { sentinels: [a] }', '1:8 "name" is missing.'],
   ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not a known key. did you mean name?'],
-  [
-    'retention: { runs: 90 }',
-    '1:20 "runs" must be a duration such as 30s, 10m, 2h, 1h30m or 90d; for 90 seconds write 90s.',
-  ],
+  ['retention: { runs: 90 }', '1:20 "runs" must be a duration such as 30s, 10m, 2h, 1h30m or 90d.'],
   [
     'accounts: { Main: {} }',
     '1:13 "Main" must be a name of lowercase letters, digits and hyphens, up to 63 characters.',

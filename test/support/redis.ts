@@ -161,8 +161,17 @@ async function start(dir: string, appendfsync: Appendfsync): Promise<ChildProces
     '--port', '0', '--unixsocket', socketPath, '--unixsocketperm', '700', '--dir', dir, '--daemonize', 'no',
     '--appendonly', 'yes', '--appendfsync', appendfsync, '--save', '', '--maxmemory-policy', 'noeviction',
   ];
+  return spawnServer(dir, options, async () => (await healthOf(socketPath)) === 'ready');
+}
+
+/** Starts a server with these arguments in a folder, which is deleted with it. Resolves when it is up. */
+export async function spawnServer(
+  dir: string,
+  args: readonly string[],
+  isUp: () => Promise<boolean>,
+): Promise<ChildProcess> {
   // A separate process group, so that Ctrl-C reaches the tests first and the server last.
-  const child = spawn('/bin/sh', ['-c', guard, 'redis', ...options], {
+  const child = spawn('/bin/sh', ['-c', guard, 'redis', ...args], {
     detached: true,
     stdio: 'pipe',
     env: { ...process.env, DATA: dir },
@@ -174,7 +183,7 @@ async function start(dir: string, appendfsync: Appendfsync): Promise<ChildProces
   child.stdout.on('data', (text) => {
     said = `${said}${text}`.slice(-2_000);
   });
-  for (let waited = 0; (await healthOf(socketPath)) !== 'ready'; waited += 5) {
+  for (let waited = 0; !(await isUp()); waited += 5) {
     if (child.exitCode !== null || waited > 10_000) {
       child.stdin?.end();
       throw new Error(`The test's Redis did not come up. It said:\n${said}`);
@@ -184,7 +193,7 @@ async function start(dir: string, appendfsync: Appendfsync): Promise<ChildProces
   return child;
 }
 
-async function kill(child: ChildProcess): Promise<void> {
+export async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();
   child.stdin?.end('keep\n');
