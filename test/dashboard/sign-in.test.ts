@@ -187,6 +187,18 @@ test('a form on another site cannot act here', async () => {
   }
 });
 
+test('behind a proxy without TLS that sends a Host of its own, the address of the dashboard is known by public_url', async () => {
+  const signIn = (origin: string) => postForm(world.ask, origin, '/sign-in', { password: PASSWORD });
+  world = await startWorld({ publicUrl: 'http://caretaker.agency.example' });
+
+  expect((await signIn('http://caretaker.agency.example')).status).toBe(303);
+  const refused = await signIn('http://evil.example');
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toMatch(
+    /The page is from evil\.example, but the request came with the Host 127\.0\.0\.1:\d+\. If evil\.example is this dashboard behind a proxy, set dashboard\.public_url/,
+  );
+});
+
 test('a link from another site works: the browser is redirected to send its cookie', async () => {
   world = await startWorld();
 

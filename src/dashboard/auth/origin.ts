@@ -29,21 +29,27 @@ export const ownHostOnly = ({ host, publicUrl }: Pick<DashboardContext, 'host' |
  *
  * Requests with a bearer token are admitted: no page of another site can make a browser send one.
  *
- * Only the host of the origin is compared: behind a proxy that ends TLS, the browser's scheme is not ours.
+ * Only the host of the origin is compared: behind a proxy that ends TLS, the browser's scheme is not ours. A proxy may
+ * send a `Host` of its own, so the host of `public_url` is ours too. Over plain http, browsers send no `Sec-Fetch-Site`.
  */
-export const sameOriginOnly = createMiddleware<Env>(async (c, next) => {
-  const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);
-  const site = c.req.header('sec-fetch-site');
-  const ours = site ? site === 'same-origin' : hostIn(c.req.header('origin')) === c.req.header('host');
-  if (changes && !ours && !isBearer(c))
-    return say(
-      c,
-      403,
-      'WRONG_ORIGIN',
-      'Only pages of this dashboard, or requests with a bearer token, can change anything.',
-    );
-  return next();
-});
+export const sameOriginOnly = ({ publicUrl }: Pick<DashboardContext, 'publicUrl'>) => {
+  const publicHost = hostIn(publicUrl);
+  return createMiddleware<Env>(async (c, next) => {
+    const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);
+    const { 'sec-fetch-site': site, origin, host } = c.req.header();
+    const from = hostIn(origin);
+    const ours = site ? site === 'same-origin' : from !== '' && [host, publicHost].includes(from);
+    if (changes && !ours && !isBearer(c)) return say(c, 403, 'WRONG_ORIGIN', whyForeign({ from, host }));
+    return next();
+  });
+};
+
+function whyForeign({ from, host }: { from: string; host: string | undefined }): string {
+  const rule = 'Only pages of this dashboard, or requests with a bearer token, can change anything.';
+  return from && host && from !== host
+    ? `${rule} The page is from ${from}, but the request came with the Host ${host}. If ${from} is this dashboard behind a proxy, set dashboard.public_url to its address, or let the proxy send ${from} as Host.`
+    : rule;
+}
 
 const say = (c: Exchange, status: 403 | 421, code: string, message: string) =>
   forPrograms.test(c.req.path) ? refuse(c, status, code, message) : c.text(`${message}\n`, status);
@@ -66,10 +72,6 @@ function nameIn(host: string): string {
   }
 }
 
-function hostIn(origin: string | undefined): string | undefined {
-  try {
-    return origin === undefined ? '' : new URL(origin).host;
-  } catch {
-    return ''; // "null": a page that hides its origin
-  }
-}
+/** Empty when there is none: a page that hides its origin sends "null". */
+const hostIn = (address: string | undefined): string =>
+  address !== undefined && URL.canParse(address) ? new URL(address).host : '';

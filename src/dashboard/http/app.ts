@@ -36,7 +36,7 @@ export function createApp(given: PageContext): Hono<Env> {
   const forCaller = (c: Exchange) => scopedTo(c.get('principal'), context);
   // Streams are left as they are. No page has a secret that somebody who can choose a part of it could guess by its size.
   app.use(compress());
-  app.use(safeHeaders, ownHostOnly(context), sameOriginOnly, identify(context));
+  app.use(safeHeaders, ownHostOnly(context), sameOriginOnly(context), identify(context));
   app.use(bodyLimit);
   const tooLate = () => new HTTPException(503, { message: 'Redis does not answer.' });
   const [forRecords, forActs] = [timeout(RECORDS_TIMEOUT_MS, tooLate), timeout(ACT_TIMEOUT_MS, tooLate)];
