@@ -154,8 +154,8 @@ export class RequestSender {
 
   private learnFromHeaders(reply: Reply, report: WindowReport, exchanged: Exchanged): void {
     if (reply.header('server') === SANDBOX_SERVER) this.sandbox = true;
-    // With 404, it may be the service and another version of its API.
-    if (hasRateHeaders(reply) && reply.status !== 404) this.connection.recognise();
+    // With 404 that is not a page of something between, it may be the service and another version of its API.
+    if (hasRateHeaders(reply) && (reply.status !== 404 || isPage(reply))) this.connection.recognise();
     // A proxy in front of the service has its own clock.
     if (hasRateHeaders(reply) || (report.kind !== 'failed' && !isPage(reply)))
       this.serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);

@@ -128,7 +128,7 @@ describe('when its policy is loaded, a call is checked against the contract and'
       'listSites',
       '{ operation: createSiteNote, body: { note: { content: { cel: site.client } } } }',
       [
-        '0:61 The expression must give a string, a number, true or false, a time or a list of these, but it is site.client.',
+        '0:61 The expression must give a string, a number, true or false, a time or a list of these, but it is object.',
       ],
     ],
     [
