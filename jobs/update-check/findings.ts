@@ -19,6 +19,7 @@ import {
   runFindings,
   severityOrder,
   type UpdateRun,
+  unsettled,
 } from './runs.ts';
 
 /** The problems that a check can find, the most severe first, each with its reason. */
@@ -150,7 +151,7 @@ function findingsOf(
     const what = effects[did] === 'active' ? 'enabled' : 'paused';
     own.push({ severity: 'error', about: 'schedule', message: `It could not be ${what}: ${refused}` });
   }
-  const ofRuns = runs.map((run) => runFindings(run, severityOf('failed', options), label));
+  const ofRuns = unsettled(runs.map((run) => runFindings(run, severityOf('failed', options), label)));
   const older: Finding[] =
     unreported === 0
       ? []

@@ -32,6 +32,8 @@ interface UpdatedSite {
   error?: string;
 }
 
+/** The event that a run as a whole is; that of a site is its id. */
+const WHOLE_RUN = 'run';
 /** The most updates of one site that are named. */
 const MAX_NAMED = 6;
 
@@ -98,13 +100,17 @@ export function runFindings(
   label: (siteId: string) => string,
 ): Finding[] {
   const task = run.task === undefined || isInProgress(run) ? {} : { task: run.task };
+  const severity = hasFailures(run) ? failureSeverity : isSuccessful(run) ? 'info' : 'warning';
   const whole: Finding = {
-    severity: hasFailures(run) ? failureSeverity : isSuccessful(run) ? 'info' : 'warning',
+    severity,
     about: `run of ${formatMinute(run.at)}`,
     message: formatWhole(run),
     ...task,
   };
   if (isInProgress(run)) return [whole];
+  const updated = run.sites.flatMap(({ id, result }) => (result === 'updated' ? [id] : []));
+  whole.settles = [WHOLE_RUN, ...updated];
+  if (severity !== 'info') whole.event = WHOLE_RUN;
   const sites = run.sites
     .filter(({ result }) => result !== 'unknown')
     .map(
@@ -113,9 +119,24 @@ export function runFindings(
         about: label(site.id),
         message: formatSite(site),
         ...task,
+        ...(site.result === 'updated' ? {} : { event: site.id }),
       }),
     );
   return [whole, ...sites.sort((a, b) => severityOrder[a.severity] - severityOrder[b.severity])];
+}
+
+/**
+ * The findings of several runs, newest first: what a later one of them made good is not an event that stays open.
+ */
+export function unsettled(ofRuns: readonly Finding[][]): Finding[][] {
+  const settled = new Set<string>();
+  return ofRuns.map((findings) => {
+    const open = findings.map(({ event, ...finding }) =>
+      event === undefined || settled.has(event) ? finding : { ...finding, event },
+    );
+    for (const key of findings.flatMap(({ settles = [] }) => settles)) settled.add(key);
+    return open;
+  });
 }
 
 /** The order in which findings are shown. */

@@ -3,7 +3,7 @@
  * there and resolved. May be done again at any time before the run has ended; nothing is counted twice.
  *
  * Resolved is only what the run looked at: a target of its own that ended without the finding, or one that is no
- * longer among what a whole run selects. What a list that could not be read would show is not resolved. A run that was cancelled or stopped resolves nothing.
+ * longer among what a whole run selects. An event does not end by not being seen: a later event has to settle it. What a list that could not be read would show is not resolved. A run that was cancelled or stopped resolves nothing.
  */
 import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
@@ -59,7 +59,7 @@ export async function compareFindings(
       unseen.filter((one) =>
         one.target === ofPolicy
           ? sawPolicy
-          : isResolved(byId.get(one.target) ?? byId.get(parentOf(one)), compared),
+          : isResolved(one, byId.get(one.target) ?? byId.get(parentOf(one)), compared),
       ),
     );
   }
@@ -79,11 +79,21 @@ const comparable = (
 ): SeenFinding[] =>
   findings
     .filter(({ severity }) => severity !== 'info' || comparesInfo)
-    .map(({ severity, about, message }) => ({ target: id, label, site, severity, about, message }));
+    .map(({ severity, about, message, event }) => ({
+      ...{ target: id, label, site, severity, about, message },
+      ...(event === undefined ? {} : { event }),
+    }));
 
 /** Whether a finding on this target, which the run did not see, is resolved. */
-const isResolved = (target: Target | undefined, { isWhole }: ComparedRun): boolean =>
-  target ? wasLookedAt(target) : isWhole;
+function isResolved(
+  { event }: Pick<SeenFinding, 'event'>,
+  target: Target | undefined,
+  { isWhole }: ComparedRun,
+): boolean {
+  if (!target) return isWhole;
+  if (event === undefined) return wasLookedAt(target);
+  return target.findings?.some(({ settles }) => settles?.includes(event)) ?? false;
+}
 
 /**
  * Whether the job came to a conclusion about a target. It did not when the engine ended it (a time limit, an

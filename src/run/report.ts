@@ -272,7 +272,9 @@ export const toTargetReport = (target: Target, stepNames: readonly string[]): Ta
   reason: target.reason ?? null,
   detail: target.detail ?? null,
   task_id: target.taskId ?? null,
-  ...(target.findings ? { findings: target.findings } : {}),
+  ...(target.findings
+    ? { findings: target.findings.map(({ event: _event, settles: _settles, ...shown }) => shown) }
+    : {}),
   ...(stepNames.length === 0 ? {} : { steps: stepReports(stepNames, target) }),
   ...(target.lostAt === undefined ? {} : { lost_at: isoTime(target.lostAt) }),
   ...(target.requests ? { requests: target.requests.map(toRequestReport) } : {}),

@@ -84,11 +84,18 @@ export const Finding = z.object({
   task: optional(text),
   /** Since when it has been so, as the job knows it, in milliseconds since 1970. */
   since: optional(number),
+  /**
+   * Something that happened, and not a state: a run that no longer sees it does not resolve it, but only one whose findings
+   * of the target settle this key.
+   */
+  event: optional(text),
+  /** The keys of earlier events that this one makes good. */
+  settles: optional(z.array(text)),
 });
 export type Finding = z.output<typeof Finding>;
 
 /** A finding that a run was the first to see, or that it found resolved. */
-export const FindingChange = Finding.omit({ task: true }).extend({
+export const FindingChange = Finding.omit({ task: true, settles: true }).extend({
   target: text,
   label: text,
   /** When the first run began that saw it. */

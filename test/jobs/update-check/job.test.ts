@@ -145,6 +145,47 @@ describe('a run of a schedule', () => {
     expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
   });
 
+  test('that failed stays an open finding of each site until a later run of the schedule updates that site', async () => {
+    await startAccount();
+    const isDown = (site: string, down: boolean) => world.sandbox.site(site).underMaintenance(down);
+    isDown('site-0001', true);
+    isDown('site-0002', true);
+    const id = await addSchedule(['site-0001', 'site-0002', 'site-0003']);
+    const changes = async () => {
+      const { findings } = await world.ended(await world.fire(policyWith()));
+      return { new: findings?.new ?? 0, resolved: findings?.resolved ?? 0 };
+    };
+    await runToTheEnd(id);
+    expect(await changes(), 'the run and two sites').toEqual({ new: 3, resolved: 0 });
+
+    expect(await changes(), 'nothing was done').toEqual({ new: 0, resolved: 0 });
+    isDown('site-0001', false);
+    await runToTheEnd(id);
+    expect(await changes(), 'another failed run instead of the first, one site is updated').toEqual({
+      new: 1,
+      resolved: 2,
+    });
+    isDown('site-0002', false);
+    await runToTheEnd(id);
+    await runToTheEnd(id);
+    expect(await changes(), 'all is updated').toEqual({ new: 0, resolved: 2 });
+  });
+
+  test('that a later one made good before the check is resolved by the next check', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').underMaintenance(true);
+    const id = await addSchedule(['site-0001']);
+    await runToTheEnd(id);
+    world.sandbox.site('site-0001').underMaintenance(false);
+    await runToTheEnd(id);
+
+    const first = await world.ended(await world.fire(policyWith()));
+    const second = await world.ended(await world.fire(policyWith()));
+
+    expect(first.findings).toMatchObject({ new: 2, resolved: 0 });
+    expect(second.findings).toMatchObject({ new: 0, resolved: 2 });
+  });
+
   test('that failed is only a warning when fail_on does not name failed updates', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
