@@ -29,7 +29,8 @@ afterEach(async () => {
 });
 
 async function start(options: WorldOptions = {}) {
-  world = await startWorld({ leaps: true, sites: 2, ...options });
+  // On a faster clock, a slow disk would let the time pass in which a step has to end.
+  world = await startWorld({ leaps: true, sites: 2, speedUp: 10, ...options });
   stop = world.stop;
 }
 
