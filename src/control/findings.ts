@@ -176,40 +176,46 @@ async function* openFrom(
   for (const group of groups) {
     const order = place ? inOrder(group, place) : 1;
     if (order < 0) continue;
-    const newest = await records.openFindings.countNewer(group, now - NEW_MS);
-    const after = order === 0 && place ? await rankAfter(records, place) : 0;
-    const from = state === 'open' ? Math.max(after, newest) : after;
     yield* ranked(records, group, {
-      ...{ from, end: state === 'new' ? newest : group.open, now, chunk },
+      after: order === 0 ? place : undefined,
+      ...{ state, now, chunk },
       acknowledged: await records.acknowledgements.of(group, now),
     });
   }
 }
 
+/** Until the end of the group as it is when that is reached: others may be new or resolved meanwhile. */
 async function* ranked(
-  { openFindings }: Records,
+  { openFindings }: Pick<Records, 'openFindings'>,
   group: FindingGroup,
   {
-    from,
-    end,
+    after,
+    state,
     now,
     chunk,
     acknowledged,
   }: {
-    from: number;
-    end: number;
+    after: Place | undefined;
+    state: FindingState | undefined;
     now: number;
     chunk: number;
     acknowledged: ReadonlyMap<string, Acknowledgement>;
   },
 ): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
-  for (let rank = from; rank < end; rank += chunk) {
-    const page = await openFindings.page(group, rank, Math.min(chunk, end - rank));
-    for (const [index, one] of page.entries())
-      yield {
-        finding: { ...one, ...ofPolicy(group), ...standingOf(one, acknowledged, now) },
-        place: { ...ofPolicy(group), severity: group.severity, rank: rank + index + 1, field: fieldOf(one) },
+  const start = state === 'open' ? { newerThan: now - NEW_MS } : {};
+  for (let last = after; ; ) {
+    // If the last one was resolved, what came after it has its rank.
+    const from = last ? { after: last.field, from: Math.max(0, last.rank - 1) } : start;
+    const { rank, findings, isLast } = await openFindings.page(group, from, chunk);
+    for (const [index, one] of findings.entries()) {
+      if (state === 'new' && one.since <= now - NEW_MS) return;
+      last = {
+        ...{ ...ofPolicy(group), severity: group.severity },
+        ...{ rank: rank + index + 1, field: fieldOf(one) },
       };
+      yield { finding: { ...one, ...ofPolicy(group), ...standingOf(one, acknowledged, now) }, place: last };
+    }
+    if (isLast) return;
   }
 }
 
@@ -265,11 +271,6 @@ function matches(
   if (search === undefined) return true;
   const text = [target, label, about, message].join('\n').toLowerCase();
   return text.includes(search.toLowerCase());
-}
-
-async function rankAfter({ openFindings }: Records, place: Place): Promise<number> {
-  const rank = await openFindings.rank(place, place.field);
-  return rank === undefined ? place.rank : rank + 1;
 }
 
 const textOf = ({ severity, policy, account, rank, field }: Place): string =>

@@ -60,7 +60,7 @@ export async function dispatch(deps: EngineDeps, account: string): Promise<numbe
     return resetsAt > clock.now() ? resetsAt : undefined;
   }
   // During an outage nothing new is started. A target that was started before finds out when the service is
-  // back.
+  // back: one of each run at a time, also while its request hangs.
   if (clock.now() < failedAt + probeAfterMs(failedAt - failingSince)) return undefined;
   const runs = await records.runs.active(account);
   await dispatchRuns(

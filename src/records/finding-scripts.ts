@@ -41,3 +41,18 @@ for _, key in ipairs(indexes) do
 end
 return counts`,
 );
+
+/**
+ * The findings of a severity after the field `after`, the newest first. Without it, or when it is not open any more, from the
+ * rank `from`; when that is '', after those that are newer than `newer_than`. Gives the rank of the first, and them. Ranks
+ * change with every finding that is new or resolved, so all this is read at once.
+ */
+export const readFindings = defineScript(
+  { keys: ['since', 'findings'], args: ['after', 'from', 'newer_than', 'count'] },
+  `
+local rank = args.after ~= '' and redis.call('ZREVRANK', keys.since, args.after)
+local from = rank and rank + 1 or tonumber(args.from) or redis.call('ZCOUNT', keys.since, args.newer_than, '+inf')
+local fields = redis.call('ZREVRANGE', keys.since, from, from + args.count - 1)
+if #fields == 0 then return { from } end
+return { from, unpack(redis.call('HMGET', keys.findings, unpack(fields))) }`,
+);

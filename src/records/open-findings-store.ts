@@ -7,6 +7,7 @@ import {
   countOnSites,
   POLICIES_AT_ONCE,
   POLICIES_OF_SITES_AT_ONCE,
+  readFindings,
 } from './finding-scripts.ts';
 import { type Severity, severities } from './finding-words.ts';
 import { keys } from './keys.ts';
@@ -89,35 +90,27 @@ export class OpenFindingsStore {
     return pages.flat().filter(({ open }) => open > 0);
   }
 
-  /** The open findings of a group from a rank on, the newest first. Fewer only at the end, or when some are just resolved. */
+  /**
+   * The open findings of a group, the newest first: after a field, or where it is not open any more from a rank on, or after
+   * those that are newer than a time. `rank`: of the first one. `isLast`: none come after them.
+   */
   async page(
     { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
-    from: number,
+    { after, from, newerThan }: { after?: string; from?: number; newerThan?: number },
     count: number,
-  ): Promise<KnownFinding[]> {
-    const fields = await this.store.zrevrange(
-      keys.findingsSince(account, policy, severity),
-      from,
-      from + count - 1,
-    );
-    return this.many({ account, policy }, fields);
-  }
-
-  /** How many open findings of the group are newer than the time: the rank of the first that is not. */
-  countNewer(
-    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
-    time: number,
-  ): Promise<number> {
-    return this.store.zcount(keys.findingsSince(account, policy, severity), `(${time}`, '+inf');
-  }
-
-  /** The rank of a finding in its group, the newest first; undefined when it is not open any more. */
-  async rank(
-    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
-    field: string,
-  ): Promise<number | undefined> {
-    const key = keys.findingsSince(account, policy, severity);
-    return (await this.store.zrevrank(key, field)) ?? undefined;
+  ): Promise<{ rank: number; findings: KnownFinding[]; isLast: boolean }> {
+    const key = keys.findings(account, policy);
+    const [rank, ...found] = (await readFindings(this.store, {
+      keys: { since: keys.findingsSince(account, policy, severity), findings: key },
+      args: {
+        after: after ?? '',
+        from: from ?? (newerThan === undefined ? 0 : ''),
+        newer_than: `(${newerThan ?? 0}`,
+        count,
+      },
+    })) as [number, ...string[]];
+    const findings = found.map((json) => parseRecord(KnownFinding, json, key));
+    return { rank, findings, isLast: found.length < count };
   }
 
   /** How many findings of these policies are open on each of the sites of an account. */

@@ -73,8 +73,8 @@ const states = ['run', 'targets', 'pending', 'acting', 'following', 'waiting', '
  * Dispatches at most `limit` targets of a run, and `together` at once. Gives id, fence, id, fence, ...
  *
  * `acting`: how many were acting when `limit` was decided, or ''. What another process dispatched since then
- * counts towards the limit. `which`: all, or started: then no target is started unless nothing of the run is
- * in progress. Of a run that is held, only targets whose task is to be cancelled are dispatched, once the run
+ * counts towards the limit. `which`: all, or started: then nothing is dispatched while a target of the run is
+ * acting, and no target is started unless nothing of the run is in progress. Of a run that is held, only targets whose task is to be cancelled are dispatched, once the run
  * was cancelled. Of a run with a spread, no more targets are started than are due by now.
  */
 export const dispatchTargets = defineScript(
@@ -89,6 +89,7 @@ local status, concurrency, target_ms, ending, spread_from, spread_ms, spread_of,
     'spreadOf', 'held', 'perClient', 'perTag'))
 if status ~= 'running' or held and not ending then return {} end
 local acting, following = redis.call('ZCARD', keys.acting), redis.call('ZCARD', keys.following)
+if args.which == 'started' and acting > 0 then return {} end
 local since = args.acting == '' and 0 or math.max(0, acting - tonumber(args.acting))
 local free = math.min(tonumber(concurrency) - acting - following, tonumber(args.limit) - since, tonumber(args.together))
 if free <= 0 then return {} end

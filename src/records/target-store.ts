@@ -75,7 +75,7 @@ export class TargetStore {
 
   /**
    * Dispatches targets, those whose wait is over before new ones: as many as the run's concurrency allows,
-   * and at most `limit`. With `started`, new ones only while nothing of the run is in progress. `acting`: how
+   * and at most `limit`. With `started`, none while one is acting, and new ones only while nothing of the run is in progress. `acting`: how
    * many were acting when `limit` was decided; what other processes dispatched since then counts, so that two
    * that were given the same room do not both use it.
    */

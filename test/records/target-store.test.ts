@@ -283,6 +283,16 @@ describe('dispatch', () => {
     expect(ids(await records.targets.dispatch(run.id, NOW, 10, 'started'))).toEqual(['site-0']);
   });
 
+  test('continues no other target of a run on request while one is acting, whose request may hang', async () => {
+    const run = await running(targets(3), 3);
+    const given = await records.targets.dispatch(run.id, NOW, 2);
+    const [first] = await records.targets.inState(run.id, 'acting', 1);
+    if (first) await settle(run, first, { state: 'waiting' });
+
+    expect(given).toHaveLength(2);
+    expect(await records.targets.dispatch(run.id, NOW, 1, 'started')).toEqual([]);
+  });
+
   test('never gives one target to two workers', async () => {
     const run = await running(targets(20), 20);
     const given = await Promise.all([1, 2, 3, 4].map(() => records.targets.dispatch(run.id, NOW, 10)));

@@ -99,6 +99,8 @@ class Step {
   private cancelsTask = false;
   /** A request that is safe to repeat and may have had its effect already: what differs now can be that effect. */
   private repeats: string | undefined;
+  /** Another worker has the target: nothing more is sent. */
+  private isLost = false;
   /** As claimed, plus the intent that this step records. */
   private target: TargetIn<'acting'>;
 
@@ -118,12 +120,19 @@ class Step {
   /** Renews the claim, so that a long step is not mistaken for a step of a dead worker. */
   async renew(): Promise<void> {
     const { clock, records, log } = this.deps;
-    const { id, fence } = this.target;
-    await records.targets
-      .renew(this.run.id, { id, fence }, clock.now())
-      .catch((error: unknown) =>
-        log.warn({ run: this.run.id, target: id, err: error }, 'the claim on a target could not be renewed'),
+    const isRenewed = () => {
+      const { id, fence } = this.target;
+      return records.targets.renew(this.run.id, { id, fence }, clock.now());
+    };
+    try {
+      // The first may be refused because this step has raised the fence at the same moment.
+      this.isLost = !(await isRenewed()) && !(await isRenewed());
+    } catch (error) {
+      log.warn(
+        { run: this.run.id, target: this.target.id, err: error },
+        'the claim on a target could not be renewed',
       );
+    }
   }
 
   /** The decision that follows from this step, or undefined when this worker lost the target. */
@@ -269,6 +278,7 @@ class Step {
       signal: this.stopping,
       onSent: this.deps.traces?.requestsOf({ run: this.run.id, target: this.target.id }),
       onRequest: (operation, { duringOutage = false }) => {
+        if (this.isLost) throw new FencedError();
         // A read is retried when it fails. Only its first try shows whether the outage had begun before it.
         if (isFirst) this.duringOutage = duringOutage;
         isFirst = false;

@@ -19,6 +19,36 @@ const syncs = () => world.sandbox.journal.effectsOf('syncSite');
 const standStill = ({ records }: Process) => around(records.targets, 'renew', async () => true);
 
 describe('a process that is suspended', () => {
+  test('and then learns that its claim is lost sends nothing more, and the work is done once', async () => {
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
+    const gate = aGate();
+    let refused = 0;
+    around(world.caretaker.records.targets, 'renew', async (call) => {
+      if (refused === 2) return call();
+      refused += 1;
+      if (refused === 2) gate.open();
+      return false;
+    });
+    /** How many requests were sent when each one was granted. */
+    const sent: number[] = [];
+    around(world.caretaker.link('default').budget, 'takeNow', async (call, requestClass) => {
+      const ticket = await call();
+      if (requestClass !== 'action') return ticket;
+      await gate.pass();
+      sent.push(syncs().length);
+      return ticket;
+    });
+
+    const run = await world.fire(aPolicy());
+    const working = world.caretaker.engine.work(50);
+    const end = await world.ended(run);
+    await working.stop();
+
+    expect(end).toMatchObject({ status: 'succeeded' });
+    expect(sent.slice(0, 2)).toEqual([0, 0]);
+    expect(syncs()).toHaveLength(1);
+  });
+
   /**
    * Has another process end the run while `held` is suspended at `gate` and starts nothing else, then resumes
    * it.
