@@ -15,6 +15,7 @@ import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
 import { reference } from '../../src/job/references.ts';
 import { shown } from '../../src/job/shown.ts';
+import { redact } from '../../src/secrets.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';
 import {
   adoptReport,
@@ -281,7 +282,9 @@ function whatDiffers(
   const asked = addressesOf(site, options.recipients);
   if (!state.instead && asked.join(', ') !== state.asked.join(', '))
     return `It was planned for ${state.asked.join(', ')}, and the recipients are now ${asked.join(', ') || 'none'}.`;
-  const facts = factsOf(site, periodIn({ options, runContext }), options.language);
+  const facts = redact(
+    factsOf(site, periodIn({ options, runContext }), options.language),
+  ) as typeof state.facts;
   const changed = Object.entries(facts).find(([name, value]) => state.facts[name] !== value);
   return (
     changed &&

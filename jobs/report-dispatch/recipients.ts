@@ -94,11 +94,11 @@ export function factsOf({ title, url, client }: Site, period: Period, language: 
   };
 }
 
-/** Whether a report has, or may have, one of these subjects. Without `subjects`, every report qualifies. */
+/** Whether a report has, or may have, one of these subjects, which may be redacted. Without `subjects`, every report qualifies. */
 export const withSubject =
   (subjects: readonly string[] | undefined) =>
   ({ email }: Report): boolean =>
-    !subjects || !email?.subject || subjects.includes(email.subject);
+    !subjects || !email?.subject || subjects.map(scrub).includes(scrub(email.subject));
 
 export interface MailsSoFar {
   /** The recipients who were sent none of the reports. */

@@ -15,6 +15,7 @@ import { secondsOf } from '../../src/job/instant.ts';
 import { formatDuration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { completed, shown } from '../../src/job/shown.ts';
+import { scrub } from '../../src/secrets.ts';
 
 /** A copy as lists show it. Only the single view contains credentials. */
 export type Copy = Item<'listStagingSites'>;
@@ -190,10 +191,11 @@ export async function taskOnCopySince(
 
 /** The ids and addresses that a task names. For most types the service does not show what the ids identify. */
 const namesIn = ({ input }: StagingTask): Set<string> =>
-  new Set((input?.sites ?? []).flatMap(({ id, site_url }) => [id ?? [], site_url ?? []].flat()));
+  new Set((input?.sites ?? []).flatMap(({ id, site_url }) => [id ?? [], site_url ?? []].flat().map(scrub)));
 
+/** Redacted, because the address of a site in the records is. */
 const includesAny = (names: ReadonlySet<string>, ...any: (string | undefined)[]): boolean =>
-  any.some((name) => name !== undefined && name !== '' && names.has(name));
+  any.some((name) => name !== undefined && name !== '' && names.has(scrub(name)));
 
 /** Why a busy copy is not touched. */
 export const whyBusy = ({ id, type }: StagingTask): string =>

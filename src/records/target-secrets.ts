@@ -3,7 +3,7 @@ import { redact, scrub } from '../secrets.ts';
 
 /**
  * Redacts the texts of a target that come from the service or from an error, which may repeat a credential.
- * The job state is not changed, because the job continues with it; jobs put no credentials there.
+ * The job state is redacted where it is encoded (`jobStateOf`).
  */
 export function withoutSecrets(target: Target): Target {
   const clean = { ...target, label: scrub(target.label) };

@@ -84,10 +84,7 @@ export const Finding = z.object({
   task: optional(text),
   /** Since when it has been so, as the job knows it, in milliseconds since 1970. */
   since: optional(number),
-  /**
-   * Something that happened, and not a state: a run that no longer sees it does not resolve it, but only one whose findings
-   * of the target settle this key.
-   */
+  /** The key of what happened: it is resolved not when a run no longer sees it, but when a finding settles the key. */
   event: optional(text),
   /** The keys of earlier events that this one makes good. */
   settles: optional(z.array(text)),

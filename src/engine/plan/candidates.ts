@@ -6,6 +6,7 @@
  * field that the list does not show, the single view of the candidate is requested. When that does not show
  * the field either, the candidate is recorded as skipped.
  */
+
 import { middleOf } from '../../clock.ts';
 import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import type { End } from '../../job/answer.ts';
@@ -371,7 +372,8 @@ function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluated): Planned
 }
 
 /**
- * A job's state as it is recorded.
+ * A job's state as it is recorded, its texts redacted: they may be texts of the service, such as the address of a site.
+ * A job that compares one with what the service shows later redacts that too.
  *
  * @throws {Error} when it is too large or does not match the schema that the job declares: an error in the
  * job.
@@ -379,7 +381,8 @@ function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluated): Planned
 export function jobStateOf(job: AnyJob, jobState: unknown): { jobState?: string } {
   if (jobState === undefined) return {};
   if (!job.state) throw new Error(`The job ${job.name} gave a state, but does not declare one.`);
-  const text = JSON.stringify(job.state.parse(jobState));
+  const redacted = (_key: string, value: unknown) => (typeof value === 'string' ? scrub(value) : value);
+  const text = JSON.stringify(job.state.parse(jobState), redacted);
   const max = job.steps ? MAX_STATE_OF_STEPS_BYTES : MAX_JOB_STATE_BYTES;
   if (text.length > max) throw new Error(`The job ${job.name} gave a state larger than ${max / 1024} KB.`);
   return { jobState: text };
