@@ -74,22 +74,42 @@ const secretEnding = new RegExp(`(?:${secretKeys.map(bare).join('|')})s?$`);
 export const isSecretKey = (key: string): boolean => secretEnding.test(bare(key));
 /** The secret values in every form that appears in texts, longest first. */
 let values: readonly string[] = [];
+/** Secret values that are ordinary words or numbers. */
+let words: readonly string[] = [];
 
 /**
  * Redacts `value` for the rest of the process, also where it is encoded in a URL or in JSON. Values of fewer
- * than four characters are ignored, because they would redact ordinary text.
+ * than four characters are ignored, because they would redact ordinary text. A short word or number (`secret`, `2026`)
+ * is redacted only in texts from elsewhere (`scrubForeign`): in ours, it is a word of ours.
  */
 export function keepSecret(value: string | undefined): void {
   if (value === undefined || value.length < 4) return;
+  scrubbed.clear();
+  if (value.length < MIN_SECRET && /^(?:\p{L}+|\d+)$/u.test(value)) {
+    words = [...new Set([...words, value])];
+    return;
+  }
   const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
   // A secret that begins with another one must be replaced first, or its end would remain.
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);
-  scrubbed.clear();
+}
+
+/** A shorter token or password can be guessed, and may be an ordinary word, which cannot be hidden everywhere. */
+export const MIN_SECRET = 12;
+
+/** As `scrub`, for texts of the service and of files, in which secrets that are ordinary words are hidden as well. */
+export function scrubForeign(text: string): string {
+  const clean = words.reduce(
+    (hidden, word) => hidden.replace(new RegExp(`(?<![\\p{L}\\d])${word}(?![\\p{L}\\d])`, 'gu'), HIDDEN),
+    text,
+  );
+  return scrub(clean);
 }
 
 /** As in a process that has just started: for tests, of which many run in one process. */
 export function forgetSecrets(): void {
   values = [];
+  words = [];
   scrubbed.clear();
 }
 

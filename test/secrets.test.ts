@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keepSecret, redact, scrub, secretKeys } from '../src/secrets.ts';
+import { keepSecret, redact, scrub, scrubForeign, secretKeys } from '../src/secrets.ts';
 
 describe('what stands under a secret key', () => {
   test.each(secretKeys)('%s is hidden, however deep it lies', (key) => {
@@ -74,6 +74,16 @@ describe('a secret value of this process', () => {
     expect(scrub('the end')).toBe('the end');
   });
 });
+
+test.each(['secret', 'wrong', 'account', 'Token', '2026'])(
+  'the token "%s" is hidden in texts from elsewhere, and is a word in ours',
+  (token) => {
+    keepSecret(token);
+    const ours = `without ${token}s, the ${token} of 2026`;
+    expect(scrub(ours)).toBe(ours);
+    expect(scrubForeign(`You sent ${token}, not x${token}.`)).toBe(`You sent [hidden], not x${token}.`);
+  },
+);
 
 describe('texts', () => {
   test.each([

@@ -4,7 +4,7 @@
  */
 
 import { isHolder } from '../schema-issue.ts';
-import { scrub } from '../secrets.ts';
+import { scrubForeign } from '../secrets.ts';
 
 /** The rest is ignored: an error page can have any size. */
 const MAX_TEXT = 20_000;
@@ -47,16 +47,18 @@ const faultsByField = (value: object, depth: number): string[] =>
   Object.entries(value)
     .filter(([field, faults]) => field !== 'code' && isHolder(faults))
     .slice(0, 20)
-    .flatMap(([field, faults]) => sentencesIn(faults, depth + 1).map((fault) => scrub(`${field}: ${fault}`)));
+    .flatMap(([field, faults]) =>
+      sentencesIn(faults, depth + 1).map((fault) => scrubForeign(`${field}: ${fault}`)),
+    );
 
 /**
  * One line of text without secrets; of an HTML page, its title and its text. Secrets are removed before and
  * after, because tags, truncation and entities can hide the pattern of a secret.
  */
 function plain(text: string): string {
-  const bounded = scrub(text.slice(0, MAX_TEXT));
+  const bounded = scrubForeign(text.slice(0, MAX_TEXT));
   const title = oneLine(/<title>([^<]*)<\/title>/i.exec(bounded)?.[1] ?? '');
-  const shown = scrub(oneLine(visibleText(bounded)));
+  const shown = scrubForeign(oneLine(visibleText(bounded)));
   // A title that is only the name of the status adds nothing, and often the text repeats it.
   const isRedundant = shown !== '' && (/^(?:error\b|\d{3}\b)/i.test(title) || shown.includes(title));
   return joined([isRedundant ? '' : title, shown].filter((one) => one !== ''));

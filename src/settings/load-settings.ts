@@ -1,8 +1,8 @@
 /** Reads `config/caretaker.yaml` and the environment into one frozen `Settings`. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { adminPrincipal } from '../access/principal.ts';
-import { CaretakerError } from '../errors.ts';
+import { CaretakerError, systemCodeOf } from '../errors.ts';
 import type { RedisSettings, RedisSignIn } from '../redis/connect.ts';
 import { keepSecret } from '../secrets.ts';
 import { suggestionFor } from '../suggest.ts';
@@ -15,7 +15,7 @@ import { ConfigFile } from './config-file.ts';
 import { environmentOf, exposedEnv } from './environment.ts';
 import type { KnownAccount, Settings } from './settings.ts';
 import { deepFreeze } from './settings.ts';
-import { literalSecret, plainHttp } from './unsafe.ts';
+import { literalSecret, plainHttp, shortTokens } from './unsafe.ts';
 import { type Environment, fillVariables, maskVariables } from './variables.ts';
 
 export interface Where {
@@ -92,9 +92,12 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   if (!('value' in read) || findings.length > 0)
     throw new InvalidFilesError(inOrder(withoutRepetitions(findings)));
   const { unset } = isOwn(['accounts']) ? ownFilled : builtInFilled;
-  const warnings = [...ownFilled.unsetOwn, ...ownFilled.literals, ...plainHttp(read.value)].map(
-    ([path, remark]) => own.finding(path, remark),
-  );
+  const warnings = [
+    ...ownFilled.unsetOwn,
+    ...ownFilled.literals,
+    ...plainHttp(read.value),
+    ...shortTokens(read.value),
+  ].map(([path, remark]) => own.finding(path, remark));
   const exposed = exposedEnv(projectOf(file));
   return deepFreeze({
     file,
@@ -137,7 +140,7 @@ function fileToRead(given: string | undefined, cwd: string, env: Environment): s
   const chosen = given ?? (env['CARETAKER_CONFIG'] || undefined);
   if (chosen === undefined) return nearestConfig(cwd);
   const file = resolve(cwd, chosen);
-  if (existsSync(file)) return file;
+  if (isThere(file)) return file;
   const source = given === undefined ? 'CARETAKER_CONFIG' : '--config';
   throw new InvalidFilesError([fileDiagnostic(file, `The config file that ${source} names does not exist.`)]);
 }
@@ -146,8 +149,18 @@ function fileToRead(given: string | undefined, cwd: string, env: Environment): s
 function nearestConfig(cwd: string): string {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const file = join(folder, defaultFile);
-    if (existsSync(file)) return file;
+    if (isThere(file)) return file;
     if (folder === dirname(folder)) throw new NoConfigError(resolve(cwd));
+  }
+}
+
+/** Whether there is such a file, also one that this user may not read: reading it says so. */
+function isThere(file: string): boolean {
+  try {
+    statSync(file);
+    return true;
+  } catch (error) {
+    return !/^(ENOENT|ENOTDIR)$/.test(systemCodeOf(error) ?? '');
   }
 }
 

@@ -1,5 +1,5 @@
 /** What is valid in the configuration but gives secrets away: reported as warnings. */
-import { isSecretKey } from '../secrets.ts';
+import { isSecretKey, MIN_SECRET } from '../secrets.ts';
 import type { Path, Remark } from '../yaml/yaml-file.ts';
 import type { ConfigFile } from './config-file.ts';
 import { isLoopback } from './settings.ts';
@@ -15,6 +15,21 @@ export function literalSecret(path: Path, value: string | undefined): Remark | u
   };
 }
 
+/** The warnings for tokens that are too short to be hidden everywhere. Those of a sandbox are as one likes. */
+export const shortTokens = ({ accounts }: ConfigFile): [Path, Remark][] =>
+  Object.entries(accounts)
+    .filter(
+      ([, { base_url: url, token = '' }]) =>
+        url !== undefined && !isLoopback(hostOf(url)) && isShort(token.trim()),
+    )
+    .map(([name]) => [
+      ['accounts', name, 'token'],
+      {
+        message: `The token of the account "${name}" is shorter than ${MIN_SECRET} characters, so it is hardly one of the service.`,
+        suggestion: 'copy it again',
+      },
+    ]);
+
 /** The warnings for secrets that are sent over plain HTTP to another machine. */
 export function plainHttp({ accounts, access, dashboard }: ConfigFile): [Path, Remark][] {
   const toService = Object.entries(accounts)
@@ -29,6 +44,8 @@ export function plainHttp({ accounts, access, dashboard }: ConfigFile): [Path, R
   const suggestion = 'put a proxy with TLS in front, and name it in access.trusted_proxies';
   return [...toService, [['dashboard', 'host'], { message, suggestion }]];
 }
+
+const isShort = (token: string): boolean => token !== '' && token.length < MIN_SECRET;
 
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
 

@@ -1,5 +1,5 @@
 /** The code frame of a finding: its line, two lines before and after, and a caret under the position. */
-import { scrub, secretKeys } from '../secrets.ts';
+import { scrubForeign, secretKeys } from '../secrets.ts';
 import { closest } from '../suggest.ts';
 import { visible } from '../text.ts';
 import { widthOf } from './width.ts';
@@ -54,7 +54,7 @@ function printable(line: string): string {
     .replace(pair, (all, before: string, key: string, value: string) =>
       value.includes('$') || !isLikelySecret(key) ? all : before + '*'.repeat(value.length),
     );
-  const clean = scrub(hidden);
+  const clean = scrubForeign(hidden);
   return clean.length === hidden.length ? clean : clean.padEnd(hidden.length);
 }
 

@@ -114,13 +114,13 @@ test('secrets that are written in the file are warned about, and those from vari
   expect(
     warningsIn(
       `accounts:
-  default: { base_url: https://api.example/api/v6, token: abc-def }
+  default: { base_url: https://api.example/api/v6, token: abc-def-ghi-jkl }
   other: { base_url: https://api.example/api/v6, token: '\${T}' }
 redis: redis://:hush@r:1
 dashboard: { password: hush-hush-hush }
 access: { tokens: { ci: { token: a-token-of-twenty-four-characters, roles: [viewer] } } }
 `,
-      { T: 'x' },
+      { T: 'a-longer-token' },
     ),
   ).toEqual([
     '2:59 The token is written in the file, where everybody who can read the file sees it.',

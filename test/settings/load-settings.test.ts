@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how variables are written in config files.
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scrub } from '../../src/secrets.ts';
@@ -390,4 +391,23 @@ test('every key of the config file is described in the JSON Schema', () => {
 test('the shipped config file is valid without any variable', () => {
   const settings = loadSettings({ cwd: process.cwd(), env: {}, configPath: 'config/caretaker.yaml' });
   expect(settings.policiesDir).toBe(join(process.cwd(), 'config/policies'));
+});
+
+test('a configuration that cannot be read is not one that is missing', () => {
+  const cwd = folderWith({ 'config/README.md': '' });
+  const file = join(cwd, 'config', 'caretaker.yaml');
+  symlinkSync(file, file);
+  expect(() => loadSettings({ cwd, env: {} })).toThrow('The file cannot be read: its links are circular.');
+});
+
+test('a token that is too short for one of the service is a warning', () => {
+  const warningsWith = (token: string) =>
+    load('accounts: { agency: { base_url: https://a.example/api/v6, token: "${TOKEN}" } }\n', {
+      TOKEN: token,
+    }).warnings.map(({ path, message }) => `${path} ${message}`);
+  expect(warningsWith('secret')).toEqual([
+    'accounts.agency.token The token of the account "agency" is shorter than 12 characters, so it is hardly one of the service.',
+  ]);
+  expect(warningsWith('a-long-secret')).toEqual([]);
+  expect(warningsWith('')).not.toContainEqual(expect.stringContaining('shorter'));
 });
