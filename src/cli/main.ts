@@ -1,10 +1,10 @@
 /** The `caretaker` command: parses a command line, runs its command, and returns the exit code. */
-import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { CommanderError, type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import { suggestionFor } from '../suggest.ts';
 import { exit, explain, UsageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
-import type { CommandFunction } from './program/root.ts';
+import { type CommandFunction, collect, collectList } from './program/root.ts';
 import { createProgram } from './program.ts';
 import { localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
 import { serverAddress } from './server-address.ts';
@@ -103,7 +103,24 @@ function prepare(command: CommandUnknownOpts, path = command.name()): void {
   command.showHelpAfterError(`("${path} --help" ${more})`);
   // An extra word after a command with subcommands is treated as a misspelled subcommand.
   if (command.commands.length > 0) command.allowExcessArguments();
+  for (const option of command.options) refuseTwice(option);
   for (const one of command.commands) prepare(one, `${path} ${one.name()}`);
+}
+
+/** The last one counts, as in a script that adds it to an alias. */
+const mayBeRepeated = new Set(['--config', '--server', '--output', '--limit', '--reason']);
+
+/** An option that takes one value is refused when it is given twice: commander drops the first one silently. */
+function refuseTwice(option: CommandUnknownOpts['options'][number]): void {
+  const { parseArg, long, flags } = option;
+  const collects = parseArg === collect || parseArg === collectList;
+  if (flags.endsWith('>') === false || option.variadic || collects || mayBeRepeated.has(long ?? '')) return;
+  let isGiven = false;
+  option.argParser((value, before) => {
+    if (isGiven) throw new InvalidArgumentError('It was given before, and takes one value.');
+    isGiven = true;
+    return parseArg ? parseArg(value, before) : value;
+  });
 }
 
 /** Rejects a word that is not a subcommand where one is expected. */

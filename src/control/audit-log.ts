@@ -71,7 +71,7 @@ async function actsAnsweredAfter(audit: Records['audit'], place: string): Promis
 
 function isMatch(line: AuditLine, { who, what, policy, run, account, result }: AuditQuery): boolean {
   if (who !== undefined && !line.who.name.toLowerCase().includes(who.toLowerCase())) return false;
-  if (what !== undefined && line.what !== what && !line.what.startsWith(`${what}.`)) return false;
+  if (what !== undefined && !line.what.startsWith(what.toLowerCase())) return false;
   if (policy !== undefined && line.policy !== policy) return false;
   if (run !== undefined && line.run !== run) return false;
   if (account !== undefined && line.account !== account) return false;

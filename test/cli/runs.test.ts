@@ -57,6 +57,44 @@ test('a truncated list of runs has a notice, and a complete one does not', async
   expect(whole.stderr).not.toContain('There are older runs');
 });
 
+test('a list takes a filter several times and with commas; a filter of one value is refused twice', async () => {
+  const statusesOf = async (...args: string[]) =>
+    (JSON.parse((await desk.run(['runs', '--json', ...args])).stdout) as { status: string }[]).map(
+      ({ status }) => status,
+    );
+  await desk.run(['run', 'nightly-sync']);
+  const both = (await statusesOf('--limit', '50')).filter((status) => ['running', 'skipped'].includes(status));
+  expect(new Set(both)).toEqual(new Set(['running', 'skipped']));
+  expect(await statusesOf('--status', 'running', '--status', 'skipped', '--limit', '50')).toEqual(both);
+  expect(await statusesOf('--status', 'skipped, running,failed', '--limit', '50')).toEqual(both);
+  expect(await statusesOf('--policy', 'nightly-sync', '--status', 'running,running')).toEqual(['running']);
+
+  const none = await desk.run(['runs', '--status', 'failed,partial', '--policy', 'nightly-sync']);
+  expect(none.stderr).toContain('No failed or partial runs of nightly-sync.');
+  const twice = await desk.run(['findings', '--severity', 'error', '--severity', 'warning']);
+  expect(twice.code).toBe(2);
+  expect(twice.stderr).toContain('It was given before, and takes one value.');
+});
+
+test('the help of a command below a list has each option once, and none of the list', async () => {
+  const { stdout } = await desk.run(['runs', 'retry', '--help']);
+  expect(stdout.match(/-o, --output/g)).toHaveLength(1);
+  expect(stdout).not.toContain('--status');
+  expect(stdout).toContain('--config');
+});
+
+test('audit --what finds what begins with it', async () => {
+  await desk.run(['freeze', '--for', '3d', '--reason', 'a test']);
+  await desk.run(['unfreeze']);
+  const whatOf = async (what: string) =>
+    (JSON.parse((await desk.run(['audit', '--what', what, '--json'])).stdout) as { what: string }[]).map(
+      (line) => line.what,
+    );
+  expect(await whatOf('freeze')).toEqual(['freezes.end', 'freezes.begin']);
+  expect(await whatOf('freezes.b')).toEqual(['freezes.begin']);
+  expect(await whatOf('end')).toEqual([]);
+});
+
 describe('a run is found', () => {
   test('by a prefix of its id, and by "last", which ignores skipped runs', async () => {
     const beginning = interrupted.slice(0, -2);

@@ -28,8 +28,8 @@ import { sinceOf } from '../parse-since.ts';
 import { runNamed } from '../run-id.ts';
 
 interface ListOptions extends GlobalOptions {
-  policy?: string;
-  status?: string;
+  policy?: string[];
+  status?: string[];
   since?: string;
   limit: number;
 }
@@ -45,14 +45,15 @@ const listColumns = [
 
 /** Lists runs, newest first. */
 export async function listRuns(terminal: Terminal, options: ListOptions): Promise<number> {
-  const status = statusOf(options.status);
+  const statuses = options.status?.map(statusOf);
   const settings = settingsOf(terminal, options);
+  const { policy: policies } = options;
   if (!hasRecords(settings)) {
     // A command that only reads does not start the embedded Redis.
-    if (options.policy) await policyNamed(options.policy, settings, terminal);
+    for (const policy of policies ?? []) await policyNamed(policy, settings, terminal);
     const none = formatNone({
-      policy: options.policy,
-      status,
+      policies,
+      statuses,
       since: sinceOf(options.since, clockOf(terminal.io).now()),
     });
     await show(terminal, options, { value: [], columns: listColumns, text: () => terminal.message(none) });
@@ -60,25 +61,42 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
   }
   return withRecords(terminal, options, settings, async (opened) => {
     const { records, clock } = opened;
-    const { policy } = options;
     const since = sinceOf(options.since, clock.now());
-    const found = await records.runs.list({
-      limit: options.limit + 1,
-      ...(policy ? { policy } : {}),
-      ...(status ? { status } : {}),
-      ...(since === undefined ? {} : { since }),
-    });
+    const list = (query: ReturnType<typeof queriesOf>[number]) =>
+      records.runs.list({ limit: options.limit + 1, ...query, ...(since === undefined ? {} : { since }) });
+    const lists = await Promise.all(queriesOf(policies, statuses).map(list));
+    const found = newestFirst(lists.flat(), ({ createdAt }) => createdAt);
     const runs = found.slice(0, options.limit);
-    if (runs.length === 0 && policy && (await records.runs.list({ policy, limit: 1 })).length === 0) {
+    for (const policy of policies ?? []) {
+      const isKnown = runs.some((run) => run.policy === policy);
       // A policy without runs and without a file is probably misspelled.
-      await policyNamed(policy, settings, terminal);
+      if (!isKnown && (await records.runs.list({ policy, limit: 1 })).length === 0)
+        await policyNamed(policy, settings, terminal);
     }
     printFreezes(await records.freeze.active(clock.now()), terminal);
-    const none = formatNone({ policy, status, since });
+    const none = formatNone({ policies, statuses, since });
     const listed = { runs, value: runs.map(toSummary), none, hasOlder: found.length > runs.length };
     return showList(terminal, options, listed, ({ account }) => findActiveProcess(opened, account));
   });
 }
+
+/** One query for each combination: the indexes know one policy and one status. */
+export const queriesOf = (
+  policies: readonly string[] | undefined,
+  statuses: readonly RunStatus[] | undefined,
+): { policy?: string; status?: RunStatus }[] =>
+  (policies ?? [undefined]).flatMap((policy) =>
+    (statuses ?? [undefined]).map((status) => ({ ...(policy && { policy }), ...(status && { status }) })),
+  );
+
+/** Each once: a run may have changed its status between two queries. */
+export const newestFirst = <T extends { id: string } | { run: string }>(
+  runs: readonly T[],
+  timeOf: (run: T) => number,
+): T[] => {
+  const idOf = (run: T) => ('id' in run ? run.id : run.run);
+  return [...new Map(runs.map((run) => [idOf(run), run])).values()].sort((a, b) => timeOf(b) - timeOf(a));
+};
 
 /** Shows a list of runs. `value`: the same in their public form; `none`: the message when there are none. */
 export async function showList(
@@ -96,15 +114,23 @@ export async function showList(
 }
 
 export function formatNone({
-  policy,
-  status,
+  policies,
+  statuses,
   since,
-}: { [K in 'policy' | 'status' | 'since']: unknown }): string {
-  if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" starts one.';
-  const kind = status ? `${status} runs` : 'runs';
+}: {
+  policies: readonly string[] | undefined;
+  statuses: readonly string[] | undefined;
+  since: unknown;
+}): string {
+  if (!policies && !statuses && since === undefined)
+    return 'No runs yet. "caretaker run <policy>" starts one.';
+  const kind = statuses ? `${orList(statuses)} runs` : 'runs';
   const from = typeof since === 'number' ? ` since ${isoMinute(since)}` : '';
-  return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
+  return `No ${kind}${policies ? ` of ${orList(policies)}` : ''}${from}.`;
 }
+
+const orList = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 function runTable(runs: readonly Run[], terminal: Terminal): string {
   const rows = runs.map((run) => [
@@ -233,8 +259,7 @@ export function printRun(run: Run, targets: readonly Target[], terminal: Termina
   for (const line of [...resultLines(run, terminal), ...factLines(run)]) terminal.data(line);
 }
 
-export function statusOf(word: string | undefined): RunStatus | undefined {
-  if (word === undefined) return undefined;
+export function statusOf(word: string): RunStatus {
   const status = runStatuses.find((one) => one === word);
   if (status) return status;
   const hint = suggestionFor(word, runStatuses);

@@ -1,5 +1,5 @@
 /** What the declarations of all commands share: the command at the root, types, and options. */
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { version } from '../../app/version.ts';
 import type { GlobalOptions } from '../context.ts';
 import type { Io, Output } from '../io.ts';
@@ -44,9 +44,17 @@ export const rootCommand = ({ stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>) =
     )
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command...]', 'show the help of a command')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // Those of a command that lists are not options of the commands below it.
+      visibleGlobalOptions: (command) =>
+        command.parent ? rootOf(command).options.filter(({ hidden }) => !hidden) : [],
+    })
     .configureOutput(outputTo(stdout, stderr))
     .exitOverride();
+
+const rootOf = (command: CommandUnknownOpts): CommandUnknownOpts =>
+  command.parent ? rootOf(command.parent) : command;
 
 /** Help and errors of commander, as wide as the terminal. */
 const outputTo = (stdout: Output, stderr: Output) => ({
@@ -58,6 +66,8 @@ const outputTo = (stdout: Output, stderr: Output) => ({
 const widthIn = ({ isTTY, columns }: Output): number => (isTTY && columns) || 80;
 
 export const reason = () => new Option('--reason <text>', 'the reason, shown in the audit log');
+/** For scripts that give it to every command: this one does not ask in any case. */
+export const neverAsks = () => new Option('-y, --yes', 'no question is asked in any case').hideHelp();
 export const ignoreFreeze = () => new Option('--ignore-freeze', 'start the run even during a freeze');
 /**
  * The format of data on standard output. Every command that lists or shows data takes it, and `json()` beside
@@ -79,3 +89,8 @@ export const wholeNumber =
   };
 
 export const collect = (value: string, before: string[] = []) => [...before, value];
+
+/** Values of an option that is given several times, or with commas. */
+export const collectList = (value: string, before: string[] = []) => [
+  ...new Set([...before, ...value.split(',').map((one) => one.trim())]),
+];

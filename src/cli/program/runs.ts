@@ -2,8 +2,10 @@ import { Option } from '@commander-js/extra-typings';
 import { lineFormats } from '../output/show.ts';
 import {
   type ActionOf,
+  collectList,
   ignoreFreeze,
   json,
+  neverAsks,
   output,
   type Program,
   reason,
@@ -16,8 +18,8 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
   const runs = program
     .command('runs')
     .description('list runs, newest first')
-    .option('--policy <name>', 'only runs of this policy')
-    .option('--status <status>', 'only runs with this status')
+    .option('--policy <name>', 'only runs of this policy; repeatable, or with commas', collectList)
+    .option('--status <status>', 'only runs with this status; repeatable, or with commas', collectList)
     .option('--since <when>', 'only runs since this time: 3d, 12h, 2026-11-01, or 2026-11-01T08:00Z (UTC)')
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1), 20)
     .addOption(output())
@@ -109,6 +111,7 @@ export function addApprovalCommands(program: Program, actionOf: ActionOf): void 
     .option('--batch <n>', 'only up to this batch', wholeNumber(1))
     .option('--target <id...>', 'only these targets; the others are not done')
     .option('--plan <hash>', 'refuse if the run waits with another plan than this one')
+    .addOption(neverAsks())
     .addOption(reason())
     .action(actionOf(async () => (await import('../commands/approvals.ts')).approveRun));
   program
@@ -118,6 +121,7 @@ export function addApprovalCommands(program: Program, actionOf: ActionOf): void 
     .option('--batch <n>', 'only this batch; the rest waits on', wholeNumber(1))
     .option('--target <id...>', 'only these targets; the rest waits on')
     .option('--plan <hash>', 'refuse if the run waits with another plan than this one')
+    .addOption(neverAsks())
     .addOption(reason())
     .action(actionOf(async () => (await import('../commands/approvals.ts')).rejectRun));
 }

@@ -9,6 +9,8 @@ import type { Run } from '../../run/run.ts';
 import { checkTargets, showSkipped, showStarted } from '../commands/run.ts';
 import {
   formatNone,
+  newestFirst,
+  queriesOf,
   type ShowOptions,
   showList,
   showTarget,
@@ -98,21 +100,30 @@ export async function listRuns(
   terminal: Terminal,
   server: Server,
   _args: string[],
-  options: OutputOption & { policy?: string; status?: string; since?: string; limit: number },
+  options: OutputOption & { policy?: string[]; status?: string[]; since?: string; limit: number },
 ): Promise<number> {
-  const status = statusOf(options.status);
+  const statuses = options.status?.map(statusOf);
+  const { policy: policies } = options;
   const since = sinceOf(options.since, clockOf(terminal.io).now());
-  const { runs: found } = await server.get<{ runs: RunSummary[] }>('/runs', {
-    policy: options.policy,
-    status,
-    since: since === undefined ? undefined : isoTime(since),
-    limit: Math.min(options.limit + 1, MAX_LISTED),
-  });
+  const lists = await Promise.all(
+    queriesOf(policies, statuses).map((query) =>
+      server.get<{ runs: RunSummary[] }>('/runs', {
+        ...query,
+        since: since === undefined ? undefined : isoTime(since),
+        limit: Math.min(options.limit + 1, MAX_LISTED),
+      }),
+    ),
+  );
+  const found = newestFirst(
+    lists.flatMap((one) => one.runs),
+    (one) => Date.parse(one.created_at),
+  );
   const runs = found.slice(0, options.limit);
   // A policy without runs and without a file is probably misspelled.
-  if (runs.length === 0 && options.policy) await policyOrRuns(server, options.policy);
+  for (const policy of policies ?? [])
+    if (!runs.some((one) => one.policy === policy)) await policyOrRuns(server, policy);
   printFreezes(await readFreezes(server), terminal);
-  const none = formatNone({ policy: options.policy, status, since });
+  const none = formatNone({ policies, statuses, since });
   const listed = {
     runs: runs.map((one) => toRun(one)),
     value: runs,
