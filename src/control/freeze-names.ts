@@ -28,21 +28,31 @@ export async function needNames(
   needOneOf('account', account, accounts);
   needOneOf('job', job, registry.names());
   if (client === undefined && tag === undefined) return undefined;
-  const clients: string[] = [];
-  const tags: string[] = [];
+  const clients: Named[] = [];
+  const tags: Named[] = [];
   for (const name of account === undefined ? accounts : [account]) {
     try {
       const api = link(name).client;
-      if (client !== undefined) clients.push(...(await namesOfClients(api)));
-      if (tag !== undefined) tags.push(...(await namesOfTags(api)));
+      if (client !== undefined) clients.push(...needOnlyOne('client', client, await namesOfClients(api)));
+      if (tag !== undefined) tags.push(...needOnlyOne('tag', tag, await namesOfTags(api)));
     } catch (error) {
-      if (!(error instanceof CaretakerError)) throw error;
+      if (!(error instanceof CaretakerError) || error instanceof InvalidRequestError) throw error;
       return `The account ${name} could not be asked whether it has them, so a misspelt name is not noticed: ${error.message}`;
     }
   }
   // As the planner compares them: upper and lower case are the same.
-  needOneOf('client', client, clients, lowerCase);
-  needOneOf('tag', tag, tags, lowerCase);
+  needOneOf(
+    'client',
+    client,
+    clients.flatMap(({ names }) => names),
+    lowerCase,
+  );
+  needOneOf(
+    'tag',
+    tag,
+    tags.flatMap(({ names }) => names),
+    lowerCase,
+  );
   return undefined;
 }
 
@@ -59,18 +69,39 @@ function needOneOf(
   throw new InvalidRequestError(`There is no ${what} "${name}"${hint === undefined ? '.' : `: ${hint}`}`);
 }
 
+/** Something of an account, with its id among its names. */
+interface Named {
+  id: string;
+  names: string[];
+}
+
+/** As in a policy, a name that several have is refused: the freeze would hold for all of them. */
+function needOnlyOne(what: string, name: string, all: readonly Named[]): readonly Named[] {
+  const found = all.filter(({ names }) => names.some((one) => lowerCase(one) === lowerCase(name)));
+  if (found.length < 2 || found.some(({ id }) => id === name)) return all;
+  const ids = found.map(({ id }) => `"${id}"`).join(', ');
+  throw new InvalidRequestError(
+    `Several ${what}s are called "${name}": ${ids}. Use the id of one of them, and one freeze for each.`,
+  );
+}
+
 const asPerson = { requestClass: 'person' } as const;
 
-async function namesOfClients(api: Client): Promise<string[]> {
-  const names: (string | undefined)[] = [];
+async function namesOfClients(api: Client): Promise<Named[]> {
+  const all: Named[] = [];
   for await (const one of allItems('listClients', (page) => api.call('listClients', page, asPerson)))
-    names.push(one.id, one.company_name, `${one.first_name} ${one.last_name}`);
-  return names.flatMap((name) => name || []);
+    all.push(named(one.id, one.company_name, `${one.first_name} ${one.last_name}`));
+  return all;
 }
 
-async function namesOfTags(api: Client): Promise<string[]> {
-  const names: (string | undefined)[] = [];
+async function namesOfTags(api: Client): Promise<Named[]> {
+  const all: Named[] = [];
   for await (const one of allItems('listTags', (page) => api.call('listTags', page, asPerson)))
-    names.push(one.id, one.name);
-  return names.flatMap((name) => name || []);
+    all.push(named(one.id, one.name));
+  return all;
 }
+
+const named = (id = '', ...names: (string | null | undefined)[]): Named => ({
+  id,
+  names: [id, ...names].flatMap((name) => name || []),
+});
