@@ -5,6 +5,7 @@ import { onceOf } from './act/ownership.ts';
 import type { EngineDeps } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
 import { applyPlan } from './plan/apply-plan.ts';
+import { idsOfTargets } from './plan/named-sites.ts';
 import { type Preview, previewPlan } from './plan/preview.ts';
 import { makeSavedPlan, type SaveDeps, type Saving } from './plan/save-plan.ts';
 import type { SavedPlan } from './plan/saved-plan.ts';
@@ -96,8 +97,14 @@ export interface Engine {
 
 /** Creates the engine. */
 export function createEngine(deps: EngineDeps): Engine {
+  /** With the ids of the targets that a person named. */
+  const named = async <T extends { only?: readonly string[] | undefined }>(policy: Policy, one: T) =>
+    one.only ? { ...one, only: await idsOfTargets(deps, policy, one.only) } : one;
   return {
-    fire: (policy, firing) => fire(deps, policy, firing, cancelForNewer(deps)),
+    fire: async (policy, firing) => {
+      const wanted = firing.trigger === 'manual' ? await named(policy, firing) : firing;
+      return fire(deps, policy, wanted, cancelForNewer(deps));
+    },
     cancel: (runId, options) => cancelById(deps, runId, options),
     forceEnd: (runId) => forceEndById(deps, runId),
     retry: (runId, options) => retryById(deps, runId, options),
@@ -107,8 +114,9 @@ export function createEngine(deps: EngineDeps): Engine {
     reject: (runId, deciding) => rejectRun(deps, runId, deciding),
     skipPause: (runId, person) => skipPause(deps, runId, person),
     resume: (runId, person) => resumeById(deps, runId, person),
-    preview: (policy, only) => previewPlan(deps, policy, only),
-    planToSave: (policy, saving) => makeSavedPlan(savingDeps(deps), policy, saving),
+    preview: async (policy, only) => previewPlan(deps, policy, (await named(policy, { only })).only),
+    planToSave: async (policy, saving) =>
+      makeSavedPlan(savingDeps(deps), policy, await named(policy, saving)),
     apply: (saved, firing) => applyPlan(deps, saved, firing, cancelForNewer(deps)),
     work: (concurrency) => startWork(deps, concurrency),
   };
