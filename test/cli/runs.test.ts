@@ -63,7 +63,9 @@ test('a list takes a filter several times and with commas; a filter of one value
       ({ status }) => status,
     );
   await desk.run(['run', 'nightly-sync']);
-  const both = (await statusesOf('--limit', '50')).filter((status) => ['running', 'skipped'].includes(status));
+  const both = (await statusesOf('--limit', '50')).filter((status) =>
+    ['running', 'skipped'].includes(status),
+  );
   expect(new Set(both)).toEqual(new Set(['running', 'skipped']));
   expect(await statusesOf('--status', 'running', '--status', 'skipped', '--limit', '50')).toEqual(both);
   expect(await statusesOf('--status', 'skipped, running,failed', '--limit', '50')).toEqual(both);
