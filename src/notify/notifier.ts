@@ -150,13 +150,20 @@ export function createNotifier(options: NotifierOptions): Notifier {
           watchedAt = clock.now();
           await watchSystem(deps);
         };
+        let failure: string | undefined;
         while (!stopping.signal.aborted) {
           const isIdle = await watch()
             .then(tick)
             .then(() => heartbeats.beat())
-            .then(async () => !heartbeats.some() && !(await records.notices.anyOpen()))
+            .then(async () => {
+              failure = undefined;
+              return !heartbeats.some() && !(await records.notices.anyOpen());
+            })
             .catch((error: unknown) => {
-              log.warn({ err: error }, 'notifications could not be read; the next tick tries again');
+              // The same error is logged once, not at every tick.
+              if (messageOf(error) !== failure)
+                log.warn({ err: error }, 'notifications could not be read; the next tick tries again');
+              failure = messageOf(error);
               return false;
             });
           await rest.for(isIdle ? IDLE_INTERVAL_MS : TICK_INTERVAL_MS, TICK_INTERVAL_MS);

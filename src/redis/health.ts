@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { factIn, type RedisFacts, readFacts } from './facts.ts';
-import { writeRefusal } from './refusal.ts';
+import { commandRefusal, writeRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
 
 /** Written to check whether Redis accepts writes. */
@@ -35,7 +35,18 @@ export const redisTroubles = async (store: Store, queues: Queues): Promise<Redis
   (await checkRedis(store, queues)).troubles;
 
 async function checkRedis(store: Store, queues: Queues): Promise<RedisCheck> {
-  const [refusal, servers, paused] = await Promise.all([refusalOf(store), readFacts(store), queues.paused()]);
+  let read: Awaited<ReturnType<typeof readAll>>;
+  try {
+    read = await readAll(store, queues);
+  } catch (error) {
+    const refused = commandRefusal(error);
+    if (refused === undefined) throw error;
+    return {
+      troubles: [{ stops: true, message: `Redis refuses work: ${refused}`, refuses: true }],
+      facts: [],
+    };
+  }
+  const [refusal, servers, paused] = read;
   const evicting = evictingOf(servers.map(({ info }) => info));
   const troubles = [
     ...(refusal === undefined ? [] : [{ stops: true, message: refusal, refuses: true as const }]),
@@ -48,6 +59,10 @@ async function checkRedis(store: Store, queues: Queues): Promise<RedisCheck> {
   ];
   return { troubles, facts: servers.map(({ facts }) => facts) };
 }
+
+/** Also runs a script, as all work does. */
+const readAll = (store: Store, queues: Queues) =>
+  Promise.all([refusalOf(store), readFacts(store), queues.paused(), store.eval('return 1', 0)]);
 
 /** Why Redis refuses writes, found out by writing. */
 export async function refusalOf(store: Store): Promise<string | undefined> {

@@ -35,6 +35,18 @@ test('health checks show that the process is alive and whether it is ready', asy
   expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not running\n');
 });
 
+test('a process that Redis has not answered for five minutes is not alive any more', async () => {
+  let silentMs = 299_999;
+  world = await startWorld({ redisSilentMs: () => silentMs });
+  expect((await world.ask('/healthz')).status).toBe(200);
+  silentMs += 1;
+
+  const answer = await world.ask('/healthz');
+
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toBe('stuck: Redis has not answered this process for five minutes\n');
+});
+
 test('metrics report a process as down if it does no work, even if Redis responds', async () => {
   world = await startWorld();
   expect(await metrics()).toContain('caretaker_up 1');

@@ -51,6 +51,7 @@ type Changes = Partial<
     | 'drift'
     | 'policies'
     | 'needAccount'
+    | 'redisSilentMs'
   >
 > & {
   /** Default `PASSWORD`; null for none. */

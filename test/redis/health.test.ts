@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { noteClockJump } from '../../src/records/clock-jumps.ts';
 import { readFacts } from '../../src/redis/facts.ts';
@@ -102,21 +102,6 @@ test('what Redis reports about itself is on the page System', async () => {
   expect(server?.facts.latencyMs).toBeGreaterThan(0);
 });
 
-test('a process is alive while Redis is away for a moment, and not any more after five minutes, until it answers', async () => {
-  const alive = async () => (await fetch(`${daemon.dashboard?.url}/healthz`)).status;
-  const now = performance.now.bind(performance);
-  await world.redis.kill();
-
-  expect(await alive()).toBe(200);
-
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 300_000);
-  onTestFinished(() => later.mockRestore());
-  expect(await alive()).toBe(503);
-
-  await world.redis.restart();
-  while ((await alive()) !== 200) await new Promise(setImmediate);
-});
-
 test('a jump of the clock of Redis is a warning, and the process stays ready', async () => {
   await noteClockJump(world.caretaker.records.alerts, { at: world.clock.now(), byMs: -600_000 });
 
@@ -126,4 +111,18 @@ test('a jump of the clock of Redis is a warning, and the process stays ready', a
     status: 200,
     text: expect.stringContaining('warning: the clock of Redis went back in the last hour'),
   });
+});
+
+test('a user who may no longer do what is needed is logged once, /readyz is not ready, and work continues when it may', async () => {
+  await other.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');
+
+  await until(world, async () => (await ready()).status === 503);
+  expect((await ready()).text).toContain(
+    'not ready: Redis refuses work: its user may not use the command EVAL',
+  );
+  expect(told(/Redis refuses work/)).toHaveLength(1);
+
+  await other.call('ACL', 'SETUSER', 'default', '+@all');
+  await until(world, async () => (await ready()).status === 200);
+  expect(told(/notifications could not be read/).length).toBeLessThan(2);
 });
