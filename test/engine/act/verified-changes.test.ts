@@ -9,8 +9,9 @@ import type { AnyJob } from '../../../src/job/job.ts';
 import { verifiedOperations } from '../../../src/job/verify.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
-import { aPolicy } from '../../support/builders.ts';
+import { aPolicy, aPolicyOf } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
 
 const call = <Id extends OperationId>(world: World, operation: Id, input: Input<Id>) =>
@@ -132,6 +133,28 @@ const cleanup = (options: object, changes: Partial<Policy> = {}) =>
     ...oneByOne,
     ...changes,
   });
+
+test('a sync that was in progress at the plan and has ended does not keep the note before it from being made', async () => {
+  const world = await worldOfTest({ sites: 2, before: quickSyncs });
+  // The newer site is the first target.
+  const [second = ''] = world.sandbox.siteIds();
+  world.sandbox.site(second).syncTakes(3_600_000);
+  world.sandbox.site(second).startSync();
+  before(world, 'createSiteNote', 1, async () => world.sandbox.site(second).finishSync());
+  const note = { operation: 'createSiteNote', body: { note: { content: 'Before the sync.' } } };
+  const steps = [
+    { name: 'api-call', job: 'api-call', options: apiCall.options.parse(note) },
+    { name: 'site-sync', job: 'site-sync', options: siteSync.options.parse({}) },
+  ];
+  const policy = aPolicyOf(steps);
+
+  const { targets } = await outcomes(world, { ...policy, limits: { ...policy.limits, concurrency: 1 } });
+
+  expect(targets.map(({ id, outcome }) => [id, outcome])).toEqual([
+    [expect.not.stringContaining(second), 'succeeded'],
+    [second, 'succeeded'],
+  ]);
+});
 
 test('one reading counts for all targets of the run that come next', async () => {
   // At the machine's own speed, so that the run takes less than 15 seconds.
