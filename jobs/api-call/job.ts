@@ -25,7 +25,7 @@ import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
-import { probeEffect } from '../../src/job/reconcile/probes.ts';
+import { invitationId, probeEffect } from '../../src/job/reconcile/probes.ts';
 import { probeState } from '../../src/job/reconcile/wanted-state.ts';
 import type { Verification, Verifying } from '../../src/job/verify.ts';
 import { canonicalJson } from '../../src/text.ts';
@@ -147,7 +147,14 @@ const valueBefore: Partial<Record<OperationId, (api: Api, input: never) => Promi
     (await api.showStagingSite({ staging_site_id: input.staging_site_id })).staging_site.expires_at,
   rotateSenderEmailDkim: async (api, input: Input<'rotateSenderEmailDkim'>) =>
     (await api.showSenderEmail({ sender_email_id: input.sender_email_id })).sender_email.domain?.dkim?.value,
+  updateTeamMember: emailBefore,
+  resendTeamMemberInvitation: emailBefore,
 };
+
+async function emailBefore(api: Api, { team_member_id }: Input<'showTeamMember'>) {
+  const { email } = (await api.showTeamMember({ team_member_id })).team_member;
+  return email && invitationId(email);
+}
 
 /** The fields of a list item that this job reads. */
 interface Item extends Identified {

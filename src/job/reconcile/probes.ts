@@ -275,9 +275,9 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
     },
   },
   updateTeamMember: {
-    looksFor: 'The member with the requested values, by its id, changed since.',
-    unknown:
-      'When it has the requested values and does not show since when, or when the id is gone: an invitation that is changed is replaced under a new one.',
+    looksFor:
+      'The member with the requested values, by its id, changed since; else, as a pending invitation is replaced, one created since with the same e-mail.',
+    unknown: 'When it has the requested values and does not show since when, or when neither is there.',
     async find(looking, { team_member_id, body: { team_member } }, intent) {
       try {
         const shown = (await looking.api.showTeamMember({ team_member_id })).team_member;
@@ -291,11 +291,24 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
         return changed(looking, 'updateTeamMember', intent, !differs, shown);
       } catch (error) {
         if (!(error instanceof GoneError)) throw error;
-        return unknown('It is no longer there under its id, as an invitation that was changed.');
+        return replaced(looking, 'updateTeamMember', intent);
       }
     },
   },
-  resendTeamMemberInvitation: noProbe('the invitation was sent again'),
+  resendTeamMemberInvitation: {
+    looksFor:
+      'As the invitation is replaced: one created since with the same e-mail, when the old one is gone.',
+    unknown: 'When neither is there.',
+    async find(looking, { team_member_id }, intent) {
+      try {
+        await looking.api.showTeamMember({ team_member_id });
+        return absent;
+      } catch (error) {
+        if (!(error instanceof GoneError)) throw error;
+        return replaced(looking, 'resendTeamMemberInvitation', intent);
+      }
+    },
+  },
   resendSenderEmailVerification: noProbe('the verification was sent again'),
   rotateSenderEmailDkim: {
     looksFor: 'A DKIM value other than the one shown directly before the request.',
@@ -310,6 +323,19 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
     },
   },
 };
+
+/** The e-mail of an invitation as its intent records it: a hash, so that the address is not stored. */
+export const invitationId = (email: string): string => mailId('invitation', email);
+
+/** Looks for what replaced an invitation that is gone, by the e-mail that it had directly before the request. */
+async function replaced(looking: Looking, operation: OnceId, intent: Intent): Promise<Found> {
+  const gone = unknown('It is no longer there under its id, and nothing shows what replaced it.');
+  if (intent.note === undefined) return gone;
+  const own = await newItem(looking, operation, intent, 'listTeamMembers', {}, ({ email }) =>
+    equal(email && invitationId(email), intent.note),
+  );
+  return own.is === 'absent' ? gone : own;
+}
 
 /** Finds out whether a lost change has happened. Only reads. Throws the client's errors. */
 export const probeEffect = <Id extends OnceId>(

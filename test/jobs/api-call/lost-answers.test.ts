@@ -7,6 +7,8 @@ describeLostAnswers([
   'resendSenderEmailVerification',
   'cancelTask',
   'deleteReportTemplates',
+  'updateTeamMember',
+  'resendTeamMemberInvitation',
   'deleteTag',
   'assignTag',
   'enableSiteActivityLogs',
