@@ -46,9 +46,10 @@ export const duration = (minMs = 0) => {
     .transform((value, context) => {
       const ms = value === 0 ? 0 : parseDuration(String(value));
       if (ms !== undefined && ms >= minMs) return ms;
-      const isEnough = /^\d+$/.test(String(value)) && Number(value) * 1_000 >= minMs;
-      const bare = isEnough ? `; for ${value} seconds write ${value}s` : '';
-      const minimum = ms === undefined ? '' : ` of at least ${formatDuration(minMs)}`;
+      const seconds = /^\d+$/.test(String(value)) ? Number(value) : undefined;
+      const isTooShort = ms !== undefined || (seconds !== undefined && seconds * 1_000 < minMs);
+      const bare = seconds === undefined || isTooShort ? '' : `; for ${seconds} seconds write ${seconds}s`;
+      const minimum = isTooShort ? ` of at least ${formatDuration(minMs)}` : '';
       context.addIssue({
         code: 'custom',
         message: `${expected}${minimum}${bare}`,

@@ -253,7 +253,7 @@ const hundred = Array.from({ length: 100 }, (_, i) => i);
 test.each([
   [{}, 'policies[0].matrix: The matrix is empty.'],
   [{ tag: [] }, 'policies[0].matrix.tag: "tag" must have at least 1 entry.'],
-  [{ tag: 'gold' }, 'policies[0].matrix.tag: "tag" must be a list, not a string.'],
+  [{ tag: 'gold' }, 'policies[0].matrix.tag: "tag" must be a list, not a string. write it as a list, in [ ]'],
   [['a'], 'policies[0].matrix: The file must be a map of keys and values, not a list.'],
   [
     { 'a b': ['x'] },

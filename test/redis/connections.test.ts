@@ -89,7 +89,7 @@ test('after a failover behind one address, the connection moves to the new prima
 });
 
 test('a connection whose answers stop coming is made again, logged, and loses no command', async () => {
-  const { store } = await connectBehindProxy(200);
+  const { store } = await connectBehindProxy(1_000);
   await store.set('key', 'written');
   silence();
 
@@ -102,11 +102,11 @@ test('a connection whose answers stop coming is made again, logged, and loses no
 });
 
 test('a worker that waits for an entry is not taken for a broken connection', async () => {
-  const { store } = await connectBehindProxy(400);
+  const { store } = await connectBehindProxy(2_000);
 
   const worker = (store as Redis).duplicate();
 
-  expect(await worker.blpop('nothing', 0.2)).toBeNull();
+  expect(await worker.blpop('nothing', 1)).toBeNull();
 
   worker.disconnect();
   expect(log.lines).toEqual([]);

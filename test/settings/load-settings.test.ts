@@ -294,7 +294,10 @@ test.each([
   ],
   ['redis: { sentinels: [a] }', '1:8 "name" is missing.'],
   ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not a known key. did you mean name?'],
-  ['retention: { runs: 90 }', '1:20 "runs" must be a duration such as 30s, 10m, 2h, 1h30m or 90d.'],
+  [
+    'retention: { runs: 90 }',
+    '1:20 "runs" must be a duration such as 30s, 10m, 2h, 1h30m or 90d of at least 1h.',
+  ],
   [
     'accounts: { Main: {} }',
     '1:13 "Main" must be a name of lowercase letters, digits and hyphens, up to 63 characters.',

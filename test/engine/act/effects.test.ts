@@ -267,7 +267,8 @@ describe('a process that lacks what a run needs', () => {
   });
 
   test('such as the job fails no target, in particular no site whose sync may have begun', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 3, work: false });
+    // Slow enough that the process stops before it looks for the syncs.
+    world = await startWorld({ before: quickSyncs, sites: 3, speedUp: 20, work: false });
     world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'reset-after');
     const run = await world.fire(aPolicy());
     const first = world.caretaker.engine.work(50);
