@@ -120,10 +120,7 @@ class Step {
   /** Renews the claim, so that a long step is not mistaken for a step of a dead worker. */
   async renew(): Promise<void> {
     const { clock, records, log } = this.deps;
-    const isRenewed = () => {
-      const { id, fence } = this.target;
-      return records.targets.renew(this.run.id, { id, fence }, clock.now());
-    };
+    const isRenewed = () => records.targets.renew(this.run.id, this.target, clock.now());
     try {
       // The first may be refused because this step has raised the fence at the same moment.
       this.isLost = !(await isRenewed()) && !(await isRenewed());
@@ -138,15 +135,15 @@ class Step {
   /** The decision that follows from this step, or undefined when this worker lost the target. */
   async execute(): Promise<Decision | undefined> {
     const found = await this.resolve().catch((error: unknown): StepResult => ({ error }));
-    if ('error' in found && found.error instanceof FencedError) return undefined;
-    if ('error' in found && found.error instanceof RunCancelledError) return this.whenCancelled();
-    if ('error' in found && (found.error instanceof NotPlannedError || found.error instanceof ChangedError))
-      return this.changedSincePlan(found.error);
-    if ('error' in found && this.wasInterrupted(found.error)) return this.decide({ is: 'interrupted' });
-    // Nothing was sent: the target is due again, for a process with the address that its account's records belong to.
-    if ('error' in found && found.error instanceof AccountMovedError)
-      return this.decide({ is: 'interrupted' });
-    return this.decide(found);
+    if (!('error' in found)) return this.decide(found);
+    const { error } = found;
+    if (error instanceof FencedError) return undefined;
+    if (error instanceof RunCancelledError) return this.whenCancelled();
+    if (error instanceof NotPlannedError || error instanceof ChangedError)
+      return this.changedSincePlan(error);
+    // Of an account that has moved nothing was sent: the target is due again, for a process with the right address.
+    const isInterrupted = this.wasInterrupted(error) || error instanceof AccountMovedError;
+    return this.decide(isInterrupted ? { is: 'interrupted' } : found);
   }
 
   private changedSincePlan({ message }: Error): Promise<Decision> {
