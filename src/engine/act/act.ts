@@ -22,7 +22,7 @@ import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
-import type { Run, Target, TargetIn } from '../../run/run.ts';
+import type { Intent, Run, Target, TargetIn } from '../../run/run.ts';
 import { stepOf } from '../../run/steps.ts';
 import { type EngineDeps, serves } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
@@ -186,7 +186,7 @@ class Step {
   private async resolve(): Promise<StepResult> {
     if (this.target.taskCancel) return this.cancelTask();
     if (this.target.intent) {
-      const answer = await this.reconcile();
+      const answer = await this.reconcile(this.target.intent);
       if (answer) return answer;
     }
     if (this.ending) return { is: 'run-cancelled', ending: this.ending };
@@ -215,9 +215,7 @@ class Step {
   }
 
   /** What became of an effect whose answer was lost; undefined when it provably did not happen. */
-  private async reconcile(): Promise<StepResult | undefined> {
-    const { intent } = this.target;
-    if (!intent) return undefined;
+  private async reconcile(intent: Intent): Promise<StepResult | undefined> {
     const found = await this.job.reconcile(this.acting(), intent);
     if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };
     if (found.is !== 'absent') {
