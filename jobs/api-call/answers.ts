@@ -34,6 +34,13 @@ export function endAfterError(
   return { is: 'done', reason: 'done', detail };
 }
 
+/** The end of a target that was replaced under a new id, and is no longer what is replaced: it was selected as another. */
+export const endOfOther = (status: string): End => ({
+  is: 'skipped',
+  reason: 'not-eligible',
+  detail: `It has a new id, and its status is ${status} now. Nothing was sent.`,
+});
+
 /** Whether a 404 can only mean the target or what it belongs to, because the path names nothing else. */
 export function namesTargetAlone({ target, operation }: Calling, input: Record<string, unknown>): boolean {
   const ids = pathParameters(operationOf(operation).path).map((name) => String(input[name]));

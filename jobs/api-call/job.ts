@@ -6,10 +6,10 @@
  */
 import { z } from 'zod';
 import { isDestructive } from '../../src/contract/destructive.ts';
-import type { Input, OperationId } from '../../src/contract/operations.ts';
+import { deletes } from '../../src/contract/operation.ts';
+import { type OperationId, operationOf } from '../../src/contract/operations.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
 import type { Answer, Reconciled } from '../../src/job/answer.ts';
-import type { Api } from '../../src/job/api.ts';
 import { type Identified, idOf, labelOf } from '../../src/job/candidates.ts';
 import {
   announcementKey,
@@ -25,11 +25,12 @@ import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
-import { invitationId, probeEffect } from '../../src/job/reconcile/probes.ts';
+import { probeEffect } from '../../src/job/reconcile/probes.ts';
+import { findReplacement, lastingIdOf } from '../../src/job/reconcile/replaced-item.ts';
 import { probeState } from '../../src/job/reconcile/wanted-state.ts';
 import type { Verification, Verifying } from '../../src/job/verify.ts';
 import { canonicalJson } from '../../src/text.ts';
-import { afterAnswer, endAfterError, namesTargetAlone, type ServiceAnswer } from './answers.ts';
+import { afterAnswer, endAfterError, endOfOther, namesTargetAlone, type ServiceAnswer } from './answers.ts';
 import { callSchemas, changes } from './call-schema.ts';
 import {
   type CallTemplate,
@@ -62,6 +63,7 @@ import {
   undoFaults,
   undoRequires,
 } from './undo.ts';
+import { valueBefore } from './value-before.ts';
 
 const Options = z
   .strictObject({
@@ -119,6 +121,8 @@ const State = z.object({
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
   /** The key of `once` for the target. */
   once: z.exactOptional(z.string()),
+  /** What the target is known by when the service replaces it and gives it a new id. */
+  lasting: z.exactOptional(z.string()),
   /** When a note or an entry of custom work was last changed before the plan. */
   lastChange: z.exactOptional(z.string()),
   /** The site that the call is announced on. */
@@ -137,24 +141,6 @@ const State = z.object({
 });
 type State = z.output<typeof State>;
 type Step = Acting<Options, State>;
-
-/**
- * Reads the value that an operation changes, directly before the change. It is recorded with the intent:
- * after a lost answer, only a comparison with it shows whether the change was made. One request.
- */
-const valueBefore: Partial<Record<OperationId, (api: Api, input: never) => Promise<string | undefined>>> = {
-  extendStagingSiteExpiry: async (api, input: Input<'extendStagingSiteExpiry'>) =>
-    (await api.showStagingSite({ staging_site_id: input.staging_site_id })).staging_site.expires_at,
-  rotateSenderEmailDkim: async (api, input: Input<'rotateSenderEmailDkim'>) =>
-    (await api.showSenderEmail({ sender_email_id: input.sender_email_id })).sender_email.domain?.dkim?.value,
-  updateTeamMember: emailBefore,
-  resendTeamMemberInvitation: emailBefore,
-};
-
-async function emailBefore(api: Api, { team_member_id }: Input<'showTeamMember'>) {
-  const { email } = (await api.showTeamMember({ team_member_id })).team_member;
-  return email && invitationId(email);
-}
 
 /** The fields of a list item that this job reads. */
 interface Item extends Identified {
@@ -209,8 +195,10 @@ export const apiCall = defineJob({
     const id = targetIdOf(item, items, source);
     const missedAt = retry ? undefined : announced.missedAt(id);
     const lastChange = lastChangeOf(callOf(options).operation, source, items);
+    const lasting = lastingIdOf(source, items);
     const state = {
       ...filled,
+      ...(lasting === undefined ? {} : { lasting }),
       ...(siteId === undefined ? {} : { siteId }),
       ...(missedAt === undefined ? {} : { missedAt }),
       ...(lastChange === undefined ? {} : { lastChange }),
@@ -305,14 +293,18 @@ const announcedOf = (acting: Step) => {
 /** What a target sends, with its key of `once`. */
 const keyedCallOf = ({ options, state }: Step) => {
   const call = callOf(options);
-  return { operation: call.operation, input: inputOf(call, state?.fills ?? []), key: state?.once };
+  return {
+    operation: call.operation,
+    input: inputOf(call, state?.fills ?? []),
+    key: state?.once,
+    lasting: state?.lasting,
+  };
 };
 
-async function makeCall(acting: Step): Promise<Answer<State>> {
+async function makeCall(acting: Step, input = keyedCallOf(acting).input): Promise<Answer<State>> {
   const { api, options, state } = acting;
   const call = callOf(options);
-  const keyed = keyedCallOf(acting);
-  const { input } = keyed;
+  const keyed = { ...keyedCallOf(acting), input };
   const instead = await claimCall(acting, keyed);
   if (instead) return instead;
   const reversible = { operation: call.operation, input, options };
@@ -337,6 +329,8 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
       afterAnswer({ ...acting, ...call }, input, ((await send(input, before)) ?? {}) as ServiceAnswer),
     );
   } catch (error) {
+    const instead = await callUnderNewId(acting, input, error);
+    if (instead) return instead;
     const end = endAfterError({ ...acting, ...call }, input, error);
     if (end) return await noted(end);
     if (problemWith(error).conflict && call.operation === 'syncSite') {
@@ -346,6 +340,20 @@ async function makeCall(acting: Step): Promise<Answer<State>> {
     }
     throw error;
   }
+}
+
+/** What replaced the target of a call, when its id is gone. */
+const replacementIn = (acting: Step, input: Record<string, unknown>) =>
+  findReplacement(acting, callOf(acting.options).operation, input, {
+    id: acting.target.id,
+    lasting: acting.state?.lasting,
+  });
+
+/** Makes the call for what replaced the target; undefined for an error with another cause. */
+async function callUnderNewId(acting: Step, input: Record<string, unknown>, error: unknown) {
+  const found = problemWith(error).gone && (await replacementIn(acting, input));
+  if (!found) return undefined;
+  return found.is === 'replaced' ? makeCall(acting, found.input) : endOfOther(found.status);
 }
 
 async function reconcileCall(acting: Step, intent: Intent): Promise<Reconciled<State>> {
@@ -362,6 +370,9 @@ async function reconcileCall(acting: Step, intent: Intent): Promise<Reconciled<S
   if (reversed) return noted(reversed);
   if (!isOnce(call.operation)) {
     const found = await probeState(call.operation, acting, input);
+    // What is gone under its id can be there under a new one.
+    if (found.is === 'found' && deletes(operationOf(call.operation)) && (await replacementIn(acting, input)))
+      return { is: 'absent' };
     return found.is === 'found' ? noted({ is: 'done', reason: 'done' }) : found;
   }
   if (call.operation === 'syncSite') {

@@ -88,6 +88,8 @@ interface Call {
   operation: OperationId;
   input: Readonly<Record<string, unknown>>;
   key: string | undefined;
+  /** What the target is known by when its id does not last. */
+  lasting?: string | undefined;
 }
 
 /** Whether an operation starts a task. The answer to `cancelTask` has one too, but that one has ended. */
@@ -97,8 +99,11 @@ const startsTask = (operation: OperationId): boolean => {
 };
 
 /** The name of the key in the records; undefined for a call that may be made any number of times. */
-function recordOf({ target }: Pick<Claiming, 'target'>, { operation, input, key }: Call): string | undefined {
-  if (key !== undefined) return `api-call\n${operation}\n${target.id}\n${key}`;
+function recordOf(
+  { target }: Pick<Claiming, 'target'>,
+  { operation, input, key, lasting }: Call,
+): string | undefined {
+  if (key !== undefined) return `api-call\n${operation}\n${lasting ?? target.id}\n${key}`;
   if (!startsTask(operation)) return undefined;
   const digest = createHash('sha256').update(canonicalJson(input)).digest('base64url').slice(0, 22);
   return `api-call-task\n${operation}\n${target.id}\n${digest}`;

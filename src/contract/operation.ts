@@ -35,6 +35,11 @@ export interface Operation {
   /** What the single view of its item shows afterwards. In a status to which it leads, the same request is refused (422). */
   leadsTo?: { status: string } | { status?: never; [field: string]: unknown };
   /**
+   * Set if the item gets a new id while it is in `status`: it is found again in `list` by the value of the field `by`.
+   * The old id is gone then.
+   */
+  replaces?: { list: string; by: string; status: string };
+  /**
    * Set if the operation deletes, overwrites or switches off something that the same request does not bring back,
    * or sends mail to clients. One sentence: what is lost. `approval` of a policy can depend on it.
    */

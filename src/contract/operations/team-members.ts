@@ -6,6 +6,9 @@ import { PageMeta, roles } from '../resources/shared.ts';
 import { TeamMember } from '../resources/team-member.ts';
 import { idOf, nonBlank, part } from '../schema.ts';
 
+/** An invitation is replaced while it is pending. */
+const replaces = { list: 'listTeamMembers', by: 'email', status: 'pending' } as const;
+
 const teamMember = part({ team_member: TeamMember }, 'team_member');
 // Not specified: which fields an invitation requires in addition to the address.
 const fields = {
@@ -87,6 +90,7 @@ export const teamMemberOperations = {
     answer: teamMember,
     errors: [400, 401, 403, 404, 422, 429],
     effect: 'once',
+    replaces,
   }),
   resendTeamMemberInvitation: operation({
     section: '4.12',
@@ -97,5 +101,6 @@ export const teamMemberOperations = {
     answer: teamMember,
     errors: [401, 403, 404, 422, 429],
     effect: 'once',
+    replaces,
   }),
 } as const;

@@ -31,6 +31,7 @@ import {
 } from './find-effect.ts';
 import { findSync } from './find-sync.ts';
 import { createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
+import { lastingId } from './replaced-item.ts';
 
 export interface Probe<Id extends OnceId = OnceId> {
   /** What the probe looks for: one sentence, for the docs. */
@@ -324,15 +325,12 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
   },
 };
 
-/** The e-mail of an invitation as its intent records it: a hash, so that the address is not stored. */
-export const invitationId = (email: string): string => mailId('invitation', email);
-
 /** Looks for what replaced an invitation that is gone, by the e-mail that it had directly before the request. */
 async function replaced(looking: Looking, operation: OnceId, intent: Intent): Promise<Found> {
   const gone = unknown('It is no longer there under its id, and nothing shows what replaced it.');
   if (intent.note === undefined) return gone;
   const own = await newItem(looking, operation, intent, 'listTeamMembers', {}, ({ email }) =>
-    equal(email && invitationId(email), intent.note),
+    equal(email && lastingId(email), intent.note),
   );
   return own.is === 'absent' ? gone : own;
 }

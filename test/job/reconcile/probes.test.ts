@@ -9,7 +9,8 @@ import {
   operations,
 } from '../../../src/contract/operations.ts';
 import { effectIdsIn, type OnceId } from '../../../src/job/reconcile/find-effect.ts';
-import { invitationId, probeEffect, probes } from '../../../src/job/reconcile/probes.ts';
+import { probeEffect, probes } from '../../../src/job/reconcile/probes.ts';
+import { lastingId } from '../../../src/job/reconcile/replaced-item.ts';
 import { looksForState, probeState } from '../../../src/job/reconcile/wanted-state.ts';
 import { type OpenAccount, openAccount } from '../../support/account.ts';
 import { inputs } from '../../support/operation-inputs.ts';
@@ -32,7 +33,7 @@ const notes: Partial<Record<OnceId, (account: OpenAccount, input: never) => Prom
 
 async function emailBefore({ call }: OpenAccount, { team_member_id }: Input<'showTeamMember'>) {
   const { email = '' } = (await call('showTeamMember', { team_member_id })).team_member;
-  return invitationId(email);
+  return lastingId(email);
 }
 
 /** Checks for a change before and after it is made, as if its answer had been lost. */
