@@ -160,6 +160,8 @@ describe('a run of a schedule', () => {
 
     expect(await changes(), 'nothing was done').toEqual({ new: 0, resolved: 0 });
     isDown('site-0001', false);
+    // A run is named by its minute.
+    world.clock.leap(60_000);
     await runToTheEnd(id);
     expect(await changes(), 'another failed run instead of the first, one site is updated').toEqual({
       new: 1,
