@@ -12,6 +12,7 @@ import type { JobApi } from '../../src/job/api.ts';
 import type { Acting, Holder, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { orderIn } from '../../src/job/reconcile/own-effect.ts';
+import { claimRecipients } from './claim-recipients.ts';
 import {
   type DedupeOptions,
   isOfScope,
@@ -23,7 +24,7 @@ import {
   waitForHolder,
   waitUntil,
 } from './claims.ts';
-import { type Period, type PeriodOption, periodOf } from './period.ts';
+import { type PeriodOption, periodIn } from './period.ts';
 import { snapshotsOf } from './prerequisites.ts';
 import {
   completeReport,
@@ -88,9 +89,6 @@ const sitesOf = ({ input }: Task): string[] =>
 
 const ineligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
-export const periodIn = ({ options, runContext }: Pick<Making, 'options' | 'runContext'>): Period =>
-  periodOf(options.period, runContext.at, runContext.timezone);
-
 const keyIn = (acting: Making, { scope }: Mailing): string =>
   reportKey(acting.target.id, periodIn(acting), scope);
 
@@ -102,7 +100,7 @@ export async function requestReport(acting: Making, state: Step<'make'>): Promis
   const period = periodIn(acting);
   const snapshots = await snapshotsOf(api, target.id, period, runContext.timezone);
   if ('missing' in snapshots) return ineligible(snapshots.missing);
-  const others = await claimTurn(acting, state);
+  const others = (await claimRecipients(acting, state)) ?? (await claimTurn(acting, state));
   if (others) return others;
   try {
     const days = { start_date: period.start, end_date: period.end };

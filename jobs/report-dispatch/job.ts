@@ -22,12 +22,11 @@ import {
   awaitTask,
   findReport,
   type MakingTask,
-  periodIn,
   reportsBeingMade,
   requestReport,
 } from './create-report.ts';
 import { fillInLine, type MailFacts, mailTextFaults } from './mail-text.ts';
-import { isLanguage, monthOf, type Period, PeriodOption, periodOf } from './period.ts';
+import { isLanguage, monthOf, type Period, PeriodOption, periodIn, periodOf } from './period.ts';
 import { missingSnapshots, type Needs, needsOf } from './prerequisites.ts';
 import {
   addressesOf,

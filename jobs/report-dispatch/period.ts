@@ -38,6 +38,15 @@ export function periodOf(option: PeriodOption, at: number, timezone: string): Pe
   return { start: daysAfter(today, -sinceMonday - 7), end: daysAfter(today, -sinceMonday - 1) };
 }
 
+/** The period of the report that a run makes. */
+export const periodIn = ({
+  options: { period },
+  runContext: { at, timezone },
+}: {
+  options: { period: PeriodOption };
+  runContext: { at: number; timezone: string };
+}): Period => periodOf(period, at, timezone);
+
 /** The first and the last millisecond of a period. */
 export const boundsOf = ({ start, end }: Period, timezone: string): { from: number; to: number } => ({
   from: startOfDay(timezone, start),

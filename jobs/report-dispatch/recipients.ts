@@ -164,10 +164,15 @@ export function readSent(
   { recipients, errors = [] }: Answer<'sendReportEmail'>['send_email'],
 ): { taken: string[]; refused: string[] } {
   const refusal = (email: string) =>
-    errors.find(({ id, message }) => isSame(id ?? '', email) || message?.includes(email));
+    errors.find((one) => isSame(one.id ?? one.email ?? '', email)) ??
+    errors.find(({ message }) => message?.toLowerCase().includes(email.toLowerCase()));
+  const whyOf = (email: string) => {
+    const { message, code } = refusal(email) ?? {};
+    return message ?? code ?? 'it gave no reason.';
+  };
   const isTaken = (email: string) => recipients?.some((one) => isSame(one, email)) ?? !refusal(email);
   const taken = to.filter(isTaken);
-  return { taken, refused: refusals(to, taken, (email) => refusal(email)?.message ?? 'it gave no reason.') };
+  return { taken, refused: refusals(to, taken, whyOf) };
 }
 
 /** A sentence for each address that was not accepted. */

@@ -1,10 +1,9 @@
 /** Sends a report by mail (spec 4.9), and reports whether it was delivered. */
-import { timeOf } from '../../src/clock.ts';
 import type { Answer, Reconciled } from '../../src/job/answer.ts';
 import type { Acting, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { type DedupeOptions, mailKey, showReport, waitForHolder, waitUntil } from './claims.ts';
-import { periodIn } from './create-report.ts';
+import { mailKeyIn } from './claim-recipients.ts';
+import { type DedupeOptions, showReport, waitForHolder, waitUntil } from './claims.ts';
 import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
 import type { PeriodOption } from './period.ts';
 import {
@@ -16,7 +15,7 @@ import {
   unknownRecipientsEnd,
 } from './recipients.ts';
 import type { State, Step } from './state.ts';
-import { mailTo, newMailTo } from './watch-mail.ts';
+import { newMailTo } from './watch-mail.ts';
 
 /** The options of the policy that concern mails. */
 interface MailOptions extends DedupeOptions {
@@ -60,15 +59,9 @@ export async function send(acting: Mailing, state: Step<'send'>): Promise<Answer
   }
 }
 
-const keyIn = ({ target, options, ...acting }: Mailing, state: Step<'send'>, email: string): string => {
-  const old = mailTo(state.before ?? [], email);
-  const earlier = old && `${old.status} ${timeOf(old.sent_at)?.earliest}`;
-  return mailKey(target.id, periodIn({ options, ...acting }), state.scope, options, email, earlier);
-};
-
 /** Records that the report was sent to these addresses. */
 async function noteMails(acting: Mailing, state: Step<'send'>, taken: readonly string[]): Promise<void> {
-  for (const email of taken) await acting.once.note(keyIn(acting, state, email), state.report.id);
+  for (const email of taken) await acting.once.note(mailKeyIn(acting, state, email), state.report.id);
 }
 
 /** Claims the mails of a state. Gives the claimed addresses, or an answer if there is nothing to send. */
@@ -99,7 +92,7 @@ async function claimMail(
   email: string,
 ): Promise<'ours' | 'sent' | 'untold' | Answer<State>> {
   const { once, now } = acting;
-  const key = keyIn(acting, state, email);
+  const key = mailKeyIn(acting, state, email);
   if (state.untold?.includes(email)) {
     const [sent] = await once.results([key]);
     if (sent !== undefined) return 'sent';
@@ -171,7 +164,7 @@ export async function adoptMail(
   // Addresses that are not ours were left to another target.
   const to: string[] = [];
   for (const email of state.to)
-    if ((await acting.once.claim(keyIn(acting, state, email))).isOurs) to.push(email);
+    if ((await acting.once.claim(mailKeyIn(acting, state, email))).isOurs) to.push(email);
   const taken = to.filter((email) => newMailTo(mails, email, state.before));
   if (taken.length === 0) return { is: 'absent' };
   await noteMails(acting, state, taken);

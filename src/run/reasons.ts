@@ -34,7 +34,10 @@ export const coreReasons = {
   rejected: { text: 'The service refused the request; the detail has its message.' },
   'task-failed': { text: 'The work was started, and the service reports that it failed.', retryable: true },
   'task-aborted': { text: 'The work was started, and the service aborted it.', retryable: true },
-  'task-cancelled': { text: 'The work was started, and a person cancelled it.', retryable: true },
+  'task-cancelled': {
+    text: 'The work was started, and was cancelled in the service before its end.',
+    retryable: true,
+  },
   'archive-failed': {
     text: 'What was to be archived could not be written; the detail shows why.',
     retryable: true,

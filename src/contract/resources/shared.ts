@@ -20,6 +20,8 @@ export const BatchError = part({ id, code: z.string(), message: z.string() }, 'i
  */
 export const ItemRefusal = part({
   id: z.optional(id),
+  // Not specified: what names a refused address.
+  email: z.optional(z.string()),
   code: z.optional(z.string()),
   message: z.optional(z.string()),
 });

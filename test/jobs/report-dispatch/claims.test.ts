@@ -76,6 +76,28 @@ describe('two policies at the same time', () => {
     });
   });
 
+  test('make and send one report to an address that both would send one with their own template', async () => {
+    const now = await start({ sites: 1 });
+    const first = await now.fire(aReportPolicy());
+    const second = await now.fire(aReportPolicy({ template: { name: 'Short summary' } }, { name: 'other' }));
+    const reasons = [first, second].map(async (run) => (await now.targets(await now.ended(run)))[0]?.reason);
+    expect((await Promise.all(reasons)).toSorted()).toEqual(['already-done', 'done']);
+    expect(account()).toEqual(once(1));
+  });
+
+  test('make a report each when only some of their recipients are the same, who are sent one', async () => {
+    const now = await start({ sites: 1 });
+    const mails = mailsAskedFor();
+    const [anna, ben] = ['anna@agency.example', 'ben@agency.example'];
+    const first = await now.fire(aReportPolicy({ recipients: [OWNER, anna] }));
+    const other = { template: { name: 'Short summary' }, recipients: [anna, ben] };
+    const second = await now.fire(aReportPolicy(other, { name: 'other' }));
+    await now.ended(first);
+    await now.ended(second);
+    expect(mails.toSorted()).toEqual([anna, ben, OWNER]);
+    expect(account()).toMatchObject({ made: 2 });
+  });
+
   test('make one report with the same template, and each address receives it once', async () => {
     const now = await start({ sites: 1 });
     const mails = mailsAskedFor();
