@@ -31,7 +31,6 @@ export interface MailWatch extends Watch {
 type Report = Item<'listReports'>;
 type Mail = NonNullable<NonNullable<Report['email']>['recipients']>[number];
 
-/** An older report would make every sweep list all reports that were created since. */
 const FRESH_MS = 6 * 3_600_000;
 
 export const mailWatch: WatchKind<MailWatch, Report> = {
@@ -44,19 +43,35 @@ export const mailWatch: WatchKind<MailWatch, Report> = {
       sort: 'created_at,desc',
     }),
   },
+  isSwept,
   keyOfItem: (report) => report.id,
   keyOf: (watch) => watch.reportId,
   evaluate,
   async poll(api, watch) {
     const report = await reportOf(api, watch.reportId);
-    return report ? evaluate(watch, report) : lost;
+    if (!report) return lost;
+    const verdict = evaluate(watch, report);
+    const listed = verdict.is === 'unclear' && (await listedReport(api, watch));
+    return listed ? evaluate(watch, listed) : verdict;
   },
 };
+
+/** An older report would make every sweep list all reports that were created since: it is polled. */
+function isSwept({ since, madeAt }: MailWatch): boolean {
+  return since - madeAt < FRESH_MS;
+}
+
+/** The report as its list shows it, which can have what its single view does not show. */
+async function listedReport(api: Api, { reportId, madeAt }: MailWatch): Promise<Report | undefined> {
+  const created_at = { gte: isoTime(madeAt - 1_000), lte: isoTime(madeAt + 1_000) };
+  const { reports } = await api.listReports({ filters: { created_at } });
+  return reports.find(({ id }) => id === reportId);
+}
 
 const lost: Lost = { is: 'lost', detail: 'The report is no longer in the account (HTTP 404).' };
 
 function madeSince(watches: readonly MailWatch[], from: string): string {
-  const fresh = watches.filter(({ since, madeAt }) => since - madeAt < FRESH_MS);
+  const fresh = watches.filter(isSwept);
   return isoTime(Math.min(...fresh.map(({ madeAt }) => madeAt), Date.parse(from)));
 }
 

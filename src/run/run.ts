@@ -230,6 +230,8 @@ export const Intent = z.object({
   planned: optional(number),
   /** The service reported success, but its answer could not be read. The request is never sent again. */
   confirmed: optional(yes),
+  /** The HTTP status that was received, which does not show whether the effect happened. */
+  answered: optional(number),
 });
 export type Intent = z.output<typeof Intent>;
 

@@ -12,23 +12,13 @@ import {
   UnreadableError,
 } from '../../client/errors.ts';
 import { InvalidInputError } from '../../client/invalid-input.ts';
-import { isoMinute } from '../../clock.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { messageOf } from '../../errors.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
 import type { End, StepAnswer } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';
-import type {
-  EndingReason,
-  Finding,
-  Held,
-  Outcome,
-  StepEnd,
-  Target,
-  TargetIn,
-  Watch,
-} from '../../run/run.ts';
+import type { EndingReason, Finding, Outcome, StepEnd, Target, TargetIn } from '../../run/run.ts';
 import { scrub } from '../../secrets.ts';
 
 /** The result of a step: an answer of the job, a reason of the engine to do nothing for now, or an error. */
@@ -265,43 +255,6 @@ export function ended(
   };
 }
 
-/** The detail of a target whose followed work had not ended at its time limit. */
-export const stillUnderWay = ({ label = 'The work in the service' }: Watch): string =>
-  `${label} was still under way.`;
-
-/**
- * A target whose time limit passed. With an intent that has no result, it is unknown whether the effect
- * happened.
- */
-export function timedOut(target: Target, now: number): TargetIn<'ended'> {
-  if (target.intent) {
-    const lost = `The answer to ${target.intent.operation} was lost.`;
-    const detail = target.detail === undefined ? lost : `${lost} ${target.detail}`;
-    return ended(target, 'failed', 'unknown-effect', detail, now);
-  }
-  // This also holds while it is being retried: any request sent since would have left an intent.
-  if (target.reason === 'conflict') {
-    return ended(target, 'failed', 'conflict', target.detail, now);
-  }
-  const { state, watch } = target;
-  // The detail of followed work, if any, says that the service no longer knows the work.
-  const detail = target.detail ?? (state === 'following' && watch ? stillUnderWay(watch) : undefined);
-  return ended(target, 'failed', 'timeout', detail, now);
-}
-
-/**
- * A target that ends while its run is held. It is unknown what was done to it after the state that Redis was
- * restored to.
- */
-export const unknownAfterRollback = (target: Target, { since }: Held, now: number): TargetIn<'ended'> =>
-  ended(
-    target,
-    'failed',
-    'unknown-effect',
-    `Redis was restored to its state of ${isoMinute(since)}: it is not known whether the target was changed after that.`,
-    now,
-  );
-
 /** A target on which no (more) work is done because its run was cancelled. */
 export function cancelled(target: Target, ending: EndingReason, now: number): TargetIn<'ended'> {
   const reason = ending === 'cancelled' ? 'run-cancelled' : ending;
@@ -309,12 +262,20 @@ export function cancelled(target: Target, ending: EndingReason, now: number): Ta
   return ended(target, 'cancelled', reason, detail, now);
 }
 
+/** A target whose intent says what was received in answer to its request, although that does not tell what happened. */
+function withAnswer(target: TargetIn<'acting'>, error: unknown): TargetIn<'acting'> {
+  const { intent } = target;
+  if (!intent) return target;
+  if (error instanceof UnreadableError) return { ...target, intent: { ...intent, confirmed: true } };
+  const isAbout = error instanceof UnavailableError && error.operation === intent.operation;
+  return isAbout && error.status !== undefined
+    ? { ...target, intent: { ...intent, answered: error.status } }
+    : target;
+}
+
 function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances: Circumstances): Decision {
   const { now } = circumstances;
-  const target =
-    error instanceof UnreadableError && claimed.intent
-      ? { ...claimed, intent: { ...claimed.intent, confirmed: true as const } }
-      : claimed;
+  const target = withAnswer(claimed, error);
   if (error instanceof BudgetSpentError) return { target: waiting(target, {}), dueAt: error.until };
   if (error instanceof AccountRefusedError) {
     return { target: waiting(target, { detail: error.message }), dueAt: now, refused: error };

@@ -7,7 +7,7 @@
 
 import { BudgetSpentError } from '../../budget/budget.ts';
 import type { CallOptions } from '../../client/call-options.ts';
-import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../../client/errors.ts';
+import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
 import { isoTime, type TimeBounds, timeOf } from '../../clock.ts';
 import { ContractError } from '../../contract/answers.ts';
@@ -15,7 +15,7 @@ import type { Input } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Api } from '../../job/api.ts';
 import { watchKindOf } from '../../job/registry.ts';
-import type { Lost, Verdict } from '../../job/watch/watch.ts';
+import type { Verdict } from '../../job/watch/watch.ts';
 import type { Run, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { afterTargets } from '../finish-run.ts';
@@ -38,6 +38,7 @@ import {
   workOf,
 } from './followed.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
+import { requestStatus } from './status.ts';
 
 /** Longer durations are cut to this: such work was not looked at in time, or is an exception. */
 const MAX_LEARNED_MS = 30 * 60_000;
@@ -215,12 +216,17 @@ export class Follower {
     options: CallOptions,
   ): Promise<void> {
     const now = this.deps.clock.now();
+    const isUnswept = ({ watch }: Followed) =>
+      watchKindOf(this.deps.registry, watch.kind).isSwept?.(watch) === false;
     const due = open.filter(({ one, unclear }) => {
       const { at, count: polls } = this.pollsOf(one);
       const { lostAt } = one.target;
       const lostForMs = lostAt === undefined ? undefined : now - lostAt;
       return isPollDue(
-        { ageMs: now - one.watch.since, polls, polledAgoMs: now - at, unclear, lostForMs },
+        {
+          ...{ ageMs: now - one.watch.since, polls, polledAgoMs: now - at },
+          ...{ unclear, lostForMs, unswept: isUnswept(one) },
+        },
         usualMs,
       );
     });
@@ -234,7 +240,12 @@ export class Follower {
     for (const { one, count } of ranked.slice(0, affordable)) {
       this.polls.set(keyOfFollowed(one), { at: now, count: count + 1 });
       const log = new RequestLog();
-      const found = await this.requestStatus(apiFor(one, log), one, options);
+      const found = await requestStatus(
+        apiFor(one, log),
+        one.watch,
+        () => this.startOf(one.watch, options),
+        this.deps,
+      );
       const polled = withRequestsOf(log, one);
       if (found.is !== 'lost') await this.conclude([{ one: polled, verdict: found }]);
       else if (isLost(one))
@@ -310,17 +321,6 @@ export class Follower {
 
   private pollsOf(one: Followed): { at: number; count: number } {
     return this.polls.get(keyOfFollowed(one)) ?? { at: 0, count: 0 };
-  }
-
-  private async requestStatus(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
-    try {
-      const since = await this.startOf(watch, options);
-      return await watchKindOf(this.deps.registry, watch.kind).poll(api, watch, since);
-    } catch (error) {
-      if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
-      if (error instanceof RejectedError || error instanceof ContractError) return { is: 'unclear' };
-      throw error;
-    }
   }
 
   /** Writes the ends among the verdicts together, and continues their runs. */

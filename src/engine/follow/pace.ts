@@ -66,6 +66,8 @@ export interface Unresolved {
   polledAgoMs: number;
   /** The list shows the work, but not its status. */
   unclear: boolean;
+  /** No sweep shows the work, whatever becomes of it. */
+  unswept?: boolean;
   /** How long ago a poll found that the service no longer knows the work, if no later poll found it again. */
   lostForMs?: number | undefined;
 }
@@ -79,22 +81,26 @@ const CONFIRM_MS = 60_000;
 export const confirmAt = (lostAt: number): number => lostAt + CONFIRM_MS;
 const MIN_PAUSE_MS = 20_000;
 const MAX_PAUSE_MS = 10 * 60_000;
+/** The first pauses between polls of work that no sweep shows. Later ones are half of its age. */
+const MIN_UNSWEPT_PAUSE_MS = 10_000;
 
 /**
  * Whether work is polled now. Work that the list left unclear is polled soon. Work that the list never showed
- * is polled when it has taken more than twice the usual time. Each poll doubles the pause before the next
+ * is polled when it has taken more than twice the usual time; work that no list shows, from the start. Each poll doubles the pause before the next
  * one, and old work is polled less often from the start: a sweep still shows its end at once. Work that seems
  * lost is polled once more after a minute.
  */
 export function isPollDue(work: Unresolved, usualMs: number | undefined): boolean {
   const { ageMs, polls, polledAgoMs, unclear, lostForMs } = work;
   if (lostForMs !== undefined) return lostForMs >= CONFIRM_MS;
+  if (work.unswept && polls > 0)
+    return polledAgoMs >= Math.min(Math.max(ageMs / 2, MIN_UNSWEPT_PAUSE_MS), MAX_PAUSE_MS);
   const usual = usualMs ?? 60_000;
   if (polls > 0) {
     const pause = Math.max(usual, ageMs / 10, MIN_PAUSE_MS) * 2 ** Math.min(polls - 1, 10);
     return polledAgoMs >= Math.min(pause, MAX_PAUSE_MS);
   }
-  return unclear ? ageMs > 5_000 : ageMs > Math.max(2 * usual, 60_000);
+  return unclear || work.unswept ? ageMs > 5_000 : ageMs > Math.max(2 * usual, 60_000);
 }
 
 /**

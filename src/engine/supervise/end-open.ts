@@ -1,6 +1,7 @@
 /** Gives every open target of a run an outcome at once, without waiting for work in progress. */
 import type { Run, Target, TargetIn } from '../../run/run.ts';
-import { cancelled, ended, unknownAfterRollback } from '../act/decide.ts';
+import { cancelled, ended } from '../act/decide.ts';
+import { unknownAfterRollback } from '../act/timed-out.ts';
 import type { EngineDeps } from '../deps.ts';
 import { endPending } from './end-unstarted.ts';
 

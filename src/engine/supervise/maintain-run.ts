@@ -2,7 +2,7 @@
 import { jobOf } from '../../policy/job-of.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
-import { timedOut, unknownAfterRollback } from '../act/decide.ts';
+import { timedOut, unknownAfterRollback } from '../act/timed-out.ts';
 import { checkDeadline } from '../deadline.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';

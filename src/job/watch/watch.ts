@@ -32,6 +32,8 @@ export interface WatchKind<W extends Watch, I> {
     /** `from`: the service's time since which the sweep must show everything. */
     query(watches: readonly W[], from: string): Pick<ListQuery, 'filters' | 'sort'>;
   };
+  /** Whether the list shows this work. Work that it does not show is polled early and several times. Default: yes. */
+  isSwept?(watch: W): boolean;
   /** The timestamp of the service that the list is filtered by; absent for a list without one. */
   movedAt?(item: I): string | null | undefined;
   /** Items and watches with the same key belong together. */

@@ -8,7 +8,8 @@ import {
   RejectedError,
   UnavailableError,
 } from '../../../src/client/errors.ts';
-import { type Circumstances, decide, ended, timedOut } from '../../../src/engine/act/decide.ts';
+import { type Circumstances, decide, ended } from '../../../src/engine/act/decide.ts';
+import { timedOut } from '../../../src/engine/act/timed-out.ts';
 import type { Target, TargetIn } from '../../../src/run/run.ts';
 import { aTarget } from '../../support/builders.ts';
 
@@ -248,6 +249,16 @@ describe('a target over its time limit', () => {
     expect(timedOut({ ...acting, intent, detail: 'HTTP 503.' }, now).detail).toBe(
       'The answer to syncSite was lost. HTTP 503.',
     );
+  });
+  test('whose request was answered with HTTP 500 says that, and not that the answer was lost', () => {
+    const error = new UnavailableError('syncSite', true, 'HTTP 500', { status: 500 });
+    const { target } = decide({ ...acting, intent }, { error }, circumstances);
+    expect(timedOut(target, now).detail).toMatch(
+      /^The service answered syncSite with HTTP 500, which does not show whether it was done\./,
+    );
+    const read = new UnavailableError('showSite', true, 'HTTP 500', { status: 500 });
+    const reconciling = decide({ ...acting, intent }, { error: read }, circumstances);
+    expect(timedOut(reconciling.target, now).detail).toMatch(/^The answer to syncSite was lost\./);
   });
   test.each(['waiting', 'acting'] as const)('whose conflict never ended ends with conflict (%s)', (state) => {
     expect(timedOut(aTarget('a', { state, reason: 'conflict' }), now).reason).toBe('conflict');

@@ -47,6 +47,16 @@ describe('work is polled', () => {
     expect(isPollDue({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
     expect(isPollDue({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
   });
+  test('early and several times, when no list shows it', () => {
+    const polledAt: number[] = [];
+    for (let ageMs = 0; ageMs <= 3_600_000; ageMs += 1_000) {
+      const last = polledAt.at(-1) ?? Number.NEGATIVE_INFINITY;
+      const polled = { polls: polledAt.length, polledAgoMs: ageMs - last };
+      if (isPollDue({ ...fresh, ...polled, ageMs, unswept: true }, MINUTE)) polledAt.push(ageMs);
+    }
+    expect(polledAt.slice(0, 5)).toEqual([6_000, 16_000, 32_000, 64_000, 128_000]);
+    expect(polledAt.length).toBeLessThan(15);
+  });
   test('when no list has shown it for twice its usual duration', () => {
     expect(isPollDue({ ...fresh, ageMs: 119_000 }, MINUTE)).toBe(false);
     expect(isPollDue({ ...fresh, ageMs: 121_000 }, MINUTE)).toBe(true);

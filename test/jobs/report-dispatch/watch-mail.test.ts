@@ -61,6 +61,19 @@ describe('the mail of a report', () => {
     });
   });
 
+  test('is judged by the list of reports when the report itself does not show its recipients', async () => {
+    const asked: unknown[] = [];
+    const api = {
+      showReport: async () => ({ report: { id: 'r-1' } }),
+      listReports: async (query: unknown) => {
+        asked.push(query);
+        return { reports: [report(mail(anna, 'delivered'), mail(ben, 'opened'))] };
+      },
+    } as unknown as Api;
+    expect(await mailWatch.poll(api, watch, exactly(SINCE))).toEqual({ is: 'done', reason: 'done' });
+    expect(asked).toEqual([{ filters: { created_at: { gte: at(-61), lte: at(-59) } } }]);
+  });
+
   test('is lost when its report is gone', async () => {
     const api = { showReport: () => Promise.reject(new GoneError('showReport')) } as unknown as Api;
     expect(await mailWatch.poll(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
@@ -73,6 +86,7 @@ describe('the mail of a report', () => {
       filters: { created_at: { gte: at(-60) } },
       sort: 'created_at,desc',
     });
+    expect([watch, old].map((one) => mailWatch.isSwept?.(one))).toEqual([true, false]);
     expect(keyOf(watch)).toBe(keyOfItem(report()));
   });
 });
