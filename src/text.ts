@@ -27,6 +27,9 @@ export const visible = (text: string, except = ''): string =>
 export const visibleLine = (text: string): string =>
   visible(text.replace(/\s+/g, (gap) => (/[\t\r\n]/.test(gap) ? ' ' : gap)));
 
+/** Several texts, each on a line of its own and on no other, whatever line breaks it has. */
+export const linesOf = (texts: readonly string[]): string => texts.map(visibleLine).join('\n');
+
 /** A value as JSON without invisible characters; it is parsed to the same value. */
 export const visibleJson = (value: unknown, indent = 0): string =>
   visible(JSON.stringify(value, null, indent), '\n');

@@ -5,7 +5,7 @@ import type { Problem } from '../records/problem-store.ts';
 import { formatLate, type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
-import { countOf } from '../text.ts';
+import { countOf, linesOf } from '../text.ts';
 import { type FailedTarget, linesAbout } from './failed-targets.ts';
 
 /** The body of a notification. Chat services such as Slack show only `text`. */
@@ -16,11 +16,11 @@ export interface Message extends RunSummary {
 /** The message about a run, with the failed targets that it names and the failures before it, without secrets. */
 export const messageAbout = (run: Run, failed: readonly FailedTarget[] = [], streak?: Streak): Message =>
   redact({
-    text: [
+    text: linesOf([
       sentenceAbout(run),
       ...(streak && streak.count > 1 ? [`${formatStreak(streak)}.`] : []),
       ...linesAbout(failed, run),
-    ].join('\n'),
+    ]),
     ...toSummary(run),
     ...(failed.length > 0 ? { failed_targets: failed } : {}),
     ...(streak ? { streak: toStreakReport(streak) } : {}),
@@ -29,10 +29,10 @@ export const messageAbout = (run: Run, failed: readonly FailedTarget[] = [], str
 /** The message that a run succeeded after failures that were reported, without secrets. */
 export const messageAboutRecovery = (run: Run, streak: Streak): Message =>
   redact({
-    text: [
+    text: linesOf([
       sentenceAbout(run, 'recovered'),
       streak.count > 1 ? `Before: ${formatStreak(streak)}.` : `It failed at ${isoMinute(streak.since)}.`,
-    ].join('\n'),
+    ]),
     ...toSummary(run),
     streak: toStreakReport(streak),
   }) as Message;
@@ -53,7 +53,9 @@ export interface PauseMessage extends Message {
 /** The message that a policy was paused after `run`, without secrets. */
 export const messageAboutPause = (run: Run, { at, by, reason }: Pause): PauseMessage =>
   redact({
-    text: `${run.policy} was paused by ${by}${reason === undefined ? '' : `: ${reason}`}. No scheduled run starts until it is resumed: caretaker policies resume ${run.policy}.`,
+    text: linesOf([
+      `${run.policy} was paused by ${by}${reason === undefined ? '' : `: ${reason}`}. No scheduled run starts until it is resumed: caretaker policies resume ${run.policy}.`,
+    ]),
     ...toSummary(run),
     paused: { at: isoTime(at), by, reason: reason ?? null },
   }) as PauseMessage;
@@ -77,11 +79,11 @@ function textAboutFindings({ policy, findings }: Run): string {
     ...named.map(({ label, message, since }) => `${what}: ${label}: ${message} (since ${isoMinute(since)})`),
     ...(count > named.length ? [`... and ${count - named.length} more.`] : []),
   ];
-  return [
+  return linesOf([
     `${policy}: ${countOf(added, 'new finding')}, ${resolved} resolved, ${open} open.`,
     ...lines('New', added, firstNew),
     ...lines('Resolved', resolved, firstResolved),
-  ].join('\n');
+  ]);
 }
 
 const verbs: Record<RunStatus, string> = {

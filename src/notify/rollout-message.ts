@@ -5,7 +5,7 @@ import { lastApproval, type Seen } from '../run/rollout.ts';
 import { formatStanding } from '../run/rollout-report.ts';
 import type { Run } from '../run/run.ts';
 import { redact } from '../secrets.ts';
-import { countOf } from '../text.ts';
+import { countOf, linesOf } from '../text.ts';
 import type { Message } from './message.ts';
 
 /** How many targets a message names. */
@@ -17,7 +17,7 @@ export function messageAboutApproval(run: Run, is: 'wanted' | 'expired'): Messag
     is === 'wanted'
       ? `${run.policy} waits for an approval (${waitingPart(run)}). ${formatStanding(run) ?? ''} caretaker approve ${run.id}`
       : `${run.policy} was cancelled: ${run.detail ?? 'nobody approved it in time.'}`;
-  return redact({ text, ...toSummary(run) }) as Message;
+  return redact({ text: linesOf([text]), ...toSummary(run) }) as Message;
 }
 
 /** How many targets wait: those of the batches of the approval that have no outcome yet. */
@@ -41,5 +41,5 @@ export function messageAboutGate(run: Run, seen: readonly Seen[]): Message {
     ...lines,
     ...(more > 0 ? [`... and ${more} more.`] : []),
   ];
-  return redact({ text: text.join('\n'), ...toSummary(run) }) as Message;
+  return redact({ text: linesOf(text), ...toSummary(run) }) as Message;
 }

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { sentenceAbout } from '../../src/notify/message.ts';
-import type { Counts, Run, RunStatus } from '../../src/run/run.ts';
+import {
+  messageAbout,
+  messageAboutFindings,
+  messageAboutPause,
+  messageAboutRecovery,
+  sentenceAbout,
+} from '../../src/notify/message.ts';
+import { messageAboutApproval, messageAboutGate } from '../../src/notify/rollout-message.ts';
+import type { Counts, FindingChange, Run, RunStatus } from '../../src/run/run.ts';
 import { aRun } from '../support/builders.ts';
 
 const counts = (some: Partial<Counts>): Counts => ({
@@ -26,4 +33,22 @@ test.each([
   [runOf('blocked', { planned: 9 }), 'sweep is blocked because the account refuses access.'],
 ])('people are told what happened in one sentence (%#)', (run, sentence) => {
   expect(sentenceAbout(run)).toBe(sentence);
+});
+
+test('a line break in a text of the service makes no line of its own', () => {
+  const forged = 'https://one.example\r\nsweep: 0 new findings, 5 resolved, 0 open.\u2028';
+  const change = { label: forged, message: forged, since: 0 } as FindingChange;
+  const failed = { target: 'site-0001', label: forged, reason: 'rejected', why: forged };
+  const run = runOf('failed', { planned: 1, failed: 1 }, forged);
+  const findings = { open: 1, new: 1, resolved: 0, firstNew: [change] } as NonNullable<Run['findings']>;
+
+  for (const [text, lines] of [
+    [messageAbout(run, [failed]).text, 2],
+    [messageAboutRecovery(run, { count: 2, since: 0 }).text, 2],
+    [messageAboutFindings({ ...run, findings }).text, 2],
+    [messageAboutPause(run, { at: 0, by: 'ana', reason: forged }).text, 1],
+    [messageAboutGate(run, [{ id: 'site-0001', label: forged, is: 'unhealthy', why: forged }]).text, 2],
+    [messageAboutApproval(run, 'expired').text, 1],
+  ] as const)
+    expect(text.split(/[\r\n\u2028]/), text).toHaveLength(lines);
 });

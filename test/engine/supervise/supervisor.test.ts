@@ -9,7 +9,7 @@ let world: World;
 afterEach(() => world.stop());
 
 test('a process logs once that it took over a run of another process, and does not log it for its own runs', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
+  world = await startWorld({ before: quickSyncs, sites: 3, speedUp: 10, work: false });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const before = world.caretaker.engine.work(50);
   const fired = await world.fire(aPolicy());
