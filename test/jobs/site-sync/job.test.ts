@@ -215,7 +215,7 @@ test('a sync that may or may not have started ends as unknown-effect when that c
   expect(targets.map(({ reason }) => reason)).toEqual(Array(3).fill('unknown-effect'));
   expect(targets[0]).toMatchObject({
     outcome: 'failed',
-    detail: expect.stringMatching(/^The answer to syncSite was lost\./),
+    detail: expect.stringMatching(/^The service answered syncSite with HTTP 500, which does not show/),
   });
 });
 
