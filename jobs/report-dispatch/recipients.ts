@@ -206,5 +206,6 @@ export const overdue = (
     const miss = mail && failureOf(mail);
     if (miss !== undefined) return [{ message: `${address}: ${miss}.`, reason: 'undelivered' }];
     const why = mail ? 'not delivered' : 'the service did not show the status of the mail';
-    return [{ message: `${address}: ${why} within ${formatDuration(withinMs)}.`, reason: 'timeout' }];
+    const message = `${address}: ${why} within ${formatDuration(withinMs)}.`;
+    return [{ message, reason: mail ? 'timeout' : 'unconfirmed' }];
   });

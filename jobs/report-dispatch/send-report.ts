@@ -213,7 +213,7 @@ async function failuresOf(
 ): Promise<DeliveryFailure[]> {
   if (!ended || ended.is === 'done') return [];
   const { reason, detail = 'The status of the mail is no longer known.' } = ended;
-  if (reason !== 'timeout') return [{ reason, message: detail }];
+  if (reason !== 'timeout' && reason !== 'unconfirmed') return [{ reason, message: detail }];
   try {
     // The mail may have been delivered after the last sweep.
     const shown = await api.showReport({ report_id: report.id });

@@ -200,7 +200,8 @@ export const updateCheck = defineJob({
     if (!state) throw new Error('A schedule was planned without a state.');
     const [taskId, ...going] = state.going;
     const until = state.plannedAt + options.follow_for;
-    if (taskId !== undefined && now < until && ended?.reason !== 'timeout') {
+    const isOver = ended?.reason === 'timeout' || ended?.reason === 'unconfirmed';
+    if (taskId !== undefined && now < until && !isOver) {
       const watch = { kind: 'task', taskId, since: state.plannedAt, until, adopted: true } as const;
       return { is: 'following', watch, next: { ...state, going } };
     }

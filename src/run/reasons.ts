@@ -43,6 +43,10 @@ export const coreReasons = {
     retryable: true,
   },
   timeout: { text: 'The time limit passed before the end was seen.', retryable: true },
+  unconfirmed: {
+    text: 'The time limit passed, and the service did not show whether the work had ended.',
+    retryable: true,
+  },
   unavailable: { text: 'The service could not do it in any of the attempts allowed.', retryable: true },
   'unknown-effect': {
     text: 'The answer was lost, or the service forgot the work: the effect can be neither shown nor ruled out.',

@@ -7,11 +7,15 @@ import { ended } from './decide.ts';
 export const stillUnderWay = ({ label = 'The work in the service' }: Watch): string =>
   `${label} was still under way.`;
 
+/** The detail of a target when nothing showed at its time limit whether its followed work had ended. */
+export const notShown = ({ label = 'The work in the service' }: Watch): string =>
+  `${label} did not show whether it had ended.`;
+
 /**
  * A target whose time limit passed. With an intent that has no result, it is unknown whether the effect
- * happened.
+ * happened. `isRunning`: the last look has shown that its followed work was under way.
  */
-export function timedOut(target: Target, now: number): TargetIn<'ended'> {
+export function timedOut(target: Target, now: number, isRunning = false): TargetIn<'ended'> {
   if (target.intent) {
     const { operation, answered } = target.intent;
     const lost =
@@ -26,9 +30,10 @@ export function timedOut(target: Target, now: number): TargetIn<'ended'> {
     return ended(target, 'failed', 'conflict', target.detail, now);
   }
   const { state, watch } = target;
+  const isFollowed = state === 'following' && watch !== undefined;
   // The detail of followed work, if any, says that the service no longer knows the work.
-  const detail = target.detail ?? (state === 'following' && watch ? stillUnderWay(watch) : undefined);
-  return ended(target, 'failed', 'timeout', detail, now);
+  const detail = target.detail ?? (isFollowed ? (isRunning ? stillUnderWay : notShown)(watch) : undefined);
+  return ended(target, 'failed', isFollowed && !isRunning ? 'unconfirmed' : 'timeout', detail, now);
 }
 
 /**

@@ -37,6 +37,7 @@ import {
   withRequestsOf,
   workOf,
 } from './followed.ts';
+import { lastLooks } from './last-look.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
 import { requestStatus } from './status.ts';
 
@@ -71,7 +72,7 @@ export class Follower {
     private readonly deps: EngineDeps,
     private readonly account: string,
     /** Aborts when this process stops. The next supervisor repeats interrupted requests. */
-    private readonly stopping: AbortSignal,
+    readonly stopping: AbortSignal,
   ) {}
 
   /** When the last complete sweep of a kind started; minus infinity when there was none. */
@@ -117,7 +118,7 @@ export class Follower {
     try {
       const open = await this.sweep(kind, followed, options);
       const [late, rest] = partition(open, ({ one }) => isLate(one, now));
-      await this.conclude(late.map(({ one }) => ({ one, verdict: { is: 'running' } })));
+      await this.conclude(await lastLooks(this.deps, late, this.stopping));
       await this.poll(rest, usualMs, options);
     } catch (error) {
       await this.handleRoundError(error, kind);

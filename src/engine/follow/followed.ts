@@ -9,7 +9,7 @@ import type { Policy } from '../../policy/policy.ts';
 import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
 import type { Work } from '../../trace/traces.ts';
 import { concluded, continued, stepDone, taskCancelled } from '../act/decide.ts';
-import { stillUnderWay } from '../act/timed-out.ts';
+import { notShown, stillUnderWay } from '../act/timed-out.ts';
 import { policyOf } from '../deps.ts';
 import { explainEnd, namingStep } from '../explain-end.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -40,7 +40,10 @@ export const lacksDetail = (verdict: Verdict): boolean =>
 /** The end that follows from a verdict; undefined for work that continues within its time limit. */
 export function endFrom(one: Followed, verdict: Verdict, at: number): End | undefined {
   if (verdict.is !== 'running' && verdict.is !== 'unclear') return verdict;
-  return isLate(one, at) ? { is: 'failed', reason: 'timeout', detail: stillUnderWay(one.watch) } : undefined;
+  if (!isLate(one, at)) return undefined;
+  return verdict.is === 'running'
+    ? { is: 'failed', reason: 'timeout', detail: stillUnderWay(one.watch) }
+    : { is: 'failed', reason: 'unconfirmed', detail: notShown(one.watch) };
 }
 
 /** The target after its followed work has ended. */

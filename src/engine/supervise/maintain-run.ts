@@ -16,6 +16,8 @@ import {
 } from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
+import { endsOf } from '../follow/followed.ts';
+import { lastLook, MAX_LAST_LOOKS } from '../follow/last-look.ts';
 import { advance } from '../rollout/advance.ts';
 import { maintainApproval } from '../rollout/approval.ts';
 import type { Gates } from '../rollout/gates.ts';
@@ -158,12 +160,16 @@ async function endAfterDeadline(
   await endPending(deps, run, (target) =>
     held ? late(target, clock.now()) : { ...timedOut(target, clock.now()), detail },
   );
+  const looks = { left: MAX_LAST_LOOKS };
   for (const state of ['acting', 'following', 'waiting'] as const) {
     for (const target of await records.targets.inState(run.id, state, PAGE)) {
-      if (mayHaveEnded(deps, target, run.deadline ?? 0, accountState)) continue;
+      const limit = { deadline: run.deadline ?? 0, accountState, looks };
       const at = clock.now();
-      const end = namingStep(policyOf(run), late(target, at));
-      await records.targets.move(run, end, { from: [state], at });
+      const end =
+        state === 'following'
+          ? await endOfFollowed(deps, run, target, limit)
+          : namingStep(policyOf(run), late(target, at));
+      if (end) await records.targets.move(run, end, { from: [state], at, dueAt: at });
     }
   }
   await finishIfDone(deps, run.id);
@@ -171,14 +177,39 @@ async function endAfterDeadline(
 
 async function endLate(deps: EngineDeps, run: Run, accountState: AccountState): Promise<void> {
   const { records, clock } = deps;
+  const looks = { left: MAX_LAST_LOOKS };
   for (const target of await records.targets.late(run.id, clock.now(), PAGE)) {
-    if (mayHaveEnded(deps, target, target.deadline ?? 0, accountState)) continue;
+    const limit = { deadline: target.deadline ?? 0, accountState, looks };
+    const end = await endOfFollowed(deps, run, target, limit);
     const at = clock.now();
-    const end = namingStep(policyOf(run), timedOut(target, at));
-    if (await records.targets.move(run, end, { from: [target.state], at })) {
+    if (end && (await records.targets.move(run, end, { from: [target.state], at, dueAt: at }))) {
       await afterTargets(deps, run.account, [{ run, target: end }]);
     }
   }
+}
+
+/**
+ * A target whose time limit has passed, with its end. Followed work is looked at once more before. Undefined when that has
+ * to wait: for a sweep, for the service, or for the looks at other targets.
+ */
+async function endOfFollowed(
+  deps: EngineDeps,
+  run: Run,
+  target: Target,
+  limit: { deadline: number; accountState: AccountState; looks: { left: number } },
+): Promise<Target | undefined> {
+  const { deadline, accountState, looks } = limit;
+  const { clock } = deps;
+  const timeout = (one: Target, isRunning?: boolean) =>
+    namingStep(policyOf(run), timedOut(one, clock.now(), isRunning));
+  if (target.state !== 'following' || !target.watch) return timeout(target);
+  if (mayHaveEnded(deps, target, deadline, accountState)) return undefined;
+  const one = { run, target, watch: target.watch };
+  looks.left -= 1;
+  const looked = looks.left < 0 ? undefined : await lastLook(deps, one, accountState.follower.stopping);
+  if (!looked) return clock.now() < deadline + UNSEEN_TIMEOUT_MS ? undefined : timeout(target);
+  const [ended] = endsOf(deps.registry, [looked], clock.now());
+  return ended?.target ?? timeout(looked.one.target, looked.verdict.is === 'running');
 }
 
 /** Whether followed work may have succeeded before its deadline: no sweep has covered it since. */

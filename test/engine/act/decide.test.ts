@@ -229,7 +229,7 @@ describe('no usable response', () => {
 
 describe('a target over its time limit', () => {
   test('that was followed ends with timeout', () => {
-    expect(timedOut(aTarget('a', { state: 'following', watch }), now)).toMatchObject({
+    expect(timedOut(aTarget('a', { state: 'following', watch }), now, true)).toMatchObject({
       outcome: 'failed',
       reason: 'timeout',
     });
@@ -237,6 +237,10 @@ describe('a target over its time limit', () => {
   test('is recorded with the task that it waited for', () => {
     const task = { kind: 'task', label: 'The task task-7', since: 1 };
     expect(timedOut(aTarget('a', { state: 'following', watch: task }), now)).toMatchObject({
+      reason: 'unconfirmed',
+      detail: 'The task task-7 did not show whether it had ended.',
+    });
+    expect(timedOut(aTarget('a', { state: 'following', watch: task }), now, true)).toMatchObject({
       reason: 'timeout',
       detail: 'The task task-7 was still under way.',
     });

@@ -327,7 +327,7 @@ describe('a mail', () => {
       const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '1m' }));
       expect(first).toMatchObject({
         outcome: 'failed',
-        reason: 'timeout',
+        reason: 'unconfirmed',
         detail: 'ada@one.example: the service did not show the status of the mail within 1m.',
       });
       expect(effects(now)).toEqual({ made: 1, sent: 1 });

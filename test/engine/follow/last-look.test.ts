@@ -1,0 +1,57 @@
+/** Work whose time limit has passed is looked at once more before its target ends. */
+import { afterEach, expect, test } from 'vitest';
+import { callOf } from '../../jobs/api-call/policies.ts';
+import { around } from '../../support/between.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const MINUTE = 60_000;
+/** Takes eight minutes. */
+const upload = {
+  operation: 'startSiteBackupUpload',
+  params: { snapshot_id: { cel: 'site.backups.latest_snapshot.id' } },
+  body: {
+    upload: {
+      destination: { provider: 'provider_one' },
+      scope: { include_files: true, include_database: true },
+    },
+  },
+};
+
+/** The end of an upload that no list shows; `status`: what its own view shows, of its real status. */
+async function endOfUnlisted(status: (real: string | undefined, ageMs: number) => string | undefined) {
+  world = await startWorld({ leaps: true, sites: 20 });
+  const began = world.clock.now();
+  around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+    const answer = (await call()) as { tasks?: object[]; task?: { status?: string } };
+    if (operation === 'listTasks') return { ...answer, tasks: [] } as never;
+    if (operation !== 'showTask') return answer as never;
+    const shown = status(answer.task?.status, world.clock.now() - began);
+    return { task: { ...answer.task, status: shown } } as never;
+  });
+  const select = { from: 'listSites', where: 'site.backups.latest_snapshot.id != ""', limit: 1 };
+  const policy = callOf(select, upload);
+  const limited = { ...policy, timeout: { ...policy.timeout, targetMs: 10 * MINUTE } };
+  const [target] = await world.targets(await world.ended(await world.fire(limited)));
+  return target;
+}
+
+test('a task that its own view shows as completed only at the limit is done', async () => {
+  const target = await endOfUnlisted((real, ageMs) => (ageMs < 10 * MINUTE ? 'running' : real));
+  expect(target).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+});
+
+test('a task that still runs at the limit ends with timeout', async () => {
+  const target = await endOfUnlisted(() => 'running');
+  expect(target).toMatchObject({ reason: 'timeout', detail: expect.stringMatching(/still under way/) });
+});
+
+test('a task whose status is never shown ends as unconfirmed, and is not called under way', async () => {
+  const target = await endOfUnlisted(() => undefined);
+  expect(target).toMatchObject({
+    ...{ outcome: 'failed', reason: 'unconfirmed' },
+    detail: expect.stringMatching(/^The task \S+ did not show whether it had ended\.$/),
+  });
+});
