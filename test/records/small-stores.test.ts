@@ -206,7 +206,8 @@ describe('a listener', () => {
         await records.policies.pause('b', { at: 3, by: 'ops' });
         expect(heard).toContainEqual(soon('b', 3));
       },
-      { timeout: 5_000, interval: 20 },
+      // A connection that is subscribed and hears nothing is noticed by its ping, every ten seconds.
+      { timeout: 60_000, interval: 20 },
     );
     await stop();
   });
