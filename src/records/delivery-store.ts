@@ -92,10 +92,10 @@ const PAGE = 100;
  * would be: its receiver may be back.
  */
 const claimDelivery = defineScript(
-  { keys: ['delivery', 'due'], args: ['id', 'now', 'ends', 'claim', 'prefix'] },
+  { keys: ['delivery', 'due'], args: ['id', 'now', 'ends', 'claim', 'delivery_prefix'] },
   `
 local function waits_for(earlier)
-  local key = args.prefix .. earlier
+  local key = args.delivery_prefix .. earlier
   local state, claim, waiting = unpack(redis.call('HMGET', key, 'state', 'claim', 'waiting'))
   if state ~= 'pending' then return false end
   waiting = waiting or ''
@@ -188,7 +188,7 @@ export class DeliveryStore {
     const claim = randomUUID();
     const flat = (await claimDelivery(this.store, {
       keys: { delivery: keys.delivery(id), due: keys.dueDeliveries },
-      args: { id, now, ends: now + ms, claim, prefix: keys.delivery('') },
+      args: { id, now, ends: now + ms, claim, delivery_prefix: keys.delivery('') },
     })) as string[] | null;
     if (!flat) return undefined;
     const hash: Record<string, string> = {};

@@ -191,27 +191,33 @@ test('each attempt is measured with its result, and how long after the event a m
   ]);
 });
 
-test('a newer message about a policy waits for an older one, which is tried at once then; others do not wait', async () => {
-  const ops = await startReceiver(503, 503, 200);
-  const world = await aWorld(webhooks({ ops }));
-  const { notifier, clock } = world;
-  const to = (name: string) => ({ ...telling({ on: ['failed', 'recovered'], to: 'ops' }), name });
-  const end = async (policy: string, id: string, status: 'failed' | 'succeeded') => {
-    await endRun(world, await activeRun(world, to(policy), { id }), status);
+test.each([
+  ['', {}],
+  [', also where the keys have a prefix', { keyPrefix: 'staging:' }],
+])(
+  'a newer message about a policy waits for an older one, which is tried at once then; others do not wait%s',
+  async (_, options) => {
+    const ops = await startReceiver(503, 503, 200);
+    const world = await aWorld(webhooks({ ops }), options);
+    const { notifier, clock } = world;
+    const to = (name: string) => ({ ...telling({ on: ['failed', 'recovered'], to: 'ops' }), name });
+    const end = async (policy: string, id: string, status: 'failed' | 'succeeded') => {
+      await endRun(world, await activeRun(world, to(policy), { id }), status);
+      await notifier.deliverDue();
+    };
+    await end('nightly', 'one', 'failed');
+    await clock.advance(5_000);
     await notifier.deliverDue();
-  };
-  await end('nightly', 'one', 'failed');
-  await clock.advance(5_000);
-  await notifier.deliverDue();
-  await clock.advance(8_000);
-  const tried = ops.received.length;
+    await clock.advance(8_000);
+    const tried = ops.received.length;
 
-  await end('nightly', 'two', 'succeeded');
-  await end('other', 'three', 'failed');
+    await end('nightly', 'two', 'succeeded');
+    await end('other', 'three', 'failed');
 
-  expect(tried).toBe(2);
-  expect(toldTo(ops).slice(2)).toEqual(['run.failed', 'run.recovered', 'run.failed']);
-});
+    expect(tried).toBe(2);
+    expect(toldTo(ops).slice(2)).toEqual(['run.failed', 'run.recovered', 'run.failed']);
+  },
+);
 
 test('a message waits for one that is still being tried, and arrives when that one is given up', async () => {
   const ops = await startReceiver(503, 503, 410, 200);

@@ -1,5 +1,5 @@
 /** A notifier on a real Redis, with real receivers, at a held time. */
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { Policy } from '../../src/policy/policy.ts';
@@ -43,7 +43,7 @@ export function aProcess(
 }
 
 /** A Redis of its own for a test. */
-export async function aRedis() {
+export async function aRedis(options: Pick<RedisOptions, 'keyPrefix'> = {}) {
   const server = await startTestRedis();
   const opened: Redis[] = [];
   onTestFinished(async () => {
@@ -51,7 +51,12 @@ export async function aRedis() {
     await server.stop();
   });
   const connect = () => {
-    const redis = new Redis({ ...server.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
+    const redis = new Redis({
+      ...server.options,
+      ...options,
+      maxRetriesPerRequest: null,
+      retryStrategy: () => 10,
+    });
     redis.on('error', () => undefined);
     opened.push(redis);
     return redis;
@@ -60,8 +65,11 @@ export async function aRedis() {
 }
 
 /** A process that notifies, with a Redis of its own. */
-export async function aWorld(notifications: Record<string, Notification>) {
-  const { connect, server } = await aRedis();
+export async function aWorld(
+  notifications: Record<string, Notification>,
+  options?: Parameters<typeof aRedis>[0],
+) {
+  const { connect, server } = await aRedis(options);
   const one = aProcess(connect(), notifications);
   onTestFinished(() => one.queues.close());
   return {
