@@ -1,6 +1,7 @@
 /** Sites that a person names by their address, as plans and lists show it, in place of their id. */
 import { domainToUnicode } from 'node:url';
 import type { Client } from '../../client/client.ts';
+import { allItems, refuseIncomplete } from '../../client/pages.ts';
 import type { Registry } from '../../job/registry.ts';
 import { sourceOf } from '../../job/source.ts';
 import { jobOf } from '../../policy/job-of.ts';
@@ -14,9 +15,11 @@ interface Deps {
 
 /**
  * The ids of targets, of which those of a policy over sites may be addresses: with or without `https://`, `www.` and a
- * slash at the end, in Unicode or Punycode. Costs a request for each address, or two. Another text stays as it is.
+ * slash at the end, in Unicode or Punycode. Costs a request for each address,
+ * or two, and more for over a hundred sites on one host. Another text stays as it is.
  *
- * @throws {UnknownNameError} for an address that no site has.
+ * @throws {UnknownNameError} for an address that no site has, or several have.
+ * @throws {IncompleteListError} when not all sites arrived.
  */
 export async function idsOfTargets(
   { registry, link }: Deps,
@@ -29,7 +32,7 @@ export async function idsOfTargets(
   const { client } = link(policy.account);
   const ids: string[] = [];
   for (const text of named) {
-    const id = isAddress(text) ? await idOfSite(client, text) : undefined;
+    const id = isAddress(text) ? await idOfSite(client, policy.account, text) : undefined;
     if (id === undefined && /^https?:/i.test(text.trim()))
       throw new UnknownNameError(`The account "${policy.account}" has no site with the address ${text}.`);
     ids.push(id ?? text);
@@ -51,15 +54,27 @@ export function plainAddress(text: string): string | undefined {
   return `${host}${port === '' ? '' : `:${port}`}${pathname.replace(/\/+$/, '')}`;
 }
 
-async function idOfSite(client: Pick<Client, 'call'>, text: string): Promise<string | undefined> {
+/** The id of the site with an address; undefined when no site has it. The whole list is read: a part shows only who is there. */
+async function idOfSite(
+  client: Pick<Client, 'call'>,
+  account: string,
+  text: string,
+): Promise<string | undefined> {
   const wanted = plainAddress(text);
   if (wanted === undefined) return undefined;
   const [host = ''] = wanted.split(/[:/]/);
   for (const part of new Set([host, domainToUnicode(host)])) {
     const filters = { url: { contains: part } };
-    const { sites } = await client.call('listSites', { filters, perPage: 100 }, { requestClass: 'person' });
-    const found = sites.filter(({ url = '' }) => plainAddress(url ?? '') === wanted);
-    if (found.length === 1) return found[0]?.id;
+    const fetchPage = (page: object) =>
+      client.call('listSites', { filters, ...page }, { requestClass: 'person' });
+    const ids: string[] = [];
+    for await (const { id, url } of allItems('listSites', fetchPage, { onIncomplete: refuseIncomplete }))
+      if (plainAddress(url ?? '') === wanted) ids.push(id);
+    if (ids.length > 1)
+      throw new UnknownNameError(
+        `Several sites of the account "${account}" have the address ${text}: ${ids.join(', ')}. Use the id of one of them.`,
+      );
+    if (ids[0] !== undefined) return ids[0];
   }
   return undefined;
 }

@@ -45,6 +45,29 @@ test.each([
   expect(await idsOfTargets(deps, policy, [text])).toEqual([id]);
 });
 
+test('an address that several sites have is refused with their ids, however many sites their host has', async () => {
+  const many = Array.from({ length: 150 }, (_, at) => ({
+    id: `many-${at}`,
+    url: `https://ash.example/${at % 149}`,
+  }));
+  const paged = {
+    registry,
+    link: () => ({
+      client: {
+        call: async (_list: string, { page, perPage }: { page: number; perPage: number }) => ({
+          sites: many.slice((page - 1) * perPage, page * perPage),
+          meta: { pagination: { totalItems: many.length, totalPages: 2 } },
+        }),
+      },
+    }),
+  } as unknown as typeof deps;
+
+  expect(await idsOfTargets(paged, policy, ['ash.example/148'])).toEqual(['many-148']);
+  await expect(idsOfTargets(paged, policy, ['ash.example/0'])).rejects.toThrow(
+    /have the address ash\.example\/0: many-0, many-149\. Use the id of one of them\.$/,
+  );
+});
+
 test('an address that no site has is named', async () => {
   await expect(idsOfTargets(deps, policy, ['s-1', 'https://corn.example'])).rejects.toThrow(
     /^The account "\w+" has no site with the address https:\/\/corn\.example\.$/,
