@@ -41,14 +41,21 @@ export async function lastLook(
   }
 }
 
-/** The same for the first of these; those of which nothing is known now are unclear. */
+/** This long after its time limit, followed work ends although nothing could show what became of it. */
+export const UNSEEN_TIMEOUT_MS = 5 * 60_000;
+
+/** The same for the first of these whose own limit (`until`) has passed. The others, and what nothing shows now, wait. */
 export async function lastLooks(
   deps: EngineDeps,
   late: readonly { one: Followed }[],
   signal: AbortSignal,
 ): Promise<Evaluated[]> {
   const looked: Evaluated[] = [];
-  for (const { one } of late.slice(0, MAX_LAST_LOOKS))
-    looked.push((await lastLook(deps, one, signal)) ?? { one, verdict: { is: 'unclear' } });
+  for (const { one } of late.slice(0, MAX_LAST_LOOKS)) {
+    const found = await lastLook(deps, one, signal);
+    if (found) looked.push(found);
+    else if (deps.clock.now() >= (one.watch.until ?? 0) + UNSEEN_TIMEOUT_MS)
+      looked.push({ one, verdict: { is: 'unclear' } });
+  }
   return looked;
 }

@@ -86,9 +86,9 @@ const MIN_UNSWEPT_PAUSE_MS = 10_000;
 
 /**
  * Whether work is polled now. Work that the list left unclear is polled soon. Work that the list never showed
- * is polled when it has taken more than twice the usual time; work that no list shows, from the start. Each poll doubles the pause before the next
- * one, and old work is polled less often from the start: a sweep still shows its end at once. Work that seems
- * lost is polled once more after a minute.
+ * is polled when it has taken more than twice the usual time; work that no list shows, from the start. Each poll
+ * doubles the pause before the next one, and old work is polled less often from the start: a sweep still shows its end
+ * at once. Work that seems lost is polled once more after a minute.
  */
 export function isPollDue(work: Unresolved, usualMs: number | undefined): boolean {
   const { ageMs, polls, polledAgoMs, unclear, lostForMs } = work;

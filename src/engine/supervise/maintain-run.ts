@@ -17,7 +17,7 @@ import {
 import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
 import { endsOf } from '../follow/followed.ts';
-import { lastLook, MAX_LAST_LOOKS } from '../follow/last-look.ts';
+import { lastLook, MAX_LAST_LOOKS, UNSEEN_TIMEOUT_MS } from '../follow/last-look.ts';
 import { advance } from '../rollout/advance.ts';
 import { maintainApproval } from '../rollout/approval.ts';
 import type { Gates } from '../rollout/gates.ts';
@@ -58,8 +58,6 @@ const MISSING_JOB_TIMEOUT_MS = 5 * 60_000;
  */
 const UNCLAIMED_TIMEOUT_MS = 10_000;
 const CLAIMED_TIMEOUT_MS = 20_000;
-/** This long after its deadline, followed work times out although no sweep has covered it since. */
-const UNSEEN_TIMEOUT_MS = 5 * 60_000;
 const PAGE = 200;
 const TIME_LIMIT_PASSED = 'The time limit of the run passed (timeout.run).';
 

@@ -1,7 +1,9 @@
 /** Work whose time limit has passed is looked at once more before its target ends. */
 import { afterEach, expect, test } from 'vitest';
+import type { Followed } from '../../../src/engine/follow/followed.ts';
+import { lastLooks } from '../../../src/engine/follow/last-look.ts';
 import { callOf } from '../../jobs/api-call/policies.ts';
-import { around } from '../../support/between.ts';
+import { around, partsOf } from '../../support/between.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 
 let world: World;
@@ -54,4 +56,18 @@ test('a task whose status is never shown ends as unconfirmed, and is not called 
     ...{ outcome: 'failed', reason: 'unconfirmed' },
     detail: expect.stringMatching(/^The task \S+ did not show whether it had ended\.$/),
   });
+});
+
+test('work that a job follows until a time is looked at when the service is back, and not ended unseen meanwhile', async () => {
+  world = await startWorld({ sites: 1, work: false });
+  const { caretaker, clock, sandbox } = world;
+  const run = await world.fire(callOf({ from: 'listSites' }, upload));
+  const watch = { kind: 'task', taskId: 'task-1', since: clock.now(), until: clock.now() };
+  const one = { run, target: { id: 'site-0001' }, watch } as unknown as Followed;
+  const look = () => lastLooks(partsOf(caretaker), [{ one }], new AbortController().signal);
+  sandbox.outage.begin('status-503');
+
+  expect(await look()).toEqual([]);
+  clock.leap(5 * MINUTE);
+  expect(await look()).toMatchObject([{ verdict: { is: 'unclear' } }]);
 });
