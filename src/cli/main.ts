@@ -114,7 +114,7 @@ const mayBeRepeated = new Set(['--config', '--server', '--output', '--limit', '-
 function refuseTwice(option: CommandUnknownOpts['options'][number]): void {
   const { parseArg, long, flags } = option;
   const collects = parseArg === collect || parseArg === collectList;
-  if (flags.endsWith('>') === false || option.variadic || collects || mayBeRepeated.has(long ?? '')) return;
+  if (!flags.endsWith('>') || option.variadic || collects || mayBeRepeated.has(long ?? '')) return;
   let isGiven = false;
   option.argParser((value, before) => {
     if (isGiven) throw new InvalidArgumentError('It was given before, and takes one value.');

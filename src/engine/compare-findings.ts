@@ -3,7 +3,8 @@
  * there and resolved. May be done again at any time before the run has ended; nothing is counted twice.
  *
  * Resolved is only what the run looked at: a target of its own that ended without the finding, or one that is no
- * longer among what a whole run selects. An event does not end by not being seen: a later event has to settle it. What a list that could not be read would show is not resolved. A run that was cancelled or stopped resolves nothing.
+ * longer among what a whole run selects. An event does not end by not being seen: a later event has to settle it. What
+ * a list that could not be read would show is not resolved. A run that was cancelled or stopped resolves nothing.
  */
 import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';

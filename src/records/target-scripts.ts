@@ -73,9 +73,10 @@ const states = ['run', 'targets', 'pending', 'acting', 'following', 'waiting', '
  * Dispatches at most `limit` targets of a run, and `together` at once. Gives id, fence, id, fence, ...
  *
  * `acting`: how many were acting when `limit` was decided, or ''. What another process dispatched since then
- * counts towards the limit. `which`: all, or started: then nothing is dispatched while a target of the run is
- * acting, and no target is started unless nothing of the run is in progress. Of a run that is held, only targets whose task is to be cancelled are dispatched, once the run
- * was cancelled. Of a run with a spread, no more targets are started than are due by now.
+ * counts towards the limit. `which`: all, or started: then nothing is dispatched while a target of the run is acting,
+ * and no target is started unless nothing of the run is in progress. Of a run that is held, only targets whose task is
+ * to be cancelled are dispatched, once the run was cancelled. Of a run with a spread, no more targets are started than
+ * are due by now.
  */
 export const dispatchTargets = defineScript(
   {

@@ -75,9 +75,9 @@ export class TargetStore {
 
   /**
    * Dispatches targets, those whose wait is over before new ones: as many as the run's concurrency allows,
-   * and at most `limit`. With `started`, none while one is acting, and new ones only while nothing of the run is in progress. `acting`: how
-   * many were acting when `limit` was decided; what other processes dispatched since then counts, so that two
-   * that were given the same room do not both use it.
+   * and at most `limit`. With `started`, none while one is acting, and new ones only while nothing of the run is in
+   * progress. `acting`: how many were acting when `limit` was decided; what other processes dispatched since then
+   * counts, so that two that were given the same room do not both use it.
    */
   async dispatch(
     run: string,

@@ -6,7 +6,6 @@
  * field that the list does not show, the single view of the candidate is requested. When that does not show
  * the field either, the candidate is recorded as skipped.
  */
-
 import { middleOf } from '../../clock.ts';
 import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import type { End } from '../../job/answer.ts';
