@@ -15,25 +15,25 @@ local function receiver_of(delivery)
 end`;
 
 const readDue = defineScript(
-  { keys: ['due'], args: ['prefix', 'now', 'from', 'count'] },
+  { keys: ['due'], args: ['delivery_prefix', 'now', 'from', 'count'] },
   `${RECEIVER_OF}
 local due = redis.call('ZRANGEBYSCORE', keys.due, '-inf', args.now, 'WITHSCORES', 'LIMIT', args.from, args.count)
 local found = {}
 for at = 1, #due, 2 do
-  table.insert(found, { due[at], due[at + 1], receiver_of(args.prefix .. due[at]) })
+  table.insert(found, { due[at], due[at + 1], receiver_of(args.delivery_prefix .. due[at]) })
 end
 return found`,
 );
 
 const readStates = defineScript(
-  { keys: ['deliveries'], args: ['prefix', 'from', 'to'] },
+  { keys: ['deliveries'], args: ['delivery_prefix', 'from', 'to'] },
   `${RECEIVER_OF}
 local ids = redis.call('ZRANGE', keys.deliveries, args.from, args.to)
 local found = {}
 for _, id in ipairs(ids) do
-  local state, since = unpack(redis.call('HMGET', args.prefix .. id, 'state', 'since'))
+  local state, since = unpack(redis.call('HMGET', args.delivery_prefix .. id, 'state', 'since'))
   if state == 'pending' or state == 'dead' then
-    table.insert(found, { receiver_of(args.prefix .. id), state, since })
+    table.insert(found, { receiver_of(args.delivery_prefix .. id), state, since })
   end
 end
 return { #ids, found }`,
@@ -56,7 +56,7 @@ export async function dueDeliveries(store: Store, now: number, each: number): Pr
   for (let from = 0; ; from += PAGE) {
     const page = (await readDue(store, {
       keys: { due: keys.dueDeliveries },
-      args: { prefix: keys.delivery(''), now, from, count: PAGE },
+      args: { delivery_prefix: keys.delivery(''), now, from, count: PAGE },
     })) as [string, string, string][];
     for (const [id, since, to] of page) {
       const count = (counts.get(to) ?? 0) + 1;
@@ -81,7 +81,7 @@ export async function openDeliveries(store: Store): Promise<Map<string, OpenDeli
   for (let from = 0; ; from += PAGE) {
     const [count, page] = (await readStates(store, {
       keys: { deliveries: keys.deliveries },
-      args: { prefix: keys.delivery(''), from, to: from + PAGE - 1 },
+      args: { delivery_prefix: keys.delivery(''), from, to: from + PAGE - 1 },
     })) as [number, [string, Exclude<DeliveryState, 'delivered'>, string][]];
     for (const [to, state, since] of page) {
       const open = found.get(to) ?? { pending: 0, dead: 0 };
