@@ -210,13 +210,13 @@ test.each([
     await notifier.deliverDue();
     await clock.advance(8_000);
     const tried = ops.received.length;
-  const open = await world.records.deliveries.open();
+    const open = await world.records.deliveries.open();
 
     await end('nightly', 'two', 'succeeded');
     await end('other', 'three', 'failed');
 
     expect(tried).toBe(2);
-  expect(open.get('ops')).toMatchObject({ pending: 1 });
+    expect(open.get('ops')).toMatchObject({ pending: 1 });
     expect(toldTo(ops).slice(2)).toEqual(['run.failed', 'run.recovered', 'run.failed']);
   },
 );
