@@ -181,9 +181,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       }),
     async ended(run, until = ({ status }) => isFinal(status)) {
       awaited += 1;
-      const told = setTimeout(() => void tellOfHang(world, idOf(run)), HANGS_MS);
-      return awaitRun(caretaker, idOf(run), until).finally(() => {
-        clearTimeout(told);
+      const done = new AbortController();
+      return Promise.race([
+        awaitRun(caretaker, idOf(run), until),
+        hang(world, idOf(run), done.signal),
+      ]).finally(() => {
+        done.abort();
         awaited -= 1;
       });
     },
@@ -201,11 +204,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
-/** Half of the time after which a test fails. */
-const HANGS_MS = 60_000;
+/** Before a test times out, which would not say what it waited for. */
+const HANGS_MS = 100_000;
 
-/** Prints what a run that does not end waits for: of a test that hangs once in a hundred runs, nothing else is known. */
-async function tellOfHang({ caretaker, clock, log, targets }: World, id: string): Promise<void> {
+/** What a run waits for: of a test that hangs once in a hundred runs, nothing else is known. */
+async function stateOf({ caretaker, clock, log, targets }: World, id: string): Promise<string> {
   const { records, redis } = caretaker;
   const [run, all] = [await records.runs.get(id), await targets(id)];
   const open = all.filter(({ state }) => state !== 'ended');
@@ -213,12 +216,24 @@ async function tellOfHang({ caretaker, clock, log, targets }: World, id: string)
   const keysOf = await Promise.all(
     indexes.map(async (name) => [name, await redis.store.type(keys[name](id))] as const),
   );
-  const said = `A run of a test has not ended after ${HANGS_MS / 1_000} s. Time: ${clock.now()}.`;
-  const seen = JSON.stringify({ run, open, keysOf }, null, 1);
-  process.stderr.write(`${[said, seen, ...log.lines.slice(-30)].join('\n')}\n`);
+  const seen = JSON.stringify({ now: clock.now(), run, open, keysOf }, null, 1);
+  return [seen, ...log.lines.slice(-30)].join('\n');
 }
 
-/** Resolves with the run as soon as `until` holds after one of its events. */
+/** Rejects when a run hangs, with what it waits for. */
+async function hang(world: World, id: string, signal: AbortSignal): Promise<never> {
+  await systemClock.sleep(HANGS_MS, signal);
+  if (signal.aborted) throw new Error('It has ended.');
+  const silence = systemClock.sleep(5_000).then(() => 'Redis does not answer.');
+  const state = await Promise.race([stateOf(world, id), silence]);
+  throw new Error(`A run of a test has not ended after ${HANGS_MS / 1_000} s. ${state}`);
+}
+
+/**
+ * Resolves with the run as soon as `until` holds after one of its events.
+ *
+ * @throws when the run has ended otherwise.
+ */
 async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => boolean): Promise<Run> {
   const { records } = caretaker;
   let hear: (event: CaretakerEvent) => void = () => undefined;
