@@ -61,6 +61,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
       delay: formatDuration(retry.delayMs),
       max_delay: formatDuration(retry.maxDelayMs),
     },
+    ...(policy.acceptRejections && { accept_rejections: [...policy.acceptRejections] }),
     ...(policy.deadline && { deadline: deadlineAsWritten(policy.deadline) }),
     recheck: { max_age: formatDuration(policy.recheck?.maxAgeMs ?? RECHECK_MAX_AGE_MS) },
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },

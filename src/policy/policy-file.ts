@@ -247,6 +247,11 @@ const Entry = z.strictObject({
   with: z.optional(z.record(z.string(), z.unknown())).describe("The job's own options. Default none."),
   limits: Limits.prefault({}).describe('What keeps a run from going too far.'),
   retry: Retry.prefault({}).describe('What happens when a target fails for a reason that may pass.'),
+  accept_rejections: z
+    .optional(z.array(z.string().trim().min(5)).min(1))
+    .describe(
+      'Parts of messages, in lower or upper case: a target that the service refuses with one of them is skipped, and does not fail. Each has at least 5 characters. Default none: it fails (`rejected`).',
+    ),
   timeout: Timeout.prefault({}).describe('How long things may take.'),
   recheck: Recheck.prefault({}).describe(
     'The facts that a change which cannot be undone (deletions, mails, migrations) rests on: selection, condition, joined items, recipients and parameters. A target that is not as it was planned is skipped (`changed-since-plan`).',

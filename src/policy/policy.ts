@@ -199,6 +199,8 @@ export const Policy = z.object({
     delayMs: number,
     maxDelayMs: number,
   }),
+  /** A target that the service refuses with a message that contains one of these is skipped; missing: it fails. */
+  acceptRejections: optional(z.array(text)),
   timeout: z.object({ targetMs: number, runMs: number }),
   /** How old what a change that cannot be undone rests on may be; missing: 15 seconds. */
   recheck: optional(z.object({ maxAgeMs: number })),

@@ -63,6 +63,7 @@ export function toPolicy(
       delayMs: retry.delay,
       maxDelayMs: retry.max_delay,
     },
+    ...(entry.accept_rejections && { acceptRejections: entry.accept_rejections }),
     timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
     ...(entry.recheck.max_age === RECHECK_MAX_AGE_MS ? {} : { recheck: { maxAgeMs: entry.recheck.max_age } }),
     ...(entry.deadline && { deadline: entry.deadline }),

@@ -27,6 +27,7 @@ select:
 with: { message: Nightly, depth: quick }
 limits: { concurrency: 50, max_targets: 20, max_percent: 12.5%, stop_after_failures: 10%, per_client: { concurrency: 2, max_targets: 9 }, per_tag: { concurrency: 3 } }
 retry: { attempts: 1, backoff: fixed, delay: 5s, max_delay: 5s }
+accept_rejections: [Backups plan]
 timeout: { target: 10m, run: 1h30m }
 recheck: { max_age: 1m }
 deadline: "06:30"

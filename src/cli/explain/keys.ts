@@ -79,6 +79,7 @@ const policyExamples: Examples = {
   'limits.max_change': '50%',
   'limits.stop_after_failures': '10%',
   retry: { attempts: 4, delay: '30s' },
+  accept_rejections: ['plan has no backups'],
   timeout: { target: '2h', run: '8h' },
   approval: { when: 'destructive', expires: '24h' },
   'approval.by': ['approver', 'ana'],

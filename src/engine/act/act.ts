@@ -168,6 +168,7 @@ class Step {
     return decide(this.target, found, {
       now: this.deps.clock.now(),
       retry: this.run.policy.retry,
+      acceptRejections: this.run.policy.acceptRejections,
       countsAsAttempt,
     });
   }

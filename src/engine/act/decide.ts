@@ -51,6 +51,7 @@ export interface Decision {
 export interface Circumstances {
   now: number;
   retry: Policy['retry'];
+  acceptRejections?: Policy['acceptRejections'] | undefined;
   /**
    * Whether a request without a usable answer counts as an attempt of the target. In an outage it does not.
    */
@@ -94,7 +95,7 @@ export function decide(
     case 'task-cancel-requested':
       return { target: taskCancelRequested(target, circumstances.now) };
     default:
-      return { target: concluded(target, found, circumstances.now) };
+      return { target: concluded(target, accepted(found, circumstances), circumstances.now) };
   }
 }
 
@@ -200,6 +201,13 @@ export function concluded(target: Target, end: End, now: number): TargetIn<'ende
   return ended({ ...target, steps }, outcome, reason, detail, now);
 }
 
+/** The end, or `skipped` for a rejection that the policy accepts. */
+function accepted(end: End, { acceptRejections = [] }: Circumstances): End {
+  const detail = end.detail?.toLowerCase() ?? '';
+  const isAccepted = acceptRejections.some((text) => detail.includes(text.toLowerCase()));
+  return end.is === 'failed' && end.reason === 'rejected' && isAccepted ? { ...end, is: 'skipped' } : end;
+}
+
 /** How many findings of a target are kept, and how many characters of each. Records are kept for months. */
 const MAX_FINDINGS = 100;
 const MAX_FINDING = 300;
@@ -292,7 +300,8 @@ function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances:
   // A final answer. With an intent still open, it was the reconcile that failed.
   if (error instanceof RejectedError || error instanceof InvalidInputError) {
     const detail = error instanceof RejectedError ? error.problem.message : error.message;
-    return { target: ended(target, 'failed', target.intent ? 'unknown-effect' : 'rejected', detail, now) };
+    const end: End = { is: 'failed', reason: target.intent ? 'unknown-effect' : 'rejected', detail };
+    return { target: concluded(target, accepted(end, circumstances), now) };
   }
   // An unexpected error. With an intent open, the effect is reconciled before the target gets an outcome.
   if (target.intent) return { ...unavailable(target, error, circumstances), unexpected: error };

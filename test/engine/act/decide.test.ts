@@ -129,6 +129,27 @@ describe('what the service responds', () => {
     });
   });
 
+  test.each([
+    ['without a list', undefined, 'failed'],
+    ['with another text', ['is paused'], 'failed'],
+    ['with a part of its message, in any case', ['is paused', 'backups PLAN'], 'skipped'],
+  ])('a rejection that the policy accepts is skipped: %s', (_, acceptRejections, outcome) => {
+    const detail = 'The site has no Backups plan.';
+    const accepting = { ...circumstances, acceptRejections };
+    const error = new RejectedError('enableSiteBackups', 422, { message: detail });
+    const answer = (reason: string) => ({ is: 'failed', reason, detail }) as const;
+
+    const expected = { state: 'ended', outcome, reason: 'rejected', detail };
+    expect(decide(acting, { error }, accepting).target).toMatchObject(expected);
+    expect(decide(acting, answer('rejected'), accepting).target).toMatchObject(expected);
+    // Nothing else is a rejection: what became of a lost request stays unknown, a failed task stays failed.
+    expect(decide({ ...acting, intent }, { error }, accepting).target).toMatchObject({
+      outcome: 'failed',
+      reason: 'unknown-effect',
+    });
+    expect(decide(acting, answer('task-failed'), accepting).target).toMatchObject({ outcome: 'failed' });
+  });
+
   test('an exhausted budget waits for the next window and uses up no attempt', () => {
     const { target, dueAt } = failing(new BudgetSpentError('default', now + 20_000));
     expect(target).toMatchObject({ state: 'waiting', attempts: 0, waits: 0 });

@@ -9,6 +9,7 @@ import { folderWith } from '../../settings/folder.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { callOf } from './policies.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -286,6 +287,25 @@ describe('a call', () => {
       'site-0002': 'done',
     });
     expect(targets.find(({ id }) => id === 'site-0001')?.detail).toBe('The site has 10 tags already.');
+  });
+
+  test('that is refused with a message that the policy accepts is skipped, and the run succeeds', async () => {
+    world = await startWorld({ leaps: true, sites: 60 });
+    const policy = callOf(
+      { from: 'listSites', filters: { backups: { eq: false } } },
+      { operation: 'enableSiteBackups' },
+      { accept_rejections: ['has no backups'] },
+    );
+
+    const run = await world.ended(await world.fire(policy));
+    const targets = await world.targets(run.id);
+
+    expect(run.status).toBe('succeeded');
+    const refused = targets.filter(({ outcome }) => outcome === 'skipped');
+    expect(refused.map(({ reason, detail }) => [reason, detail])).toEqual([
+      ['rejected', "The site's plan has no backups."],
+    ]);
+    expect(targets.length).toBeGreaterThan(1);
   });
 
   test.each(['garbage', 'truncate'] as const)(
