@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Desk, openDesk } from '../support/cli.ts';
 
 const shipped = resolve(import.meta.dirname, '../../config');
@@ -94,7 +94,11 @@ describe('init', () => {
   const yamlFiles = readdirSync(shipped, { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.yaml') && !file.split(sep).includes('examples'),
   );
-  const emptyDesk = () => mkdtempSync(join(tmpdir(), 'caretaker-init-'));
+  const emptyDesk = () => {
+    const folder = mkdtempSync(join(tmpdir(), 'caretaker-init-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    return folder;
+  };
   const initIn = (cwd: string) => desk.run(['init'], {}, cwd);
 
   test('fills an empty folder with the shipped files, which are valid, only once, and prints the next steps', async () => {

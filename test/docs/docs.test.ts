@@ -1,8 +1,8 @@
 /** Compares the docs with the code: tables are correct, links have targets, named files exist, examples work. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { configChanges } from '../../src/policy/config-watcher.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
@@ -100,6 +100,7 @@ test('the pages about the configuration name the settings that apply without a r
 test('every policy shown in the docs can be loaded', async () => {
   const registry = await loadJobs();
   const folder = mkdtempSync(join(tmpdir(), 'caretaker-docs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const shown = pages.flatMap((page) =>
     [...read(page).matchAll(/^```yaml\n(policies:[\s\S]*?)^```/gm)].map(([, text = '']) => ({ page, text })),
   );

@@ -1,8 +1,8 @@
 /** The page about tests of policies: its examples run, and its tables have every key. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { loadTests } from '../../src/offline/tests/load-tests.ts';
 import { runTest } from '../../src/offline/tests/run-test.ts';
@@ -15,8 +15,10 @@ test('every file of tests that is shown can be read, and its tests pass', async 
   const registry = await loadJobs();
   const folders = ['config/policies', 'config/examples'].map((dir) => loadPolicies({ dir, registry }));
   const loaded = { policies: folders.flatMap(({ policies }) => policies), broken: [] };
+  const folder = mkdtempSync(join(tmpdir(), 'caretaker-docs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const files = [...page.matchAll(/^```yaml\n(tests:[\s\S]*?)^```/gm)].map(([, text = ''], at) => {
-    const file = join(mkdtempSync(join(tmpdir(), 'caretaker-docs-')), `${at}.yaml`);
+    const file = join(folder, `${at}.yaml`);
     writeFileSync(file, text);
     return file;
   });

@@ -1,5 +1,4 @@
 /** What receivers are notified of in addition to policies: each once, however many processes notice it. */
-import { mkdtempSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FIXED_AFTER_MS, noteBrokenFiles } from '../../src/app/file-alerts.ts';
 import { openMovedAccounts } from '../../src/app/moved-accounts.ts';
@@ -77,7 +76,7 @@ test('a paused queue is told once for each pause', async () => {
 
 test('a broken policy file and its correction are told once, though processes read it at other times', async () => {
   const { ops, world } = await twoProcesses();
-  const file = `${mkdtempSync('/tmp/policies-')}/nightly.yaml`;
+  const file = '/etc/caretaker/policies/nightly.yaml';
   const findings = () => [{ file, line: 3, column: 5, message: 'It is broken.' } as Diagnostic];
   const kept = () => [{ file } as KeptPolicy];
   const broken = { findings, kept, policies: () => [{ file } as Policy] };

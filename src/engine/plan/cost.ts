@@ -38,7 +38,11 @@ const MAX_LOOKED = 15;
  */
 const estimateFollowing = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
 
-/** Costs no request. Undefined when no run of the policy in this account has ended. */
+/** Whether a run had targets and worked on none (frozen, or done already): it tells nothing about what work costs. */
+const didNothing = ({ counts: { planned, succeeded, failed } }: Run): boolean =>
+  planned > 0 && succeeded + failed === 0;
+
+/** Costs no request. Undefined when no run of the policy in this account has ended that did something. */
 export async function pastCost(
   { records }: Pick<PlanDeps, 'records'>,
   policy: Policy,
@@ -47,7 +51,8 @@ export async function pastCost(
   // Runs of an earlier version of the policy do not predict its cost.
   for (const run of await records.runs.ofVersion(policy, { limit: MAX_LOOKED, among: LOOK_BACK })) {
     const isCut = run.status === 'cancelled' || run.status === 'stopped';
-    if (!isCut && run.account === policy.account && (await isWhole(records, run))) runs.push(run);
+    if (isCut || didNothing(run) || run.account !== policy.account) continue;
+    if (await isWhole(records, run)) runs.push(run);
     if (runs.length === MAX_PAST_RUNS) break;
   }
   if (runs.length === 0) return undefined;

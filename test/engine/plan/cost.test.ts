@@ -46,3 +46,18 @@ test('a plan estimates its duration beside active runs and other clients', async
   expect(beside.takesMs).toBeGreaterThan(4 * alone.takesMs);
   expect((await link('default').budget.usage()).limit).toBe(100);
 });
+
+test('a night on which nothing was worked on does not lower what the next one is expected to cost', async () => {
+  world = await startWorld({ before: quickSyncs, sites: 12 });
+  const { engine } = world.caretaker;
+  const policy = aPolicy({ limits });
+  const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
+  await world.ended(await world.fire(policy));
+  const { cost } = await engine.preview(policy);
+  for (const site of sites) site.underMaintenance(true);
+  const idle = await world.ended(await world.fire(policy));
+  for (const site of sites) site.underMaintenance(false);
+
+  expect(idle.counts).toMatchObject({ succeeded: 0, failed: 0 });
+  expect((await engine.preview(policy)).cost).toEqual(cost);
+});
