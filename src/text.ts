@@ -53,6 +53,9 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
 }
 
+/** What a file begins with that Excel is to read as UTF-8. */
+export const BYTE_ORDER_MARK = '\uFEFF';
+
 export type Cell = string | number | null;
 
 /**

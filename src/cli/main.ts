@@ -1,6 +1,7 @@
 /** The `caretaker` command: parses a command line, runs its command, and returns the exit code. */
 import { CommanderError, type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import { suggestionFor } from '../suggest.ts';
+import { BYTE_ORDER_MARK } from '../text.ts';
 import { exit, explain, UsageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
@@ -49,18 +50,21 @@ class Runner {
     if (command.commands.length > 0) rejectUnknown(command, command.args[0]);
     const options = command.optsWithGlobals() as Options & {
       json?: true;
+      bom?: true;
       output?: string;
       server?: string;
     };
     if (options.json && options.output !== 'json')
       command.error(`error: --json is short for --output json, and --output ${options.output} was given too`);
+    if (options.bom && options.output !== 'csv') command.error('error: --bom is for --output csv');
+    const terminal = options.bom ? withByteOrderMark(this.terminal) : this.terminal;
     const given = args.slice(0, -2) as Args;
     const address = serverAddress(options, this.terminal.io.env);
     if (address !== undefined) {
       const path = wordsOf(command);
       const refusal = localCommands[path];
       if (!refusal) {
-        this.exitCode = await this.runOnServer(path, address, given.flat() as string[], options);
+        this.exitCode = await this.runOnServer(terminal, path, address, given.flat() as string[], options);
         return;
       }
       if (options.server !== undefined)
@@ -69,10 +73,11 @@ class Runner {
         );
     }
     const run = await load();
-    this.exitCode = await run(this.terminal, ...given, options);
+    this.exitCode = await run(terminal, ...given, options);
   }
 
   private async runOnServer(
+    terminal: Terminal,
     path: string,
     address: string,
     given: (string | undefined)[],
@@ -87,8 +92,20 @@ class Runner {
     }
     const [run, { openServer }] = await Promise.all([load(), import('./remote/server.ts')]);
     const args = given.filter((one) => one !== undefined);
-    return run(this.terminal, openServer(address, this.terminal.io.env), args, options);
+    return run(terminal, openServer(address, terminal.io.env), args, options);
   }
+}
+
+/** The same terminal, whose data begins with the mark of UTF-8. */
+function withByteOrderMark(terminal: Terminal): Terminal {
+  let mark = BYTE_ORDER_MARK;
+  return {
+    ...terminal,
+    print(text) {
+      terminal.print(`${mark}${text}`);
+      mark = '';
+    },
+  };
 }
 
 /** `runs show`: the command without the name of the program. */

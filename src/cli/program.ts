@@ -6,6 +6,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { Io } from './io.ts';
 import {
   type ActionOf,
+  addByteOrderMark,
   ignoreFreeze,
   json,
   output,
@@ -41,6 +42,7 @@ export function createProgram(actionOf: ActionOf, streams: Pick<Io, 'stdout' | '
   addServiceCommands(program, actionOf);
   addAccessCommands(program, actionOf);
   addShellCommands(program, actionOf);
+  addByteOrderMark(program);
   return program;
 }
 

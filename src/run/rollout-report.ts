@@ -134,13 +134,18 @@ export const approvalIn = (report: ApprovalReport): Approval => ({
     : {}),
 });
 
+/** Why an approval is asked for, with the operations that are destructive. */
+export function formatWhy({ why, destructive = [] }: Pick<Approval, 'why' | 'destructive'>): string {
+  const unnamed = destructive.filter((operation) => !why.includes(operation));
+  return unnamed.length === 0 ? why : `${why} Destructive: ${unnamed.join(', ')}.`;
+}
+
 /** What a run waits for because of its batches or approvals; undefined when for nothing. */
 export function formatStanding(run: Run): string | undefined {
   const { rollout, status } = run;
   const approval = lastApproval(run);
   if (status === 'awaiting-approval' && approval) {
-    const destructive = approval.destructive ? ` Destructive: ${approval.destructive.join(', ')}.` : '';
-    return `It waits for an approval until ${isoMinute(approval.expires)}. ${approval.why}${destructive}`;
+    return `It waits for an approval until ${isoMinute(approval.expires)}. ${formatWhy(approval)}`;
   }
   if (status !== 'running' || !rollout) return undefined;
   const until = isoMinute(rollout.until ?? 0);

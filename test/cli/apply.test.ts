@@ -88,7 +88,7 @@ test('applying a plan again whose run was interrupted says that it is not over, 
 test('a plan whose run works in batches says so before it is applied', async () => {
   await desk.run(['plan', 'batches', '--out', 'batches.plan']);
   const { stdout } = await desk.run(['plan', '--show', 'batches.plan']);
-  expect(stdout).toContain('Its run works in batches: 1 target, 50%, the rest.');
+  expect(stdout).toContain('Its run works in batches: 1 target, then 50%, then the rest.');
 });
 
 test('a file that was edited or cut is refused, and nothing is sent', async () => {

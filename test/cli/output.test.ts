@@ -69,6 +69,8 @@ describe('--output', () => {
 
   test('of a list without items still prints the columns of csv', async () => {
     const { stdout } = await desk.run(['runs', '-o', 'csv']);
+    expect((await desk.run(['runs', '-o', 'csv', '--bom'])).stdout).toBe(`\uFEFF${stdout}`);
+    expect(await desk.run(['runs', '--bom'])).toMatchObject({ code: 2 });
     expect(stdout).toMatch(/^run,policy,job,status,.*\r\n$/);
     expect((await desk.run(['runs', '-o', 'jsonl'])).stdout).toBe('');
   });

@@ -63,6 +63,13 @@ describe('many targets with the same result', () => {
       rows: [['6 targets', 'https://1.example and 5 more', 'skipped', 'It is paused.'], locked],
     });
   });
+  test('that differ only in why share a row too, which says that its reason is that of the first', () => {
+    const synced = [1, 2, 3, 4, 5, 6].map((at) => row(at, `Synced ${at} h ago.`));
+    expect(foldSame(synced, 3)).toEqual({
+      folded: true,
+      rows: [['6 targets', 'https://1.example and 5 more', 'skipped', 'The first: Synced 1 h ago.']],
+    });
+  });
   test('have separate rows if there are only five', () => {
     const few = [locked, ...paused.slice(1)];
     expect(foldSame(few)).toEqual({ folded: false, rows: few });

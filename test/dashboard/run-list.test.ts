@@ -90,7 +90,9 @@ test('the file has every run that the filters list, in lines that a spreadsheet 
   await threeRuns();
   await aStoredRun('sync.evil', 3, { detail: '=1+1,"x"' });
   const answer = await (await world.signedIn())('/runs.csv?from=7d');
-  const lines = (await answer.text()).trimEnd().split('\r\n');
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(bytes.subarray(0, 3).toString('hex'), 'the mark by which Excel reads UTF-8').toBe('efbbbf');
+  const lines = bytes.subarray(3).toString().trimEnd().split('\r\n');
 
   expect(answer.headers.get('content-type')).toContain('text/csv');
   expect(answer.headers.get('content-disposition')).toMatch(/attachment; filename="runs-[\d-]+\.csv"/);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatRollout } from '../../src/run/rollout-report.ts';
+import { formatRollout, formatWhy } from '../../src/run/rollout-report.ts';
 import type { Run } from '../../src/run/run.ts';
 
 const run: Run = {
@@ -38,4 +38,13 @@ test('a batch that never began is not called ended when its run has', () => {
     rollout: { is: 'running', batches: [first, { takes: '100%', targets: 3 }] },
   };
   expect(formatRollout(stopped)).toContain('Batch 2 of 2 (100%): 3 targets, has not begun.');
+});
+
+test('an approval names each destructive operation once', () => {
+  const destructive = ['deleteStagingSite'];
+  const why = 'It may call what is destructive: deleteStagingSite.';
+  expect(formatWhy({ why, destructive })).toBe(why);
+  expect(formatWhy({ why: 'It has 60 targets, more than 50.', destructive })).toBe(
+    'It has 60 targets, more than 50. Destructive: deleteStagingSite.',
+  );
 });

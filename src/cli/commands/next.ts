@@ -64,8 +64,11 @@ export async function showUpcoming(
     skipped,
   }));
   await show(terminal, options, { value, columns, text: () => print(terminal, runs, options) });
-  for (const policy of more)
-    terminal.message(`${policy} has more runs than shown. Use --limit to show more per policy.`);
+  const [first] = more;
+  if (first === undefined) return;
+  const others = more.length === 2 ? 'another policy' : `${more.length - 1} other policies`;
+  const which = more.length === 1 ? `${first} has` : `${first} and ${others} have`;
+  terminal.message(`${which} more runs than shown. Use --limit to show more per policy.`);
 }
 
 function print(terminal: Terminal, runs: readonly UpcomingReport[], { days }: { days: number }): void {

@@ -223,8 +223,7 @@ export const showPlan = (
 function summaryOf({ ended, excluded, warnings, stoppedBy }: Preview): string[] {
   const skipped = ended.filter(({ outcome }) => outcome === 'skipped').length;
   const parts = [
-    [ended.length - skipped, 'without a request'],
-    [skipped, 'skipped'],
+    [ended.length, `without a request${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
     [excluded.length, 'excluded'],
     [warnings.length, warnings.length === 1 ? 'warning' : 'warnings'],
   ] as const;
@@ -287,6 +286,7 @@ function print(preview: Preview, terminal: Terminal, maxRows: number): void {
         ended.map(({ id, label, outcome, reason, why }) => [id, label, outcome, reason, why]),
         terminal,
         maxRows,
+        4,
       ),
     );
   }
@@ -374,10 +374,11 @@ function rows(
   given: string[][],
   { paint, dataColumns }: Terminal,
   maxRows: number,
+  groupedBefore?: number,
 ): string {
   const why = headings.length - 1;
   const { rows: all, folded } =
-    maxRows === Number.POSITIVE_INFINITY ? { rows: given, folded: false } : foldSame(given);
+    maxRows === Number.POSITIVE_INFINITY ? { rows: given, folded: false } : foldSame(given, groupedBefore);
   const shown = table(headings, all.slice(0, maxRows), paint, {
     columns: dataColumns,
     // The id is never cut, because it is needed to find the target.

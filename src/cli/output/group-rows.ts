@@ -4,25 +4,30 @@
 const MAX_EQUAL = 5;
 
 /**
- * Each row has a target, its label, and other cells. When the other cells are equal in more than five rows,
- * these become one row at the place of the first. `folded` is true when there is such a row.
+ * Each row has a target, its label, and other cells. When the cells before `end` are equal in more than five rows,
+ * these become one row at the place of the first; a later cell that differs between them is that of the first, and says
+ * so. `folded` is true when there is such a row.
  */
-export function foldSame(rows: readonly string[][]): { rows: string[][]; folded: boolean } {
+export function foldSame(
+  rows: readonly string[][],
+  end = Number.POSITIVE_INFINITY,
+): { rows: string[][]; folded: boolean } {
+  const keyOf = (row: string[]) => row.slice(2, end).join('\n');
   const groups = new Map<string, string[][]>();
-  for (const row of rows) {
-    const key = row.slice(2).join('\n');
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  const isFolded = (row: string[]) => (groups.get(row.slice(2).join('\n'))?.length ?? 0) > MAX_EQUAL;
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  const groupOf = (row: string[]) => groups.get(keyOf(row)) ?? [];
+  const isFolded = (row: string[]) => groupOf(row).length > MAX_EQUAL;
   return {
     folded: rows.some(isFolded),
     rows: rows.flatMap((row) => {
       if (!isFolded(row)) return [row];
-      const group = groups.get(row.slice(2).join('\n')) ?? [];
+      const group = groupOf(row);
+      if (group[0] !== row) return [];
       const [, label = '', ...rest] = row;
-      return group[0] === row
-        ? [[`${group.length} targets`, `${label} and ${group.length - 1} more`, ...rest]]
-        : [];
+      const cells = rest.map((cell, at) =>
+        group.every((one) => one[at + 2] === cell) ? cell : `The first: ${cell}`,
+      );
+      return [[`${group.length} targets`, `${label} and ${group.length - 1} more`, ...cells]];
     }),
   };
 }

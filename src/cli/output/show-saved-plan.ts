@@ -48,8 +48,9 @@ export function printSavedPlan(plan: SavedPlan, terminal: Terminal, { rows: maxR
   }
   const { rollout } = policyIn(plan, 'The plan');
   if (rollout) {
-    const batches = [...rollout.batches.map(formatBatchRule), 'the rest'];
-    data(`\nIts run works in batches: ${visibleLine(batches.join(', '))}.`);
+    const takesAll = rollout.batches.some((rule) => 'percent' in rule && rule.percent === 100);
+    const batches = [...rollout.batches.map(formatBatchRule), ...(takesAll ? [] : ['the rest'])];
+    data(`\nIts run works in batches: ${visibleLine(batches.join(', then '))}.`);
   }
   if (recording)
     data(

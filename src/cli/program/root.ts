@@ -77,6 +77,12 @@ export const output = (usual: Format = 'table') =>
   new Option('-o, --output <format>', `format of the data, by default ${usual}`).choices(formats);
 export const json = () =>
   new Option('--json', 'short for --output json').implies({ output: 'json' as const });
+/** Gives `--bom` to every command that can print CSV. */
+export function addByteOrderMark(command: CommandUnknownOpts): void {
+  if (command.options.some(({ long, argChoices }) => long === '--output' && argChoices?.includes('csv')))
+    command.option('--bom', 'with --output csv: begin with the mark by which Excel reads UTF-8');
+  for (const one of command.commands) addByteOrderMark(one);
+}
 export const whichRun = 'run id, a prefix of it, or "last"';
 
 export const wholeNumber =

@@ -3,6 +3,7 @@ import { carryOut } from '../../control/carry-out.ts';
 import { approveRun, openTargets, rejectRun } from '../../control/commands/approve-run.ts';
 import { resumeRollout, skipPause } from '../../control/commands/change-rollout.ts';
 import { lastApproval } from '../../run/rollout.ts';
+import { formatWhy } from '../../run/rollout-report.ts';
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { actorOf } from '../auth/actor.ts';
@@ -54,8 +55,7 @@ async function ask(
   if (run.status !== 'awaiting-approval' || !approval || approval.decided)
     return sendProblem(c, context, 409, `The run does not wait for an approval: ${run.status}.`);
   const cost = approval.requests === undefined ? '' : `, about ${countOf(approval.requests, 'request')}`;
-  const destructive = approval.destructive ? ` Destructive: ${approval.destructive.join(', ')}.` : '';
-  const facts = `${countOf(openTargets(run), 'target')}${cost}. ${approval.why}${destructive}`;
+  const facts = `${countOf(openTargets(run), 'target')}${cost}. ${formatWhy(approval)}`;
   return showConfirmation(c, context, {
     title: decision === 'approve' ? `Approve ${run.policy}?` : `Reject ${run.policy}?`,
     text: (

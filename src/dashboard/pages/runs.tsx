@@ -3,7 +3,7 @@ import { holds } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import { runColumns, toSummary } from '../../run/report.ts';
 import { triggers } from '../../run/run.ts';
-import { csvLine } from '../../text.ts';
+import { BYTE_ORDER_MARK, csvLine } from '../../text.ts';
 import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
 import { principalOf } from '../auth/principal-of.ts';
 import { Empty } from '../components/empty.tsx';
@@ -163,7 +163,7 @@ export function sendCsv(
   c.header('Content-Type', 'text/csv; charset=UTF-8');
   c.header('Content-Disposition', `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`);
   return stream(c, async (body) => {
-    await body.write(`${csvLine(columns)}\r\n`);
+    await body.write(`${BYTE_ORDER_MARK}${csvLine(columns)}\r\n`);
     for await (const row of rows) {
       const cells = new Map(Object.entries(row));
       await body.write(`${csvLine(columns.map((column) => cellOf(cells.get(column))))}\r\n`);
