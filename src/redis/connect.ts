@@ -67,11 +67,26 @@ const SILENT_MS = 20_000;
 /** A connection that is lost and made again within this time is not reported. */
 const UNREPORTED_MS = 1_000;
 
+/** For so long a command waits for the new primary after a failover. A replica that stays one refuses it afterwards. */
+const FAILOVER_MS = 5_000;
+
 /**
  * After a failover behind one address, an open connection stays with the old primary, which is a replica now and refuses
  * to write. A new connection reaches the new one.
  */
 const reconnectOnError = ({ message }: Error): boolean => /^(READONLY|UNBLOCKED)\b/.test(message);
+
+/** The same, and the refused command is sent again on the new connection: for the client, 2 means that. */
+function resendOnError(failoverMs: number): (error: Error) => boolean | 2 {
+  let [since, last] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  return (error) => {
+    if (!reconnectOnError(error)) return false;
+    const now = performance.now();
+    if (now - last > 2 * failoverMs) since = now;
+    last = now;
+    return now - since > failoverMs || 2;
+  };
+}
 
 /**
  * Once connected, a command waits while Redis is unavailable and is sent again when it is back. So work stops
@@ -96,7 +111,7 @@ export async function connectRedis(
   settings: RedisSettings,
   dataDir: string,
   log: Log,
-  { silentMs = SILENT_MS }: { silentMs?: number } = {},
+  { silentMs = SILENT_MS, failoverMs = FAILOVER_MS }: { silentMs?: number; failoverMs?: number } = {},
 ): Promise<Connected> {
   const common = { ...retryOptions, ...prefixOf(settings), socketTimeout: silentMs };
   if (settings.kind === 'embedded') {
@@ -117,7 +132,10 @@ export async function connectRedis(
     };
   }
   const { client, where } = externalClient(settings, common);
-  return openStore(client, where, log, settings.kind === 'url' ? settings.url : undefined);
+  const opened = await openStore(client, where, log, settings.kind === 'url' ? settings.url : undefined);
+  // Not before: of a first connection to a replica, the refusal is reported. A Cluster finds the primary by itself.
+  if (client instanceof Redis) client.options.reconnectOnError = resendOnError(failoverMs);
+  return opened;
 }
 
 /** The client puts it before every key: see `keyPrefixOf` for what it does not see. */
