@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { killApply } from './apply.ts';
 import { type ChaosReport, chaos, numbersFrom } from './chaos.ts';
 import { type ConditionsName, conditions } from './conditions.ts';
 import { loseFolder } from './lost-folder.ts';
@@ -18,7 +19,8 @@ const unknown = names.find((name) => !Object.hasOwn(conditions, name));
 if (unknown !== undefined)
   throw new RangeError(`Unknown conditions "${unknown}". Available: ${Object.keys(conditions).join(', ')}.`);
 const stories = process.env['CHAOS_STORIES']?.split(',');
-const known = lanes.flat().map(({ name }) => name);
+const APPLY = 'chaos-apply';
+const known = [...lanes.flat().map(({ name }) => name), APPLY];
 const unheard = stories?.find((name) => !known.includes(name));
 if (unheard !== undefined)
   throw new RangeError(`Unknown story "${unheard}". Available: ${known.join(', ')}.`);
@@ -41,7 +43,9 @@ afterAll(() => {
   }
 });
 
-test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
+/** Whether any of these is asked for. */
+const isTold = stories?.some((name) => name !== APPLY) ?? true;
+test.runIf(isTold).each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
   'with %i kills, %s, every effect happens once and every record is correct',
   // A second attempt would hide what the first one found.
   { timeout: 600_000 + kills * 15_000, retry: 0 },
@@ -52,6 +56,7 @@ test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
       kills: count,
       conditions: conditions[name],
       stories,
+      olderCommit: process.env['CHAOS_OLDER'],
       say,
     });
 
@@ -60,6 +65,15 @@ test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
     const again = `npm run chaos -- --kills ${count} --seed ${own} --conditions ${name} brings it back`;
     expect(report.wrong, again).toEqual([]);
     expect(report.effects).toBeGreaterThan(0);
+  },
+);
+
+test.runIf(stories?.includes(APPLY) ?? true)(
+  'with an `apply` that is killed and started again, its plan is applied once',
+  { timeout: 600_000 + kills * 60_000, retry: 0 },
+  async () => {
+    const count = isTold ? Math.ceil(kills / 10) : kills;
+    expect(await killApply(count, numbersFrom(seed), say)).toEqual([]);
   },
 );
 

@@ -25,6 +25,10 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { following, scheduled } from './chain-stories.ts';
 import type { Conditions } from './conditions.ts';
 import { startCuttingProxy } from './cutting.ts';
+import { jumping, jumpsFrom } from './jumps.ts';
+import { type Line, openLine } from './line.ts';
+import { startSlowReceiver } from './notice-story.ts';
+import { olderCommit } from './older.ts';
 import { hireStaff } from './people.ts';
 import { judge, lanes } from './stories.ts';
 import type { Scene, Staff, Story } from './story.ts';
@@ -40,6 +44,8 @@ export interface ChaosOptions {
   syncMs?: number;
   /** The longest pause before a kill, in real milliseconds; default 4 s. */
   pauseMs?: number;
+  /** Of the older daemon, under the condition that has one; default the commit before. */
+  olderCommit?: string | undefined;
   /** The names of the only stories; default all. */
   stories?: readonly string[] | undefined;
   /** Called with each line of the progress. */
@@ -48,7 +54,7 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   /** By victim; `frozen` are the daemons that were suspended for a while instead, `people` the processes of people. */
-  kills: Record<Victim | 'frozen' | 'people', number>;
+  kills: Record<Victim | 'frozen' | 'people' | 'failovers' | 'silences', number>;
   /** Connections that the proxy cut. */
   cuts: number;
   runs: number;
@@ -87,6 +93,8 @@ const DOWN_MS = 600;
  */
 const FROZEN = 0.1;
 const FROZEN_MS = 18_000;
+/** The fraction of kills before which Redis fails over, or falls silent, under these conditions. */
+const DISTURBED = 0.4;
 /** When a daemon that ended by itself is restarted, in real milliseconds. */
 const RESTART_MS = 300;
 const USUAL_FAULTS = 'flaky,reset-after:0.05,error-after:0.05';
@@ -107,16 +115,21 @@ export function numbersFrom(seed: number): () => number {
 /** Executes runs under kills, and checks each against the sandbox. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, kills, conditions, stories, sites = 400, pauseMs = 4_000, say = () => undefined } = options;
+  const { without = [] } = conditions;
   const told = lanes
-    .map((lane) => lane.filter(({ name }) => stories?.includes(name) ?? true))
+    .map((lane) => lane.filter(({ name }) => stories?.includes(name) ?? !without.includes(name)))
     .filter((lane) => lane.length > 0);
   const random = numbersFrom(seed);
-  const clock = fastClock(SPEED);
+  const serviceClock = fastClock(SPEED);
+  const jumps = conditions.jumps ? jumpsFrom(numbersFrom(seed + 3)) : [];
+  const clock = jumping(serviceClock, jumps);
+  const older = conditions.older && olderCommit(options.olderCommit ?? 'HEAD~1');
   const redis = await startTestRedis({ appendfsync: 'always' });
+  const line = conditions.redis && (await openLine(redis, await startTestRedis({ appendfsync: 'always' })));
   const sandbox = await startSandbox({
     sites,
     seed,
-    clock,
+    clock: serviceClock,
     // Practically no limit, with rate headers on every answer.
     rateLimit: 1_000_000,
     faults: parseFaults(`${USUAL_FAULTS},${conditions.faults ?? ''}`),
@@ -125,18 +138,19 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { syncMs } = options;
   if (syncMs !== undefined) for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(syncMs);
   const proxy = conditions.cuts && (await startCuttingProxy(sandbox.url, numbersFrom(seed + 1)));
-  const settings = settingsFor(redis, sandbox, proxy?.url ?? sandbox.url);
-  const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
-  const cast = new Cast(
-    redis,
-    JSON.stringify({
-      settings,
-      clock: { from: clock.from, began: clock.began, speed: SPEED },
-      policies: scheduled,
-    }),
+  const receiver = await startSlowReceiver(numbersFrom(seed + 4));
+  const settings = settingsFor(
+    line?.path ?? redis.socketPath,
+    sandbox,
+    proxy?.url ?? sandbox.url,
+    receiver.url,
   );
+  const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
+  const sharedClock = { from: clock.from, began: clock.began, speed: SPEED, jumps };
+  const facts = JSON.stringify({ settings, clock: sharedClock, policies: scheduled });
+  const cast = new Cast(redis, line, facts, older?.daemon);
   const report: ChaosReport = {
-    kills: { A: 0, B: 0, redis: 0, frozen: 0, people: 0 },
+    kills: { A: 0, B: 0, redis: 0, frozen: 0, people: 0, failovers: 0, silences: 0 },
     cuts: 0,
     runs: 0,
     reasons: {},
@@ -152,10 +166,15 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     for (const { name } of following)
       while ((await caretaker.records.policies.state(name)).cursor === undefined)
         await systemClock.sleep(100);
-    const killing = killAtRandom(cast, { random, kills, pauseMs }, report, say).finally(() => over.abort());
+    const killing = killAtRandom(
+      cast,
+      { random, kills, pauseMs, disturbs: conditions.redis },
+      report,
+      say,
+    ).finally(() => over.abort());
     const prepareMs = conditions.service?.listLagMs ?? 0;
     const staff = hireStaff({
-      facts: { settings, clock: { from: clock.from, began: clock.began, speed: SPEED } },
+      facts: { settings, clock: sharedClock },
       clock,
       random: numbersFrom(seed + 2),
       getRun: (id) => insist(() => caretaker.records.runs.get(id)),
@@ -172,20 +191,25 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     for (const story of told.flat()) await judgeEnd(story, telling);
     report.effects = sandbox.journal.effects.length;
     report.cuts = proxy?.cuts() ?? 0;
-    for (const { to, method, path } of sandbox.followedRedirects) {
-      // A read may be redirected to another path of the same origin.
-      if (to === 'other-origin' || method !== 'GET')
-        report.wrong.push(`followed a redirect to ${to}: ${method} ${path}`);
-    }
+    report.wrong.push(...wrongRedirects(sandbox));
   } finally {
     await cast.end();
     await caretaker.close();
     proxy?.stop();
+    receiver.stop();
     await sandbox.stop();
+    await line?.stop();
     await redis.stop();
+    older?.stop();
   }
   return report;
 }
+
+const wrongRedirects = ({ followedRedirects }: Sandbox): string[] =>
+  followedRedirects.flatMap(({ to, method, path }) =>
+    // A read may be redirected to another path of the same origin.
+    to === 'other-origin' || method !== 'GET' ? [`followed a redirect to ${to}: ${method} ${path}`] : [],
+  );
 
 /** The first story depends on the seed: the kills may be over before the last story begins. */
 const rotated = (stories: readonly Story[], seed: number): readonly Story[] => {
@@ -253,6 +277,8 @@ async function play(
   report.wrong.push(...wrong.map((says) => `${fired.id} (round ${round + 1}): ${says}`));
   const { status = 'not ended', counts = {}, detail = '' } = run ?? {};
   say(`${name}, round ${round + 1}: ${status}, ${JSON.stringify(counts)} ${detail}`);
+  for (const { id, reason, detail: why } of targets)
+    if (reason === 'internal') say(`  ${id} is internal: ${why}`);
   for (const one of wrong) say(`  WRONG: ${one}`);
   return run !== undefined;
 }
@@ -312,12 +338,16 @@ class Cast {
 
   constructor(
     private readonly redis: TestRedis,
+    readonly line: Line | undefined,
     private readonly facts: string,
+    /** The program of the older daemon. */
+    private readonly older: string | undefined,
   ) {}
 
   async start(who: Victim): Promise<void> {
-    if (who === 'redis') return this.redis.restart();
-    const file = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
+    if (who === 'redis') return (this.line ?? this.redis).restart();
+    const own = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
+    const file = who === 'B' ? (this.older ?? own) : own;
     const child = spawn(process.execPath, [file, this.facts], { stdio: 'ignore' });
     this.daemons.set(who, child);
     // A daemon that cannot reach Redis at its start reports that and exits. A process manager restarts it.
@@ -331,7 +361,7 @@ class Cast {
   }
 
   async kill(who: Victim): Promise<void> {
-    if (who === 'redis') return this.redis.kill();
+    if (who === 'redis') return (this.line?.primary() ?? this.redis).kill();
     const child = this.daemons.get(who);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -347,12 +377,23 @@ class Cast {
 
 async function killAtRandom(
   cast: Cast,
-  { random, kills, pauseMs }: { random: () => number; kills: number; pauseMs: number },
+  {
+    random,
+    kills,
+    pauseMs,
+    disturbs,
+  }: { random: () => number; kills: number; pauseMs: number; disturbs: Conditions['redis'] },
   report: ChaosReport,
   say: (line: string) => void,
 ): Promise<void> {
   for (let done = 0; done < kills; done += 1) {
     await systemClock.sleep(random() * pauseMs);
+    if (disturbs === 'failover' && random() < DISTURBED && (await cast.line?.failOver()))
+      report.kills.failovers += 1;
+    if (disturbs === 'silence' && random() < DISTURBED) {
+      cast.line?.silence(random);
+      report.kills.silences += 1;
+    }
     const victim = (['A', 'B', 'redis'] as const)[Math.floor(random() * 3)] ?? 'A';
     if (victim !== 'redis' && random() < FROZEN) {
       cast.signal(victim, 'SIGSTOP');
@@ -398,7 +439,7 @@ async function ended(get: () => Promise<Run | undefined>, over: AbortSignal): Pr
   }
 }
 
-const settingsFor = (redis: TestRedis, sandbox: Sandbox, baseUrl: string): Settings => ({
+const settingsFor = (redis: string, sandbox: Sandbox, baseUrl: string, receiver: string): Settings => ({
   accounts: {
     default: {
       name: 'default',
@@ -408,12 +449,12 @@ const settingsFor = (redis: TestRedis, sandbox: Sandbox, baseUrl: string): Setti
       unset: {},
     },
   },
-  redis: { kind: 'url', url: redis.socketPath },
+  redis: { kind: 'url', url: redis },
   policiesDir: '/nowhere',
-  dataDir: dirname(redis.socketPath),
+  dataDir: dirname(redis),
   daemon: { concurrency: 20 },
   dashboard: { host: '127.0.0.1', port: 0 },
-  notifications: {},
+  notifications: { ops: { name: 'ops', webhook: { url: receiver }, group_wait: 0 } },
   calendars: {},
   retention: { runsMs: 90 * 86_400_000 },
   audit: { keptMs: 400 * 86_400_000 },

@@ -8,6 +8,14 @@ export interface Conditions {
   faults?: string;
   /** Connections between daemons and the service are cut at random bytes. */
   cuts?: true;
+  /** Beside the kills of the primary of Redis, its standby takes over, or open connections to it fall silent. */
+  redis?: 'failover' | 'silence';
+  /** The clock of all processes jumps, but not that of the service. */
+  jumps?: true;
+  /** One of the daemons is that of an older commit. */
+  older?: true;
+  /** Stories whose times are checked exactly. */
+  without?: readonly string[];
   service?: Pick<SandboxOptions, 'clockOffsetMs' | 'listLagMs'>;
 }
 
@@ -24,6 +32,10 @@ export const conditions = {
   /** Answers that are lost, slow or refused with 429, and other clients that use up the budget. */
   busy: { faults: 'busy,reset-after:0.15,error-after:0.1,slow:0.15' },
   late: { service: { listLagMs: 3_000 } },
+  failover: { redis: 'failover' },
+  'half-open': { redis: 'silence' },
+  jumps: { jumps: true, without: ['chaos-rollout', 'chaos-grace', 'chaos-chain', 'chaos-announce'] },
+  older: { older: true },
   'all-behind': {
     cuts: true,
     faults: untidy,

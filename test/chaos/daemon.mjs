@@ -4,6 +4,7 @@
  * works until it is killed.
  */
 import { built } from '../support/built.mjs';
+import { sharedClock } from './clock.mjs';
 
 const { openCaretaker } = await built('app/caretaker');
 const { systemClock } = await built('clock');
@@ -13,12 +14,10 @@ const { startScheduler } = await built('schedule/scheduler');
 
 const { settings, clock, policies = [] } = JSON.parse(process.argv[2]);
 const log = await openLog({ level: 'error', form: 'json' });
-const time = {
-  now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
-  sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
-};
-const { engine, records } = await openCaretaker({ settings, log, clock: time });
+const time = sharedClock(clock, systemClock);
+const { engine, notifier, records } = await openCaretaker({ settings, log, clock: time });
 engine.work(settings.daemon.concurrency);
+notifier.work();
 // The policies that follow others (`schedule.after`); all others are started by the test.
 startScheduler({
   policies: () => policies,

@@ -6,6 +6,7 @@
  * Facts: settings, clock { from, began, speed }, command, input, key.
  */
 import { built } from '../support/built.mjs';
+import { sharedClock } from './clock.mjs';
 
 const { openCaretaker } = await built('app/caretaker');
 const { systemClock } = await built('clock');
@@ -19,10 +20,7 @@ const command = [approveRun, rejectRun, skipPause, resumeRollout].find((one) => 
 const caretaker = await openCaretaker({
   settings,
   log: await openLog({ level: 'error', form: 'json' }),
-  clock: {
-    now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
-    sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
-  },
+  clock: sharedClock(clock, systemClock),
 });
 process.stdout.write('at work\n');
 const by = { principal: { kind: 'user', name: 'anna', grants: [{ role: 'admin' }] }, from: '192.0.2.1' };

@@ -191,7 +191,12 @@ function* liesAbout(
   ]);
 }
 
-function* liesAboutBatch(at: number, batch: Batch, run: Run, targets: readonly Target[]): Iterable<string> {
+export function* liesAboutBatch(
+  at: number,
+  batch: Batch,
+  run: Run,
+  targets: readonly Target[],
+): Iterable<string> {
   const { begunAt, gate, resumed } = batch;
   const before = run.rollout?.batches[at - 1];
   if (begunAt === undefined) return;

@@ -1,6 +1,7 @@
 /**
- * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late] [--stories chaos-grace]`: the long form of the chaos test. The
- * kills are divided among the conditions, by default all of them. The seed of a failing run is printed.
+ * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late] [--stories chaos-grace] [--older COMMIT]`: the long form
+ * of the chaos test. The kills are divided among the conditions, by default all of them. The seed of a failing run is
+ * printed.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     conditions: { type: 'string' },
     stories: { type: 'string' },
+    older: { type: 'string' },
   },
 });
 // The daemons run the build, which has to be current.
@@ -48,6 +50,7 @@ const { status } = spawnSync(
       CHAOS_SEED: seed,
       ...(values.conditions && { CHAOS_CONDITIONS: values.conditions }),
       ...(values.stories && { CHAOS_STORIES: values.stories }),
+      ...(values.older && { CHAOS_OLDER: values.older }),
     },
   },
 );

@@ -11,6 +11,7 @@ import type { Reason } from '../../src/run/reasons.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { chains } from './chain-stories.ts';
 import { graces } from './grace-stories.ts';
+import { notices } from './notice-story.ts';
 import { recordings } from './recording-stories.ts';
 import { rollouts } from './rollout-stories.ts';
 import { onceNotes, steps } from './steps-stories.ts';
@@ -279,7 +280,7 @@ const notes: Story = {
 export const lanes: readonly (readonly Story[])[] = [
   [syncs, reports, steps, updates, undos],
   [announcements, notes, graces, onceNotes, deletions, rollouts],
-  [recordings, chains],
+  [recordings, chains, notices],
 ];
 
 /** Errors after any run, whatever it did: each target needs an outcome, and no effect may happen twice. */

@@ -8,13 +8,16 @@ export interface Relay {
 }
 
 /**
- * A server, not listening yet, that forwards each connection to a Unix socket or a port; `join` connects the
+ * A server, not listening yet, that forwards each connection to a Unix socket or a port, which may change; `join` connects the
  * two.
  */
-export function openRelay(to: string | TcpNetConnectOpts, join: (near: Socket, far: Socket) => void): Relay {
+export function openRelay(
+  to: string | TcpNetConnectOpts | (() => string),
+  join: (near: Socket, far: Socket) => void,
+): Relay {
   const open = new Set<Socket>();
   const server = createServer((near) => {
-    const far = typeof to === 'string' ? connect(to) : connect(to);
+    const far = typeof to === 'object' ? connect(to) : connect(typeof to === 'string' ? to : to());
     for (const socket of [near, far]) {
       open.add(socket);
       socket.on('error', () => socket.destroy());
