@@ -5,18 +5,27 @@ import type { Fault } from './fault.ts';
 import { type Field, fieldOfVariable, type Variables } from './fields.ts';
 import { isNode } from './rules.ts';
 
-/**
- * The fields that the names in an expression refer to, including those of `exists(tag, ...)` and similar
- * macros.
- */
-export type Scope = Readonly<Record<string, Field | undefined>>;
-
-/** A text that an expression compares with a field of the service. */
-interface Comparison {
-  field: Field;
-  subject: ASTNode;
+/** A text that is written in an expression, and where. */
+interface Text {
   text: string;
   offset: number;
+}
+
+/** A name that stands for one of these texts: `k` in `["keep", "legal"].exists(k, ...)`. */
+interface OneOf {
+  kind: 'one-of';
+  texts: readonly Text[];
+}
+
+/**
+ * What the names in an expression refer to, including those of `exists(tag, ...)` and similar macros.
+ */
+export type Scope = Readonly<Record<string, Field | OneOf | undefined>>;
+
+/** A text that an expression compares with a field of the service. */
+interface Comparison extends Text {
+  field: Field;
+  subject: ASTNode;
 }
 
 /** The first comparison whose result is always the same, because the field never has this value. */
@@ -58,7 +67,9 @@ export function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scop
   if (variable?.op !== 'id') return scope;
   if (macros.includes(name)) {
     const list = fieldOf(receiver, scope);
-    return { ...scope, [variable.args]: list?.kind === 'list' ? list.of : undefined };
+    if (list) return { ...scope, [variable.args]: list.kind === 'list' ? list.of : undefined };
+    const texts = receiver.op === 'list' ? textsIn(receiver.args, scope) : undefined;
+    return { ...scope, [variable.args]: texts && { kind: 'one-of', texts } };
   }
   return name === 'bind' && value ? { ...scope, [variable.args]: fieldOf(value, scope) } : scope;
 }
@@ -67,32 +78,59 @@ export function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scop
 export function* comparisonsOf(node: ASTNode, scope: Scope): Generator<Comparison> {
   if (node.op === '==' || node.op === '!=') {
     const [left, right] = node.args;
-    yield* comparison(fieldOf(left, scope), left, right);
-    yield* comparison(fieldOf(right, scope), right, left);
+    yield* comparison(left, right, scope);
+    yield* comparison(right, left, scope);
   } else if (node.op === 'in') {
     const [value, list] = node.args;
-    const field = fieldOf(value, scope);
-    if (list.op === 'list') for (const one of list.args) yield* comparison(field, value, one);
+    if (list.op === 'list') for (const one of list.args) yield* comparison(value, one, scope);
     const holder = fieldOf(list, scope);
-    if (holder?.kind === 'list') yield* comparison(holder.of, list, value);
+    if (holder?.kind === 'list') yield* comparison(list, value, scope, holder.of);
   }
 }
 
-function* comparison(field: Field | undefined, subject: ASTNode, literal: ASTNode): Generator<Comparison> {
-  if (field && literal.op === 'value' && typeof literal.args === 'string')
-    yield { field, subject, text: literal.args, offset: literal.start };
+function* comparison(
+  subject: ASTNode,
+  other: ASTNode,
+  scope: Scope,
+  field = fieldOf(subject, scope),
+): Generator<Comparison> {
+  if (field) for (const text of textsOf(other, scope) ?? []) yield { field, subject, ...text };
+}
+
+/** The texts that a node can be; undefined when that cannot be seen. None for a number, null and the like. */
+export function textsOf(node: ASTNode, scope: Scope): readonly Text[] | undefined {
+  if (node.op === 'value')
+    return typeof node.args === 'string' ? [{ text: node.args, offset: node.start }] : [];
+  if (node.op === 'id') {
+    const named = Object.hasOwn(scope, node.args) ? scope[node.args] : undefined;
+    return named?.kind === 'one-of' ? named.texts : undefined;
+  }
+  if (node.op !== '+') return undefined;
+  const [left, right] = node.args.map((part) => textsOf(part, scope));
+  return left && right?.flatMap((end) => left.map(({ text, offset }) => ({ text: text + end.text, offset })));
+}
+
+function textsIn(nodes: readonly ASTNode[], scope: Scope): Text[] | undefined {
+  const texts = nodes.map((node) => textsOf(node, scope));
+  return texts.every((some) => some !== undefined) ? texts.flat() : undefined;
 }
 
 /** The field of the service that a node refers to. */
 export function fieldOf(node: ASTNode, scope: Scope): Field | undefined {
-  if (node.op === 'id') return Object.hasOwn(scope, node.args) ? scope[node.args] : undefined;
+  if (node.op === 'id') {
+    const named = Object.hasOwn(scope, node.args) ? scope[node.args] : undefined;
+    return named?.kind === 'one-of' ? undefined : named;
+  }
   if (node.op === '.') {
     const [receiver, name] = node.args;
     const holder = fieldOf(receiver, scope);
     return holder?.kind === 'object' && Object.hasOwn(holder.fields, name) ? holder.fields[name] : undefined;
   }
   if (node.op === '[]') {
-    const holder = fieldOf(node.args[0], scope);
+    const [receiver, index] = node.args;
+    const holder = fieldOf(receiver, scope);
+    if (holder?.kind === 'object' && index.op === 'value' && Object.hasOwn(holder.fields, String(index.args)))
+      return holder.fields[String(index.args)];
     return holder?.kind === 'list' || holder?.kind === 'map' ? holder.of : undefined;
   }
   if (node.op !== 'rcall') return undefined;
