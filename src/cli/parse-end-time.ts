@@ -1,6 +1,6 @@
 /** `--until` and `--for`: when a pause or a freeze ends. */
 import { isoMinute, isoTime } from '../clock.ts';
-import { noSuchDay } from '../dates.ts';
+import { daysAfter, isoDay, noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
 import { UsageError } from './exit.ts';
 
@@ -18,12 +18,22 @@ export function dayNote(text: string): string {
   return why === undefined ? '' : ` (${why})`;
 }
 
+/** Days by their distance from today, in UTC. */
+const days: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
+
+/** `tomorrow 08:00` as `2026-11-22 08:00`; any other text as it is. */
+function withDay(text: string, now: number): string {
+  const [word = '', ...rest] = text.split(' ');
+  const distance = days[word.toLowerCase()];
+  return distance === undefined ? text : [daysAfter(isoDay(now), distance), ...rest].join(' ');
+}
+
 /**
- * Parses a time, or a day as its start; undefined when the text is neither. The time zone of the machine has
- * no influence.
+ * Parses a time, or a day as its start, in UTC without a zone of its own: `2026-12-01`, `2026-12-01T08:00Z`,
+ * `tomorrow 08:00`. Undefined when the text is none. The time zone of the machine has no influence.
  */
-export function parseEndTime(text: string): number | undefined {
-  const [whole, zone] = TIME.exec(text) ?? [];
+export function parseEndTime(text: string, now: number): number | undefined {
+  const [whole, zone] = TIME.exec(withDay(text, now)) ?? [];
   if (whole === undefined) return undefined;
   const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
   // `Date` would turn February 30 into a day of March.
@@ -45,10 +55,10 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
   }
   if (options.until === undefined) return undefined;
   const ms = parseDuration(options.until);
-  const until = ms === undefined ? parseEndTime(options.until) : now + ms;
+  const until = ms === undefined ? parseEndTime(options.until, now) : now + ms;
   if (until === undefined)
     throw new UsageError(
-      `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d, not "${options.until}"${dayNote(options.until)}.`,
+      `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z, tomorrow or 3d, not "${options.until}"${dayNote(options.until)}.`,
     );
   if (until <= now) throw new UsageError(`--until must be in the future; ${isoMinute(until)} is not.`);
   return until;

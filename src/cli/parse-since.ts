@@ -11,10 +11,10 @@ export function sinceOf(text: string | undefined, now: number): number | undefin
   if (text === undefined) return undefined;
   const ago = parseDuration(text.replace(/\s*ago$/, ''));
   if (ago) return now - ago;
-  const since = parseEndTime(text);
+  const since = parseEndTime(text, now);
   if (since === undefined)
     throw new UsageError(
-      `--since must be a duration or a time, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
+      `--since must be a duration or a time, such as 3d, 12h, yesterday, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
     );
   return since;
 }

@@ -190,7 +190,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .option('--reason <text>', 'the reason, shown with the pause')
     .option(
       '--until <when>',
-      'resume automatically at this time: 2026-12-01, 2026-12-01T08:00Z, or 3d (from now)',
+      'resume automatically at this time: 2026-12-01, 2026-12-01T08:00Z, tomorrow, or 3d (from now)',
     )
     .option('--for <duration>', 'resume automatically after this duration: 3d')
     .action(actionOf(async () => (await import('./commands/pause.ts')).pausePolicies));
@@ -212,7 +212,7 @@ function addFreezeCommands(program: Program, actionOf: ActionOf): void {
     .description(
       'prevent all policies, or those of an account, job, client or tag, from starting runs until a time',
     )
-    .option('--until <when>', 'end of the freeze: 2026-12-01, 2026-12-01T08:00Z, or 3d (from now)')
+    .option('--until <when>', 'end of the freeze: 2026-12-01, 2026-12-01T08:00Z, tomorrow, or 3d (from now)')
     .option('--for <duration>', 'duration of the freeze: 3d')
     .option('--reason <text>', 'the reason, shown with the freeze')
     .option('--account <name>', 'only policies of this account')

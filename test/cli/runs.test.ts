@@ -134,7 +134,7 @@ describe('a run is found', () => {
     });
     expect(await of('--since', '3')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('such as 3d, 12h, 2026-11-01'),
+      stderr: expect.stringContaining('such as 3d, 12h, yesterday, 2026-11-01'),
     });
     expect((await of('--since', '3d')).stderr).toContain(interrupted);
   });

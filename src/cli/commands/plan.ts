@@ -11,6 +11,7 @@ import { shortFile } from '../../yaml/diagnostic.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, explain, UsageError } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { formatRequests } from '../output/format-requests.ts';
 import { foldSame } from '../output/group-rows.ts';
 import { isForPeople, type OutputOption, show } from '../output/show.ts';
@@ -177,7 +178,7 @@ async function planOver(
     import('../../offline/offline-plan.ts'),
     import('../../app/jobs.ts'),
   ]);
-  const now = at === undefined ? undefined : parseEndTime(at);
+  const now = at === undefined ? undefined : parseEndTime(at, clockOf(terminal.io).now());
   if (at !== undefined && now === undefined)
     throw new UsageError(
       `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z, not "${at}"${dayNote(at)}.`,

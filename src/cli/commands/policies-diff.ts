@@ -34,7 +34,7 @@ export async function diffPolicies(terminal: Terminal, options: DiffOptions): Pr
   const settings = settingsOf(terminal, options);
   const { loadJobs } = await import('../../app/jobs.ts');
   const registry = await loadJobs();
-  const at = timeOf(options.at);
+  const at = timeOf(options.at, clockOf(terminal.io).now());
   const here = await policiesOf(settings);
   if (here.findings.length > 0) throw new InvalidFilesError(here.findings);
   const [before, now] = await otherSide(terminal, options, settings);
@@ -61,8 +61,8 @@ export async function diffPolicies(terminal: Terminal, options: DiffOptions): Pr
   return found.length > 0 ? exit.notAllWell : exit.ok;
 }
 
-function timeOf(text: string | undefined): number | undefined {
-  const at = text === undefined ? undefined : parseEndTime(text);
+function timeOf(text: string | undefined, now: number): number | undefined {
+  const at = text === undefined ? undefined : parseEndTime(text, now);
   if (text !== undefined && at === undefined)
     throw new UsageError(
       `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z, not "${text}"${dayNote(text)}.`,
