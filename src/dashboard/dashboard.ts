@@ -1,12 +1,12 @@
 /** The front of the room: pages for people, JSON and metrics for programs, over one HTTP server. */
-import { isLoopback } from '../settings/settings.ts';
+import { dashboardUrl, isLoopback } from '../settings/settings.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { LoginThrottle } from './auth/login-throttle.ts';
 import { OidcSignIn } from './auth/oidc.ts';
 import { Sessions } from './auth/sessions.ts';
 import { openEventBus } from './events/event-bus.ts';
 import { createApp } from './http/app.ts';
-import { DashboardError, listen, urlOf } from './http/listen.ts';
+import { DashboardError, listen } from './http/listen.ts';
 import { openMeters } from './monitoring/meters.ts';
 import type { DashboardOptions } from './options.ts';
 import { openReader } from './queries/reader.ts';
@@ -40,7 +40,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     await server.close();
     throw error;
   });
-  const url = urlOf(host, server.port);
+  const url = dashboardUrl(host, server.port);
   const reader = openReader(records, clock);
   const { measurements, deliveries } = records;
   const read = { ...options, reader, eventBus, measurements, deliveries };

@@ -65,6 +65,8 @@ export const keys = {
   effects: (account: string, day: string) => `${PREFIX}:effects:${account}:${day}`,
   lock: (name: string) => `${PREFIX}:lock:${name}`,
   presence: `${PREFIX}:presence`,
+  /** A key that signs one browser in to a dashboard, by its hash. */
+  signIn: (hash: string) => `${PREFIX}:presence:sign-in:${hash}`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
   /** How many entries the queues had in each minute: see `depth-store.ts`. */

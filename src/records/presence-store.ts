@@ -161,4 +161,14 @@ export class PresenceStore {
     if (gone.length > 0) await this.store.hdel(keys.presence, ...gone.map(({ id }) => id));
     return all.filter(({ seenAt }) => now - seenAt <= GONE_AFTER_MS);
   }
+
+  /** Lets whoever has the key of this hash sign in to a dashboard of any process, once and for a time. */
+  async offerSignIn(hash: string, ttlMs: number): Promise<void> {
+    await this.store.set(keys.signIn(hash), '1', 'PX', ttlMs);
+  }
+
+  /** Whether a key of this hash was offered. It is not afterwards. */
+  async takeSignIn(hash: string): Promise<boolean> {
+    return (await this.store.del(keys.signIn(hash))) === 1;
+  }
 }

@@ -81,3 +81,9 @@ export function deepFreeze<T>(value: T): T {
 /** Whether an address, such as `dashboard.host`, can be reached only from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** The address as a person types it. One that stands for all addresses of the machine becomes `localhost`. */
+export function dashboardUrl(host: string, port: number): string {
+  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

@@ -131,3 +131,23 @@ test('without a password on an address that others can reach, the daemon names t
   expect(code).toBe(2);
   expect(stderr).toContain('dashboard.password');
 });
+
+test('caretaker dashboard prints a link that signs one browser in, once', async () => {
+  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
+  expect(await desk.run(['dashboard'])).toMatchObject({ code: 1, stdout: '' });
+  const daemon = desk.start(['daemon']);
+  await daemon.line(/the daemon is running/);
+
+  const { code, stdout, stderr } = await desk.run(['dashboard']);
+  const link = stdout.trim();
+  const statuses = [];
+  for (let once = 0; once < 2; once += 1) statuses.push((await fetch(link, { redirect: 'manual' })).status);
+
+  expect({ code, statuses }).toEqual({ code: 0, statuses: [302, 401] });
+  expect(stderr).toContain('The link works once');
+  desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
+  const withPassword = await desk.run(['dashboard']);
+  expect(withPassword.stdout.trim()).toBe(new URL(link).origin);
+  daemon.signal('SIGTERM');
+  await daemon.ended;
+});

@@ -122,7 +122,7 @@ policy in any case.
 
 The single \`dashboard.password\` works in addition to users, as the user \`admin\`, who may do everything; so no other user can have this
 name then. On any address but loopback it needs 12 characters. Without a password, users and \`oidc\`, people on the same machine sign
-in with a link.
+in with a link: \`caretaker dashboard\` prints a new one, which works once and within ten minutes.
 
 ## Tokens
 

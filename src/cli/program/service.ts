@@ -150,6 +150,10 @@ export function addServiceCommands(program: Program, actionOf: ActionOf): void {
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/budget.ts')).budget));
+  program
+    .command('dashboard')
+    .description('print the address of the dashboard, with a link that signs in where no password is set')
+    .action(actionOf(async () => (await import('../commands/dashboard.ts')).dashboard));
   const queues = program
     .command('queues')
     .description('show the number of entries in each queue, and which queues are paused')

@@ -100,6 +100,10 @@ export const redisCommands: Readonly<Record<string, Refusal>> = {
   'accounts move': { why: 'it works in Redis itself', instead: withoutServer },
   backup: { why: 'it reads Redis itself', instead: withoutServer },
   restore: { why: 'it writes to Redis itself', instead: withoutServer },
+  dashboard: {
+    why: 'it makes a link in Redis itself',
+    instead: 'The address of the server is that of the dashboard.',
+  },
   'notify list': {
     why: 'it reads Redis itself',
     instead: 'GET /api/v1/notifications of the server lists them.',

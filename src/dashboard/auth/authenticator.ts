@@ -1,7 +1,14 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Access, type Identity, principalBy, programWith } from '../../access/access.ts';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import {
+  type Access,
+  type Identity,
+  principalBy,
+  programWith,
+  signsInWithLink,
+} from '../../access/access.ts';
 import { isPasswordOf, NOBODYS_HASH } from '../../access/password-hash.ts';
 import { adminPrincipal, type Principal } from '../../access/principal.ts';
+import { newSignInKey, signInLink } from '../../access/sign-in-key.ts';
 import { HashGate } from './hash-gate.ts';
 
 /**
@@ -14,7 +21,7 @@ import { HashGate } from './hash-gate.ts';
 export class Authenticator {
   private readonly gate = new HashGate();
   private readonly password: string | undefined;
-  private key: string | undefined = newKey();
+  private key: string | undefined = newSignInKey();
 
   constructor(
     password: string | undefined,
@@ -35,7 +42,7 @@ export class Authenticator {
 
   /** Whether people sign in with a link, because there is no other way. */
   get hasLink(): boolean {
-    return !this.hasPassword && this.access().users.length === 0 && this.access().oidc === undefined;
+    return signsInWithLink(this.password, this.access());
   }
 
   /** Who somebody is by the current settings. */
@@ -75,16 +82,15 @@ export class Authenticator {
 
   /** Makes a new key. The previous one stops working. */
   renewKey(): void {
-    this.key = newKey();
+    this.key = newSignInKey();
   }
 
   /** The link with the key. Makes a new key when the last one was used. */
   linkAt(url: string): string {
     if (this.key === undefined) this.renewKey();
-    return `${url}/sign-in?key=${this.key}`;
+    return signInLink(url, this.key ?? '');
   }
 }
 
-const newKey = (): string => randomBytes(24).toString('base64url');
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -44,12 +44,6 @@ export async function listen(host: string, port: number): Promise<Listening> {
   };
 }
 
-/** The address as a person types it. One that stands for all addresses of the machine becomes `localhost`. */
-export function urlOf(host: string, port: number): string {
-  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
 async function bind(server: Server, host: string, port: number): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,10 @@
 /** Signing in and out: the only pages that need no session. */
 
+import { hashOfKey } from '../../access/sign-in-key.ts';
+import type { Records } from '../../records/records.ts';
 import { actorOf } from '../auth/actor.ts';
 import { beginAttempt } from '../auth/attempt.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
 import { originOf } from '../auth/client-address.ts';
 import { sessionIn, signOut } from '../auth/cookie.ts';
 import { reloadSameSite } from '../auth/guard.tsx';
@@ -17,20 +20,29 @@ export function showSignIn(c: Exchange, context: DashboardContext): Response | P
   return key === undefined ? asPage(c, <SignInPage context={context} to={to} />) : tryLink(c, context, key);
 }
 
-function tryLink(c: Exchange, context: DashboardContext, key: string): Response | Promise<Response> {
+async function tryLink(c: Exchange, context: DashboardContext, key: string): Promise<Response> {
   const attempt = beginAttempt(c, context);
   if (attempt instanceof Response) return attempt;
   const identity = { by: 'dashboard' } as const;
-  const principal = context.authenticator.useKey(key) ? context.authenticator.principal(identity) : undefined;
+  const { authenticator, control } = context;
+  const isRight = authenticator.useKey(key) || (await takesOffered(authenticator, control.records, key));
+  const principal = isRight ? authenticator.principal(identity) : undefined;
   if (principal) {
     attempt.succeed(identity, principal);
     // When the link was on a page of another site, the browser would not send the new cookie after a redirect.
     return c.req.header('sec-fetch-site') === 'cross-site' ? reloadSameSite(c, '/') : c.redirect('/');
   }
   attempt.fail('a link that was used or replaced');
-  const problem = 'This link was used already, or a newer link replaced it.';
+  const problem = 'This link was used already, has expired, or a newer link replaced it.';
   return asPage(c, <SignInPage context={context} to="/" problem={problem} />, 401);
 }
+
+/** Whether a command with access to Redis (`caretaker dashboard`) offered this key. */
+const takesOffered = async (
+  { hasLink }: Authenticator,
+  { presence }: Records,
+  key: string,
+): Promise<boolean> => hasLink && (await presence.takeSignIn(hashOfKey(key)));
 
 /** Signs in with the name and the password of the form. */
 export async function trySignIn(c: Exchange, context: DashboardContext): Promise<Response> {
@@ -165,8 +177,8 @@ const PasswordForm = ({ to, name, withName, withPassword }: PasswordProps) => (
 const LinkForm = () => (
   <form method="post" action="/sign-in/link">
     <p>
-      No password is set, so people on this machine sign in with a link. A daemon started in a terminal has
-      printed one, which works for one browser. Any daemon writes a new link to its log on request.
+      No password is set, so people on this machine sign in with a link, which works for one browser.{' '}
+      <code>caretaker dashboard</code> prints one; the daemon can also write one to its log.
     </p>
     <button type="submit">Write a new link to the log</button>
   </form>

@@ -165,12 +165,9 @@ class Step {
 
   private async decide(found: StepResult): Promise<Decision> {
     const countsAsAttempt = !('error' in found && (await this.isOutage(found.error)));
-    return decide(this.target, found, {
-      now: this.deps.clock.now(),
-      retry: this.run.policy.retry,
-      acceptRejections: this.run.policy.acceptRejections,
-      countsAsAttempt,
-    });
+    const { retry, acceptRejections } = this.run.policy;
+    const now = this.deps.clock.now();
+    return decide(this.target, found, { now, retry, acceptRejections, countsAsAttempt });
   }
 
   /**
@@ -191,8 +188,8 @@ class Step {
       if (answer) return answer;
     }
     if (this.ending) return { is: 'run-cancelled', ending: this.ending };
-    if (this.target.attempts >= this.run.policy.retry.attempts) {
-      const { attempts, detail } = this.target;
+    const { attempts, detail } = this.target;
+    if (attempts >= this.run.policy.retry.attempts) {
       const last = detail === undefined ? '' : ` Last error: ${detail}`;
       return { is: 'failed', reason: 'unavailable', detail: `All ${attempts} attempts failed.${last}` };
     }
