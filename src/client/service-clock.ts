@@ -23,6 +23,9 @@ const MARGIN_MS = 1_000;
 /** The uncertainty for a service that shows no time at all: no comparison within a day is certain. */
 const UNKNOWN_MS = 86_400_000;
 
+/** The one form in which a server may send a time (RFC 9110): `Sat, 21 Nov 2026 12:00:00 GMT`. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
 /** Bounds of the offset from one kind of evidence, and when they were last narrowed. */
 interface Offset {
   min: number;
@@ -40,11 +43,13 @@ export class ServiceClock {
   }
 
   /**
-   * Learns from the `Date` header of an answer, which has whole seconds. A cached answer (`Age`) is ignored.
+   * Learns from the `Date` header of an answer, which has whole seconds. An answer without one, with one in another
+   * form, or that may be a cached one (`Age`) shows no time.
    */
   learnDate(date: string | undefined, age: string | undefined, exchanged: Exchanged): void {
-    const second = Date.parse(date ?? '');
-    if (Number.isNaN(second) || Number(age ?? 0) > 0) return;
+    // JavaScript reads a time in almost anything: `-1` would be a day in 2001.
+    const second = HTTP_DATE.test(date ?? '') ? Date.parse(date ?? '') : Number.NaN;
+    if (Number.isNaN(second) || Number(age ?? 0) !== 0) return;
     this.byDate = narrowed(this.byDate, { earliest: second, latest: second + 999 }, exchanged);
   }
 
@@ -77,7 +82,9 @@ function narrowed(
   old: Offset | undefined,
   { earliest, latest }: TimeBounds,
   { sentAt, receivedAt }: Exchanged,
-): Offset {
+): Offset | undefined {
+  // Our clock went back meanwhile: it is not known when the answer was made.
+  if (receivedAt < sentAt) return old;
   const fresh = { min: earliest - receivedAt, max: latest - sentAt, at: receivedAt };
   if (!old) return fresh;
   const { min, max } = aged(old, receivedAt);

@@ -62,14 +62,33 @@ test('where Date and creation times disagree, as behind a proxy, the bounds cove
   expect(latest).toBeGreaterThanOrEqual(NOON);
 });
 
-test('a cached answer, or one with an unreadable Date, is ignored', () => {
+test.each([
+  ['without a Date', undefined, undefined],
+  ['with an empty Date', '', undefined],
+  ['with a Date that is no time', 'yesterday', undefined],
+  // JavaScript reads a time in each of them.
+  ['whose Date is a number', '-1', undefined],
+  ['whose Date is a year', '2026', undefined],
+  ['whose Date has no time zone', 'Sat, 21 Nov 2026 11:50:00', undefined],
+  ['with two Dates in one header', `${date(NOON)}, ${date(NOON)}`, undefined],
+  ['from a cache', date(NOON - 10 * MINUTE), '600'],
+  ['from a cache that does not say how old it is', date(NOON - 10 * MINUTE), 'unknown'],
+])('an answer %s shows nothing about the clock', (_, sent, age) => {
   const clock = new ServiceClock();
-  clock.learnDate(date(NOON - 10 * MINUTE), '600', answered(NOON));
-  clock.learnDate('yesterday', undefined, answered(NOON));
-  clock.learnDate(undefined, undefined, answered(NOON));
-
+  clock.learnDate(sent, age, answered(NOON));
   expect(clock.isMeasured).toBe(false);
   expect(width(clock.serviceTime(NOON))).toBe(2 * 86_400_000);
+
+  clock.learnDate(date(NOON), undefined, answered(NOON));
+  const before = clock.serviceTime(NOON);
+  clock.learnDate(sent, age, answered(NOON));
+  expect(clock.serviceTime(NOON)).toEqual(before);
+});
+
+test('an answer during which our own clock went back shows nothing about the clock', () => {
+  const clock = new ServiceClock();
+  clock.learnDate(date(NOON), undefined, { sentAt: NOON, receivedAt: NOON - 10 * MINUTE });
+  expect(clock.isMeasured).toBe(false);
 });
 
 describe('a timestamp', () => {
