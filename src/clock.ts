@@ -28,7 +28,8 @@ export function restOf(clock: Clock, closing: AbortSignal): Rest {
     async for(atMost, atLeast) {
       const from = clock.now();
       await clock.sleep(atMost, woken.signal);
-      await clock.sleep(from + atLeast - clock.now(), closing);
+      // The clock may have gone back meanwhile.
+      await clock.sleep(Math.min(atLeast, from + atLeast - clock.now()), closing);
       if (!closing.aborted) woken = new AbortController();
     },
     wake,

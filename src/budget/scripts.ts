@@ -30,6 +30,7 @@
  * ARGV[1] holds the arguments by name, as JSON: `SharedWindow` builds them.
  */
 
+import { JUMP_MS } from '../redis/clock.ts';
 import { bucketSizes, MAX_FIELDS } from './history.ts';
 import { classRules, type RequestClass, requestClasses } from './request-class.ts';
 
@@ -66,13 +67,29 @@ local function remember_others(began, others, limit)
 end
 `;
 
-/** The head of every script: its arguments, and the window as it was last seen. */
+const askedFields = requestClasses.map((name) => `'asked:${name}'`).join(', ');
+
+/**
+ * The head of every script: its arguments, and the window as it was last seen. When the clock went back, every time
+ * that is stored goes back as far, so that nothing waits until the former time is reached again.
+ */
 const WINDOW = `
 local args = cjson.decode(ARGV[1])
 local hash, usage_prefix, now = KEYS[1], KEYS[2], args.now
 
 local function read(field) return redis.call('HGET', hash, field) end
 local function write(...) redis.call('HSET', hash, ...) end
+
+local ahead = 0
+for _, asked in ipairs(redis.call('HMGET', hash, ${askedFields})) do
+  ahead = math.max(ahead, (tonumber(asked) or 0) - now)
+end
+if ahead > ${JUMP_MS} then
+  for _, field in ipairs({${askedFields}, 'resets', 'scout', 'past-ended', 'failing', 'failed'}) do
+    local at = tonumber(read(field)) or 0
+    if at > 0 then write(field, at - ahead) end
+  end
+end
 
 local stored = redis.call('HMGET', hash,
   'window', 'limit', 'remaining', 'resets', 'length', 'known', 'scout', 'processes', 'rounding')

@@ -4,6 +4,7 @@ import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { scrub } from '../secrets.ts';
 import { keys } from './keys.ts';
+import { LEASES } from './lock-store.ts';
 import { ADD_NOTICE, noticeText } from './notice-store.ts';
 import { parseRecord } from './parse-record.ts';
 
@@ -31,7 +32,7 @@ return 1`,
  */
 const supervise = defineScript(
   { keys: ['lease', 'addresses'], args: ['account', 'address', 'owner', 'ttl'] },
-  `
+  `${LEASES}
 local owner = redis.call('GET', keys.lease)
 redis.call('HSETNX', keys.addresses, args.account, args.address)
 local bound = redis.call('HGET', keys.addresses, args.account)
@@ -39,7 +40,7 @@ if bound ~= args.address then
   if owner == args.owner then redis.call('DEL', keys.lease) end
   return bound
 end
-if owner and owner ~= args.owner then return 0 end
+if is_taken(owner) then return 0 end
 redis.call('SET', keys.lease, args.owner, 'PX', args.ttl)
 return 1`,
 );

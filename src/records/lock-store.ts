@@ -2,11 +2,22 @@ import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 
+/**
+ * For the head of a script with the key `lease` and the arguments `owner` and `ttl`. `is_taken(owner)`: another one has
+ * it. Redis stores when a lease expires, so one of a dead owner would last as long as Redis's clock went back: it is cut
+ * to what a living owner renews.
+ */
+export const LEASES = `
+local function is_taken(owner)
+  if not owner or owner == args.owner then return false end
+  if redis.call('PTTL', keys.lease) > tonumber(args.ttl) then redis.call('PEXPIRE', keys.lease, args.ttl) end
+  return true
+end`;
+
 const acquireLease = defineScript(
   { keys: ['lease'], args: ['owner', 'ttl'] },
-  `
-local owner = redis.call('GET', keys.lease)
-if owner and owner ~= args.owner then return 0 end
+  `${LEASES}
+if is_taken(redis.call('GET', keys.lease)) then return 0 end
 redis.call('SET', keys.lease, args.owner, 'PX', args.ttl)
 return 1`,
 );

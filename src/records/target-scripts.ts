@@ -193,6 +193,31 @@ redis.call('ZADD', keys.acting, args.now, args.id)
 return {json, ending}`,
 );
 
+/**
+ * Takes back what was written while the clock was `ahead` of now: what waits is due as much earlier, what is followed and
+ * what was intended began as much earlier, and claims count from now.
+ */
+export const takeBackTargets = defineScript(
+  { keys: ['targets', 'waiting', 'following', 'acting'], args: ['now', 'ahead'] },
+  `
+local now, ahead = tonumber(args.now), tonumber(args.ahead)
+local function back(at) return at > now and at - ahead or at end
+for _, state in ipairs({'waiting', 'following', 'acting'}) do
+  local found = redis.call('ZRANGEBYSCORE', keys[state], '(' .. args.now, '+inf', 'WITHSCORES')
+  for i = 1, #found, 2 do
+    local id = found[i]
+    redis.call('ZADD', keys[state], state == 'acting' and now or back(tonumber(found[i + 1])), id)
+    local json = state ~= 'acting' and redis.call('HGET', keys.targets, id)
+    local target = json and cjson.decode(json)
+    local intent, watch = target and target.intent, target and target.watch
+    if intent then intent.at = back(intent.at) end
+    if watch then watch.since = back(watch.since) end
+    if intent or watch then redis.call('HSET', keys.targets, id, cjson.encode(target)) end
+  end
+end
+return 1`,
+);
+
 /** Renews the claim of a worker whose step takes long; 0 when the claim was lost. */
 export const renewClaim = defineScript(
   { keys: ['targets', 'acting'], args: ['id', 'fence', 'now'] },

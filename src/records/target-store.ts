@@ -32,6 +32,7 @@ import {
   moveTarget,
   noteIntent,
   renewClaim,
+  takeBackTargets,
 } from './target-scripts.ts';
 import { withoutSecrets } from './target-secrets.ts';
 import { type Allocated, type Claimed, type Dispatched, Excluded, type TimedState } from './target-types.ts';
@@ -101,6 +102,14 @@ export class TargetStore {
       if (flat.length < together * 2) break;
     }
     return dispatched;
+  }
+
+  /**
+   * The clock went back from `before` to `now`: what waits until a time that was set meanwhile is due as much earlier,
+   * which may be too early for what waited already, and then it waits again.
+   */
+  async takeBack(run: string, { now, before }: { now: number; before: number }): Promise<void> {
+    await takeBackTargets(this.store, { keys: keysOfRun(run), args: { now, ahead: before - now } });
   }
 
   /**

@@ -21,7 +21,7 @@ const SLOW_MS = 2_000;
 /** Smaller differences are ignored. */
 const NOISE_MS = 5;
 /** A larger difference since the previous read is a jump: a scheduled time that is later than 90 s is not fired on time. */
-const JUMP_MS = 30_000;
+export const JUMP_MS = 30_000;
 
 export interface RedisClockOptions {
   /** Called when Redis's time has gone forward, or back (negative), beside the time that has passed here. */

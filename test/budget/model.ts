@@ -8,6 +8,7 @@ import type { WindowReport } from '../../src/budget/ticket.ts';
 
 export const DEFAULT_LENGTH = 60_000;
 export const SCOUT_TIMEOUT = 10_000;
+const JUMP = 30_000;
 
 export interface Settings {
   requestsPerMinute: number;
@@ -61,9 +62,27 @@ export interface Reply {
 
 type Changed = [State, Reply];
 
+/** The state with every time as far back as the clock went, if it went back. */
+export function takenBack(state: State, now: number): State {
+  const ahead = Math.max(0, ...Object.values(state.asked)) - now;
+  if (ahead <= JUMP) return state;
+  const back = (at: number) => (at > 0 ? at - ahead : at);
+  const { window, past, failure } = state;
+  return {
+    ...state,
+    asked: Object.fromEntries(Object.entries(state.asked).map(([name, at]) => [name, back(at)])),
+    ...(window && {
+      window: { ...window, resets: back(window.resets), scoutUntil: back(window.scoutUntil) },
+    }),
+    ...(past && { past: { ...past, ended: back(past.ended) } }),
+    ...(failure && { failure: { ...failure, since: back(failure.since), last: back(failure.last) } }),
+  };
+}
+
 /** Grants a request, or returns how long to wait for one. */
 export function take(before: State, settings: Settings, request: Request, now: number): Changed {
-  const state = { ...before, asked: { ...before.asked, [request.requestClass]: now } };
+  const known = takenBack(before, now);
+  const state = { ...known, asked: { ...known.asked, [request.requestClass]: now } };
   const { window } = state;
   if (!window || isOver(window, now)) {
     if (window && now < window.scoutUntil) return waitForScout(state, window.scoutUntil - now);
@@ -100,7 +119,7 @@ export function learn(
   report: WindowReport | undefined,
   now: number,
 ): State {
-  const state = recordHealth(before, ticket.address, report, now);
+  const state = recordHealth(takenBack(before, now), ticket.address, report, now);
   const { window } = state;
   const isCurrent = window?.number === ticket.window;
   const hasNumbers = report?.remaining !== undefined && report.resetMs !== undefined;

@@ -13,7 +13,16 @@ import type { WindowReport } from '../../src/budget/ticket.ts';
 import { NOON } from '../support/held-clock.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
 import { sampleOf } from '../support/sample.ts';
-import { available, learn, nothing, type Reply, type Settings, type State, take } from './model.ts';
+import {
+  available,
+  learn,
+  nothing,
+  type Reply,
+  type Settings,
+  type State,
+  take,
+  takenBack,
+} from './model.ts';
 
 const { redis } = await redisOfFile();
 
@@ -25,6 +34,8 @@ type Step =
   | { do: 'take'; requestClass: RequestClass; process: string; address: string; times: number }
   | { do: 'learn'; ticket: number; address: string; report: Report | undefined }
   | { do: 'pass'; ms: number }
+  /** The clock of Redis goes back, for which the requests after it are looked at. */
+  | { do: 'back'; ms: number }
   /** Time passes until something happens in the window, or until shortly before or after it. */
   | { do: 'passTo'; event: keyof typeof eventTimes; offsetMs: number };
 
@@ -111,6 +122,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('back' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 60_000 }), fc.integer({ min: 100_000, max: 1_000_000 })),
+    }),
+  },
+  {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('passTo' as const),
@@ -148,6 +166,9 @@ class Account {
     switch (step.do) {
       case 'pass':
         this.now += step.ms;
+        return;
+      case 'back':
+        this.now -= step.ms;
         return;
       case 'passTo':
         this.passTo(eventTimes[step.event](this.state, this.now) + step.offsetMs);
@@ -209,11 +230,13 @@ class Account {
 
   /** Everything that is stored, and how much each class has left. */
   private compareStored(): void {
-    const { state, now } = this;
+    const { now } = this;
+    this.state = takenBack(this.state, now);
+    const { state } = this;
     const shared = this.seenBy('east', 'here');
     const number = state.window?.number ?? 0;
-    const stored = Promise.all([shared.fields(), shared.granted(String(number))]);
     const amounts = requestClasses.map((name) => [name, shared.available(now, name)] as const);
+    const stored = Promise.all([shared.fields(), shared.granted(String(number))]);
     this.checks.push(async () => {
       const [fields, granted] = await stored;
       expect(numbers(fields)).toEqual(fieldsOf(state));
@@ -314,4 +337,21 @@ test('decides in Redis as the model does, for all requests and reports, in any o
     'waits for the scout',
     'waits for what is left to others',
   ]);
+});
+
+test('a clock that was ten minutes ahead for 26 s leaves no window that ends in that time', async () => {
+  const limits = { requestsPerMinute: 10, reserve: 0, process: 'east', digest: 'here', service: '' };
+  const window = new SharedWindow(redis, 'ahead', limits);
+  const spend = async (at: number) => {
+    const { waitMs, ticket } = await window.take(at, 'person');
+    expect(waitMs).toBe(0);
+    await window.learn(at, ticket, { kind: 'answered', limit: 10, remaining: 0, resetMs: 60_000 });
+  };
+  await spend(NOON);
+  await spend(NOON + 600_000);
+
+  const back = NOON + 26_000;
+  expect(await window.available(back, 'action')).toBe(0);
+  expect((await window.take(back, 'person')).retryAfterMs).toBeLessThanOrEqual(60_000);
+  expect((await window.take(back + 60_000, 'person')).waitMs).toBe(0);
 });

@@ -35,6 +35,23 @@ describe('a lease', () => {
     expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(true);
   });
 
+  test.each(['supervisor', 'other'])(
+    'of a dead owner that expires when a clock was ahead is cut: %s',
+    async (name) => {
+      const { locks, accounts } = records;
+      const acquire = (owner: string) =>
+        name === 'other'
+          ? locks.acquire(name, owner, 6_000)
+          : accounts.supervise({ account: 'agency', address: 'here' }, { name, owner, ttlMs: 6_000 });
+      await acquire('dead');
+      await redis.pexpire(`{caretaker}:lock:${name}`, 606_000);
+
+      expect(await acquire('b')).toBe(false);
+
+      expect(await redis.pttl(`{caretaker}:lock:${name}`)).toBeLessThanOrEqual(6_000);
+    },
+  );
+
   test('shows its owner', async () => {
     await records.locks.acquire('supervisor:agency', 'a', 60_000);
     expect(await records.locks.holder('supervisor:agency')).toBe('a');

@@ -73,6 +73,8 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   speedUp?: number;
   budget?: { requestsPerMinute: number; reserve: number; whenRedisIsDown?: 'stop' | 'share' };
   token?: string;
+  /** The offset of the Caretaker's clock, which may change; default 0. */
+  aheadMs?: () => number;
   /** The offset of the service's clock; default 0. */
   serviceAheadMs?: number;
   policiesDir?: string;
@@ -139,7 +141,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const caretaker = await openCaretaker({
       settings,
       log,
-      clock,
+      clock: options.aheadMs ? { ...clock, now: () => clock.now() + (options.aheadMs?.() ?? 0) } : clock,
       ...(onOtherVersion && { onOtherVersion }),
     });
     opened.push(caretaker);

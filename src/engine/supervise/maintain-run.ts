@@ -36,6 +36,8 @@ export interface AccountState {
   gates: Gates;
   /** Set after the first round. In the first round, the active runs were started by another process. */
   maintained?: true;
+  /** When its last round began. */
+  maintainedAt?: number;
   probedAt: number | undefined;
   /** When the window of the budget ends, if known. */
   windowEndsAt?: number | undefined;

@@ -10,6 +10,7 @@
 import { type Rest, restOf } from '../../clock.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { messageOf } from '../../errors.ts';
+import { JUMP_MS } from '../../redis/clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -180,6 +181,7 @@ export class Supervisor {
     if (!state.maintained) this.logTakeover(runs);
     state.maintained = true;
     if (runs.length === 0) return records.runs.retire(account);
+    await this.takeBack(account, state, runs);
     await this.probe(
       account,
       state,
@@ -196,6 +198,20 @@ export class Supervisor {
       );
     }
     state.windowEndsAt = await dispatch(this.deps, account);
+  }
+
+  /** The account was maintained at a later time than now: the clock went back, and nothing waits for that time. */
+  private async takeBack(account: string, state: AccountState, runs: readonly Run[]): Promise<void> {
+    const { records, clock } = this.deps;
+    const now = clock.now();
+    const before = state.maintainedAt ?? (await records.accounts.supervisedAtOf(account)) ?? now;
+    state.maintainedAt = now;
+    if (before - now < JUMP_MS) return;
+    for (const { id } of runs) await records.targets.takeBack(id, { now, before });
+    state.follower = new Follower(this.deps, account, this.stopping.signal);
+    Object.assign(state, { probedAt: undefined, windowEndsAt: undefined });
+    state.predictedAt.clear();
+    state.replans.clear();
   }
 
   private logFailure(error: unknown, account: string, what: string): void {

@@ -1,0 +1,64 @@
+/** The clock of Redis goes ten minutes forward and back: nothing waits until the former time is reached again. */
+import { expect, onTestFinished, test } from 'vitest';
+import { apiCall } from '../../../jobs/api-call/job.ts';
+import { ConflictError } from '../../../src/client/errors.ts';
+import { around } from '../../support/between.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, until, type WorldOptions } from '../../support/caretaker.ts';
+import { NOON } from '../../support/held-clock.ts';
+import { quickSyncs } from '../../support/quick-syncs.ts';
+
+const MINUTE = 60_000;
+
+/** A world whose clock, but not that of the service, is ten minutes ahead until `goBack` is called. */
+async function aheadWorld(options: WorldOptions) {
+  let ahead = 10 * MINUTE;
+  const world = await startWorld({ ...options, aheadMs: () => ahead });
+  onTestFinished(() => world.stop());
+  return {
+    world,
+    goBack: () => {
+      ahead = 0;
+    },
+  };
+}
+
+test('a target that waits for another attempt is tried again soon after the clock is back', async () => {
+  const { world, goBack } = await aheadWorld({ sites: 1 });
+  let isFree = false;
+  around(world.caretaker.link('default').client, 'call', (call, operation) =>
+    operation === 'enableSiteActivityLogs' && !isFree
+      ? Promise.reject(new ConflictError(operation, { message: 'A change is under way.' }))
+      : call(),
+  );
+  const run = await world.fire(
+    aPolicy({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: apiCall.options.parse({ operation: 'enableSiteActivityLogs' }),
+    }),
+  );
+  const { targets } = world.caretaker.records;
+  await until(world, async () => (await targets.inState(run.id, 'waiting', 10)).length === 1);
+
+  goBack();
+  isFree = true;
+  await world.ended(run);
+
+  expect((await world.targets(run))[0]).toMatchObject({ outcome: 'succeeded' });
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
+
+test('work that the service has ended is noticed soon after the clock is back', async () => {
+  const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 3 });
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(60 * MINUTE);
+  const run = await world.fire(aPolicy());
+  const { targets } = world.caretaker.records;
+  await until(world, async () => (await targets.inState(run.id, 'following', 10)).length === 3);
+
+  goBack();
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).finishSync();
+  await world.ended(run);
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
