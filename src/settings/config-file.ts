@@ -151,7 +151,7 @@ const RedisUrl = z
       return reject('must be "embedded", or a redis://, rediss:// or unix: address');
     if (url.host === '' && url.pathname.length > 1)
       return reject(`must have a host. For a socket, write unix:${url.pathname}`);
-    if (!/^\/?\d{0,5}$/.test(url.pathname))
+    if (!/^\/?\d{0,5}$/.test(url.pathname) || url.hash !== '')
       return reject('must have the number of a database after the host, or nothing: redis://host:6379/1');
     return { kind: 'url', url: text } as const;
   });

@@ -273,10 +273,10 @@ test.each([
     'redis: redis:///run/redis.sock',
     '1:8 "redis" must have a host. For a socket, write unix:/run/redis.sock.',
   ],
-  [
-    'redis: redis://host/abc',
+  ...['redis://host/abc', '"redis://host#5"', '"redis://host/1#5"'].map((address) => [
+    `redis: ${address}`,
     '1:8 "redis" must have the number of a database after the host, or nothing: redis://host:6379/1.',
-  ],
+  ]),
   ...['pa/ss', '12/ss', 'a@b/c', 'p#s', '12#s', '12?s', 'pa%ss', '100%'].flatMap((password) =>
     ['', 'user'].map((user) => [
       `redis: "redis://${user}:${password}@r:6379"`,
