@@ -157,7 +157,8 @@ const LastDay = ({ day }: { day: Day }) => {
           unit="targets"
         />
         <p class="dim small">
-          Targets by the hour in which their run ended; those of active runs count in this hour.
+          Targets by the hour in which their run ended, without those that needed no action; those of active
+          runs count in this hour.
         </p>
         <Skipped groups={day.skipped} />
       </div>
