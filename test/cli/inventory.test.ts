@@ -41,6 +41,25 @@ test('an inventory is saved, and shows its plan on a machine without account and
   expect(existsSync(join(elsewhere.folder, '.caretaker'))).toBe(false);
 });
 
+test('a list that arrives incomplete is said to be so', async () => {
+  const service = await startSandbox({ sites: 105, rateLimit: 0 });
+  const trial = openDesk({ CARETAKER_BASE_URL: service.url, CARETAKER_API_TOKEN: service.token });
+  await trial.keepRedis();
+  try {
+    service.outage.begin('unstable-order');
+    for (const command of [
+      ['inventory', 'save', 'part.json', '--policy', 'nightly-sync'],
+      ['api', 'listSites', '--all'],
+    ])
+      expect((await trial.run(command)).stderr).toContain(
+        'warning: listSites is incomplete: 100 of the 105 items that the service counts arrived.',
+      );
+  } finally {
+    await trial.clear();
+    await service.stop();
+  }
+});
+
 test('an inventory of one policy names what it lacks for another policy', async () => {
   const saved = await desk.run(['inventory', 'save', 'syncs.json', '--policy', 'nightly-sync']);
   expect(saved.stderr).toMatch(/Saved syncs\.json \(\d+ KiB, without secrets\)\. It cost 1 request\./);

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../client/client.ts';
 import { InvalidInputError } from '../../client/invalid-input.ts';
-import { allItems } from '../../client/pages.ts';
+import { allItems, type Incomplete } from '../../client/pages.ts';
 import { checkInput } from '../../contract/input.ts';
 import {
   type Input,
@@ -22,6 +22,7 @@ import { exit, UsageError } from '../exit.ts';
 import { describeAsJson, describeOperation } from '../output/describe-operation.ts';
 import { rowTable, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { warnIncomplete } from '../output/warn-incomplete.ts';
 
 interface ApiOptions extends GlobalOptions {
   list?: boolean;
@@ -63,7 +64,7 @@ export async function api(
   return withAccount(options.account, terminal, options, settings, async ({ client }) => {
     if (options.file !== undefined) return download(client, word, input, options.file, terminal);
     const answer = options.all
-      ? await allPages(client, word, input)
+      ? await allPages(client, word, input, warnIncomplete(terminal))
       : await client.call(word, input as Input<typeof word>, { requestClass: 'person' });
     if (answer === undefined) terminal.message(`${word}: done.`);
     else await printAnswer(terminal, word, answer, options);
@@ -209,14 +210,22 @@ function jsonPlace(error: unknown, text: string): string {
 }
 
 /** The answer that one page with all items would be; undefined for an operation that is no list. */
-async function allPages(client: Client, id: OperationId, input: object): Promise<object | undefined> {
+async function allPages(
+  client: Client,
+  id: OperationId,
+  input: object,
+  onIncomplete: (incomplete: Incomplete) => void,
+): Promise<object | undefined> {
   const { list } = operationOf(id);
   if (!list) return undefined;
   const items: unknown[] = [];
-  const pages = allItems(id as ListId, (page) =>
-    client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, {
-      requestClass: 'person',
-    }),
+  const pages = allItems(
+    id as ListId,
+    (page) =>
+      client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, {
+        requestClass: 'person',
+      }),
+    { onIncomplete },
   );
   for await (const item of pages) items.push(item);
   return { [list.key]: items };

@@ -11,6 +11,7 @@ import {
 import { exit, UsageError } from '../exit.ts';
 import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { warnIncomplete } from '../output/warn-incomplete.ts';
 
 export type SaveInventoryOptions = GlobalOptions & { account: string; policy?: string[] };
 
@@ -43,7 +44,8 @@ export async function saveInventory(
     const { client } = link(account.name);
     const onRead: Parameters<typeof save>[0]['onRead'] = ({ operation, items }) =>
       terminal.show(items ? `${operation}: ${countOf(items.length, 'item')}` : operation);
-    return save({ account, client, clock, registry, policies, allLists: !named, onRead });
+    const onIncomplete = warnIncomplete(terminal);
+    return save({ account, client, clock, registry, policies, allLists: !named, onRead, onIncomplete });
   });
   terminal.clear();
   const { inventory, requests, incomplete } = saved;

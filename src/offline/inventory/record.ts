@@ -2,7 +2,7 @@
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
 import { GoneError, RejectedError } from '../../client/errors.ts';
-import { allItems } from '../../client/pages.ts';
+import { allItems, type Incomplete } from '../../client/pages.ts';
 import { type ListId, type OperationId, operationOf } from '../../contract/operations.ts';
 import { type Params, type Reads, readKey } from '../reads.ts';
 import { type Recorded, refusalOf } from './inventory.ts';
@@ -12,11 +12,14 @@ export interface Recorder extends Reads {
   entries(): readonly Recorded[];
 }
 
-/** `onRead` is called after each complete read. Costs one request per 100 items, or one for a single view. */
+/**
+ * `onRead` is called after each complete read, `onIncomplete` for a list of which fewer items arrived than it counts. Costs one request per 100 items, or one for a single view.
+ */
 export function recorder(
   client: Pick<Client, 'call'>,
   options: CallOptions,
   onRead: (read: Recorded) => void,
+  onIncomplete?: (incomplete: Incomplete) => void,
 ): Recorder {
   const kept = new Map<string, Recorded>();
   const send = (operation: OperationId, input: object): Promise<unknown> =>
@@ -40,8 +43,8 @@ export function recorder(
       const { items = [] } = await once(list, params, async () => {
         const found: object[] = [];
         const query = { ...params, ...wholeOf(list) };
-        for await (const item of allItems(list, (page) => send(list, { ...query, ...page })))
-          found.push(item);
+        const fetchPage = (page: object) => send(list, { ...query, ...page });
+        for await (const item of allItems(list, fetchPage, { onIncomplete })) found.push(item);
         return { items: found };
       });
       return items;

@@ -2,6 +2,7 @@
 
 import type { Client } from '../../client/client.ts';
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
+import type { Incomplete } from '../../client/pages.ts';
 import { type Clock, middleOf } from '../../clock.ts';
 import { pathParameters } from '../../contract/operation.ts';
 import { operationOf } from '../../contract/operations.ts';
@@ -26,6 +27,8 @@ export interface SaveOptions {
   allLists: boolean;
   /** Called after each complete read. */
   onRead: (read: Recorded) => void;
+  /** Called for each list of which fewer items arrived than the service counts: plans over it miss the others. */
+  onIncomplete?: (incomplete: Incomplete) => void;
 }
 
 export interface Saved {
@@ -51,7 +54,7 @@ export async function saveInventory(options: SaveOptions): Promise<Saved> {
       requests += 1;
     },
   } as const;
-  const reads = recorder(client, callOptions, onRead);
+  const reads = recorder(client, callOptions, onRead, options.onIncomplete);
   const lists = listIds.filter((id) => pathParameters(operationOf(id).path).length === 0);
   if (allLists) for (const list of lists) await tolerant(() => reads.items(list, {}));
   for (const policy of policies) {
