@@ -361,7 +361,7 @@ class Cast {
   }
 
   async kill(who: Victim): Promise<void> {
-    if (who === 'redis') return (this.line?.primary() ?? this.redis).kill();
+    if (who === 'redis') return (this.line ?? this.redis).kill();
     const child = this.daemons.get(who);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');

@@ -15,8 +15,8 @@ const COPYING_MS = 20_000;
 export interface Line {
   /** The socket of the address. */
   path: string;
-  /** The server that is the primary. */
-  primary(): TestRedis;
+  /** SIGKILL of the primary, once a crash loses no acknowledged write. */
+  kill(): Promise<void>;
   /** Restarts the primary. */
   restart(): Promise<void>;
   /**
@@ -59,6 +59,7 @@ export async function openLine(first: TestRedis, second: TestRedis): Promise<Lin
     connection.on('error', () => undefined);
     return connection.call(command, ...args).finally(() => connection.disconnect());
   };
+  const infoOf = async (server: TestRedis) => String(await send(server, 'INFO', 'persistence'));
   const portOf = (server: TestRedis) => ports.get(server) ?? 0;
   /** What a server forgets when it is killed. */
   const pair = async () => {
@@ -68,7 +69,12 @@ export async function openLine(first: TestRedis, second: TestRedis): Promise<Lin
   await pair();
   return {
     path,
-    primary: () => primary,
+    async kill() {
+      // A server that has copied the other's data has no file of it until it is rewritten.
+      while (!/^aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/m.test(await infoOf(primary)))
+        await sleep(20);
+      await primary.kill();
+    },
     async restart() {
       await primary.restart();
       await pair();
