@@ -77,13 +77,16 @@ const FAILOVER_MS = 5_000;
 const reconnectOnError = ({ message }: Error): boolean => /^(READONLY|UNBLOCKED)\b/.test(message);
 
 /** The same, and the refused command is sent again on the new connection: for the client, 2 means that. */
-function resendOnError(failoverMs: number): (error: Error) => boolean | 2 {
-  let [since, last] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+function resendOnError(failoverMs: number): (error: Error & { command?: { args: object } }) => boolean | 2 {
+  /** When a command was refused first, by its arguments: they are the same object whenever it is sent. */
+  const refusedAt = new WeakMap<object, number>();
   return (error) => {
     if (!reconnectOnError(error)) return false;
+    const { args } = error.command ?? {};
+    if (!args) return true;
     const now = performance.now();
-    if (now - last > 2 * failoverMs) since = now;
-    last = now;
+    const since = refusedAt.get(args) ?? now;
+    refusedAt.set(args, since);
     return now - since > failoverMs || 2;
   };
 }
