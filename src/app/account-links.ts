@@ -16,6 +16,9 @@ export interface AccountLinks {
   close(): Promise<void>;
 }
 
+/** Called when a request of a person waits until a time, since the window of the account is spent. */
+export type OnWait = (account: string, until: number) => void;
+
 /** The limit of different deviations; further ones are dropped, so that the memory is bounded. */
 const MAX_DRIFT = 200;
 
@@ -23,6 +26,7 @@ const MAX_DRIFT = 200;
 export function openAccountLinks(
   settings: Settings,
   { redis, records, clock, log, owner }: Pick<OpenRecords, 'redis' | 'records' | 'clock' | 'log' | 'owner'>,
+  onWait?: OnWait,
 ): AccountLinks {
   const links = new Map<string, AccountLink>();
   const drift = new Map<string, number>();
@@ -32,6 +36,7 @@ export function openAccountLinks(
       ...account.budget,
       process: owner,
       address: account.baseUrl,
+      onWait: onWait && ((until) => onWait(name, until)),
     });
     const client = openClient({
       account,

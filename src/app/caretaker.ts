@@ -14,7 +14,7 @@ import { RecordsVersionError } from '../records/migrations/migrate.ts';
 import { withoutRefusals } from '../redis/refusal.ts';
 import type { Settings } from '../settings/settings.ts';
 import { tracedQueues } from '../trace/traced-queues.ts';
-import { type AccountLinks, openAccountLinks } from './account-links.ts';
+import { type AccountLinks, type OnWait, openAccountLinks } from './account-links.ts';
 import { notePaused } from './audit-events.ts';
 import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
@@ -41,6 +41,7 @@ export interface CaretakerOptions {
    * immediately, since anything that it writes now may damage them.
    */
   onOtherVersion?: (error: RecordsVersionError) => void;
+  onWait?: OnWait;
 }
 
 /** How long the queues may take to close. */
@@ -55,6 +56,7 @@ export async function openCaretaker({
   settings,
   log: unfilteredLog,
   clock: given,
+  onWait,
   onOtherVersion = (error) => {
     unfilteredLog.error(error.message);
     process.exit(1);
@@ -81,7 +83,7 @@ export async function openCaretaker({
     records.measurements.note('queueWait', [queue], waitedMs);
   const untraced = openQueues(redis.store, log, onTaken, traces?.telemetry);
   const queues = traces ? tracedQueues(untraced, traces) : untraced;
-  const links = openAccountLinks(settings, opened);
+  const links = openAccountLinks(settings, opened, onWait);
 
   const addressOf = (name: string): string | undefined => {
     const known = settings.accounts[name];

@@ -41,6 +41,8 @@ export interface BudgetOptions {
    * to an address that the account's records do not belong to.
    */
   address?: string | undefined;
+  /** Called when a request of a person has to wait for a window that begins at `until`, seconds from now. */
+  onWait?: ((until: number) => void) | undefined;
 }
 
 export interface BudgetState {
@@ -112,6 +114,8 @@ export interface Budget {
 
 /** Callers that hold a slot wait in place for less than this. A scout usually returns within this time. */
 const MAX_SHORT_WAIT_MS = 400;
+/** A person who waits longer than this is told until when. */
+const LONG_WAIT_MS = 2_000;
 /** A decision that took longer is outdated: Redis was unavailable meanwhile. */
 const MAX_DECISION_AGE_MS = 2_000;
 
@@ -125,7 +129,7 @@ export function openBudget(
   redis: Redis | Cluster,
   clock: Clock,
   account: string,
-  { whenRedisIsDown = 'stop', process = 'unnamed', address = '', ...limits }: BudgetOptions,
+  { whenRedisIsDown = 'stop', process = 'unnamed', address = '', onWait, ...limits }: BudgetOptions,
 ): Budget {
   const digest = createHash('sha256').update(address).digest('hex').slice(0, 12);
   const service = serviceAddress(address);
@@ -133,10 +137,15 @@ export function openBudget(
   const decisions = new Decisions(redis, clock, window, { ...limits, whenRedisIsDown });
   return {
     async take(requestClass, signal, policy) {
+      let isSaid = requestClass !== 'person';
       for (;;) {
         signal?.throwIfAborted();
-        const { waitMs, ticket } = await decisions.next(requestClass, signal, policy);
+        const { waitMs, retryAfterMs, ticket } = await decisions.next(requestClass, signal, policy);
         if (waitMs === 0) return ticket;
+        if (!isSaid && retryAfterMs > LONG_WAIT_MS) {
+          isSaid = true;
+          onWait?.(clock.now() + retryAfterMs);
+        }
         await clock.sleep(waitMs, signal);
       }
     },

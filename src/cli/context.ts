@@ -1,8 +1,9 @@
 /** What every command starts with: the settings, the policies, and connections that are closed afterwards. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
+import { isoTime, systemClock } from '../clock.ts';
 import type { AccountLink } from '../engine/deps.ts';
 import type { CaretakerError } from '../errors.ts';
 import type { Log, LogOptions } from '../log.ts';
@@ -98,6 +99,32 @@ export async function policyNamed(name: string, settings: Settings, terminal: Te
   return policy;
 }
 
+/** A part of a file may be a valid policy: without the line that protects something, for example. */
+const QUIET_MS = 2_000;
+
+/**
+ * `policyNamed`, to start it. A policy that deletes or mails is read when its file has been unchanged for two seconds, as
+ * a daemon reads it: it may still be being written.
+ */
+export async function policyToStart(name: string, settings: Settings, terminal: Terminal): Promise<Policy> {
+  const [{ isGrave }, { loadJobs }, { jobOf }] = await Promise.all([
+    import('../engine/plan/selection.ts'),
+    import('../app/jobs.ts'),
+    import('../policy/job-of.ts'),
+  ]);
+  for (let isSaid = false; ; isSaid = true) {
+    const policy = await policyNamed(name, settings, terminal);
+    const job = jobOf(await loadJobs(), policy);
+    const age = Date.now() - (statSync(policy.file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (!job || !isGrave(job, policy) || age < 0 || age >= QUIET_MS) return policy;
+    if (!isSaid)
+      terminal.message(
+        `${shortFile(policy.file)} was changed just now: ${name} starts when it has been unchanged for 2 seconds.`,
+      );
+    await systemClock.sleep(QUIET_MS - age);
+  }
+}
+
 /** Why there is no such policy: its file has errors, or the name is unknown. */
 export function noSuchPolicy(
   name: string,
@@ -115,16 +142,25 @@ export function noSuchPolicy(
 export const hasRecords = ({ redis, dataDir }: Settings): boolean =>
   redis.kind !== 'embedded' || existsSync(join(dataDir, 'redis'));
 
+/** Says until when a request of the command waits: it would look as if it hung. */
+export const sayWait =
+  ({ message }: Pick<Terminal, 'message'>) =>
+  (account: string, until: number) =>
+    message(
+      `The requests of the account "${account}" are used up; waiting until ${isoTime(until).slice(11, 19)}Z. Ctrl-C ends the command.`,
+    );
+
 /** Opens a Caretaker, and closes it when `use` has ended. */
 export async function withCaretaker<T>(
-  terminal: Pick<Terminal, 'io'>,
+  terminal: Pick<Terminal, 'io' | 'message'>,
   options: GlobalOptions,
   settings: Settings,
   use: (caretaker: Caretaker) => Promise<T>,
 ): Promise<T> {
   const { openCaretaker } = await import('../app/caretaker.ts');
   const { clock } = terminal.io;
-  const caretaker = await openCaretaker({ settings, log: await commandLog(terminal, options), clock });
+  const log = await commandLog(terminal, options);
+  const caretaker = await openCaretaker({ settings, log, clock, onWait: sayWait(terminal) });
   try {
     return await use(caretaker);
   } finally {
@@ -154,14 +190,14 @@ export async function withRecords<T>(
 /** Opens the records and the link to one account, and closes them when `use` has ended. */
 export async function withAccount<T>(
   name: string,
-  terminal: Pick<Terminal, 'io'>,
+  terminal: Pick<Terminal, 'io' | 'message'>,
   options: GlobalOptions,
   settings: Settings,
   use: (link: AccountLink) => Promise<T>,
 ): Promise<T> {
   const { openAccountLinks } = await import('../app/account-links.ts');
   return withRecords(terminal, options, settings, async (opened) => {
-    const links = openAccountLinks(settings, opened);
+    const links = openAccountLinks(settings, opened, sayWait(terminal));
     try {
       return await use(links.link(name));
     } finally {

@@ -20,6 +20,7 @@ import {
   type GlobalOptions,
   hasRecords,
   policyNamed,
+  policyToStart,
   type ReasonOption,
   settingsOf,
   withCaretaker,
@@ -49,7 +50,8 @@ export interface BackfillOptions extends GlobalOptions, ReasonOption {
  */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
   const settings = settingsOf(terminal, options);
-  const policy = await policyNamed(name, settings, terminal);
+  const policyFor = options.dryRun ? policyNamed : policyToStart;
+  const policy = await policyFor(name, settings, terminal);
   accountOf(settings, policy.account);
   const planned = async (opened?: Pick<OpenRecords, 'records' | 'clock'>) => {
     const now = opened?.clock.now() ?? clockOf(terminal.io).now();

@@ -37,7 +37,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { countOf } from '../../text.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
 import { wrapped } from '../../yaml/width.ts';
-import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
+import { commandLog, type GlobalOptions, sayWait, settingsOf } from '../context.ts';
 import { checkDeliveries } from '../delivery-check.ts';
 import { exit } from '../exit.ts';
 import { checkOutbox } from '../outbox-check.ts';
@@ -179,7 +179,7 @@ async function checkRedisAndAccounts(
     }
     for (const name of names) {
       terminal.show(`connecting to ${settings.accounts[name]?.baseUrl ?? name} ...`);
-      await checkAccount(settings, name, redis.store, log, report);
+      await checkAccount(settings, name, redis.store, log, report, sayWait(terminal));
     }
   } finally {
     await redis.close();
@@ -354,13 +354,15 @@ async function checkAccount(
   store: Store,
   log: Log,
   report: Report,
+  onWait: ReturnType<typeof sayWait>,
 ): Promise<void> {
   const what = `account "${name}"`;
   try {
     const account = accountOf(settings, name);
     const clock = await redisClock(store, systemClock);
     const process = `${hostname()}.${globalThis.process.pid}.doctor`;
-    const budget = openBudget(store, clock, name, { ...account.budget, process, address: account.baseUrl });
+    const said = { process, address: account.baseUrl, onWait: (until: number) => onWait(name, until) };
+    const budget = openBudget(store, clock, name, { ...account.budget, ...said });
     let hasLimitHeader = false;
     const listening: Budget = {
       ...budget,

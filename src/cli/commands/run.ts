@@ -16,7 +16,7 @@ import { formatRunCommands, needWorker } from '../active-process.ts';
 import {
   type GlobalOptions,
   hasRecords,
-  policyNamed,
+  policyToStart,
   type ReasonOption,
   settingsOf,
   withCaretaker,
@@ -42,7 +42,7 @@ export async function run(
 ): Promise<number> {
   if (options.dryRun) return plan(terminal, name, options);
   const settings = settingsOf(terminal, options);
-  const policy = await policyNamed(name, settings, terminal).catch(async (error: unknown) => {
+  const policy = await policyToStart(name, settings, terminal).catch(async (error: unknown) => {
     if (error instanceof InvalidFilesError) await printKept(name, settings, options, terminal);
     throw error;
   });
