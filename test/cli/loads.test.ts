@@ -25,6 +25,8 @@ let outputs: Map<string, { inputs: object }>;
 beforeAll(async () => {
   desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 'unused' });
   await desk.keepRedis();
+  // A first process may build the program: what that loads says nothing.
+  await desk.spawn(['--version']).ended;
   const { bundleProgram } = createRequire(import.meta.url)('#root/scripts/bundle.mjs');
   ({ metafile: made } = (await bundleProgram(root)) as Bundle);
   outputs = new Map(Object.entries(made.outputs).map(([path, output]) => [basename(path), output]));
