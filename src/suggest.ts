@@ -22,20 +22,25 @@ export function editDistance(from: string, to: string): number {
   return above[to.length] ?? 0;
 }
 
-/** The candidate nearest to `word`; undefined when none is near enough. */
-export function closest(word: string, candidates: Iterable<string>): string | undefined {
+/** The candidates nearest to `word`: several when they are equally near, none when none is near enough. */
+export function nearest(word: string, candidates: Iterable<string>): string[] {
   const typed = word.slice(0, 80).toLowerCase().replaceAll('-', '_');
-  let best: { candidate: string; distance: number } | undefined;
+  let best: string[] = [];
+  let least = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     const meant = candidate.toLowerCase().replaceAll('-', '_');
     const distance = editDistance(typed, meant);
     const allowed = Math.max(1, Math.floor(Math.max(typed.length, meant.length) / 3));
-    if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
-      best = { candidate, distance };
-    }
+    if (distance > Math.min(allowed, least)) continue;
+    best = distance < least ? [candidate] : [...best, candidate];
+    least = distance;
   }
-  return best?.candidate;
+  return best;
 }
+
+/** The candidate nearest to `word`, the first one of several; undefined when none is near enough. */
+export const closest = (word: string, candidates: Iterable<string>): string | undefined =>
+  nearest(word, candidates)[0];
 
 /** The maximum number of names in a hint: a person reads a dozen, not 400 time zones. */
 const MAX_LISTED = 24;

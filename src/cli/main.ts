@@ -1,11 +1,11 @@
 /** The `caretaker` command: parses a command line, runs its command, and returns the exit code. */
 import { CommanderError, type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
-import { suggestionFor } from '../suggest.ts';
+import { nearest, suggestionFor } from '../suggest.ts';
 import { BYTE_ORDER_MARK } from '../text.ts';
 import { exit, explain, UsageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
-import { type CommandFunction, collect, collectList } from './program/root.ts';
+import { type CommandFunction, collect, collectList, rootOf } from './program/root.ts';
 import { createProgram } from './program.ts';
 import { localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
 import { serverAddress } from './server-address.ts';
@@ -24,6 +24,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     io,
   );
   prepare(program);
+  program.on('command:*', ([word]) => rejectUnknown(program, word));
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(describeInsteadOfHelp(asHelpOption(program, argv)), { from: 'user' });
@@ -140,13 +141,31 @@ function refuseTwice(option: CommandUnknownOpts['options'][number]): void {
   });
 }
 
-/** Rejects a word that is not a subcommand where one is expected. */
+/**
+ * Rejects a word that is not a subcommand where one is expected. The name of a command elsewhere is answered with all
+ * its words, and never with another command of a similar name: `pause` with `caretaker policies pause`.
+ */
 function rejectUnknown(command: CommandUnknownOpts, word: string | undefined): void {
   const names = command.commands.map((one) => one.name());
   if (word === undefined || word.startsWith('-') || names.includes(word)) return;
-  const hint = suggestionFor(word, names);
+  const everywhere = commandsBelow(rootOf(command));
+  const others = everywhere.map((one) => one.name());
+  // At the root, a misspelled word can be that of any command; in a group, one of another group is written exactly.
+  const meant = command.parent
+    ? others.filter((name) => name === word)
+    : nearest(word, [...names, ...others]);
+  const hints = everywhere.flatMap((one) => {
+    const name = one.name();
+    if (!meant.includes(name)) return [];
+    if (names.includes(name)) return one.parent === command ? [name] : [];
+    return [`"caretaker ${wordsOf(one)}"`];
+  });
+  const hint = hints.length > 0 ? `did you mean ${hints.join(' or ')}?` : suggestionFor(word, names);
   command.error(`error: unknown command '${word}'${hint ? `: ${hint}` : ''}`);
 }
+
+const commandsBelow = (command: CommandUnknownOpts): CommandUnknownOpts[] =>
+  command.commands.flatMap((one) => [one, ...commandsBelow(one)]);
 
 /** Rewrites `help runs show` and `runs help show` to `runs show --help`, at every depth. */
 function asHelpOption(program: CommandUnknownOpts, argv: readonly string[]): readonly string[] {

@@ -28,7 +28,7 @@ describe('the command line', () => {
     expect(help.stdout).toContain('validate');
     const typo = await desk.run(['validat']);
     expect(typo).toMatchObject({ code: 2, stdout: '' });
-    expect(typo.stderr).toContain('Did you mean validate?');
+    expect(typo.stderr).toContain('did you mean validate?');
   });
 
   test('a policy with filter instead of filters is shown with its position and a suggestion', async () => {

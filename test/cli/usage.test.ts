@@ -49,7 +49,10 @@ describe('help', () => {
 
   test.each([
     { args: ['help', 'runs', 'shwo'], says: /unknown command 'shwo': did you mean show\?/ },
-    { args: ['runz'], says: /unknown command 'runz'[\s\S]*runs[\s\S]*"caretaker --help"/ },
+    { args: ['runz'], says: /unknown command 'runz': did you mean run or runs\?[\s\S]*"caretaker --help"/ },
+    { args: ['pause', 'x'], says: /unknown command 'pause': did you mean "caretaker policies pause"\?/ },
+    { args: ['resmue'], says: /did you mean "caretaker policies resume" or "caretaker runs resume" or/ },
+    { args: ['runs', 'freeze'], says: /unknown command 'freeze': did you mean "caretaker freeze"\?/ },
     {
       args: ['runs', 'shwo', 'x'],
       says: /unknown command 'shwo': did you mean show\?[\s\S]*"caretaker runs --help"/,

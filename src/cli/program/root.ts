@@ -53,7 +53,7 @@ export const rootCommand = ({ stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>) =
     .configureOutput(outputTo(stdout, stderr))
     .exitOverride();
 
-const rootOf = (command: CommandUnknownOpts): CommandUnknownOpts =>
+export const rootOf = (command: CommandUnknownOpts): CommandUnknownOpts =>
   command.parent ? rootOf(command.parent) : command;
 
 /** Help and errors of commander, as wide as the terminal. */
