@@ -2,7 +2,6 @@
  * Reads one policy of a file and checks it against the jobs, accounts, operations and notifications.
  */
 import { z } from 'zod';
-import { hasNames } from '../contract/kinds.ts';
 import type { List } from '../contract/list.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
@@ -18,6 +17,7 @@ import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { recordFindings } from './check-record.ts';
 import { rolloutFindings } from './check-rollout.ts';
 import {
+  conditionOn,
   isIncomplete,
   isSourceKnown,
   type PartialSelect,
@@ -248,10 +248,7 @@ function hintOnFilter(
 function hintOnOperator(field: string, fields: List['filters']): Pick<Remark, 'suggestion'> {
   const filter = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (!filter) return { suggestion: suggestionFor(field, Object.keys(fields)) };
-  const [operator = 'eq'] = filter.operators;
-  const { idOf, values: [first = '...'] = [] } = filter;
-  const value = idOf && hasNames(idOf) ? '{ name: ... }' : first;
-  return { suggestion: `write ${field}: { ${operator}: ${operator === 'in' ? `[${value}]` : value} }` };
+  return { suggestion: `write ${conditionOn(field, filter)}` };
 }
 
 /** The filters of the list of candidates, as far as the valid parts of the policy name it. */

@@ -1,7 +1,8 @@
 /** Checks `select` of a policy: where candidates come from, filters, sorts and conditions. */
-import { checkListQuery, type List, type ListQuery, type QueryFault } from '../contract/list.ts';
+import { hasNames } from '../contract/kinds.ts';
+import { checkListQuery, type Filter, type List, type ListQuery, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
-import { namesInFilters, withIds } from '../contract/references.ts';
+import { nameIn, namesInFilters, withIds } from '../contract/references.ts';
 import { ExpressionError } from '../expression/expression.ts';
 import { type CandidateSource, candidateLists, isList, parentListOf, subjectOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
@@ -252,8 +253,34 @@ function faultRemark({ path, message, allowed, suggestion }: QueryFault, query: 
     at: isName ? 'key' : 'value',
     form: true,
     message: sentence.charAt(0).toUpperCase() + sentence.slice(1),
-    suggestion: suggestion ?? (allowed && suggestionFor(wrongWord(path, query, isName), allowed)),
+    suggestion:
+      suggestion ??
+      (operator === undefined ? undefined : hintOnName(list, query, field, operator)) ??
+      (allowed && suggestionFor(wrongWord(path, query, isName), allowed)),
   };
+}
+
+/** What to write in place of `client_id: { name: Acme }`, where a name is at the place of an operator or of a list. */
+function hintOnName(
+  list: List | undefined,
+  { filters }: Query,
+  field: string,
+  operator: string,
+): string | undefined {
+  const filter = list && Object.hasOwn(list.filters, field) ? list.filters[field] : undefined;
+  const given: unknown = filters?.[field]?.[operator];
+  const one: unknown = Array.isArray(given) ? given[0] : given;
+  const name = nameIn(operator === 'name' ? { name: one } : one);
+  if (!filter?.idOf || !hasNames(filter.idOf) || name === undefined) return undefined;
+  const isRefused = isNoOperator(list, field, operator) || Array.isArray(given) !== (operator === 'in');
+  return isRefused ? `write ${conditionOn(field, filter, name)}` : undefined;
+}
+
+/** A condition on this field, as in a policy: `tags: { in: [{ name: Premium }] }`. */
+export function conditionOn(field: string, { operators, idOf, values }: Filter, name = '...'): string {
+  const [operator = 'eq'] = operators;
+  const value = idOf && hasNames(idOf) ? `{ name: ${name} }` : (values?.[0] ?? '...');
+  return `${field}: { ${operator}: ${operator === 'in' ? `[${value}]` : value} }`;
 }
 
 const isNoOperator = (list: List | undefined, field: string, operator: string) =>

@@ -93,6 +93,20 @@ test.each([
     '"tags" must be an operator with a value.',
     'write tags: { in: [{ name: ... }] }',
   ],
+  ...[
+    ['client_id', '{ name: Acme }', 'does not support the operator "name"', '{ eq: { name: Acme } }'],
+    ['client_id', '{ in: [{ name: Acme }] }', 'does not support the operator "in"', '{ eq: { name: Acme } }'],
+    ['tags', '{ name: Premium }', 'does not support the operator "name"', '{ in: [{ name: Premium }] }'],
+  ].map(([field, written, message, instead]): [string, string, string] => [
+    `job: site-sync\nselect: { filters: { ${field}: ${written} } }`,
+    `"${field}" ${message}.`,
+    `write ${field}: ${instead}`,
+  ]),
+  [
+    'job: site-sync\nselect: { filters: { tags: { in: { name: Premium } } } }',
+    '"in" needs a list.',
+    'write tags: { in: [{ name: Premium }] }',
+  ],
   [
     'job: site-sync\nselect: { filters: { tag: Premium } }',
     '"tag" must be an operator with a value.',
