@@ -139,7 +139,9 @@ const RedisUrl = z
       return reject(
         'must have special characters of the user name and the password encoded: / as %2F, ? as %3F, # as %23, @ as %40 and % as %25',
       );
-    if (url && /^(unix|redis\+socket):$/.test(url.protocol)) {
+    if (url && databasesIn(url).size > 1)
+      return reject('must name one database, and names two different ones');
+    if (url && isSocket(url)) {
       const db = url.searchParams.get('db') ?? '0';
       const path = decoded(url.pathname);
       if (path === undefined) return reject('must have a % in the path of the socket encoded, as %25');
@@ -164,6 +166,14 @@ function hasUnencoded(text: string, url: URL | undefined): boolean {
   return (
     /@/.test(pathname + search + hash) || decoded(username) === undefined || decoded(password) === undefined
   );
+}
+
+const isSocket = ({ protocol }: URL): boolean => /^(unix|redis\+socket):$/.test(protocol);
+
+/** Every database that an address names. The client uses the one in the path, or the first. */
+function databasesIn(url: URL): Set<number> {
+  const inPath = isSocket(url) ? '' : url.pathname.slice(1);
+  return new Set([inPath, ...url.searchParams.getAll('db')].filter(Boolean).map(Number));
 }
 
 /** Undefined for a text with a "%" that does not encode anything. */

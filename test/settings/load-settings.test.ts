@@ -283,6 +283,10 @@ test.each([
       '1:8 "redis" must have special characters of the user name and the password encoded: / as %2F, ? as %3F, # as %23, @ as %40 and % as %25.',
     ]),
   ),
+  ...['redis://host/2?db=3', 'redis://host?db=2&db=3', 'unix:/run/redis.sock?db=2&db=3'].map((address) => [
+    `redis: "${address}"`,
+    '1:8 "redis" must name one database, and names two different ones.',
+  ]),
   ['redis: "unix:/run/%zz"', '1:8 "redis" must have a % in the path of the socket encoded, as %25.'],
   [
     'redis: "unix:/run/redis.sock?db=x"',
