@@ -6,7 +6,13 @@
 import type { Acknowledgement, AcknowledgementStore } from '../records/acknowledgement-store.ts';
 import { fieldOf, type KnownFinding } from '../records/finding-indexes.ts';
 import { type FindingState, type Severity, severities } from '../records/finding-words.ts';
-import type { FindingGroup, FindingPolicy, OpenFindingsStore } from '../records/open-findings-store.ts';
+import type {
+  FindingGroup,
+  FindingPolicy,
+  GroupName,
+  ListedGroup,
+  OpenFindingsStore,
+} from '../records/open-findings-store.ts';
 import { InvalidRequestError } from './errors.ts';
 
 /** How long a finding is new after the start of the run that saw it first. */
@@ -51,6 +57,7 @@ export interface FindingPage {
 
 /** At most so many findings are read for one page. */
 const MAX_LOOKED = 5_000;
+/** So many are read at once. */
 const CHUNK = 250;
 
 type Records = { openFindings: OpenFindingsStore; acknowledgements: AcknowledgementStore };
@@ -109,8 +116,6 @@ const policiesOf = async (
   );
 
 const placeOf = (severity: Severity): number => severities.indexOf(severity);
-type GroupName = Pick<FindingGroup, 'severity' | 'policy' | 'account'>;
-
 const inOrder = (a: GroupName, b: GroupName): number =>
   placeOf(a.severity) - placeOf(b.severity) || compare(a.policy, b.policy) || compare(a.account, b.account);
 
@@ -128,94 +133,83 @@ interface ListOptions {
   after?: string | undefined;
   now: number;
   sees: Sees;
-  /** The groups of the same filter, if they were read already. */
-  groups?: readonly CountedGroup[];
 }
 
 /**
- * A page of findings. A finding that is there all the time is on one page exactly, unless others before it in its
- * group are new or resolved meanwhile and the last one of the page is resolved too.
+ * A page of findings. Which ones it has is read at one moment, so that none is missed whose severity changes. From
+ * page to page, a finding that is there all the time is on one page exactly, unless meanwhile
+ *
+ * - its severity changes: it can be on two pages, or on none when it becomes more severe,
+ * - others before it in its group are new or resolved, and the last one of the page leaves the group too.
  *
  * @throws {InvalidRequestError} when `after` is not the `next` of a page.
  */
 export async function listFindings(
   records: Records,
   filter: FindingFilter,
-  { limit, after, now, sees, groups: known }: ListOptions,
+  { limit, after, now, sees }: ListOptions,
 ): Promise<FindingPage> {
   const place = after === undefined ? undefined : placeIn(after);
-  if (filter.state === 'resolved' || filter.state === 'acknowledged') {
-    const few = filter.state === 'resolved' ? resolvedOf(records, now) : acknowledgedOf(records, now);
-    return sortedPage(few, await policiesOf(records, filter, sees), filter, { limit, place });
+  const policies = await policiesOf(records, filter, sees);
+  const { state } = filter;
+  if (state === 'resolved' || state === 'acknowledged') {
+    const few = state === 'resolved' ? resolvedOf(records, now) : acknowledgedOf(records, now);
+    return sortedPage(few, policies, filter, { limit, place });
   }
-  const groups = known ?? (await findingGroups(records, filter, now, sees));
-  const findings: ListedFinding[] = [];
-  let looked = 0;
-  let listed: Place | undefined;
-  // Without a text to search for, the first ones are the page.
-  const chunk = filter.search === undefined ? Math.min(limit + 1, CHUNK) : CHUNK;
-  for await (const { finding, place: at } of openFrom(records, groups, filter, { place, now, chunk })) {
-    looked += 1;
-    if (matches(finding, filter)) {
-      if (findings.length === limit) return { findings, ...(listed ? { next: textOf(listed) } : {}) };
-      findings.push(finding);
-      listed = at;
-    }
-    if (looked >= MAX_LOOKED) return { findings, next: textOf(at), looked };
-  }
-  return { findings };
-}
-
-/** The open findings of the groups with their places, from a place on. */
-async function* openFrom(
-  records: Records,
-  groups: readonly FindingGroup[],
-  { state }: FindingFilter,
-  { place, now, chunk }: { place: Place | undefined; now: number; chunk: number },
-): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
-  for (const group of groups) {
-    const order = place ? inOrder(group, place) : 1;
-    if (order < 0) continue;
-    yield* ranked(records, group, {
-      after: order === 0 ? place : undefined,
-      ...{ state, now, chunk },
-      acknowledged: await records.acknowledgements.of(group, now),
-    });
-  }
-}
-
-/** Until the end of the group as it is when that is reached: others may be new or resolved meanwhile. */
-async function* ranked(
-  { openFindings }: Pick<Records, 'openFindings'>,
-  group: FindingGroup,
-  {
-    after,
-    state,
-    now,
-    chunk,
-    acknowledged,
-  }: {
-    after: Place | undefined;
-    state: FindingState | undefined;
-    now: number;
-    chunk: number;
-    acknowledged: ReadonlyMap<string, Acknowledgement>;
-  },
-): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
-  const start = state === 'open' ? { newerThan: now - NEW_MS } : {};
-  for (let last = after; ; ) {
+  const groups = severities
+    .filter((severity) => filter.severity === undefined || severity === filter.severity)
+    .flatMap((severity) => policies.map((of): GroupName => ({ ...of, severity })))
+    .filter((group) => !place || inOrder(group, place) >= 0)
+    .sort(inOrder);
+  // Without a text or a state, the first ones are the page, but for those that are resolved meanwhile.
+  const isPlain = filter.search === undefined && state === undefined;
+  const count = isPlain ? limit + CHUNK : MAX_LOOKED;
+  const [first] = groups;
+  const isInFirst = place && first && inOrder(first, place) === 0;
+  const found = await records.openFindings.list(groups, {
     // If the last one was resolved, what came after it has its rank.
-    const from = last ? { after: last.field, from: Math.max(0, last.rank - 1) } : start;
-    const { rank, findings, isLast } = await openFindings.page(group, from, chunk);
-    for (const [index, one] of findings.entries()) {
-      if (state === 'new' && one.since <= now - NEW_MS) return;
-      last = {
-        ...{ ...ofPolicy(group), severity: group.severity },
-        ...{ rank: rank + index + 1, field: fieldOf(one) },
-      };
-      yield { finding: { ...one, ...ofPolicy(group), ...standingOf(one, acknowledged, now) }, place: last };
+    after: isInFirst ? { field: place.field, rank: Math.max(0, place.rank - 1) } : undefined,
+    ...{ state, newSince: now - NEW_MS, count },
+  });
+  const findings: ListedFinding[] = [];
+  let listed: Place | undefined;
+  const chunk = isPlain ? Math.min(limit + 1, CHUNK) : CHUNK;
+  for await (const { finding, place: at } of stillOpen(records, found, { now, chunk })) {
+    if (!matches(finding, filter)) continue;
+    if (findings.length === limit) return { findings, ...(listed ? { next: textOf(listed) } : {}) };
+    findings.push(finding);
+    listed = at;
+  }
+  const looked = found.reduce((sum, { fields }) => sum + fields.length, 0);
+  const last = found.at(-1);
+  if (looked < count || !last) return { findings };
+  return { findings, next: textOf(placeOfField(last, last.fields.length - 1)), looked };
+}
+
+const placeOfField = ({ group, rank, fields }: ListedGroup, index: number): Place => ({
+  ...group,
+  ...{ rank: rank + index + 1, field: fields[index] ?? '' },
+});
+
+/** The listed findings as they are now, but for those that were resolved since. */
+async function* stillOpen(
+  { openFindings, acknowledgements }: Records,
+  found: readonly ListedGroup[],
+  { now, chunk }: { now: number; chunk: number },
+): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
+  for (const listed of found) {
+    const { group, fields } = listed;
+    const acknowledged = await acknowledgements.of(group, now);
+    for (let from = 0; from < fields.length; from += chunk) {
+      const some = await openFindings.some(group, fields.slice(from, from + chunk));
+      const known = new Map(some.map((one) => [fieldOf(one), one]));
+      for (let index = from; index < Math.min(from + chunk, fields.length); index += 1) {
+        const one = known.get(fields[index] ?? '');
+        if (!one) continue;
+        const finding = { ...one, ...ofPolicy(group), ...standingOf(one, acknowledged, now) };
+        yield { finding, place: placeOfField(listed, index) };
+      }
     }
-    if (isLast) return;
   }
 }
 
@@ -232,7 +226,7 @@ function standingOf(
 
 const ofPolicy = ({ account, policy }: FindingPolicy): FindingPolicy => ({ account, policy });
 
-/** Every finding that matches: for a file. */
+/** Every finding that matches: for a file. The most that one page may cost are read at one moment. */
 export async function* allFindings(
   records: Records,
   filter: FindingFilter,
@@ -240,7 +234,7 @@ export async function* allFindings(
 ): AsyncGenerator<ListedFinding> {
   let after: string | undefined;
   do {
-    const page = await listFindings(records, filter, { limit: 1_000, after, now, sees });
+    const page = await listFindings(records, filter, { limit: MAX_LOOKED, after, now, sees });
     yield* page.findings;
     after = page.next;
   } while (after !== undefined);

@@ -43,16 +43,34 @@ return counts`,
 );
 
 /**
- * The findings of a severity after the field `after`, the newest first. Without it, or when it is not open any more, from the
- * rank `from`; when that is '', after those that are newer than `newer_than`. Gives the rank of the first, and them. Ranks
- * change with every finding that is new or resolved, so all this is read at once.
+ * The fields of the open findings of groups, in each the newest first, at most `count` in all. `groups`: of each its
+ * findings by age. In the first group it begins after the field `after`, or when that is not open any more from the
+ * rank `from`. `state`: only those that are `new`, which are newer than `newer_than`, or only the others (`open`).
+ * Gives of each group that has some its number, the rank of the first, and them.
+ *
+ * All is read at once: ranks change with every finding that is new or resolved, and one whose severity changes goes to
+ * another group.
  */
-export const readFindings = defineScript(
-  { keys: ['since', 'findings'], args: ['after', 'from', 'newer_than', 'count'] },
+export const listFields = defineScript(
+  { keys: [], keyList: 'groups', args: ['after', 'from', 'state', 'newer_than', 'count'] },
   `
-local rank = args.after ~= '' and redis.call('ZREVRANK', keys.since, args.after)
-local from = rank and rank + 1 or tonumber(args.from) or redis.call('ZCOUNT', keys.since, args.newer_than, '+inf')
-local fields = redis.call('ZREVRANGE', keys.since, from, from + args.count - 1)
-if #fields == 0 then return { from } end
-return { from, unpack(redis.call('HMGET', keys.findings, unpack(fields))) }`,
+local found, left = {}, tonumber(args.count)
+for i, key in ipairs(groups) do
+  local from, to = 0, redis.call('ZCARD', key)
+  if to > 0 and args.state ~= '' then
+    local new = redis.call('ZCOUNT', key, args.newer_than, '+inf')
+    if args.state == 'new' then to = new else from = new end
+  end
+  if i == 1 and args.after ~= '' then
+    local rank = redis.call('ZREVRANK', key, args.after)
+    from = rank and rank + 1 or tonumber(args.from)
+  end
+  to = math.min(to, from + left)
+  if from < to then
+    found[#found + 1] = { i - 1, from, redis.call('ZREVRANGE', key, from, to - 1) }
+    left = left - (to - from)
+    if left == 0 then break end
+  end
+end
+return found`,
 );

@@ -5,9 +5,9 @@ import { indexKeysOf, KnownFinding, ResolvedFinding, TREND_DAYS } from './findin
 import {
   countFindings,
   countOnSites,
+  listFields,
   POLICIES_AT_ONCE,
   POLICIES_OF_SITES_AT_ONCE,
-  readFindings,
 } from './finding-scripts.ts';
 import { type Severity, severities } from './finding-words.ts';
 import { keys } from './keys.ts';
@@ -29,6 +29,24 @@ export interface FindingGroup extends FindingPolicy {
   since?: number;
   /** Somebody has acknowledged a finding of the policy, now or earlier, of any severity. */
   hasAcknowledged?: true;
+}
+
+export type GroupName = Pick<FindingGroup, 'severity' | 'policy' | 'account'>;
+
+/** Which open findings of groups are listed. */
+interface ListedPart {
+  after?: { field: string; rank: number } | undefined;
+  /** Those that were seen first after `newSince`, or the others; default: all. */
+  state?: 'new' | 'open' | undefined;
+  newSince: number;
+  count: number;
+}
+
+/** Open findings of a group that come one after the other. `rank`: of the first one in its group. */
+export interface ListedGroup {
+  group: GroupName;
+  rank: number;
+  fields: readonly string[];
 }
 
 const OnlySeverity = KnownFinding.pick({ severity: true });
@@ -91,26 +109,25 @@ export class OpenFindingsStore {
   }
 
   /**
-   * The open findings of a group, the newest first: after a field, or where it is not open any more from a rank on, or after
-   * those that are newer than a time. `rank`: of the first one. `isLast`: none come after them.
+   * Which findings of these groups are open, in each the newest first, all at one moment. `after`: in the first group
+   * those after a field, or where it is not open any more from a rank on.
    */
-  async page(
-    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
-    { after, from, newerThan }: { after?: string; from?: number; newerThan?: number },
-    count: number,
-  ): Promise<{ rank: number; findings: KnownFinding[]; isLast: boolean }> {
-    const key = keys.findings(account, policy);
-    const [rank, ...found] = (await readFindings(this.store, {
-      keys: { since: keys.findingsSince(account, policy, severity), findings: key },
+  async list(
+    groups: readonly GroupName[],
+    { after, state, newSince, count }: ListedPart,
+  ): Promise<ListedGroup[]> {
+    const found = (await listFields(this.store, {
+      keys: {},
+      keyList: groups.map(({ account, policy, severity }) => keys.findingsSince(account, policy, severity)),
       args: {
-        after: after ?? '',
-        from: from ?? (newerThan === undefined ? 0 : ''),
-        newer_than: `(${newerThan ?? 0}`,
-        count,
+        ...{ after: after?.field ?? '', from: after?.rank ?? 0 },
+        ...{ state: state ?? '', newer_than: `(${newSince}`, count },
       },
-    })) as [number, ...string[]];
-    const findings = found.map((json) => parseRecord(KnownFinding, json, key));
-    return { rank, findings, isLast: found.length < count };
+    })) as [number, number, string[]][];
+    return found.flatMap(([at, rank, fields]) => {
+      const group = groups[at];
+      return group ? { group, rank, fields } : [];
+    });
   }
 
   /** How many findings of these policies are open on each of the sites of an account. */
@@ -131,7 +148,7 @@ export class OpenFindingsStore {
 
   /** When each of these findings was seen first, as far as it is open with this severity. */
   async sinceOf(
-    { account, policy, severity }: Omit<FindingGroup, 'open' | 'new'>,
+    { account, policy, severity }: GroupName,
     fields: readonly string[],
   ): Promise<(number | undefined)[]> {
     if (fields.length === 0) return [];

@@ -43,10 +43,9 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
   const { clock, reader } = context;
   const now = clock.now();
   const query = queryOf(c);
-  const counted = await reader.findings.groups(query.filter);
   const [groups, page] = await Promise.all([
-    withHistory(reader.findings, counted),
-    reader.findings.list(query.filter, { limit: PAGE, after: query.after, groups: counted }),
+    withHistory(reader.findings, await reader.findings.groups(query.filter)),
+    reader.findings.list(query.filter, { limit: PAGE, after: query.after }),
   ]);
   const active = new Set(context.policies().map(({ name }) => name));
   return showPage(

@@ -24,11 +24,7 @@ export interface FindingsReader {
   groups(filter: Pick<FindingFilter, 'severity' | 'policy' | 'account'>): Promise<CountedGroup[]>;
   /** How many errors of these policies are new and not acknowledged. Costs one short script for each 20 policies with findings. */
   countNewErrors(policies: readonly FindingPolicyName[]): Promise<number>;
-  /** `groups`: those of the same filter, if they were read already. */
-  list(
-    filter: FindingFilter,
-    page: { limit: number; after?: string | undefined; groups?: readonly CountedGroup[] },
-  ): Promise<FindingPage>;
+  list(filter: FindingFilter, page: { limit: number; after?: string | undefined }): Promise<FindingPage>;
   /** Every finding that matches: for a file. */
   all(filter: FindingFilter): AsyncGenerator<ListedFinding>;
   ofSite(account: string, site: string): Promise<ListedFinding[]>;
