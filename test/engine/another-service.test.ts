@@ -1,5 +1,6 @@
 /** Records belong to the service with which they began: a process with another address does nothing with them. */
 import { expect, onTestFinished, test } from 'vitest';
+import { localPrincipal } from '../../src/access/principal.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { openMovedAccounts } from '../../src/app/moved-accounts.ts';
 import { AccountMovedError, serviceAddress } from '../../src/contract/service-address.ts';
@@ -65,6 +66,27 @@ test('a worker with another address leaves the runs alone, and does not keep the
 
   expect((await world.ended(run)).counts).toMatchObject({ planned: 3, succeeded: 3 });
   expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(3);
+  expect(service.journal.requests).toEqual([]);
+});
+
+test('an approval given with another address is carried out by the right worker, a retry is refused, a cancel ends', async () => {
+  const world = await worldOfTest({ sites: 2 });
+  const { other, service } = await elsewhere(world);
+  const [site = ''] = world.sandbox.siteIds();
+  world.sandbox.site(site).failNextSync('The disk is full.');
+  const approved = aPolicy({ approval: { when: 'always', expiresMs: 24 * 3_600_000 } });
+  const waiting = async () =>
+    world.ended(await world.fire(approved), ({ status }) => status === 'awaiting-approval');
+  const by = localPrincipal('anna');
+
+  const first = await waiting();
+  await other.engine.approve(first.id, { by });
+  expect((await world.ended(first)).counts).toMatchObject({ succeeded: 1, failed: 1 });
+  await expect(other.engine.retry(first.id)).rejects.toThrow(AccountMovedError);
+  const second = await waiting();
+  await other.engine.cancel(second.id);
+
+  expect((await world.ended(second)).status).toBe('cancelled');
   expect(service.journal.requests).toEqual([]);
 });
 
