@@ -90,6 +90,12 @@ export function formOf(kind: Kind | undefined): KindInfo['form'] {
   return info?.form;
 }
 
+/** A name in place of an id, as in a policy: in quotes where YAML would read it as something else. */
+export function nameAsWritten(name: string): string {
+  const isPlain = /^[\p{L}_](?:[\p{L}\p{N} _@.-]*[\p{L}\p{N}.])?$/u.test(name);
+  return `{ name: ${isPlain && !/^(true|false|null)$/i.test(name) ? name : JSON.stringify(name)} }`;
+}
+
 /** The message about a value that is no id of this kind, and the name that was probably meant; undefined when it can be one. */
 export function wrongId(
   kind: Kind | undefined,
@@ -99,7 +105,7 @@ export function wrongId(
   if (!kind || !form || typeof value === 'object' || form.pattern.test(String(value))) return undefined;
   const message = `must be the id of a ${kinds[kind].noun}, which is a number such as "${form.example}"`;
   return hasNames(kind) && typeof value === 'string' && /\S/.test(value)
-    ? { message, suggestion: `write { name: ${value} }` }
+    ? { message, suggestion: `write ${nameAsWritten(value)}` }
     : { message };
 }
 

@@ -3,7 +3,7 @@
  * looked up when a run is planned, and the job is given ids only.
  */
 import { z } from 'zod';
-import { formOf, kinds, type NamedKind, wrongId } from '../contract/kinds.ts';
+import { formOf, kinds, type NamedKind, nameAsWritten, wrongId } from '../contract/kinds.ts';
 import { type IdReference, type NamedReference, nameIn } from '../contract/references.ts';
 import type { AnyJob } from './job.ts';
 
@@ -18,7 +18,7 @@ export function reference(kind: NamedKind): z.ZodType<string, string | { name: s
   const form = formOf(kind)?.pattern;
   const id = form
     ? z.string().regex(form, {
-        error: ({ input }) => `${wrongId(kind, input)?.message}, or { name: ${String(input)} }`,
+        error: ({ input }) => `${wrongId(kind, input)?.message}, or ${nameAsWritten(String(input))}`,
       })
     : z.string().regex(/\S/);
   const schema = z.union([id, z.strictObject({ name: z.string().regex(/\S/) })], {

@@ -1,5 +1,5 @@
 /** Checks `select` of a policy: where candidates come from, filters, sorts and conditions. */
-import { hasNames } from '../contract/kinds.ts';
+import { hasNames, nameAsWritten } from '../contract/kinds.ts';
 import { checkListQuery, type Filter, type List, type ListQuery, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
 import { nameIn, namesInFilters, withIds } from '../contract/references.ts';
@@ -277,9 +277,10 @@ function hintOnName(
 }
 
 /** A condition on this field, as in a policy: `tags: { in: [{ name: Premium }] }`. */
-export function conditionOn(field: string, { operators, idOf, values }: Filter, name = '...'): string {
+export function conditionOn(field: string, { operators, idOf, values }: Filter, name?: string): string {
   const [operator = 'eq'] = operators;
-  const value = idOf && hasNames(idOf) ? `{ name: ${name} }` : (values?.[0] ?? '...');
+  const named = name === undefined ? '{ name: ... }' : nameAsWritten(name);
+  const value = idOf && hasNames(idOf) ? named : (values?.[0] ?? '...');
   return `${field}: { ${operator}: ${operator === 'in' ? `[${value}]` : value} }`;
 }
 

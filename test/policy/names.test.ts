@@ -96,6 +96,12 @@ test.each([
   ...[
     ['client_id', '{ name: Acme }', 'does not support the operator "name"', '{ eq: { name: Acme } }'],
     ['client_id', '{ in: [{ name: Acme }] }', 'does not support the operator "in"', '{ eq: { name: Acme } }'],
+    [
+      'client_id',
+      '{ name: "A: B, C" }',
+      'does not support the operator "name"',
+      '{ eq: { name: "A: B, C" } }',
+    ],
     ['tags', '{ name: Premium }', 'does not support the operator "name"', '{ in: [{ name: Premium }] }'],
   ].map(([field, written, message, instead]): [string, string, string] => [
     `job: site-sync\nselect: { filters: { ${field}: ${written} } }`,
