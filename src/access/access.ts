@@ -114,7 +114,3 @@ function claimAt(claims: Claims, path: string): unknown {
 
 const hasValue = (claim: unknown, value: string): boolean =>
   Array.isArray(claim) ? claim.includes(value) : claim === value;
-
-/** Whether people sign in with a link, because there is no other way. */
-export const signsInWithLink = (password: string | undefined, { users, oidc }: Access): boolean =>
-  !password && users.length === 0 && oidc === undefined;

@@ -87,3 +87,7 @@ export function dashboardUrl(host: string, port: number): string {
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
+
+/** Whether people sign in with a link, because there is no other way. */
+export const signsInWithLink = (password: string | undefined, { users, oidc }: Access): boolean =>
+  !password && users.length === 0 && oidc === undefined;

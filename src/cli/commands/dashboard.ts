@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
-import { signsInWithLink } from '../../access/access.ts';
-import { hashOfKey, newSignInKey, signInLink } from '../../access/sign-in-key.ts';
-import { dashboardUrl } from '../../settings/settings.ts';
+import { hashOfKey, newSignInKey, signInLink } from '../../access/token.ts';
+import { dashboardUrl, signsInWithLink } from '../../settings/settings.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';

@@ -1,14 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import {
-  type Access,
-  type Identity,
-  principalBy,
-  programWith,
-  signsInWithLink,
-} from '../../access/access.ts';
+import { type Access, type Identity, principalBy, programWith } from '../../access/access.ts';
 import { isPasswordOf, NOBODYS_HASH } from '../../access/password-hash.ts';
 import { adminPrincipal, type Principal } from '../../access/principal.ts';
-import { newSignInKey, signInLink } from '../../access/sign-in-key.ts';
+import { newSignInKey, signInLink } from '../../access/token.ts';
+import { signsInWithLink } from '../../settings/settings.ts';
 import { HashGate } from './hash-gate.ts';
 
 /**

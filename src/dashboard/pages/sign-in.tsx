@@ -1,6 +1,6 @@
 /** Signing in and out: the only pages that need no session. */
 
-import { hashOfKey } from '../../access/sign-in-key.ts';
+import { hashOfKey } from '../../access/token.ts';
 import type { Records } from '../../records/records.ts';
 import { actorOf } from '../auth/actor.ts';
 import { beginAttempt } from '../auth/attempt.ts';
