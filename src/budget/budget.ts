@@ -41,7 +41,7 @@ export interface BudgetOptions {
    * to an address that the account's records do not belong to.
    */
   address?: string | undefined;
-  /** Called when a request of a person has to wait for a window that begins at `until`, seconds from now. */
+  /** Called when a request of a person has to wait for more than a moment, until a time in milliseconds since 1970. */
   onWait?: ((until: number) => void) | undefined;
 }
 

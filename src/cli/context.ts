@@ -112,16 +112,19 @@ export async function policyToStart(name: string, settings: Settings, terminal: 
     import('../app/jobs.ts'),
     import('../policy/job-of.ts'),
   ]);
-  for (let isSaid = false; ; isSaid = true) {
+  for (let seen: number | undefined; ; ) {
     const policy = await policyNamed(name, settings, terminal);
     const job = jobOf(await loadJobs(), policy);
-    const age = Date.now() - (statSync(policy.file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (!job || !isGrave(job, policy) || age < 0 || age >= QUIET_MS) return policy;
-    if (!isSaid)
+    const changedAt = statSync(policy.file, { throwIfNoEntry: false })?.mtimeMs;
+    // The clock of a shared folder may be ahead of this one: then it counts that nothing has changed meanwhile.
+    const isQuiet = changedAt === seen || Date.now() - (changedAt ?? 0) >= QUIET_MS;
+    if (!job || !isGrave(job, policy) || isQuiet) return policy;
+    if (seen === undefined)
       terminal.message(
         `${shortFile(policy.file)} was changed just now: ${name} starts when it has been unchanged for 2 seconds.`,
       );
-    await systemClock.sleep(QUIET_MS - age);
+    seen = changedAt;
+    await systemClock.sleep(QUIET_MS);
   }
 }
 

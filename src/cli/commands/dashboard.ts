@@ -21,10 +21,14 @@ export async function dashboard(terminal: Terminal, options: GlobalOptions): Pro
         const shown: { url: string; host: string }[] = [];
         for (const { host, dashboardPort } of running) {
           if (dashboardPort === undefined) continue;
-          const key = newSignInKey();
-          if (hasLink) await records.presence.offerSignIn(hashOfKey(key), LINK_KEPT_MS);
           const url = dashboardUrl(own.host, dashboardPort);
-          shown.push({ host, url: hasLink ? signInLink(url, key) : (own.publicUrl ?? url) });
+          if (!hasLink) {
+            shown.push({ host, url: own.publicUrl ?? url });
+            continue;
+          }
+          const key = newSignInKey();
+          await records.presence.offerSignIn(hashOfKey(key), LINK_KEPT_MS);
+          shown.push({ host, url: signInLink(url, key) });
         }
         return shown;
       })
