@@ -6,7 +6,9 @@ import { OidcSignIn } from './auth/oidc.ts';
 import { Sessions } from './auth/sessions.ts';
 import { openEventBus } from './events/event-bus.ts';
 import { createApp } from './http/app.ts';
+import { basePathOf } from './http/base-path.ts';
 import { DashboardError, listen } from './http/listen.ts';
+import { routes } from './http/routes.ts';
 import { openMeters } from './monitoring/meters.ts';
 import type { DashboardOptions } from './options.ts';
 import { openReader } from './queries/reader.ts';
@@ -23,8 +25,8 @@ export interface Dashboard {
 /**
  * Starts to serve.
  *
- * @throws {DashboardError} when it cannot listen on the address, or the address is not loopback and no password
- * is set.
+ * @throws {DashboardError} when it cannot listen on the address, the address is not loopback and no password is set, or the path of
+ * `public_url` is also one of its own.
  */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host, port, records, queues, clock, log } = options;
@@ -34,6 +36,12 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       `The dashboard has no password and no users, so it listens on this machine only, and not on ${host}: set dashboard.password (CARETAKER_DASHBOARD_PASSWORD) or access.users, or dashboard.host to 127.0.0.1.`,
     );
   }
+  const basePath = basePathOf(options.publicUrl);
+  const [, first] = basePath.split('/');
+  if (first && routes.some(({ path }) => path.split('/')[1] === first))
+    throw new DashboardError(
+      `dashboard.public_url has the path ${basePath}, and /${first} is also an address of the dashboard itself. Serve it under another path.`,
+    );
   const closing = new AbortController();
   const server = await listen(host, port);
   const eventBus = await openEventBus(records).catch(async (error) => {
@@ -57,6 +65,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     authenticator,
     oidc: new OidcSignIn(options.access, clock),
     publicUrl: options.publicUrl,
+    basePath,
     sessions: new Sessions(clock),
     loginThrottle: new LoginThrottle(clock),
     reader,
@@ -91,8 +100,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     log,
     closing: closing.signal,
   });
-  server.serve(app);
-  const link = () => authenticator.linkAt(url);
+  server.serve(app, basePath);
+  const link = () => authenticator.linkAt(options.publicUrl ?? url);
   return {
     url,
     ...(authenticator.hasLink

@@ -256,7 +256,7 @@ export const ConfigFile = z.strictObject({
       public_url: z
         .optional(z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }))
         .describe(
-          'Address at which people open the dashboard, such as https://caretaker.example.com. Default: that of each request.',
+          'Address at which people open the dashboard, such as https://ops.example.com/caretaker. A proxy may remove the path or leave it. Default: that of each request.',
         ),
       password: z
         .optional(z.string())

@@ -195,7 +195,7 @@ test('behind a proxy without TLS that sends a Host of its own, the address of th
   const refused = await signIn('http://evil.example');
   expect(refused.status).toBe(403);
   expect(await refused.text()).toMatch(
-    /The page is from evil\.example, but the request came with the Host 127\.0\.0\.1:\d+\. If evil\.example is this dashboard behind a proxy, set dashboard\.public_url/,
+    /The page is from evil\.example, but the request came with the Host 127\.0\.0\.1:\d+\. If evil\.example is this dashboard behind a proxy, set dashboard\.public_url to its address \(now http:\/\/caretaker\.agency\.example\)/,
   );
 });
 

@@ -158,6 +158,11 @@ Behind a proxy every caller has the address of the proxy, unless \`trusted_proxi
 \`X-Forwarded-For\`, read from the right, over further trusted proxies. \`X-Forwarded-Proto: https\` of a trusted proxy makes the cookie
 \`Secure\`. These headers are ignored from everybody else, and \`Forwarded\` from all.
 
+Set \`dashboard.public_url\` to the address that people open, such as \`https://ops.example.com/caretaker\`: the sign-in link, links in
+messages, and the addresses of a path come from it. The proxy may remove the path or leave it. It has to send its own name or \`localhost\`
+as \`Host\`, the \`Origin\` of the browser unchanged, and answers of \`/events\` without a buffer. A path cannot begin like a page of the
+dashboard (\`/runs\`).
+
 ## Addresses
 
 For each address the roles that may request it; \`limits\` says which limits count. Everything else is refused.

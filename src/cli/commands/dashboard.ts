@@ -28,7 +28,7 @@ export async function dashboard(terminal: Terminal, options: GlobalOptions): Pro
           }
           const key = newSignInKey();
           await records.presence.offerSignIn(hashOfKey(key), LINK_KEPT_MS);
-          shown.push({ host, url: signInLink(url, key) });
+          shown.push({ host, url: signInLink(own.publicUrl ?? url, key) });
         }
         return shown;
       })
@@ -41,7 +41,7 @@ export async function dashboard(terminal: Terminal, options: GlobalOptions): Pro
     terminal.data(host === hostname() ? url : `${url} (on ${host})`, 'values-only');
   terminal.message(
     hasLink
-      ? `${found.length === 1 ? 'The link works' : 'Each link works'} once, within 10 minutes, on the machine of the dashboard.`
+      ? `${found.length === 1 ? 'The link works' : 'Each link works'} once, within 10 minutes${own.publicUrl === undefined ? ', on the machine of the dashboard' : ''}.`
       : 'Sign in with the name and password that the configuration has, or at the issuer.',
   );
   return exit.ok;

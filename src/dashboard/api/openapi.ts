@@ -4,7 +4,7 @@ import { RunAnswer } from '../../control/answers.ts';
 import { type AnyCommand, methodOf } from '../../control/command.ts';
 import { commands } from '../../control/commands.ts';
 import { outcomes } from '../../run/run.ts';
-import type { Exchange } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { API } from './commands.ts';
 import { sendJson } from './json.ts';
 import { ProblemDocument } from './problem-document.ts';
@@ -104,10 +104,11 @@ const reads: readonly Read[] = [
   },
 ];
 
-export const sendOpenApi = (c: Exchange): Response => sendJson(c, openApiDocument());
+export const sendOpenApi = (c: Exchange, { publicUrl }: DashboardContext): Response =>
+  sendJson(c, openApiDocument(publicUrl));
 
 /** The document. Every address under `/api/v1` is in it. */
-export function openApiDocument(): Json {
+export function openApiDocument(server = '/'): Json {
   const components: Json = {};
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => shared(schema, io, components);
   const problem = {
@@ -145,6 +146,7 @@ export function openApiDocument(): Json {
       version: '1',
       description: 'What people and programs can do with policies and runs. docs/http-api.md has examples.',
     },
+    servers: [{ url: server }],
     security: [{ token: [] }],
     paths,
     components: {

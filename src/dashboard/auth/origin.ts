@@ -39,15 +39,22 @@ export const sameOriginOnly = ({ publicUrl }: Pick<DashboardContext, 'publicUrl'
     const { 'sec-fetch-site': site, origin, host } = c.req.header();
     const from = hostIn(origin);
     const ours = site ? site === 'same-origin' : from !== '' && [host, publicHost].includes(from);
-    if (changes && !ours && !isBearer(c)) return say(c, 403, 'WRONG_ORIGIN', whyForeign({ from, host }));
+    if (changes && !ours && !isBearer(c))
+      return say(c, 403, 'WRONG_ORIGIN', whyForeign({ from, host, publicUrl }));
     return next();
   });
 };
 
-function whyForeign({ from, host }: { from: string; host: string | undefined }): string {
+interface Foreign {
+  from: string;
+  host: string | undefined;
+  publicUrl: string | undefined;
+}
+
+function whyForeign({ from, host, publicUrl }: Foreign): string {
   const rule = 'Only pages of this dashboard, or requests with a bearer token, can change anything.';
   return from && host && from !== host
-    ? `${rule} The page is from ${from}, but the request came with the Host ${host}. If ${from} is this dashboard behind a proxy, set dashboard.public_url to its address, or let the proxy send ${from} as Host.`
+    ? `${rule} The page is from ${from}, but the request came with the Host ${host}. If ${from} is this dashboard behind a proxy, set dashboard.public_url to its address (${publicUrl === undefined ? 'it is not set' : `now ${publicUrl}`}), or let the proxy send ${from} as Host.`
     : rule;
 }
 

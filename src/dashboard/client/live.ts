@@ -10,6 +10,7 @@ import { showLocalTimes, showRelativeTimes, showTimeZone } from './local-times.t
 import { followNewRows } from './new-rows.ts';
 import { applyDelta, type Delta } from './page-text.ts';
 import { patchContent } from './patch.ts';
+import { pathHere } from './path-here.ts';
 import { followQuestions } from './questions.ts';
 import { suggestWhileTyping } from './search.ts';
 import { followSelection } from './selection.ts';
@@ -60,7 +61,7 @@ function follow(): void {
   const start = () => {
     stop();
     const page = location.pathname + location.search;
-    events = new EventSource(`/events?${new URLSearchParams({ page, since })}`);
+    events = new EventSource(pathHere(`/events?${new URLSearchParams({ page, since })}`));
     let parts: string[] = [];
     // After a new connection the first message is the whole page.
     events.addEventListener('hello', () => {

@@ -2,6 +2,8 @@
  * Suggestions for the fields of the search: the first results while somebody types, as links below the field. Enter opens
  * the first, or the one that was chosen with the arrow keys.
  */
+import { pathHere } from './path-here.ts';
+
 interface Suggestion {
   kind: string;
   title: string;
@@ -64,7 +66,7 @@ function suggest(field: HTMLInputElement, number: number): void {
     const current = new AbortController();
     asking = current;
     try {
-      const answer = await fetch(`/search/suggestions?q=${encodeURIComponent(text)}`, {
+      const answer = await fetch(pathHere(`/search/suggestions?q=${encodeURIComponent(text)}`), {
         signal: current.signal,
       });
       // The session has ended: the page that opens next leads to the sign-in.
@@ -105,7 +107,7 @@ function suggest(field: HTMLInputElement, number: number): void {
 function optionOf({ kind, title, about, href }: Suggestion, id: string): HTMLAnchorElement {
   const option = document.createElement('a');
   option.id = id;
-  option.href = href;
+  option.href = pathHere(href);
   option.tabIndex = -1;
   option.setAttribute('role', 'option');
   option.setAttribute('aria-selected', 'false');
@@ -121,6 +123,6 @@ function optionOf({ kind, title, about, href }: Suggestion, id: string): HTMLAnc
 
 /** Adds suggestions to every field of the search. */
 export function suggestWhileTyping(): void {
-  const fields = document.querySelectorAll<HTMLInputElement>('form[action="/search"] input[name="q"]');
+  const fields = document.querySelectorAll<HTMLInputElement>('form[action$="/search"] input[name="q"]');
   for (const [index, field] of fields.entries()) suggest(field, index);
 }

@@ -1,3 +1,5 @@
+import { pathHere } from './path-here.ts';
+
 /** Applies the theme that the reader chooses, and keeps it in a cookie for the next pages. */
 export function followTheme(): void {
   document.getElementById('theme')?.addEventListener('change', ({ target }) => {
@@ -6,6 +8,6 @@ export function followTheme(): void {
     if (value === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = value;
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in some browsers.
-    document.cookie = `caretaker_theme=${value}; path=/; max-age=31536000; samesite=strict`;
+    document.cookie = `caretaker_theme=${value}; path=${pathHere('/')}; max-age=31536000; samesite=strict`;
   });
 }

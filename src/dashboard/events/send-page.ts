@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/principal.ts';
 import { localPath } from '../auth/origin.ts';
+import { withoutBase } from '../http/base-path.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { KEEPALIVE_INTERVAL_MS, type LiveStream, openStream } from './open-streams.ts';
 
@@ -11,7 +12,7 @@ const MAX_PATH = 2_000;
  * slow reader gets fewer and larger messages, never a backlog.
  */
 export function sendPage(c: Exchange, context: DashboardContext): Response | Promise<Response> {
-  const path = localPath(c.req.query('page') ?? '/');
+  const path = localPath(withoutBase(c.req.query('page') ?? '/', context.basePath));
   const since = Number(c.req.query('since')) || 0;
   if (path.length > MAX_PATH) return c.text('The address of the page is too long.\n', 400);
   return openStream(c, context, (live) => streamPage(live, context, path, since));

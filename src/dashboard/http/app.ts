@@ -11,6 +11,7 @@ import { ownHostOnly, sameOriginOnly } from '../auth/origin.ts';
 import { openLivePages } from '../events/live-pages.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { scopedTo } from '../queries/scope.ts';
+import { addBase } from './base-path.ts';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import { bodyLimit } from './body-limit.ts';
 import type { DashboardContext, Env, Exchange, PageContext } from './context.ts';
@@ -35,7 +36,7 @@ export function createApp(given: PageContext): Hono<Env> {
   const makePage = openPageMaker(context, RECORDS_TIMEOUT_MS);
   const forCaller = (c: Exchange) => scopedTo(c.get('principal'), context);
   // Streams are left as they are. No page has a secret that somebody who can choose a part of it could guess by its size.
-  app.use(compress());
+  app.use(compress(), addBase(context.basePath));
   app.use(safeHeaders, ownHostOnly(context), sameOriginOnly(context), identify(context));
   app.use(bodyLimit);
   const tooLate = () => new HTTPException(503, { message: 'Redis does not answer.' });
@@ -47,7 +48,7 @@ export function createApp(given: PageContext): Hono<Env> {
   app.all('/api/*', guard(unknownApiRule, context), sendNoEndpoint);
   app.use(`${BOARD_PATH}/*`, guard(boardRule, context), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
-  app.all(`${BOARD_PATH}/*`, openBoard(context.queues));
+  app.all(`${BOARD_PATH}/*`, openBoard(context.queues, context.basePath));
   app.all('*', guard(unknownPageRule, context), (c) =>
     sendProblem(c, forCaller(c), 404, 'There is no such page.'),
   );

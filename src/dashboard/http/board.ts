@@ -12,16 +12,16 @@ import type { Env } from './context.ts';
 export const BOARD_PATH = '/queues/board';
 
 /** bull-board, loaded at the first request: that takes nearly as long as to start the rest of the dashboard. */
-export function openBoard(queues: Queues): Handler<Env> {
+export function openBoard(queues: Queues, base: string): Handler<Env> {
   let board: Promise<Hono> | undefined;
   return async (c) => {
-    board ??= makeBoard(queues);
+    board ??= makeBoard(queues, base);
     return (await board).fetch(c.req.raw, c.env);
   };
 }
 
 /** A read-only view of the queues: the records would not know of a change made there. */
-async function makeBoard(queues: Queues): Promise<Hono> {
+async function makeBoard(queues: Queues, base: string): Promise<Hono> {
   const [{ createBullBoard }, { BullMQAdapter }, { HonoAdapter }, { serveStatic }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
@@ -30,10 +30,14 @@ async function makeBoard(queues: Queues): Promise<Hono> {
   ]);
   const server = new HonoAdapter(serveStatic);
   server.setBasePath(BOARD_PATH);
+  const externalJobUrl = (entry: Parameters<typeof linkOf>[0]) => {
+    const link = linkOf(entry);
+    return { ...link, href: base + link.href };
+  };
   createBullBoard({
     queues: queues.boards().map((queue) => {
       const description = descriptions[queue.name] ?? '';
-      const board = new BullMQAdapter(queue, { readOnlyMode: true, description, externalJobUrl: linkOf });
+      const board = new BullMQAdapter(queue, { readOnlyMode: true, description, externalJobUrl });
       for (const field of ['data', 'returnValue'] as const) board.setFormatter(field, redact);
       board.setFormatter('name', ({ name }: { name: string }) => scrub(name));
       return board;

@@ -40,6 +40,8 @@ export interface PageContext extends Given {
   oidc: OidcSignIn;
   /** The address at which people open it, when the settings have one. */
   publicUrl: string | undefined;
+  /** The path of `publicUrl`, without a slash at the end. */
+  basePath: string;
   sessions: Sessions;
   loginThrottle: LoginThrottle;
   reader: Reader;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { CaretakerError, messageOf, systemCodeOf } from '../../errors.ts';
+import { withoutBase } from './base-path.ts';
 import type { Env } from './context.ts';
 
 /** The dashboard cannot be served. The message names the setting to change. */
@@ -12,8 +13,8 @@ export class DashboardError extends CaretakerError {
 
 export interface Listening {
   port: number;
-  /** Answers requests from now on; earlier ones got a 503. */
-  serve(app: Hono<Env>): void;
+  /** Answers requests from now on; earlier ones got a 503. `base`: the path of `public_url`. */
+  serve(app: Hono<Env>, base: string): void;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;
 }
@@ -33,8 +34,12 @@ export async function listen(host: string, port: number): Promise<Listening> {
   await bind(server, host, port);
   return {
     port: (server.address() as AddressInfo).port,
-    serve(app) {
-      answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    serve(app, base) {
+      const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+      answer = (request, response) => {
+        request.url = withoutBase(request.url ?? '/', base);
+        return listener(request, response);
+      };
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -4,6 +4,7 @@ import type { Principal } from '../../access/principal.ts';
 import { guard } from '../auth/guard.tsx';
 import type { MakePage } from '../events/live-pages.ts';
 import { scopedTo } from '../queries/scope.ts';
+import { addBase } from './base-path.ts';
 import type { DashboardContext, Env } from './context.ts';
 import { type Route, routes } from './routes.ts';
 
@@ -19,7 +20,7 @@ export function openPageMaker(context: DashboardContext, timeoutMs: number): Mak
     c.set('isUpdate', true);
     return next();
   });
-  app.use(timeout(timeoutMs));
+  app.use(addBase(context.basePath), timeout(timeoutMs));
   for (const { path, handle, ...rule } of routes.filter(isPage))
     app.get(path, guard(rule, context), (c) => handle(c, scopedTo(c.get('principal'), context)));
   return async (path, principal) => {
