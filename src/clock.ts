@@ -101,3 +101,21 @@ export function orderOf(one: TimeBounds, other: TimeBounds): 'before' | 'after' 
 
 /** The middle of the bounds. */
 export const middleOf = ({ earliest, latest }: TimeBounds): number => Math.round((earliest + latest) / 2);
+
+/** A duration in its two largest units: `1 h 4 min`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = units.findIndex(([count]) => count > 0);
+  if (first < 0) return '0 s';
+  return units
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(' ');
+}

@@ -5,7 +5,7 @@
 import { type Budget, openBudget } from '../budget/budget.ts';
 import type { Clock } from '../clock.ts';
 import { type Forecast, forecast, statesIn } from '../control/forecast.ts';
-import { fromPastRuns } from '../control/run-cost.ts';
+import { knownRunCost } from '../control/run-cost.ts';
 import { pastCost } from '../engine/plan/cost.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Records } from '../records/records.ts';
@@ -39,7 +39,7 @@ export const budgetsOf = ({ settings, redis, clock }: Caretaker): BudgetLookDeps
 /** Looks at all budgets when it is time. A budget that is too small is reported when two looks in a row find that. */
 export function openBudgetLooks(deps: BudgetLookDeps): { look(): Promise<void> } {
   const { records, clock, policies, budgets } = deps;
-  const costOf = async (policy: Policy) => fromPastRuns(await pastCost(deps, policy));
+  const costOf = async (policy: Policy) => knownRunCost(records, policy, await pastCost(deps, policy));
   let lookedAt = Number.NEGATIVE_INFINITY;
   let before = new Set<string>();
 

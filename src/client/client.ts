@@ -25,7 +25,7 @@ export interface Client {
   /**
    * Calls an operation. Costs one request, and one more for each redirect and each 429. Reads without a
    * usable answer are tried up to three times, but only once while other requests fail too. For a person, the
-   * answer must begin within ten seconds and is not requested again.
+   * answer must begin within ten seconds and is not requested again; nor is it where no connection can be made.
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, timeouts, broken connections, unreadable bodies
@@ -182,7 +182,8 @@ function mayRetry(id: OperationId, error: unknown, { requestClass }: CallOptions
   if (operationOf(id).effect !== undefined) return false;
   if (error instanceof ContractError) return true;
   if (!(error instanceof UnavailableError) || error instanceof NotTheServiceError) return false;
-  return !(requestClass === 'person' && isTimeout(error));
+  // Where nothing listens, or nobody can be trusted, a person hears it at once.
+  return requestClass !== 'person' || (error.sent && !isTimeout(error));
 }
 
 /** Converts times to the service's clock. Sends one small request if no answer has shown a time yet. */

@@ -12,6 +12,22 @@ import type { Forecast } from './forecast.ts';
 const counts = z.record(z.string(), z.number());
 const count = z.number();
 
+const ForecastReport = z.object({
+  requests: count,
+  capacity: count,
+  policies: z.array(
+    z.object({
+      policy: z.string(),
+      firings: count,
+      requests_a_run: count.nullable(),
+      known_from: z.enum(['past runs', 'estimate', 'nothing']),
+      takes_seconds: count.nullable().describe('Null: its runs do not end.'),
+      warning: z.string().nullable().describe('Why the budget is too small for it.'),
+    }),
+  ),
+});
+export type ForecastReport = z.output<typeof ForecastReport>;
+
 export const BudgetReport = z.object({
   account: z.string(),
   limit: count.describe('Requests of a window.'),
@@ -37,20 +53,7 @@ export const BudgetReport = z.object({
     other_clients: count.nullable().describe('At least; null when it is not known.'),
     known_minutes: count.describe('In how many of the 60 minutes that is known.'),
   }),
-  next_24_hours: z.object({
-    requests: count,
-    capacity: count,
-    policies: z.array(
-      z.object({
-        policy: z.string(),
-        firings: count,
-        requests_a_run: count.nullable(),
-        known_from: z.enum(['past runs', 'estimate', 'nothing']),
-        takes_seconds: count.nullable().describe('Null: its runs do not end.'),
-        warning: z.string().nullable().describe('Why the budget is too small for it.'),
-      }),
-    ),
-  }),
+  next_24_hours: ForecastReport,
 });
 export type BudgetReport = z.output<typeof BudgetReport>;
 
@@ -80,20 +83,22 @@ export function budgetReport({ account, usage, lastHour, next, unasked }: Parts)
     other_clients_per_minute: othersPerMinute ?? null,
     unasked: unasked ?? null,
     last_hour: lastHourOf(lastHour),
-    next_24_hours: {
-      requests: next.requests,
-      capacity: next.capacity,
-      policies: next.policies.map(({ policy, firings, requests, from, takesMs, warning }) => ({
-        policy,
-        firings,
-        requests_a_run: requests ?? null,
-        known_from: from,
-        takes_seconds: Number.isFinite(takesMs) ? Math.round(takesMs / 1000) : null,
-        warning: warning ?? null,
-      })),
-    },
+    next_24_hours: forecastReport(next),
   };
 }
+
+export const forecastReport = ({ requests, capacity, policies }: Forecast): ForecastReport => ({
+  requests,
+  capacity,
+  policies: policies.map(({ policy, firings, requests: each, from, takesMs, warning }) => ({
+    policy,
+    firings,
+    requests_a_run: each ?? null,
+    known_from: from,
+    takes_seconds: Number.isFinite(takesMs) ? Math.round(takesMs / 1000) : null,
+    warning: warning ?? null,
+  })),
+});
 
 function lastHourOf(buckets: readonly BudgetBucket[]): BudgetReport['last_hour'] {
   const spent = buckets.flatMap((bucket) => bucket.spent);

@@ -1,10 +1,10 @@
 /** What a run of a policy costs, for forecasts. */
 
 import type { EngineDeps } from '../engine/deps.ts';
-import { costOf, estimatePlan, pastCost } from '../engine/plan/cost.ts';
-import { CaretakerError } from '../errors.ts';
+import { costOf, estimatePlan } from '../engine/plan/cost.ts';
 import { jobOf } from '../policy/job-of.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Records } from '../records/records.ts';
 import type { UsualCost } from '../schedule/predicted-runs.ts';
 
 export interface RunCost {
@@ -15,25 +15,34 @@ export interface RunCost {
   ms: number;
 }
 
-/** From past runs alone. */
-export const fromPastRuns = (past: UsualCost | undefined): RunCost =>
-  past ? { requests: past.requests, from: 'past runs', ms: past.ms } : { from: 'nothing', ms: 0 };
+const notKnown: RunCost = { from: 'nothing', ms: 0 };
 
-/** Costs one request for a policy without past runs, to count its candidates. */
+/**
+ * What is known without a request: by past runs, or by the estimate that somebody made within a day. Pages, commands and
+ * messages all ask this.
+ */
+export async function knownRunCost(
+  records: { previews: Pick<Records['previews'], 'estimateOf'> },
+  policy: Policy,
+  past: UsualCost | undefined,
+): Promise<RunCost> {
+  if (past) return { requests: past.requests, from: 'past runs', ms: past.ms };
+  const requests = await records.previews.estimateOf(policy);
+  return requests === undefined ? notKnown : { requests, from: 'estimate', ms: 0 };
+}
+
+/**
+ * Estimates a run by the number of its candidates, for `knownRunCost`. Usually costs one request.
+ *
+ * @throws the client's errors, and {UnknownNameError}.
+ */
 export async function estimateRunCost(
   deps: Pick<EngineDeps, 'records' | 'registry' | 'link'>,
   policy: Policy,
-): Promise<RunCost> {
-  const past = await pastCost(deps, policy);
+): Promise<void> {
   const job = jobOf(deps.registry, policy);
-  if (past || !job) return fromPastRuns(past);
-  try {
-    const { targets, planning } = await estimatePlan(deps, policy);
-    const { acting, following } = costOf(job, policy, targets, undefined);
-    return { requests: planning + acting + following, from: 'estimate', ms: 0 };
-  } catch (error) {
-    // The service is unavailable or refuses access. The rest of the forecast is still useful.
-    if (error instanceof CaretakerError) return { from: 'nothing', ms: 0 };
-    throw error;
-  }
+  if (!job) return;
+  const { targets, planning } = await estimatePlan(deps, policy);
+  const { acting, following } = costOf(job, policy, targets, undefined);
+  await deps.records.previews.keepEstimate(policy, planning + acting + following);
 }

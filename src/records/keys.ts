@@ -128,6 +128,8 @@ export const keys = {
   versions: (policy: string) => `${PREFIX}:policy-versions:${policy}`,
   /** The last plan of a policy that somebody made to look at it. */
   preview: (policy: string) => `${PREFIX}:preview:${policy}`,
+  /** What its run was estimated to cost. */
+  estimate: (policy: string) => `${PREFIX}:estimate:${policy}`,
   /** An act with an idempotency key: see `act-store.ts`. */
   act: (owner: string, key: string) => `${PREFIX}:act:${owner}:${key}`,
   events: `${PREFIX}:events`,

@@ -1,6 +1,7 @@
 /**
- * The last plan of each policy that somebody made to look at it. It decides nothing: a run makes a plan of its own. Of the lists
- * only the first items are kept, so a plan of any fleet has some 100 KB at most; it is removed after a day.
+ * The last plan of each policy that somebody made to look at it, and the last estimate of what its run costs. They decide
+ * nothing: a run makes a plan of its own. Of the lists only the first items are kept, so a plan of any fleet has some 100
+ * KB at most. Both are removed after a day.
  */
 import { z } from 'zod';
 import { type Store, toJson } from '../redis/store.ts';
@@ -62,6 +63,11 @@ const StoredPreview = z.object({
 });
 export type StoredPreview = z.output<typeof StoredPreview>;
 
+/** What a run of one version of a policy costs in one account, by the number of its candidates. */
+const StoredEstimate = z.object({ hash: text, account: text, requests: number });
+
+type Version = Record<'name' | 'hash' | 'account', string>;
+
 export class PreviewStore {
   constructor(private readonly store: Store) {}
 
@@ -73,6 +79,18 @@ export class PreviewStore {
   async last(policy: string): Promise<StoredPreview | undefined> {
     const json = await this.store.get(keys.preview(policy));
     return json === null ? undefined : parseRecord(StoredPreview, json, keys.preview(policy));
+  }
+
+  async keepEstimate({ name, hash, account }: Version, requests: number): Promise<void> {
+    await this.store.set(keys.estimate(name), toJson({ hash, account, requests }), 'PX', KEPT_MS);
+  }
+
+  /** The requests of a run, as they were estimated for this version of the policy within a day. */
+  async estimateOf({ name, hash, account }: Version): Promise<number | undefined> {
+    const json = await this.store.get(keys.estimate(name));
+    if (json === null) return undefined;
+    const found = parseRecord(StoredEstimate, json, keys.estimate(name));
+    return found.hash === hash && found.account === account ? found.requests : undefined;
   }
 }
 

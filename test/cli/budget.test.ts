@@ -38,6 +38,26 @@ test('it shows the window, other clients, and the policies for which the budget 
   expect(stdout).not.toContain('on-failure');
 });
 
+test('where nothing listens, it shows what was estimated before, as the page does', async () => {
+  const budgetOf = async (env = {}) => {
+    const [account] = JSON.parse((await desk.run(['budget', '--json'], env)).stdout).accounts;
+    const costs = account.next_24_hours.policies.map(
+      ({ policy, requests_a_run, known_from }: Record<string, unknown>) =>
+        [policy, known_from, requests_a_run] as const,
+    );
+    return { costs, unasked: account.unasked };
+  };
+  const { costs } = await budgetOf();
+  expect(costs[0]).toEqual(['once-a-day', 'estimate', expect.any(Number)]);
+
+  const silent = await startSandbox({ sites: 1, seed: 1, token: 't' });
+  await silent.stop();
+  expect(await budgetOf({ CARETAKER_BASE_URL: silent.url })).toEqual({
+    costs,
+    unasked: expect.stringContaining('connection refused'),
+  });
+});
+
 test('the forecast is based on the cost of past runs', async () => {
   await desk.run(['run', 'once-a-day']);
   const { stdout } = await desk.run(['budget', '--json']);

@@ -283,6 +283,19 @@ describe('a service in trouble', () => {
     expect([await sent('action'), await sent('action'), await sent('person')]).toEqual([3, 1, 3]);
   });
 
+  test('where nothing listens, a person hears it at once, and other callers try again', async () => {
+    await sandbox.stop();
+    const sent = async (requestClass: 'person' | 'action') => {
+      const asked: string[] = [];
+      const error = await errorOf(
+        client.call('listTags', {}, { requestClass, onRequest: (id) => asked.push(id) }),
+      );
+      expect(error).toMatchObject({ message: expect.stringContaining('connection refused') });
+      return asked.length;
+    };
+    expect([await sent('person'), await sent('action')]).toEqual([1, 3]);
+  });
+
   test('a caller that aborts while the service hangs gets its own reason immediately', async () => {
     const began = performance.now();
     sandbox.failNext({ operation: 'listTags' }, 'hang');

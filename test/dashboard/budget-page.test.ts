@@ -101,8 +101,14 @@ test('says which policies do not fit into the budget, and for which that is not 
   expect(text).toContain(
     'The budget is too small for big . Its runs would not end before the next one is due.',
   );
-  expect(text).toContain('Of 1 policy it is not known.');
-  expect(text).toContain('small 1 not known not known not known');
+  expect(text).toContain('For 1 policy it is not known.');
+  expect(text).toContain('small 1 not known nothing not known not known');
+
+  // As "caretaker budget" estimates it.
+  await world.records.previews.keepEstimate(small, 1_234);
+  expect(await page()).toContain('small 1 1,234 estimate');
+  await world.records.previews.keepEstimate({ ...small, hash: 'another version' }, 1_234);
+  expect(await page()).toContain('small 1 not known');
 });
 
 test('somebody with limits sees the names of their own policies only, and all requests', async () => {

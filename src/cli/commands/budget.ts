@@ -1,7 +1,8 @@
+import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { AccountMovedError, serviceAddress } from '../../contract/service-address.ts';
 import { type BudgetReport, budgetReport } from '../../control/budget-report.ts';
 import { forecast, statesIn } from '../../control/forecast.ts';
-import { estimateRunCost, fromPastRuns } from '../../control/run-cost.ts';
+import { estimateRunCost, knownRunCost } from '../../control/run-cost.ts';
 import { pastCost } from '../../engine/plan/cost.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -34,23 +35,27 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
         continue;
       }
       const { client, budget: own } = caretaker.link(name);
-      const unasked = (await own.usage()).window
-        ? undefined
-        : await client.call('listTags', { perPage: 1 }, { requestClass: 'person' }).then(
-            () => undefined,
-            (error: unknown) => {
-              if (error instanceof CaretakerError) return error.message;
-              throw error;
-            },
-          );
+      let unasked: string | undefined;
+      /** Without an answer the rest of what is shown is still useful; the service is not asked again. */
+      const unlessUnasked = async (asking: () => Promise<unknown>): Promise<void> => {
+        if (unasked !== undefined) return;
+        await asking().catch((error: unknown) => {
+          if (error instanceof UnavailableError || error instanceof AccountRefusedError)
+            unasked = error.message;
+          else if (!(error instanceof CaretakerError)) throw error;
+        });
+      };
+      if (!(await own.usage()).window)
+        await unlessUnasked(() => client.call('listTags', { perPage: 1 }, { requestClass: 'person' }));
       const deps = {
         clock: caretaker.clock,
         states: statesIn(caretaker.records),
-        // Of another account only the time matters, so nothing is asked there.
-        costOf: (policy: Policy) =>
-          policy.account === name
-            ? estimateRunCost(caretaker, policy)
-            : pastCost(caretaker, policy).then(fromPastRuns),
+        async costOf(policy: Policy) {
+          const past = await pastCost(caretaker, policy);
+          // Of another account only the time matters, so nothing is asked there.
+          if (!past && policy.account === name) await unlessUnasked(() => estimateRunCost(caretaker, policy));
+          return knownRunCost(caretaker.records, policy, past);
+        },
       };
       const next = await forecast(deps, name, policies, await own.usage());
       const [usage, lastHour] = await Promise.all([own.usage(), own.history('hour')]);

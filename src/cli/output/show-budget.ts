@@ -1,6 +1,7 @@
 /** The budgets of accounts for people and programs, the same with and without a server. */
 import { requestClasses } from '../../budget/request-class.ts';
 import type { BudgetReport } from '../../control/budget-report.ts';
+import { forecastCells, forecastSentence } from '../../control/forecast-words.ts';
 import { countOf } from '../../text.ts';
 import { clockOf } from '../io.ts';
 import { type OutputOption, show } from './show.ts';
@@ -34,7 +35,7 @@ function print(
   data(
     `${paint('bold', account)}: ${limit} requests per minute, ${reserved} of them reserved for other clients`,
   );
-  if (unasked !== null) data(`  The remaining requests are unknown: ${unasked}`);
+  if (unasked !== null) data(`  The service could not be asked: ${unasked}`);
   if (window) {
     const ends = clockTime(Date.parse(window.resets_at) - clockOf(terminal.io).now());
     data(`  Current window: ${window.left} requests left, ends in ${ends}`);
@@ -49,20 +50,13 @@ function print(
     data('  No runs are scheduled in the next 24 hours.');
     return;
   }
-  const percent = Math.round((next.requests / next.capacity) * 100);
-  const share = percent === 0 && next.requests > 0 ? 'less than 1' : percent;
-  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of those available`);
-  const rows = next.policies.map(
-    ({ policy, firings, requests_a_run: requests, known_from: from, takes_seconds: takes }) => [
-      policy,
-      String(firings),
-      requests === null ? '?' : String(requests),
-      from,
-      takes === null ? 'never ends' : clockTime(takes * 1000),
-    ],
-  );
+  data(`\nNext 24 hours: ${forecastSentence(next)}`);
+  const rows = next.policies.map((one) => {
+    const { runs, requests, from, duration, fits } = forecastCells(one);
+    return [one.policy, runs, requests, from, duration, fits];
+  });
   data(
-    table(['policy', 'runs', 'requests per run', 'based on', 'duration'], rows, paint, {
+    table(['policy', 'runs', 'requests a run', 'based on', 'duration', 'fits'], rows, paint, {
       columns: terminal.dataColumns,
       shrink: [
         { column: 3, min: 0 },

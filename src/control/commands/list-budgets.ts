@@ -7,7 +7,7 @@ import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
 import { forecast, statesIn } from '../forecast.ts';
 import { type AllPolicies, seenPolicies } from '../policies.ts';
-import { fromPastRuns } from '../run-cost.ts';
+import { knownRunCost } from '../run-cost.ts';
 
 export interface BudgetDeps extends AllPolicies {
   settings: { accounts: Readonly<Record<string, unknown>> };
@@ -24,7 +24,7 @@ export const listBudgets = defineCommand<BudgetDeps>()({
   path: '/budget',
   input: z.strictObject({ account: z.string().min(1).optional().describe('Only this account.') }),
   subject: () => undefined,
-  /** Sends no request to the service: the forecast takes the cost of runs from past runs alone. */
+  /** Sends no request to the service: what runs cost is known from past runs and from estimates that `caretaker budget` made. */
   async carryOut({ account }, deps, { by: { principal } }) {
     const { records, clock } = deps;
     const seen = seenPolicies(deps, principal);
@@ -35,7 +35,8 @@ export const listBudgets = defineCommand<BudgetDeps>()({
     if (account !== undefined && !accounts.includes(account))
       throw new NotFoundError(`No account has the name "${account}".`);
     const shown = accounts.filter((name) => account === undefined || name === account);
-    const costOf = async (policy: (typeof seen)[number]) => fromPastRuns(await pastCost({ records }, policy));
+    const costOf = async (policy: (typeof seen)[number]) =>
+      knownRunCost(records, policy, await pastCost({ records }, policy));
     const found: BudgetReport[] = [];
     for (const name of shown) {
       const budget = deps.budgetOf(name);

@@ -1,5 +1,5 @@
 /** Times and durations. The server writes UTC; `client/live.ts` shows the reader's time zone. */
-import { isoTime } from '../../clock.ts';
+import { formatSpan, isoTime } from '../../clock.ts';
 import { lastingTime, relativeTime } from '../client/relative-time.ts';
 
 /**
@@ -85,20 +85,5 @@ export function timeIn(at: number, timeZone: string): string {
 /** A short duration: `12 ms`. */
 export const millis = (ms: number): string => (ms < 1 ? 'under 1\u00a0ms' : `${Math.round(ms)}\u00a0ms`);
 
-/** A duration in its two largest units: `1 h 4 min`. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const units = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
-  ] as const;
-  const first = units.findIndex(([count]) => count > 0);
-  if (first < 0) return '0\u00a0s';
-  return units
-    .slice(first, first + 2)
-    .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count}\u00a0${unit}`)
-    .join(' ');
-}
+/** A duration in its two largest units: `1 h 4 min`; a number and its unit stay on one line. */
+export const span = (ms: number): string => formatSpan(ms).replaceAll(/(?<=\d) /g, '\u00a0');

@@ -1,6 +1,7 @@
 /** Who uses the requests of each account: over time, what is left now, and what the next 24 hours need. */
 import { type HistorySpan, historySpans } from '../../budget/history.ts';
-import type { Forecast, PolicyForecast } from '../../control/forecast.ts';
+import type { ForecastReport } from '../../control/budget-report.ts';
+import { forecastCells, forecastSentence } from '../../control/forecast-words.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { BudgetChart, NO_POLICY } from '../components/budget-chart.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -11,7 +12,7 @@ import { policyPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Cut, DataTable } from '../components/table.tsx';
-import { span as duration, Time } from '../components/time.tsx';
+import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountBudget, readBudgets, readForecast, type Spender } from '../queries/budget.ts';
 
@@ -87,7 +88,7 @@ export async function showBudget(c: Exchange, context: DashboardContext): Promis
 
 interface AccountProps {
   budget: AccountBudget;
-  next: Forecast | undefined;
+  next: ForecastReport | undefined;
   span: HistorySpan;
   by: By;
   now: number;
@@ -95,7 +96,7 @@ interface AccountProps {
 
 const Account = ({ budget, next, span, by, now }: AccountProps) => {
   const { account, total } = budget;
-  const tooSmall = next?.policies.filter(({ warning }) => warning !== undefined) ?? [];
+  const tooSmall = next?.policies.filter(({ warning }) => warning !== null) ?? [];
   return (
     <section class="account" data-key={account} aria-label={account}>
       <h2>{account}</h2>
@@ -207,18 +208,15 @@ const Spenders = ({ budget, by }: { budget: AccountBudget; by: By }) => {
 };
 
 /** The forecast; those that do not fit first. */
-const Next = ({ next: { requests, capacity, policies } }: { next: Forecast }) => {
+const Next = ({ next }: { next: ForecastReport }) => {
+  const { policies } = next;
   if (policies.length === 0) return <p class="dim">No runs are scheduled in the next 24 hours.</p>;
-  const unknown = policies.filter((one) => one.requests === undefined).length;
   const sorted = [...policies].sort((a, b) => costOf(b) - costOf(a));
   return (
     <>
       <h3>Next 24 hours</h3>
       <p>
-        About {number(Math.round(requests))} requests, {percentOf(requests, capacity)} of the{' '}
-        {number(capacity)} that can be spent.
-        {unknown > 0 && ` Of ${unknown} ${unknown === 1 ? 'policy' : 'policies'} it is not known.`}{' '}
-        <a href="/schedule">Schedule</a>
+        {forecastSentence(next, number)} <a href="/schedule">Schedule</a>
       </p>
       <DataTable
         name="Forecast by policy"
@@ -226,6 +224,7 @@ const Next = ({ next: { requests, capacity, policies } }: { next: Forecast }) =>
           { head: 'Policy' },
           { head: 'Runs', width: 'w-short', end: true },
           { head: 'Requests a run', width: 'w-badge', end: true },
+          { head: 'Based on', width: 'w-badge' },
           { head: 'Duration', width: 'w-word', end: true },
           { head: 'Fits', width: 'w-badge' },
         ]}
@@ -239,51 +238,43 @@ const Next = ({ next: { requests, capacity, policies } }: { next: Forecast }) =>
   );
 };
 
+type PolicyForecast = ForecastReport['policies'][number];
+
 /** Those that do not fit come first. */
-const costOf = ({ requests = 0, firings, warning }: PolicyForecast): number =>
-  (warning === undefined ? 0 : 1e12) + requests * firings;
+const costOf = ({ requests_a_run: requests, firings, warning }: PolicyForecast): number =>
+  (warning === null ? 0 : 1e12) + (requests ?? 0) * firings;
 
-const percentOf = (part: number, whole: number): string => {
-  const percent = Math.round((part / Math.max(1, whole)) * 100);
-  return percent === 0 && part > 0 ? 'less than 1%' : `${percent}%`;
-};
-
-const ForecastLine = ({ one: { policy, firings, requests, takesMs, warning } }: { one: PolicyForecast }) => (
-  <tr data-key={policy} data-row>
-    <td data-label="Policy">
-      <Cut whole={policy}>
-        <a class="strong" href={policyPath(policy)}>
-          {policy}
-        </a>
-      </Cut>
-    </td>
-    <td data-label="Runs" class="end">
-      {number(firings)}
-    </td>
-    <td data-label="Requests" class="end">
-      {requests === undefined ? <span class="dim">not known</span> : number(Math.round(requests))}
-    </td>
-    <td data-label="Duration" class="end">
-      {requests === undefined ? (
-        <span class="dim">not known</span>
-      ) : Number.isFinite(takesMs) ? (
-        duration(takesMs)
-      ) : (
-        'does not end'
-      )}
-    </td>
-    <td data-label="Fits">
-      {warning === undefined ? (
-        requests === undefined ? (
-          <span class="dim">not known</span>
-        ) : (
-          'yes'
-        )
-      ) : (
-        <Cut whole={warning}>
-          <span class="tone is-warn">does not fit</span>
+const ForecastLine = ({ one }: { one: PolicyForecast }) => {
+  const { policy, warning } = one;
+  const { runs, requests, from, duration, fits } = forecastCells(one, number);
+  return (
+    <tr data-key={policy} data-row>
+      <td data-label="Policy">
+        <Cut whole={policy}>
+          <a class="strong" href={policyPath(policy)}>
+            {policy}
+          </a>
         </Cut>
-      )}
-    </td>
-  </tr>
-);
+      </td>
+      <td data-label="Runs" class="end">
+        {runs}
+      </td>
+      <td data-label="Requests" class="end">
+        {requests}
+      </td>
+      <td data-label="Based on">{from}</td>
+      <td data-label="Duration" class="end">
+        {duration}
+      </td>
+      <td data-label="Fits">
+        {warning === null ? (
+          fits
+        ) : (
+          <Cut whole={warning}>
+            <span class="tone is-warn">{fits}</span>
+          </Cut>
+        )}
+      </td>
+    </tr>
+  );
+};

@@ -2,8 +2,9 @@
 import { type BudgetBucket, type HistorySpan, historySpans } from '../../budget/history.ts';
 import { type RequestClass, requestClasses } from '../../budget/request-class.ts';
 import type { BudgetUsage } from '../../budget/usage.ts';
-import { type Forecast, forecast } from '../../control/forecast.ts';
-import { fromPastRuns } from '../../control/run-cost.ts';
+import { type ForecastReport, forecastReport } from '../../control/budget-report.ts';
+import { forecast } from '../../control/forecast.ts';
+import { knownRunCost } from '../../control/run-cost.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { DashboardContext } from '../http/context.ts';
 
@@ -90,20 +91,15 @@ const spenderOf = <N>(name: N, counts: number[]) => ({ name, counts, total: sum(
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
 
-/** What the schedules of the next 24 hours need. From past runs alone: a page sends no request. */
-export const readForecast = (
+/** What the schedules of the next 24 hours need. A page sends no request. */
+export async function readForecast(
   { reader, clock }: Pick<DashboardContext, 'reader' | 'clock'>,
   account: string,
   policies: readonly Policy[],
   usage: BudgetUsage,
-): Promise<Forecast> =>
-  forecast(
-    {
-      clock,
-      states: (all) => reader.policyStates(all),
-      costOf: async (policy) => fromPastRuns(await reader.usualCost(policy)),
-    },
-    account,
-    policies,
-    usage,
-  );
+): Promise<ForecastReport> {
+  const previews = { estimateOf: (policy: Policy) => reader.estimatedCost(policy) };
+  const costOf = async (policy: Policy) => knownRunCost({ previews }, policy, await reader.usualCost(policy));
+  const states = (all: readonly Policy[]) => reader.policyStates(all);
+  return forecastReport(await forecast({ clock, states, costOf }, account, policies, usage));
+}

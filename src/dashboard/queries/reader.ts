@@ -78,6 +78,8 @@ export interface Reader extends SearchReader {
   ledgerBetween(policy: string, from: number, to: number, limit: number): Promise<ScheduledTime[]>;
   /** What a run of the policy takes, by its last whole runs; at most a minute old. Undefined before one has ended. */
   usualCost(policy: Policy): Promise<UsualCost | undefined>;
+  /** What a run was estimated to cost within a day. */
+  estimatedCost(policy: Policy): Promise<number | undefined>;
   /** The stored versions of a policy, newest first. */
   versions(policy: string): Promise<PolicyVersion[]>;
   account(name: string): Promise<AccountFacts>;
@@ -126,6 +128,7 @@ export function openReader(records: Records, clock: Clock): Reader {
     ledgerBetween: async (policy, from, to, limit) =>
       clean(await records.ledger.between(policy, from, to, limit)),
     usualCost: usualCosts(records, clock),
+    estimatedCost: (policy) => records.previews.estimateOf(policy),
     versions: async (policy) => clean(await records.versions.all(policy)),
     policyStates: async (policies) => {
       const states =

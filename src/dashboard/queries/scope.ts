@@ -157,6 +157,7 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
     ledgerBetween: async (policy, from, to, limit) =>
       scope.policy(policy) ? reader.ledgerBetween(policy, from, to, limit) : [],
     usualCost: async (policy) => (scope.policy(policy.name) ? reader.usualCost(policy) : undefined),
+    estimatedCost: async (policy) => (scope.policy(policy.name) ? reader.estimatedCost(policy) : undefined),
     async account(name) {
       const facts = await reader.account(name);
       if (scope.wholeAccount(name)) return facts;
