@@ -5,13 +5,16 @@
  * when it is needed. Each job stays a file in `jobs/`, because `src/app/jobs.ts` loads that folder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { extname, join, relative } from 'node:path';
 import { buildSync, build as esbuild, formatMessagesSync } from 'esbuild';
 
 /** Packages that read files of their own, or whose binary code is optional. Node loads them from `node_modules`. */
 const external = ['@bull-board/*', 'msgpackr-extract', 'pdfkit'];
+/** The one part of bull-board that needs no file, and BullMQ: it gets that of the build, so packages are not installed for it. */
+const ADAPTER = '@bull-board/api/bullMQAdapter';
 const isExternal = (path) =>
+  path !== ADAPTER &&
   external.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one));
 
 /** We print no message of zod in another language, and they are a third of it. */
@@ -29,6 +32,18 @@ const withoutOtherBackends = {
     const unused =
       /\/bullmq\/dist\/cjs\/(postgres\/|classes\/(valkey-glide|bun-redis))|\/(cron-parser|luxon)\//;
     build.onLoad({ filter: unused }, () => ({ contents: 'module.exports = {}' }));
+  },
+};
+
+const withOwnAdapter = {
+  name: 'the adapter of bull-board with the BullMQ of the build',
+  setup(build) {
+    build.onResolve({ filter: /^@bull-board\/api\/bullMQAdapter$/, namespace: 'names' }, ({ path }) => ({
+      path: createRequire(import.meta.url).resolve(path),
+    }));
+    build.onResolve({ filter: /^bullmq$/ }, ({ importer }) =>
+      importer.includes('/@bull-board/') ? { path: './packages/bullmq.cjs', external: true } : undefined,
+    );
   },
 };
 
@@ -124,7 +139,7 @@ export async function bundleModules(root, entries, wanted = []) {
     const { packages, changed } = requiredPackages(root);
     const { metafile: known } = await esbuild({ ...options, packages: 'external' });
     const added = wanted.length > 0 ? keptTogether(root, known.inputs, wanted) : new Map();
-    const plugins = [withoutLocales, withoutPrograms, withNames, withChanges(changed, added)];
+    const plugins = [withoutLocales, withoutPrograms, withOwnAdapter, withNames, withChanges(changed, added)];
     const { outputFiles, metafile } = await esbuild({
       ...options,
       external,

@@ -37,7 +37,8 @@ caretaker test            # runs the tests of the policies
 caretaker policies diff --against HEAD   # what the change does: keys, scheduled times, targets
 \`\`\`
 
-All three need no account, so they can check a pull request. \`caretaker explain <word>\` explains a key, a reason or an error.
+A running daemon reads a file when it is saved, so saving is deploying. To look first, edit in a second checkout, and compare there. All
+three need no account, so they can check a pull request. \`caretaker explain <word>\` explains a key, a reason or an error.
 
 An editor with the YAML language server uses the schemas: the first line of each file names its own. After an upgrade of
 Caretaker, \`caretaker schema --write config/schemas\` writes them again.

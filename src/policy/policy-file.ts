@@ -209,7 +209,7 @@ export const Matrix = z
 
 const Step = z.strictObject({
   name: z.optional(name).describe("What reports call the step. Default the job's name."),
-  job: z.string().describe('The kind of work: the name of a file in jobs/.'),
+  job: z.string().describe('The kind of work: the name of a job. `caretaker explain` lists all.'),
   with: z.optional(z.record(z.string(), z.unknown())).describe("The job's own options. Default none."),
 });
 
@@ -230,7 +230,9 @@ const Entry = z.strictObject({
     .describe('A name under accounts in config/caretaker.yaml. Default default.'),
   job: z
     .optional(z.string())
-    .describe('The kind of work: the name of a file in jobs/. Either this or "steps" is required.'),
+    .describe(
+      'The kind of work: the name of a job. `caretaker explain` lists all. Either this or "steps" is required.',
+    ),
   steps: z
     .optional(z.array(Step).min(1).max(10))
     .describe(

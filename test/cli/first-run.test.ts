@@ -50,6 +50,22 @@ describe('init', () => {
       expect((await desk.run(['help', ...command.split(' ')])).code).toBe(0);
   });
 
+  test('writes no file that names another one that is not there', () => {
+    const named = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(yaml|md|json)$/.test(file))
+      .flatMap((file) =>
+        [
+          ...readFileSync(join(folder, file), 'utf8').matchAll(
+            /(?<![\w/.:*-])(?:[\w.-]+\/)+[\w.-]*\.(?:ts|md|yaml|json)\b|\b(?:docs|jobs|src)\//g,
+          ),
+        ].map(([path]) => ({ file, path })),
+      );
+    expect(named.length).toBeGreaterThan(1);
+    const isThere = ({ file, path }: { file: string; path: string }) =>
+      [folder, dirname(join(folder, file))].some((from) => existsSync(join(from, path)));
+    expect(named.filter((one) => !isThere(one))).toEqual([]);
+  });
+
   test('writes only outdated schemas again', async () => {
     writeFileSync(join(folder, 'config/schemas/tests.json'), '{}\n');
     writeFileSync(join(folder, 'README.md'), 'mine\n');

@@ -57,7 +57,9 @@ test('the package installs into an empty folder, and does a run there from "init
   await run('npm', [
     ...['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, packed.filename)],
   ]);
-  expect(existsSync(join(app, 'node_modules/typescript'))).toBe(false);
+  // What is in the build is not installed again: some of it has scripts of its own, about which npm warns.
+  for (const name of ['typescript', 'bullmq', 'msgpackr-extract'])
+    expect(existsSync(join(app, 'node_modules', name))).toBe(false);
 
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(await run('npx', ['--no-install', 'caretaker', '--version'])).toBe(`${version}\n`);
