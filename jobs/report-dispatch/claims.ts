@@ -30,12 +30,12 @@ export const reportKey = (siteId: string, { start, end }: Period, scope: string)
 
 /**
  * The key of the report, of any scope, that is being made on a site and days. Only one is made at a time,
- * because nothing shows which task made which report. Its result is `asked <scope>` from the request on, and
+ * because nothing shows which task made which report. Its result is `requested <scope>` from the request on, and
  * `made <id>` when the report was found.
  */
 export const makingKey = (siteId: string, { start, end }: Period): string =>
   `report-making:${siteId}:${start}:${end}`;
-export const requestedFor = (scope: string): string => `asked ${scope}`;
+export const requestedFor = (scope: string): string => `requested ${scope}`;
 
 /** The key whose result is the scope that a report was made for. */
 export const scopeKey = (reportId: string): string => `report-scope:${reportId}`;

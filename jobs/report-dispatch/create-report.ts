@@ -111,7 +111,7 @@ export async function requestReport(acting: Making, state: Step<'make'>): Promis
       template_id: state.templateId,
     };
     const { task } = await api.createReport({ body: { report: order } });
-    return followTask(state, task.id, { whose: 'ours', since: now });
+    return followTask(state, task.id, { taskOwner: 'own', since: now });
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected || !/snapshot/i.test(`${rejected.code} ${rejected.message}`)) throw error;
@@ -123,11 +123,11 @@ export async function requestReport(acting: Making, state: Step<'make'>): Promis
 function followTask(
   { step: _, ...mailing }: Mailing & { step: string },
   taskId: string,
-  { whose, since, now = since }: Pick<Step<'find'>, 'whose' | 'since'> & { now?: number },
+  { taskOwner, since, now = since }: Pick<Step<'find'>, 'taskOwner' | 'since'> & { now?: number },
 ): Extract<Answer<State>, { is: 'following' }> {
-  const adopted = whose === "somebody's" ? ({ adopted: true } as const) : {};
+  const adopted = taskOwner === 'other' ? ({ adopted: true } as const) : {};
   const watch = { kind: 'task', taskId, since: now, ...adopted } as const;
-  return { is: 'following', watch, next: { ...mailing, step: 'find', since, whose } };
+  return { is: 'following', watch, next: { ...mailing, step: 'find', since, taskOwner } };
 }
 
 /** Continues with a report that another target made, or waits for it. `undefined`: this target has to make it. */
@@ -181,13 +181,13 @@ async function findUnfinishedWork(
   state: Step<'make'>,
   { at }: Holder,
 ): Promise<Answer<State> | undefined> {
-  const { found, until } = await reportIn(acting, state, { whose: "somebody's", since: at });
+  const { found, until } = await reportIn(acting, state, { taskOwner: 'other', since: at });
   if (found) return continueWith(acting, state, found);
   if (until) return until;
   const tasks: Task[] = [];
   for await (const task of reportTasksSince(acting, at)) if (!hasEnded(task.status)) tasks.push(task);
   const ours = tasks.find((task) => sitesOf(task).includes(acting.target.id));
-  if (ours) return followTask(state, ours.id, { whose: "somebody's", since: at, now: acting.now });
+  if (ours) return followTask(state, ours.id, { taskOwner: 'other', since: at, now: acting.now });
   return tasks.some((task) => sitesOf(task).length === 0) ? waitForUnknownTask(acting) : undefined;
 }
 
@@ -203,25 +203,25 @@ const waitForUnknownTask = ({ now }: Making): Answer<State> & { is: 'waiting' } 
  * report is one from its start on.
  */
 export const awaitTask = ({ now }: Making, { task, ...state }: Step<'await'>): Answer<State> =>
-  followTask(state, task.taskId, { whose: "somebody's", since: task.startedAt, now });
+  followTask(state, task.taskId, { taskOwner: 'other', since: task.startedAt, now });
 
 /** Finds the report that a task made. Requests it if the task was about other days. */
 export async function findReport(acting: Making, state: Step<'find'>): Promise<Answer<State>> {
   const { ended: end } = acting;
-  const { since, whose, ...mailing } = state;
+  const { since, taskOwner, ...mailing } = state;
   const isLost = end?.is === 'failed' && end.reason === 'unknown-effect';
   // A task that the service no longer has may still have made its report.
   if (end && end.is !== 'done' && !isLost)
-    return whose === "somebody's" ? { is: 'next', state: { ...mailing, step: 'make' } } : end;
-  const { found, until } = await reportIn(acting, mailing, { whose, since });
-  if (found) return continueWith(acting, mailing, found, whose === "somebody's" ? undefined : since);
+    return taskOwner === 'other' ? { is: 'next', state: { ...mailing, step: 'make' } } : end;
+  const { found, until } = await reportIn(acting, mailing, { taskOwner, since });
+  if (found) return continueWith(acting, mailing, found, taskOwner === 'other' ? undefined : since);
   if (until) return until;
   const others = await isAnyNew(acting, since);
   // Without an end, planning found a report, which is now gone.
-  if (whose === "somebody's" && (others || isLost || !end))
+  if (taskOwner === 'other' && (others || isLost || !end))
     return { is: 'next', state: { ...mailing, step: 'make' } };
   if (isLost) return end;
-  if (whose === 'perhaps ours' && others) {
+  if (taskOwner === 'maybe-own' && others) {
     const detail =
       'The answer to createReport was lost, and the task that was found made another report on the site. The next run makes this one, unless it exists by then.';
     return { is: 'failed', reason: 'unknown-effect', detail };
@@ -254,7 +254,7 @@ async function isAnyNew(acting: Making, at: number): Promise<boolean> {
 async function reportIn(
   acting: Making,
   { scope, subjects }: Pick<Mailing, 'scope' | 'subjects'>,
-  { whose, since }: Pick<Step<'find'>, 'whose' | 'since'>,
+  { taskOwner, since }: Pick<Step<'find'>, 'taskOwner' | 'since'>,
 ): Promise<{ found?: Report; until?: Extract<Answer<never>, { is: 'waiting' }> }> {
   const { once, target, now } = acting;
   const period = periodIn(acting);
@@ -273,7 +273,7 @@ async function reportIn(
   const othersSince = isOthers ? await acting.serviceTime(turn.at) : undefined;
   const looksOurs = (report: Report) => {
     if (othersSince && orderIn(report.created_at, othersSince) !== 'before') return false;
-    const isNew = whose !== "somebody's" && orderIn(report.created_at, made) !== 'before';
+    const isNew = taskOwner !== 'other' && orderIn(report.created_at, made) !== 'before';
     return isNew || withSubject(subjects)(report);
   };
   const found = about.find((report, at) => isOfScope(report, scope, recorded[at], looksOurs));
@@ -305,16 +305,16 @@ async function continueWith(
   const order =
     requestedAt === undefined ? 'before' : orderIn(report.created_at, await acting.serviceTime(requestedAt));
   const shown = report.email?.recipients ? report : ((await completeReport(acting.api, report)) ?? report);
-  const { open, missed, untold, end } = mailsSoFar(mailing.to, [shown]);
+  const { open, missed, unconfirmed, end } = mailsSoFar(mailing.to, [shown]);
   const resend = missed.filter((email) => mailTo(mailing.before ?? [], email));
-  const to = [...open, ...untold, ...resend];
+  const to = [...open, ...unconfirmed, ...resend];
   if (to.length === 0) return end;
   const isForeign = isRecorded === undefined && requestedAt === undefined && holder.isOurs;
   const facts = {
     ...mailing,
     to,
     // A report that was just made for us cannot have been sent by anyone else.
-    ...(untold.length > 0 && order === 'before' ? { untold } : {}),
+    ...(unconfirmed.length > 0 && order === 'before' ? { unconfirmed } : {}),
     ...(isForeign ? { adopted: true as const } : {}),
   };
   return { is: 'next', state: withReport(facts, shown, options) };
@@ -327,7 +327,7 @@ export async function adoptReport(
   intent: Intent,
 ): Promise<Reconciled<State>> {
   const { effects, target, now } = acting;
-  const { found, until } = await reportIn(acting, state, { whose: 'perhaps ours', since: intent.at });
+  const { found, until } = await reportIn(acting, state, { taskOwner: 'maybe-own', since: intent.at });
   if (found) return continueWith(acting, state, found, intent.at);
   if (until) return until;
   const tasks: Task[] = [];
@@ -339,7 +339,7 @@ export async function adoptReport(
   const running = tasks.filter(({ status }) => !hasEnded(status));
   for (const task of running)
     if (sitesOf(task).includes(target.id) && (await effects.claim('createReport', task.id)))
-      return followTask(state, task.id, { whose: 'perhaps ours', since: intent.at });
+      return followTask(state, task.id, { taskOwner: 'maybe-own', since: intent.at });
   if (running.length > 0) return waitForUnknownTask(acting);
   const made = tasks.some(({ status }) => status === 'completed');
   if (!made || now >= intent.at + LISTED_WITHIN_MS) return { is: 'absent' };

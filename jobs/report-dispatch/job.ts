@@ -169,15 +169,15 @@ export const reportDispatch = defineJob({
   evaluate(site, { options, runContext, prepared, retry, now }): Evaluation<State> {
     const { period, needs } = prepared;
     const facts = factsOf(site, period, options.language);
-    const asked = addressesOf(site, options.recipients);
+    const recipients = addressesOf(site, options.recipients);
     const { same, ready, kind } = deduplicated(site, { options, prepared, facts });
-    const { open, missed, missedMails, untold, silent, end } = mailsSoFar(asked, same);
-    const to = [...open, ...untold, ...(retry ? missed : [])];
-    if (asked.length > 0 && to.length === 0) return { is: 'ended', end };
-    if (silent !== undefined && untold.length > 0 && !ready)
-      return { is: 'ended', end: unknownRecipientsEnd(silent, untold) };
+    const { open, missed, missedMails, unconfirmed, silent, end } = mailsSoFar(recipients, same);
+    const to = [...open, ...unconfirmed, ...(retry ? missed : [])];
+    if (recipients.length > 0 && to.length === 0) return { is: 'ended', end };
+    if (silent !== undefined && unconfirmed.length > 0 && !ready)
+      return { is: 'ended', end: unknownRecipientsEnd(silent, unconfirmed) };
     const missing = [
-      ...(asked.length > 0 ? [] : [whyNoRecipient(site)]),
+      ...(recipients.length > 0 ? [] : [whyNoRecipient(site)]),
       ...needs.missing,
       ...(ready ? [] : missingSnapshots(site, period, runContext.timezone)),
     ];
@@ -189,17 +189,17 @@ export const reportDispatch = defineJob({
       senderId: needs.senderId,
       ...kind,
       ...(site.client ? { clientId: site.client.id } : {}),
-      asked,
+      recipients,
       to,
       ...(retry && missed.length > 0 ? { before: missedMails } : {}),
     };
     if (ready && prepared.scopes.has(ready.id))
       return {
         is: 'target',
-        state: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
+        state: withReport({ ...mailing, ...(unconfirmed.length > 0 ? { unconfirmed } : {}) }, ready, options),
       };
     // The step `find` decides later whether the report is ours: a run that requested it may not have found it yet.
-    if (ready) return { is: 'target', state: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
+    if (ready) return { is: 'target', state: { ...mailing, step: 'find', since: now, taskOwner: 'other' } };
     const task = prepared.making.get(site.id);
     return {
       is: 'target',
@@ -232,7 +232,7 @@ export const reportDispatch = defineJob({
         return archive(acting, state);
       case 'send':
         return send(acting, state);
-      case 'tell':
+      case 'report':
         return reportDelivery(acting, state);
       default:
         throw new Error('A report was planned without a state.');
@@ -278,9 +278,9 @@ function whatDiffers(
   if (client?.id !== state.clientId)
     return `It belonged to the client ${state.clientId ?? 'none'} when it was planned, and now to ${client?.id ?? 'none'}.`;
   // A mail that is sent to an address on file in place of one that failed takes that address directly before.
-  const asked = addressesOf(site, options.recipients);
-  if (!state.instead && asked.join(', ') !== state.asked.join(', '))
-    return `It was planned for ${state.asked.join(', ')}, and the recipients are now ${asked.join(', ') || 'none'}.`;
+  const recipients = addressesOf(site, options.recipients);
+  if (!state.instead && recipients.join(', ') !== state.recipients.join(', '))
+    return `It was planned for ${state.recipients.join(', ')}, and the recipients are now ${recipients.join(', ') || 'none'}.`;
   const facts = redact(
     factsOf(site, periodIn({ options, runContext }), options.language),
   ) as typeof state.facts;

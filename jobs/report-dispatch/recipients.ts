@@ -109,26 +109,26 @@ export interface MailsSoFar {
   /** The end of the site if nothing has to be sent. */
   end: End;
   /** The recipients to whom `silent` may have been sent: a report that does not show its recipients. */
-  untold: string[];
+  unconfirmed: string[];
   silent?: string;
 }
 
 /** The status of the mails of these reports, newest first, for each recipient. */
-export function mailsSoFar(asked: readonly string[], reports: readonly Report[]): MailsSoFar {
+export function mailsSoFar(recipients: readonly string[], reports: readonly Report[]): MailsSoFar {
   const open: string[] = [];
   const missed: string[] = [];
   const missedMails: EarlierMail[] = [];
   const told: { good: string[]; bad: string[] } = { good: [], bad: [] };
   const silent = reports.filter(({ email }) => !email?.recipients);
-  const untold: string[] = [];
-  for (const address of asked) {
+  const unconfirmed: string[] = [];
+  for (const address of recipients) {
     const mails = reports.flatMap(({ id, email }) => {
       const mail = mailTo(email?.recipients ?? [], address);
       return mail ? [{ id, on: mail.sent_at?.slice(0, 10), miss: failureOf(mail), mail }] : [];
     });
     const mail = mails.find(({ miss }) => miss === undefined) ?? mails[0];
     if (!mail) {
-      (silent.length > 0 ? untold : open).push(address);
+      (silent.length > 0 ? unconfirmed : open).push(address);
       continue;
     }
     const message = `The report ${mail.id} was sent to ${address}${mail.on ? ` on ${mail.on}` : ''}`;
@@ -145,14 +145,14 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
     missed.length > 0
       ? { is: 'failed', reason: 'undelivered', detail: told.bad.join(' ') }
       : { is: 'skipped', reason: 'already-done', detail: told.good.join(' ') };
-  return { open, missed, missedMails, end, untold, ...(silent[0] ? { silent: silent[0].id } : {}) };
+  return { open, missed, missedMails, end, unconfirmed, ...(silent[0] ? { silent: silent[0].id } : {}) };
 }
 
 /** The end of a site whose report does not show its recipients. */
-export const unknownRecipientsEnd = (reportId: string, untold: readonly string[]): End => ({
+export const unknownRecipientsEnd = (reportId: string, unconfirmed: readonly string[]): End => ({
   is: 'failed',
   reason: 'unknown-effect',
-  detail: `The service does not show whom the report ${reportId} was sent to; it may have been sent to ${untold.join(', ')}, and nothing was sent now.`,
+  detail: `The service does not show whom the report ${reportId} was sent to; it may have been sent to ${unconfirmed.join(', ')}, and nothing was sent now.`,
 });
 
 /** The maximum length of the service's message about a refused address. */

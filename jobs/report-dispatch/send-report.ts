@@ -69,16 +69,16 @@ async function claimMails(
   acting: Mailing,
   state: Step<'send'>,
 ): Promise<{ to: string[] } | { instead: Answer<State> }> {
-  const [to, had, untold]: [string[], string[], string[]] = [[], [], []];
+  const [to, had, unconfirmed]: [string[], string[], string[]] = [[], [], []];
   let waits: Answer<State> | undefined;
   for (const email of state.to) {
     const claim = await claimMail(acting, state, email);
-    if (claim === 'ours') to.push(email);
+    if (claim === 'own') to.push(email);
     else if (claim === 'sent') had.push(email);
-    else if (claim === 'untold') untold.push(email);
+    else if (claim === 'unconfirmed') unconfirmed.push(email);
     else waits = claim;
   }
-  if (untold.length > 0) return { instead: unknownRecipientsEnd(state.report.id, untold) };
+  if (unconfirmed.length > 0) return { instead: unknownRecipientsEnd(state.report.id, unconfirmed) };
   if (to.length > 0) return { to };
   if (waits) return { instead: waits };
   const detail = `The report ${state.report.id} was sent to ${had.join(', ')} by another run.`;
@@ -90,28 +90,26 @@ async function claimMail(
   acting: Mailing,
   state: Step<'send'>,
   email: string,
-): Promise<'ours' | 'sent' | 'untold' | Answer<State>> {
+): Promise<'own' | 'sent' | 'unconfirmed' | Answer<State>> {
   const { once, now } = acting;
   const key = mailKeyIn(acting, state, email);
-  if (state.untold?.includes(email)) {
+  if (state.unconfirmed?.includes(email)) {
     const [sent] = await once.results([key]);
     if (sent !== undefined) return 'sent';
     const shown = await isShownSent(acting, state, state.report.id, email);
-    if (shown !== 'no') return shown === 'yes' ? 'sent' : 'untold';
+    if (shown !== 'no') return shown === 'yes' ? 'sent' : 'unconfirmed';
   }
   const holder = await once.claim(key);
-  if (holder.isOurs) return 'ours';
+  if (holder.isOurs) return 'own';
   const shown = await isShownSent(acting, state, holder.result ?? state.report.id, email);
   if (shown === 'yes') return 'sent';
   // Our record shows that it was sent. It counts, unless that report was deleted since.
   if (holder.result !== undefined && shown !== 'gone') return 'sent';
   const until = holder.result === undefined ? waitUntil(holder, now) : undefined;
   if (until !== undefined) return waitForHolder('sending the same report', holder, until);
-  if (shown === 'unknown') return 'untold';
+  if (shown === 'unknown') return 'unconfirmed';
   const taken = await once.claim(key, holder);
-  return taken.isOurs
-    ? 'ours'
-    : waitForHolder('sending the same report', taken, waitUntil(taken, now) ?? now);
+  return taken.isOurs ? 'own' : waitForHolder('sending the same report', taken, waitUntil(taken, now) ?? now);
 }
 
 /** Whether the single view of a report shows a mail to an address, other than the one that is repeated. */
@@ -135,7 +133,7 @@ function mailed(
   refused: string[],
   { now, options }: Pick<Mailing, 'now' | 'options'>,
 ): Answer<State> {
-  const next = { ...state, step: 'tell', refused } as const;
+  const next = { ...state, step: 'report', refused } as const;
   if (taken.length === 0) return { is: 'next', state: next };
   const { id, madeAt } = state.report;
   const before = state.before ? { before: state.before } : {};
@@ -177,7 +175,7 @@ export async function adoptMail(
  * Reports whether the mails were delivered. If not, and the policy allows it, sends the report to the client's
  * current address.
  */
-export async function reportDelivery(acting: Mailing, state: Step<'tell'>): Promise<Answer<State>> {
+export async function reportDelivery(acting: Mailing, state: Step<'report'>): Promise<Answer<State>> {
   const { api, target, options } = acting;
   const { instead = [], refused, report } = state;
   const undelivered = await failuresOf(acting, state);
@@ -195,8 +193,8 @@ export async function reportDelivery(acting: Mailing, state: Step<'tell'>): Prom
   }
   if (options.resend_to_client && state.clientId !== undefined && !state.instead) {
     const { email } = (await api.showClient({ client_id: state.clientId })).client;
-    if (email && !state.asked.some((one) => isSame(one, email))) {
-      const { before: _, untold: _told, ...rest } = state;
+    if (email && !state.recipients.some((one) => isSame(one, email))) {
+      const { before: _, unconfirmed: _unconfirmed, ...rest } = state;
       return { is: 'next', state: { ...rest, step: 'send', to: [email], instead: failures } };
     }
   }
@@ -209,7 +207,7 @@ export async function reportDelivery(acting: Mailing, state: Step<'tell'>): Prom
 /** The addresses to which the followed mail was not delivered. */
 async function failuresOf(
   { api, options, ended }: Mailing,
-  { to, report, before }: Step<'tell'>,
+  { to, report, before }: Step<'report'>,
 ): Promise<DeliveryFailure[]> {
   if (!ended || ended.is === 'done') return [];
   const { reason, detail = 'The status of the mail is no longer known.' } = ended;

@@ -17,12 +17,12 @@ const mailing = {
   subjects: z.array(z.string()).optional(),
   clientId: z.string().optional(),
   /** All recipients, and those to whom it is sent next. */
-  asked: z.array(z.string()),
+  recipients: z.array(z.string()),
   to: z.array(z.string()),
   /** For a retry: the earlier mails that were not delivered, as the report showed them. */
   before: z.array(earlierMail).optional(),
   /** The recipients to whom it may have been sent before, because the report does not show its recipients. */
-  untold: z.array(z.string()).optional(),
+  unconfirmed: z.array(z.string()).optional(),
   /** The report was already in the account and is not in our records. */
   adopted: z.literal(true).optional(),
   /** It is sent to the client's current address because of these failed mails. */
@@ -41,11 +41,11 @@ export const State = z.discriminatedUnion('step', [
     ...mailing,
     since: z.number(),
     /** Whether the followed task is ours, may be ours, or belongs to somebody else. */
-    whose: z.enum(['ours', 'perhaps ours', "somebody's"]),
+    taskOwner: z.enum(['own', 'maybe-own', 'other']),
   }),
   z.object({ step: z.literal('archive'), ...mailing, report: made }),
   z.object({ step: z.literal('send'), ...mailing, report: made }),
-  z.object({ step: z.literal('tell'), ...mailing, report: made, refused: z.array(z.string()) }),
+  z.object({ step: z.literal('report'), ...mailing, report: made, refused: z.array(z.string()) }),
 ]);
 export type State = z.output<typeof State>;
 export type Mailing = z.output<z.ZodObject<typeof mailing>>;

@@ -79,12 +79,12 @@ const State = z.object({
   /** The time from which the schedule's history has to be read again. */
   from: z.number(),
   /** The tasks of the runs to report, and those of them whose details have to be read. */
-  tells: z.array(z.string()),
+  tasks: z.array(z.string()),
   closely: z.array(z.string()),
   /** The tasks that have to be followed. */
   going: z.array(z.string()),
   /** How many older runs are not reported. */
-  untold: z.number(),
+  unreported: z.number(),
   /** How many sites the account has, which determines what it costs to list them. */
   sites: z.number(),
   did: z.enum(['enableAutoUpdateSchedule', 'disableAutoUpdateSchedule']).optional(),
@@ -165,16 +165,16 @@ export const updateCheck = defineJob({
         end: scheduleEnd(one, options, serviceNow, (site) => cores.sites.get(site)?.url ?? site),
       };
     }
-    const tells = taskIds(one.entries);
+    const tasks = taskIds(one.entries);
     const times = [...one.runs, ...(one.latest ? [one.latest] : [])].map(({ at }) => at);
     const state: State = {
       plannedAt: now,
       since: one.since,
       from: Math.min(one.since, ...times.filter((at) => at > 0)),
-      tells,
-      closely: tells.filter((task) => suspicious.has(task)),
+      tasks,
+      closely: tasks.filter((task) => suspicious.has(task)),
       going,
-      untold: one.unreported,
+      unreported: one.unreported,
       sites: cores.sites.size,
     };
     return { is: 'target', state };
@@ -281,7 +281,7 @@ async function examineRuns(
 async function examineAgain(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   id: string,
-  { tells, closely, since, from, untold, did, refused }: State,
+  { tasks, closely, since, from, unreported, did, refused }: State,
   options: Options,
 ): Promise<ExaminedSchedule> {
   const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
@@ -297,10 +297,10 @@ async function examineAgain(
   };
   for await (const entry of all('listAutoUpdateHistory', { filters })) own.push(entry);
   const entries = own.filter(({ task_id, performed_on }) =>
-    task_id ? tells.includes(task_id) : !(Date.parse(performed_on ?? '') < since),
+    task_id ? tasks.includes(task_id) : !(Date.parse(performed_on ?? '') < since),
   );
   const [latest] = own;
-  const history = { schedule: known, since, unreported: untold, entries, ...(latest ? { latest } : {}) };
+  const history = { schedule: known, since, unreported, entries, ...(latest ? { latest } : {}) };
   const suspicious = new Set(closely);
   const examined = await examineRuns(api, history, (entry) =>
     needsDetails(entry, history, options, suspicious),

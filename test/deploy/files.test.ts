@@ -132,3 +132,31 @@ const probed = (port: number, path: string) =>
     });
     asked.on('error', reject).end();
   });
+
+interface Step {
+  name?: string;
+  uses?: string;
+  run?: string;
+}
+
+test('the workflow is complete: pinned actions, scripts that exist, time limits, the oldest and a newer Node', () => {
+  const { engines, scripts } = JSON.parse(read('package.json'));
+  const { on, permissions, jobs } = parse(read('.github/workflows/test.yml'));
+  expect(Object.keys(on)).toEqual(['push', 'pull_request']);
+  expect(permissions).toEqual({ contents: 'read' });
+  for (const job of Object.values<{ 'timeout-minutes': number; steps: Step[] }>(jobs)) {
+    expect(job['timeout-minutes']).toBeGreaterThan(0);
+    for (const step of job.steps) {
+      expect([step, Number('uses' in step) + Number('run' in step)]).toEqual([step, 1]);
+      if (step.uses !== undefined) expect(step.uses).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+      const [, script] = /^npm (?:run )?([\w:]+)/.exec(step.run ?? '') ?? [];
+      if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
+    }
+  }
+  const { matrix } = jobs.test.strategy;
+  expect(matrix.node[0]).toBe(/\d+\.\d+/.exec(engines.node)?.[0]);
+  expect(matrix.node.length).toBeGreaterThan(1);
+  for (const [, reference = ''] of JSON.stringify(jobs).matchAll(/\$\{\{ *([\w.]+) *\}\}/g))
+    expect(['matrix.node', 'github.ref']).toContain(reference);
+  expect(read('.ci/run')).toMatch(/^exec npm test$/m);
+});

@@ -602,7 +602,7 @@ describe('a lost answer', () => {
     templateId: 't',
     senderId: 's',
     scope: 't',
-    asked: ['a@x.example'],
+    recipients: ['a@x.example'],
     to: ['a@x.example'],
   };
   const reconcile = (state: object, found: { tasks?: object[]; reports?: object[]; report?: object }) =>
