@@ -21,6 +21,7 @@ import { listAudit } from './commands/list-audit.ts';
 import { type BudgetDeps, listBudgets } from './commands/list-budgets.ts';
 import { listFindingsCommand } from './commands/list-findings.ts';
 import { listFreezes } from './commands/list-freezes.ts';
+import { listQueues, type QueueCountDeps } from './commands/list-queues.ts';
 import { listSchedule } from './commands/list-schedule.ts';
 import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
@@ -40,6 +41,7 @@ export type ControlDeps = BaseDeps &
   PauseDeps &
   ChangeRunDeps &
   QueueDeps &
+  QueueCountDeps &
   ApproveDeps &
   AnnouncementDeps &
   NameDeps &
@@ -67,6 +69,7 @@ export const commands: readonly AnyCommand[] = [
   resumeRollout,
   beginFreeze,
   endFreeze,
+  listQueues,
   resumeQueues,
   planPolicy,
   savePlan,

@@ -45,7 +45,10 @@ export interface Engine {
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
-  retry(runId: string, options?: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act'>): Promise<Run>;
+  retry(
+    runId: string,
+    options?: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act' | 'requestedAt'>,
+  ): Promise<Run>;
   /**
    * Retries a blocked run, or the planning of a run, at once instead of at the next probe. For a person who
    * fixed the cause.

@@ -23,6 +23,8 @@ export interface Firing {
   /** Only these targets. */
   only?: string[];
   retryOf?: string;
+  /** When a retry was requested: it is named after that time, and is about the time of the first run. */
+  requestedAt?: number;
   /** The run whose end starts this one (`schedule.after`); `scheduledFor` is the time of that end. */
   afterRun?: string;
   /** See `Run.keepsFacts`. */
@@ -233,11 +235,14 @@ const isOlder = (a: Run, b: Run): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
 /**
- * Policy and scheduled time. A person may start several runs in a minute, so these get a random suffix. Several
+ * Policy and scheduled time; of a retry, when it was requested. A person may start several runs in a minute, so these get a random suffix. Several
  * runs may end in one second, and each may start another run, so these get the milliseconds.
  */
-function runIdOf(policy: Policy, { trigger, scheduledFor, afterRun, ...firing }: Firing): string {
-  const time = `${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
+function runIdOf(
+  policy: Policy,
+  { trigger, scheduledFor, requestedAt, afterRun, ...firing }: Firing,
+): string {
+  const time = `${new Date(requestedAt ?? scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
   const exact = afterRun === undefined ? '' : `-${String(scheduledFor % 1_000).padStart(3, '0')}`;
   return `${policy.name}.${time}${exact}${idSuffixes[trigger](firing)}`;
 }

@@ -44,7 +44,7 @@ export async function forceEndById(deps: EngineDeps, runId: string): Promise<Run
 export async function retryById(
   deps: EngineDeps,
   runId: string,
-  options: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act'> = {},
+  options: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act' | 'requestedAt'> = {},
 ): Promise<Run> {
   const run = await existingRun(deps, runId);
   if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
@@ -57,6 +57,7 @@ export async function retryById(
     scheduledFor: run.scheduledFor,
     ...targetsToRetry(deps, run, failed),
     retryOf: runId,
+    requestedAt: deps.clock.now(),
     ...options,
   };
   return fire(deps, policyOf(run), firing, cancelForNewer(deps));
@@ -102,6 +103,7 @@ export async function resumeById(deps: EngineDeps, runId: string, person: Person
     only,
     retryOf: runId,
     startedBy: { kind, name },
+    requestedAt: person.at ?? deps.clock.now(),
     ...(person.act === undefined ? {} : { act: person.act }),
   };
   return fire(deps, policyOf(run), firing, cancelForNewer(deps));

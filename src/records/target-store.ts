@@ -55,6 +55,18 @@ export class TargetStore {
     return this.store.llen(keys.excluded(run));
   }
 
+  /** How many targets of each of these runs are followed, and wait for a time. */
+  countBesideQueues(runs: readonly string[]): Promise<{ following: number; waiting: number }[]> {
+    const count = async (run: string) => {
+      const [following, waiting] = await Promise.all([
+        this.store.zcard(keys.following(run)),
+        this.store.zcard(keys.waiting(run)),
+      ]);
+      return { following, waiting };
+    };
+    return Promise.all(runs.map(count));
+  }
+
   async excluded(run: string, offset: number, count: number): Promise<Excluded[]> {
     const page = await this.store.lrange(keys.excluded(run), offset, offset + count - 1);
     return page.map((json) => parseRecord(Excluded, json, keys.excluded(run)));

@@ -106,7 +106,9 @@ test('runs are cancelled, continued, released and resumed, or it is said why not
   await same(['runs', 'cancel', 'nothing']);
 });
 
-test('queues are resumed', async () => {
+test('queues are shown and resumed', async () => {
+  await same(['queues']);
+  await same(['queues', '--json']);
   await same(['queues', 'resume']);
 });
 

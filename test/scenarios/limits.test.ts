@@ -221,9 +221,13 @@ describe('when an operator changes a run', () => {
     const first = await world.ended(await world.fire(aPolicy()));
     expect(first.status).toBe('partial');
 
-    const run = await world.ended(await world.caretaker.engine.retry(first.id));
+    // The time of the first run is kept: last month is still the month that it was about.
+    const requestedAt = Date.UTC(2026, 10, 22, 21, 10);
+    const run = await world.ended(await world.caretaker.engine.retry(first.id, { requestedAt }));
 
+    expect(run.id).toMatch(/\.20261122T211000Z-[0-9a-f]{4}$/);
     expect(run).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: first.id });
+    expect(run.scheduledFor).toBe(first.scheduledFor);
     expect(await world.reasons(run)).toEqual({ [bad]: 'done' });
   });
 

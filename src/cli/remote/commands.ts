@@ -46,6 +46,7 @@ export const remoteCommands: Readonly<Record<string, () => Promise<RemoteCommand
   freeze: async () => (await policies()).freeze,
   freezes: async () => (await policies()).freezes,
   unfreeze: async () => (await policies()).unfreeze,
+  queues: async () => (await policies()).showQueues,
   'queues resume': async () => (await policies()).resumeQueues,
   findings: async () => (await import('./findings.ts')).findings,
   'findings acknowledge': async () => (await import('./findings.ts')).acknowledge,
@@ -112,5 +113,4 @@ export const redisCommands: Readonly<Record<string, Refusal>> = {
     why: 'it works in Redis itself',
     instead: 'POST /api/v1/notifications/{delivery}/resend of the server does it.',
   },
-  queues: { why: 'it reads Redis itself', instead: 'The page /queues of the server shows the queues.' },
 };

@@ -14,9 +14,10 @@ export interface RolloutDeps {
 const input = z.strictObject({ run: runId, reason });
 const answer = { answer: OneRun, toAnswer: oneRun };
 
-const personOf = ({ reason: why }: z.output<typeof input>, { by, id }: Act) => ({
+const personOf = ({ reason: why }: z.output<typeof input>, { by, id, at }: Act) => ({
   by: by.principal,
   act: id,
+  at,
   ...(why === undefined ? {} : { reason: why }),
 });
 

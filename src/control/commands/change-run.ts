@@ -67,10 +67,11 @@ export const retryRun = defineCommand<ChangeRunDeps>()({
   path: '/runs/{run}/retry',
   input: input.extend({ ignore_freeze: ignoreFreeze, detach }),
   subject: subjectOfRun,
-  async carryOut({ run, ignore_freeze, detach }, deps, { id, by }) {
+  async carryOut({ run, ignore_freeze, detach }, deps, { id, at, by }) {
     if (detach) await needWorker(deps);
     return deps.engine.retry(run, {
       act: id,
+      requestedAt: at,
       startedBy: startedBy(by),
       ...(ignore_freeze && { ignoreFreeze: true }),
     });

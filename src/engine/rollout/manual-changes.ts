@@ -14,6 +14,8 @@ export interface Person {
   reason?: string;
   /** The act that asked for it: a repetition of an act that is done already changes nothing. */
   act?: string;
+  /** When it was asked for. Default: now. */
+  at?: number;
 }
 
 /**
