@@ -105,7 +105,11 @@ const Select = z.strictObject({
     .optional(z.string())
     .describe("Field and direction: last_sync_at,asc. Default the API's own order."),
   timezone: z.optional(timezone).describe('Time zone in which the API reads times in filters. Default UTC.'),
-  limit: z.optional(whole(1, 100_000)).describe('At most so many targets a run. Default no limit.'),
+  limit: z
+    .optional(whole(1, 100_000))
+    .describe(
+      'At most so many targets are worked on. Those that need no request are recorded and do not count. Default no limit.',
+    ),
   single_views: z
     .optional(whole(0, 100_000))
     .describe(

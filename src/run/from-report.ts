@@ -126,7 +126,7 @@ export function toTarget(report: TargetReport): Target {
     label: report.label,
     state: report.state,
     fence: 0,
-    attempts: report.attempts,
+    attempts: report.failed_attempts,
     waits: 0,
     ...(report.lost_at === undefined ? {} : { lostAt: Date.parse(report.lost_at) }),
     ...(report.outcome === null ? {} : { outcome: report.outcome }),

@@ -121,8 +121,10 @@ export interface TargetReport {
   requests?: readonly RequestReport[];
   /** How many more were sent between them; left out when there are none. */
   more_requests?: number;
-  /** Attempts that failed because of the service. */
+  /** How often it was tried: 0 before the first time, and for a target that needed no request. */
   attempts: number;
+  /** Those of them that failed because of the service. */
+  failed_attempts: number;
   started_at: string | null;
   finished_at: string | null;
 }
@@ -279,10 +281,18 @@ export const toTargetReport = (target: Target, stepNames: readonly string[]): Ta
   ...(target.lostAt === undefined ? {} : { lost_at: isoTime(target.lostAt) }),
   ...(target.requests ? { requests: target.requests.map(toRequestReport) } : {}),
   ...(target.moreRequests === undefined ? {} : { more_requests: target.moreRequests }),
-  attempts: target.attempts,
+  attempts: attemptsOf(target),
+  failed_attempts: target.attempts,
   started_at: timeOrNull(target.startedAt),
   finished_at: timeOrNull(target.finishedAt),
 });
+
+/** How often a target was tried. One that was given up has no attempt but those that failed; one that waits has no other yet. */
+export function attemptsOf({ startedAt, attempts, state, reason }: Target): number {
+  if (startedAt === undefined) return 0;
+  const isOver = state === 'waiting' || reason === 'unavailable';
+  return Math.max(1, isOver ? attempts : attempts + 1);
+}
 
 const toRequestReport = (request: SentRequest): RequestReport => {
   const { operation, at, ms, status, id, code, message } = request;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stepNamesIn, toRun, toTarget } from '../../src/run/from-report.ts';
-import { toReport, toSummary } from '../../src/run/report.ts';
+import { attemptsOf, toReport, toSummary } from '../../src/run/report.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 
 const run: Run = {
@@ -59,7 +59,8 @@ test('a run is printed with the terms of the command line, and unknown values ar
         reason: 'done',
         detail: null,
         task_id: 't-9',
-        attempts: 1,
+        attempts: 2,
+        failed_attempts: 1,
         started_at: '2026-08-01T00:00:01.000Z',
         finished_at: '2026-08-01T00:02:00.000Z',
       },
@@ -72,6 +73,7 @@ test('a run is printed with the terms of the command line, and unknown values ar
         detail: null,
         task_id: null,
         attempts: 0,
+        failed_attempts: 0,
         started_at: null,
         finished_at: null,
       },
@@ -162,4 +164,26 @@ test('a report that is read back is the same report', () => {
   const again = toReport(toRun(report, stepNamesIn(report.targets)), report.targets.map(toTarget));
   expect(again).toEqual(report);
   expect(toSummary(toRun(toSummary(run)))).toEqual(toSummary(run));
+});
+
+test.each([
+  ['that was never started', {}, 0],
+  ['whose request was answered', { state: 'ended', reason: 'done' }, 1],
+  ['that succeeded after a failure', { state: 'ended', reason: 'done', attempts: 1 }, 2],
+  ['that waits after a failure', { state: 'waiting', attempts: 1 }, 1],
+  ['that waits for another run', { state: 'waiting' }, 1],
+  ['that was given up', { state: 'ended', reason: 'unavailable', attempts: 4 }, 4],
+])('of a target %s the attempts are counted', (_what, changes, times) => {
+  const begun = times === 0 ? {} : { startedAt: 1 };
+  const target = {
+    id: '13',
+    label: 'b',
+    state: 'pending',
+    fence: 0,
+    attempts: 0,
+    waits: 0,
+    ...begun,
+    ...changes,
+  };
+  expect(attemptsOf(target as Target)).toBe(times);
 });

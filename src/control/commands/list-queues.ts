@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPermitted } from '../../access/principal.ts';
 import type { Queues } from '../../queue/queues.ts';
 import type { Records } from '../../records/records.ts';
 import { countOf } from '../../text.ts';
@@ -30,20 +31,27 @@ export async function readQueues(
     queues.paused(),
     records.totals.between(now, now),
   ]);
-  const runs = await records.targets.countBesideQueues(active);
-  const sumOf = (state: 'following' | 'waiting') => ({
-    targets: runs.reduce((sum, run) => sum + run[state], 0),
-    runs: runs.filter((run) => run[state] > 0).length,
-  });
   return {
     queues: Object.entries(counts).map(([queue, entries]) => ({
       queue,
       ...entries,
       paused: paused.includes(queue),
     })),
-    followed: sumOf('following'),
-    due_later: sumOf('waiting'),
+    ...(await besideOf(records, active)),
   };
+}
+
+/** The targets of these runs that are worked on without an entry in a queue. */
+async function besideOf(
+  { targets }: Pick<Records, 'targets'>,
+  ids: readonly string[],
+): Promise<Omit<QueueReport, 'queues'>> {
+  const runs = await targets.countBesideQueues(ids);
+  const sumOf = (state: 'following' | 'waiting') => ({
+    targets: runs.reduce((sum, run) => sum + run[state], 0),
+    runs: runs.filter((run) => run[state] > 0).length,
+  });
+  return { followed: sumOf('following'), due_later: sumOf('waiting') };
 }
 
 /** Why a queue can be empty beside a running run: a sentence for each kind of target that has no entry. */
@@ -66,8 +74,16 @@ export const listQueues = defineCommand<QueueCountDeps>()({
   reads: true,
   path: '/queues',
   input: z.strictObject({}),
-  subject: () => ({}),
-  carryOut: (_input, deps) => readQueues(deps, deps.clock.now()),
+  subject: () => undefined,
+  /** The queues are of everybody: somebody with limits sees only what becomes of the runs that these cover. */
+  async carryOut(_input, deps, { by: { principal } }) {
+    const now = deps.clock.now();
+    if (isPermitted(principal, 'viewer')) return readQueues(deps, now);
+    const { runs, totals } = deps.records;
+    const active = await runs.many((await totals.between(now, now)).active);
+    const seen = active.filter((run) => isPermitted(principal, 'viewer', run)).map(({ id }) => id);
+    return { queues: [], ...(await besideOf(deps.records, seen)) };
+  },
   answer: QueueReport,
   toAnswer: (report) => report,
 });

@@ -1,5 +1,6 @@
 /** Targets of a run, one line each; a line opens to its steps, findings and task. */
 import { useContext } from 'hono/jsx';
+import { attemptsOf } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { Badge } from './badge.tsx';
 import { ReasonsContext, Why } from './contexts.tsx';
@@ -48,8 +49,7 @@ export const TargetList = ({
           <WhyCell target={target} stepNames={stepNames} />
         </td>
         <td data-label="Attempts" class="end">
-          {/* Those that failed, and the one that has its outcome or is under way. */}
-          {target.startedAt === undefined ? <span class="dim">–</span> : target.attempts + 1}
+          {target.startedAt === undefined ? <span class="dim">–</span> : attemptsOf(target)}
         </td>
         <td data-label="Took" class="end">
           <Took from={target.startedAt} to={target.finishedAt} now={now} />

@@ -10,6 +10,7 @@ import { type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-st
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
 import type { Finding, LookedUp, Outcome } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
+import { countOf } from '../../text.ts';
 import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, toolsOf } from './candidates.ts';
@@ -239,11 +240,21 @@ async function warningsOf(
   const size = countedTargets(found.all).length;
   const change = only ? undefined : await excessiveChange(deps, policy, job, size);
   const said = withIncomplete(await found.selection.check(planning), [...found.incomplete.values()]);
+  const limit = only ? undefined : limitWarning(policy, found.all);
   return [
     ...(frozen ? [frozenWarning(frozen)] : []),
+    ...(limit === undefined ? [] : [limit]),
     ...(change === undefined ? [] : [`${change} ${scheduledRunsStop}`]),
     ...said.warnings,
   ];
+}
+
+/** A run can have more targets than `select.limit`, and that is what people count. */
+function limitWarning({ select: { limit } }: Policy, all: readonly Planned[]): string | undefined {
+  const ended = all.filter(({ is }) => is === 'ended').length;
+  const working = all.filter(({ is }) => is === 'target').length;
+  if (working !== limit || ended === 0) return undefined;
+  return `select.limit: the run works on ${countOf(limit, 'target')}. It also records ${ended} that came before the last of them and need no request; these do not count. Candidates after them are not looked at.`;
 }
 
 const scheduledRunsStop = 'A run that nobody starts stops for that, unless it waits for an approval.';
