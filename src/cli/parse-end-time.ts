@@ -41,6 +41,21 @@ export function parseEndTime(text: string, now: number): number | undefined {
 }
 
 /**
+ * `--at`: a time as everywhere. Undefined when it is not given.
+ *
+ * @throws {UsageError}
+ */
+export function atOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const at = parseEndTime(text, now);
+  if (at === undefined)
+    throw new UsageError(
+      `--at must be a time such as 2026-12-01, 2026-12-01T08:00Z or tomorrow 08:00, not "${text}"${dayNote(text)}.`,
+    );
+  return at;
+}
+
+/**
  * The end time. `--until` takes a time or a duration, `--for` a duration. Undefined when neither is given.
  *
  * @throws {UsageError} when the value is invalid or in the past.

@@ -140,6 +140,7 @@ function addInventoryCommands(program: Program, actionOf: ActionOf): void {
     .description('save the lists of an account, and what its policies read in addition; changes nothing')
     .option('--account <name>', 'account to read', 'default')
     .option('--policy <name...>', 'save only what these policies read (default: all lists and policies)')
+    .option('--at <time>', 'save what a plan for this time reads, for "plan --inventory --at" (default: now)')
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/inventory.ts')).saveInventory));

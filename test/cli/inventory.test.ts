@@ -71,6 +71,17 @@ test('an inventory of one policy names what it lacks for another policy', async 
   expect(stderr).toContain('[NOT_IN_INVENTORY]');
 });
 
+test('what an inventory lacks for another time is saved by the command that the error names', async () => {
+  const plan = ['plan', 'monthly-reports', '--at', '2026-08-02', '--inventory'];
+  const refused = await desk.run([...plan, 'syncs.json']);
+  const [, advice = ''] = /"caretaker (inventory save [^"]*)"/.exec(refused.stderr) ?? [];
+  expect(advice).toBe('inventory save --policy monthly-reports --at 2026-08-02T00:00:00Z');
+
+  const [inventory = '', save = '', ...options] = advice.split(' ');
+  await desk.run([inventory, save, 'reports.json', ...options]);
+  expect(await desk.run([...plan, 'reports.json'])).toMatchObject({ code: 0 });
+});
+
 test('a time without an inventory, and an invalid time, are rejected', async () => {
   expect(await desk.run(['plan', 'nightly-sync', '--at', '2026-12-01'])).toMatchObject({
     code: 2,

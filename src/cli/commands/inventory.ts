@@ -9,11 +9,13 @@ import {
   withCaretaker,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { clockOf } from '../io.ts';
 import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { warnIncomplete } from '../output/warn-incomplete.ts';
+import { atOf } from '../parse-end-time.ts';
 
-export type SaveInventoryOptions = GlobalOptions & { account: string; policy?: string[] };
+export type SaveInventoryOptions = GlobalOptions & { account: string; policy?: string[]; at?: string };
 
 /**
  * Saves the lists of an account, and what else its policies read, in a file. Costs one request per 100
@@ -37,6 +39,7 @@ export async function saveInventory(
   });
   if (!named) printFindings(loaded.findings, terminal);
   const policies = named ?? loaded.policies.filter((policy) => policy.account === account.name);
+  const at = atOf(options.at, clockOf(terminal.io).now());
   // Before any request is spent.
   if (file !== undefined) checkWritable(file);
 
@@ -45,7 +48,7 @@ export async function saveInventory(
     const onRead: Parameters<typeof save>[0]['onRead'] = ({ operation, items }) =>
       terminal.show(items ? `${operation}: ${countOf(items.length, 'item')}` : operation);
     const onIncomplete = warnIncomplete(terminal);
-    return save({ account, client, clock, registry, policies, allLists: !named, onRead, onIncomplete });
+    return save({ account, client, clock, registry, policies, at, allLists: !named, onRead, onIncomplete });
   });
   terminal.clear();
   const { inventory, requests, incomplete } = saved;

@@ -18,7 +18,7 @@ import { isForPeople, type OutputOption, show } from '../output/show.ts';
 import { clockTime, formatInterval } from '../output/show-run.ts';
 import { printSavedPlan } from '../output/show-saved-plan.ts';
 import { type Terminal, table } from '../output/terminal.ts';
-import { dayNote, parseEndTime } from '../parse-end-time.ts';
+import { atOf } from '../parse-end-time.ts';
 import { readSavedPlan, writeSavedPlan } from '../saved-plan-file.ts';
 
 /** The maximum number of rows that are printed without `--all`. */
@@ -178,11 +178,7 @@ async function planOver(
     import('../../offline/offline-plan.ts'),
     import('../../app/jobs.ts'),
   ]);
-  const now = at === undefined ? undefined : parseEndTime(at, clockOf(terminal.io).now());
-  if (at !== undefined && now === undefined)
-    throw new UsageError(
-      `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z, not "${at}"${dayNote(at)}.`,
-    );
+  const now = atOf(at, clockOf(terminal.io).now());
   const inventory = readInventory(file);
   const budget = settings.accounts[policy.account]?.budget ?? usualBudget;
   const over = { inventory, name: shortFile(file), registry: await loadJobs(), budget };

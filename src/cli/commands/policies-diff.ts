@@ -7,12 +7,12 @@ import { nextFirings } from '../../schedule/next-firings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, policiesOf, settingsOf, withRecords } from '../context.ts';
-import { exit, UsageError } from '../exit.ts';
+import { exit } from '../exit.ts';
 import { clockOf } from '../io.ts';
 import { type PolicyDiff, printDiff } from '../output/policy-diff.ts';
 import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { dayNote, parseEndTime } from '../parse-end-time.ts';
+import { atOf } from '../parse-end-time.ts';
 import { activePolicies, type PolicyVersions, policiesAgainst } from '../policy-versions.ts';
 import { openTargets, type TargetsOf, targetChanges } from '../target-changes.ts';
 
@@ -34,7 +34,7 @@ export async function diffPolicies(terminal: Terminal, options: DiffOptions): Pr
   const settings = settingsOf(terminal, options);
   const { loadJobs } = await import('../../app/jobs.ts');
   const registry = await loadJobs();
-  const at = timeOf(options.at, clockOf(terminal.io).now());
+  const at = atOf(options.at, clockOf(terminal.io).now());
   const here = await policiesOf(settings);
   if (here.findings.length > 0) throw new InvalidFilesError(here.findings);
   const [before, now] = await otherSide(terminal, options, settings);
@@ -59,15 +59,6 @@ export async function diffPolicies(terminal: Terminal, options: DiffOptions): Pr
     if (name === '')
       terminal.message(`${terminal.paint('yellow', 'warning')}: ${why}; its policies may look added.`);
   return found.length > 0 ? exit.notAllWell : exit.ok;
-}
-
-function timeOf(text: string | undefined, now: number): number | undefined {
-  const at = text === undefined ? undefined : parseEndTime(text, now);
-  if (text !== undefined && at === undefined)
-    throw new UsageError(
-      `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z, not "${text}"${dayNote(text)}.`,
-    );
-  return at;
 }
 
 /** The policies to compare with, and the time. */

@@ -2,7 +2,9 @@
  * An inventory: what an account answered when it was saved, by operation and path parameters. Lists are
  * complete and without filters, so that a changed policy can filter them in another way.
  */
+
 import { GoneError, RejectedError } from '../../client/errors.ts';
+import { isoTime } from '../../clock.ts';
 import { readAnswer } from '../../contract/answers.ts';
 import { type ListId, type OperationId, operationOf, operations } from '../../contract/operations.ts';
 import { describeRead, NotHeldError, type Params, type Reads, readKey } from '../reads.ts';
@@ -38,8 +40,17 @@ export const listIds = Object.keys(operations).filter(
 /** Items of a list are read by so many at a time: one that deviates costs no more than its neighbours. */
 const CHUNK = 100;
 
-/** Answers from an inventory for a policy. `name` is what errors call the inventory. */
-export function readsOf({ entries }: Pick<Inventory, 'entries'>, name: string, policy: string): Reads {
+/**
+ * Answers from an inventory for a policy. `name` is what errors call the inventory, `at` the time of planning where it is
+ * not that of the inventory: what a policy reads can depend on it.
+ */
+export function readsOf(
+  { entries }: Pick<Inventory, 'entries'>,
+  name: string,
+  policy: string,
+  at?: number,
+): Reads {
+  const forTime = at === undefined ? '' : ` --at ${isoTime(at).replace('.000Z', 'Z')}`;
   const byKey = new Map(entries.map((entry) => [readKey(entry.operation, entry.params), entry]));
   const read = new Map<Recorded, readonly object[]>();
   const held = (operation: OperationId, params: Params): Recorded | undefined => {
@@ -49,7 +60,7 @@ export function readsOf({ entries }: Pick<Inventory, 'entries'>, name: string, p
   };
   const lacks = (operation: OperationId, params: Params) =>
     new NotHeldError(
-      `${name} does not hold ${describeRead(operation, params)}. Save it again: "caretaker inventory save --policy ${policy}", or without --policy for all policies.`,
+      `${name} does not hold ${describeRead(operation, params)}. Save it again: "caretaker inventory save --policy ${policy}${forTime}", or without --policy for all policies.`,
     );
   return {
     async items(list, params) {

@@ -19,6 +19,6 @@ export function planOverInventory(
   only?: readonly string[],
 ): Promise<Preview> {
   const serviceNow = now + inventory.serviceAt - inventory.savedAt;
-  const reads = readsOf(inventory, name, policy.name);
+  const reads = readsOf(inventory, name, policy.name, now === inventory.savedAt ? undefined : now);
   return planOffline(policy, { reads, registry, now, serviceNow, budget }, only);
 }

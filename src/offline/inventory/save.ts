@@ -23,6 +23,8 @@ export interface SaveOptions {
   registry: Pick<Registry, 'get'>;
   /** What planning these policies reads is saved. */
   policies: readonly Policy[];
+  /** The time for which they are planned. Default: now. */
+  at?: number | undefined;
   /** Whether every list of the account is saved too, and not only those that the policies need. */
   allLists: boolean;
   /** Called after each complete read. */
@@ -67,7 +69,9 @@ export async function saveInventory(options: SaveOptions): Promise<Saved> {
   const serviceAt = middleOf(await client.serviceTime(savedAt, callOptions));
   const incomplete: Saved['incomplete'] = [];
   for (const policy of policies) {
-    const planning = { reads, registry, now: savedAt, serviceNow: serviceAt, budget: usualBudget };
+    const now = options.at ?? savedAt;
+    const serviceNow = now + serviceAt - savedAt;
+    const planning = { reads, registry, now, serviceNow, budget: usualBudget };
     const why = await tolerant(() => planOffline(policy, planning));
     if (why !== undefined) incomplete.push({ policy: policy.name, why });
   }

@@ -43,7 +43,7 @@ export async function runTest({ test, policy, inventory }: LoadedTest, deps: Tes
   const now = at ?? inventory?.savedAt ?? 0;
   const serviceNow = inventory ? now + inventory.serviceAt - inventory.savedAt : now;
   const reads = inventory
-    ? readsOf(inventory, test.inventory ?? 'The inventory', policy.name)
+    ? readsOf(inventory, test.inventory ?? 'The inventory', policy.name, at)
     : givenReads(test.given ?? {}, now);
   const { expect } = test;
   const differences = nextDifferences(expect, policy, now);
