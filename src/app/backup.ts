@@ -14,7 +14,6 @@ import { hasRecords, removeRecords } from '../records/backup/kept-keys.ts';
 import { readRecords } from '../records/backup/read-records.ts';
 import { writeRecords } from '../records/backup/write-records.ts';
 import { keys } from '../records/keys.ts';
-import { keysLike } from '../records/migrations/keys-like.ts';
 import {
   beginRestore,
   endRestore,
@@ -27,6 +26,7 @@ import { placeOf, processId } from '../records/migrations/process-id.ts';
 import { openRecords } from '../records/records.ts';
 import { redisClock } from '../redis/clock.ts';
 import { connectRedis } from '../redis/connect.ts';
+import { keysLike } from '../redis/keys-like.ts';
 import type { Store } from '../redis/store.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { OpenRecords } from './open-records.ts';

@@ -66,10 +66,7 @@ export const AnnouncementReport = z
     account: z.string(),
     target: z.string(),
     label: z.string().describe('What the target is called.'),
-    operation: z
-      .string()
-      .nullable()
-      .describe('The operation that makes the change; null when it was announced by an earlier release.'),
+    operation: z.string().describe('The operation that makes the change.'),
     site: z.string().nullable().describe('The site with the note; null when it belongs to no site.'),
     change_from: z.iso
       .datetime()

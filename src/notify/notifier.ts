@@ -142,7 +142,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       const heartbeats = new Heartbeats(deps);
       const own = newSlots();
       slots = own;
-      const working = queues.deliver((id, to = '') => own.take(to, id), CONCURRENCY);
+      const working = queues.deliver((id, to) => own.take(to, id), CONCURRENCY);
       const ticks = (async () => {
         let watchedAt = Number.NEGATIVE_INFINITY;
         const watch = async () => {

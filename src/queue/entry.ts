@@ -4,7 +4,7 @@ import { redact, scrub, scrubOnce } from '../secrets.ts';
 
 /**
  * Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. Or attempt a delivery to a
- * receiver, which is due since then; entries of an older release do not have the receiver.
+ * receiver, which is due since then.
  */
 export const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan'), run: z.string() }),
@@ -13,7 +13,7 @@ export const Entry = z.discriminatedUnion('kind', [
     kind: z.literal('deliver'),
     delivery: z.string(),
     since: z.number(),
-    to: z.exactOptional(z.string()),
+    to: z.string(),
   }),
 ]);
 export type Entry = z.output<typeof Entry>;

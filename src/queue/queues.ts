@@ -30,8 +30,8 @@ export interface Queues {
   drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
-  /** Attempts deliveries, at most `concurrency` at the same time. `to`: missing in entries of an older release. */
-  deliver(attempt: (delivery: string, to?: string) => Promise<void>, concurrency: number): Working;
+  /** Attempts deliveries, at most `concurrency` at the same time. */
+  deliver(attempt: (delivery: string, to: string) => Promise<void>, concurrency: number): Working;
   /** How many entries wait and are active, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
   /** The names of paused queues, of which no worker gets entries. */

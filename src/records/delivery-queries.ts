@@ -7,33 +7,26 @@ import { keys } from './keys.ts';
 /** How many deliveries one script reads: Redis does nothing else meanwhile. */
 const PAGE = 1_000;
 
-/** The receiver of a delivery. Those of an older release have it in their message only. */
-const RECEIVER_OF = `
-local function receiver_of(delivery)
-  local to, text = unpack(redis.call('HMGET', delivery, 'to', 'delivery'))
-  return to or (text and cjson.decode(text).to) or ''
-end`;
-
 const readDue = defineScript(
   { keys: ['due'], args: ['delivery_prefix', 'now', 'from', 'count'] },
-  `${RECEIVER_OF}
+  `
 local due = redis.call('ZRANGEBYSCORE', keys.due, '-inf', args.now, 'WITHSCORES', 'LIMIT', args.from, args.count)
 local found = {}
 for at = 1, #due, 2 do
-  table.insert(found, { due[at], due[at + 1], receiver_of(args.delivery_prefix .. due[at]) })
+  table.insert(found, { due[at], due[at + 1], redis.call('HGET', args.delivery_prefix .. due[at], 'to') or '' })
 end
 return found`,
 );
 
 const readStates = defineScript(
   { keys: ['deliveries'], args: ['delivery_prefix', 'from', 'to'] },
-  `${RECEIVER_OF}
+  `
 local ids = redis.call('ZRANGE', keys.deliveries, args.from, args.to)
 local found = {}
 for _, id in ipairs(ids) do
-  local state, since = unpack(redis.call('HMGET', args.delivery_prefix .. id, 'state', 'since'))
+  local state, since, to = unpack(redis.call('HMGET', args.delivery_prefix .. id, 'state', 'since', 'to'))
   if state == 'pending' or state == 'dead' then
-    table.insert(found, { receiver_of(args.delivery_prefix .. id), state, since })
+    table.insert(found, { to, state, since })
   end
 end
 return { #ids, found }`,

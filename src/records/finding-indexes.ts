@@ -16,7 +16,7 @@ import { keys } from './keys.ts';
 
 /** A finding as the policy's last run saw it that looked at its target. */
 export const KnownFinding = FindingChange.extend({
-  /** The site that it is on; missing where it is the target itself, and in older records. */
+  /** The site that it is on; missing where it is the target itself. */
   site: z.exactOptional(z.string()),
   /** The first and the last run that saw it, and when the last one began. */
   first: z.string(),

@@ -49,7 +49,6 @@ const Presence = z.object({
   keeps: z.exactOptional(z.array(KeptPolicy)),
   /** A digest of all policies that it has read. Processes with the same digest have the same policies. */
   policies: z.exactOptional(z.string()),
-  /** Missing for a process of an older release. */
   vitals: z.exactOptional(Vitals),
 });
 export type Presence = z.output<typeof Presence>;
@@ -134,7 +133,7 @@ export class PresenceStore {
     return new Map(Object.entries(read).map(([name, json]) => [name, parseRecord(PolicyRead, json, key)]));
   }
 
-  /** The policies that a process has read, as it reads them; none of a process of an older release. */
+  /** The policies that a process has read, as it reads them. */
   async policyContents(id: string): Promise<Map<string, unknown>> {
     const contents = await this.store.hgetall(keys.policyContents(id));
     return new Map(Object.entries(contents).map(([name, json]) => [name, JSON.parse(json)]));

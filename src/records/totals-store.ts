@@ -21,7 +21,7 @@ export const KEPT_MS = 26 * HOUR_MS;
  * run has its final status.
  *
  * A field is `run <status> <policy> <account>` or `target <outcome> <reason> <policy> <account>`. Its value is the
- * count, the number of runs, and the latest run. Earlier releases wrote no account, and no policy of what succeeded.
+ * count, the number of runs, and the latest run.
  */
 export const ADD_TO_TOTALS = `
 local function add_to_totals(run, reasons, totals, id)
@@ -63,7 +63,7 @@ export interface Total {
 }
 
 /** What a field counts. */
-const of = { policy: z.exactOptional(z.string()), account: z.exactOptional(z.string()) };
+const of = { policy: z.string(), account: z.string() };
 const RunField = z.object({ status: z.enum(runStatuses), ...of });
 const TargetField = z.object({ outcome: z.enum(outcomes), reason, ...of });
 
@@ -129,7 +129,7 @@ const hourCounts = (hour: number, fields: readonly (readonly [string, string])[]
   fields.flatMap(([field, value]) => {
     const [kind, outcome, why, policy, account] = field.split(' ');
     if (kind !== 'target') return [];
-    const checked = checkRecord(TargetField, { outcome, reason: why, ...given({ policy, account }) }, TOTALS);
+    const checked = checkRecord(TargetField, { outcome, reason: why, policy, account }, TOTALS);
     return [{ hour, ...checked, count: Number(value.split(' ')[0]) }];
   });
 
@@ -147,19 +147,15 @@ function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targ
       const [status, policy, account] = words;
       totals.runs.push({
         ...total,
-        ...checkRecord(RunField, { status, ...given({ policy, account }) }, TOTALS),
+        ...checkRecord(RunField, { status, policy, account }, TOTALS),
       });
     } else {
       const [outcome, reason, policy, account] = words;
       totals.targets.push({
         ...total,
-        ...checkRecord(TargetField, { outcome, reason, ...given({ policy, account }) }, TOTALS),
+        ...checkRecord(TargetField, { outcome, reason, policy, account }, TOTALS),
       });
     }
   }
   return totals;
 }
-
-/** The words that are there. */
-const given = (words: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(words).flatMap(([name, word]) => (word ? [[name, word]] : [])));

@@ -140,7 +140,7 @@ export const Run = z.object({
   policy: text,
   job: text,
   account: text,
-  /** The service that it belongs to: see `service-address.ts`. Missing in a run of an older release. */
+  /** The service that it belongs to: see `service-address.ts`. */
   address: optional(text),
   status: z.enum(runStatuses),
   trigger: z.enum(triggers),

@@ -54,20 +54,3 @@ test('a receiver with many messages gets all of them', async () => {
   expect(new Set(ops.received.map(({ headers }) => headers['webhook-id'])).size).toBe(70);
   expect(ops.received).toHaveLength(70);
 }, 30_000);
-
-test('deliveries and entries that an older release has made, without the receiver beside the message, are attempted', async () => {
-  const ops = await startReceiver(204);
-  const world = await aWorld(webhooks({ ops }));
-  const { records, redis, queues, notifier } = world;
-  await made(world, 'ops', 1, NOON - 60_000);
-  const [due] = await records.deliveries.due(NOON, 10);
-  await redis.hdel(`{caretaker}:delivery:${due?.id}`, 'to');
-  expect(await records.deliveries.due(NOON, 10)).toEqual([due]);
-  await queues.put([{ kind: 'deliver', delivery: due?.id ?? '', since: due?.since ?? 0 }]);
-
-  const working = notifier.work();
-  await ops.untilReceived(1);
-  await working.stop();
-
-  expect(await records.deliveries.list({ limit: 10 })).toMatchObject([{ state: 'delivered', tries: 1 }]);
-});

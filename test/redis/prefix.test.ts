@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { openCaretaker } from '../../src/app/caretaker.ts';
-import { keysLike } from '../../src/records/migrations/keys-like.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
+import { keysLike } from '../../src/redis/keys-like.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { aPolicy } from '../support/builders.ts';
 import { until } from '../support/caretaker.ts';

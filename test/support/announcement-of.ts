@@ -16,6 +16,7 @@ export async function announcementOf(
     label: `site-${policy}.example`,
     marker,
     about: `deleteSite site-${policy}`,
+    operation: 'deleteSite',
     siteId: `site-${policy}`,
   };
   await records.announcements.add(account, policy, announcementKey(facts), JSON.stringify(facts));

@@ -30,7 +30,7 @@ export const toAnnouncementReport = (one: Announced): AnnouncementReport => ({
   account: one.account,
   target: one.target,
   label: one.label,
-  operation: one.operation ?? null,
+  operation: one.operation,
   site: one.siteId ?? null,
   change_from: one.memory && Number.isFinite(one.memory.from) ? isoTime(one.memory.from) : null,
   cancelled_at: one.memory?.cancelled ? isoTime(one.memory.cancelled.at) : null,
@@ -104,7 +104,7 @@ export const cancelAnnouncement = defineCommand<AnnouncementDeps>()({
   input: z.strictObject({ announcement: z.string().min(1).describe('The id of an announcement.'), reason }),
   async subject({ announcement: id }, deps) {
     const { policy, account, label, target, operation } = await needAnnouncement(deps, id);
-    return { policy, account, detail: `${operation ?? 'a change'} of ${target} (${label})` };
+    return { policy, account, detail: `${operation} of ${target} (${label})` };
   },
   async carryOut({ announcement: id, reason }, deps, act): Promise<Cancelled> {
     const announcement = await needAnnouncement(deps, id);

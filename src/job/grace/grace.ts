@@ -93,8 +93,7 @@ export const OpenAnnouncement = z.object({
   label: z.string(),
   marker: z.string(),
   about: z.string(),
-  /** Missing in what an earlier release announced. */
-  operation: z.exactOptional(z.string()),
+  operation: z.string(),
   siteId: z.exactOptional(z.string()),
 });
 export type OpenAnnouncement = z.output<typeof OpenAnnouncement>;

@@ -3,12 +3,12 @@
  * presence and budgets, which are about the present, nor the indexes of runs, which are made again from the runs.
  */
 
+import { keysLike } from '../../redis/keys-like.ts';
 import type { Store } from '../../redis/store.ts';
 import { isFinal } from '../../run/moves.ts';
 import { type RunStatus, runStatuses } from '../../run/run.ts';
 import { isAuditLog } from '../audit-store.ts';
 import { keys, PREFIX } from '../keys.ts';
-import { keysLike } from '../migrations/keys-like.ts';
 
 const endsPrefix = keys.ends('');
 const notKept = [

@@ -9,11 +9,11 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../redis/store.ts';
-import { keys, PREFIX } from '../keys.ts';
+import { keys } from '../keys.ts';
 import { LockStore } from '../lock-store.ts';
 import { PresenceStore } from '../presence-store.ts';
 import type { Migration } from './migration.ts';
-import { migrations as allMigrations } from './migrations.ts';
+import { migrations as allMigrations, versionAfter } from './migrations.ts';
 import { placeOf, versionOf } from './process-id.ts';
 
 /** This release of Caretaker cannot work with the records as they are. */
@@ -70,10 +70,6 @@ const LOCK_MS = 15_000;
 /** How often a process looks whether another one has finished. */
 const WAIT_MS = 200;
 const LOCK = 'schema';
-/**
- * What the lease of the process that supervises an account is called, now and in releases before version 1.
- */
-const LEASES = ['supervisor', 'steward'] as const;
 
 /**
  * Migrates the records if they are older than this release; waits while another process does. Costs one round
@@ -83,12 +79,13 @@ const LEASES = ['supervisor', 'steward'] as const;
  */
 export async function prepareRecords(options: MigrationOptions): Promise<void> {
   const { store, owner, migrations = allMigrations, whileRestoring = false } = options;
+  const newest = versionAfter(migrations);
   const locks = new LockStore(store);
   const isReady = async () => {
     const { version, migrated, restoring } = await readSchema(store);
     if (restoring && !whileRestoring) throw new IncompleteRestoreError();
-    if (version > migrations.length) throw new NewerRecordsError(version, migrations.length);
-    return migrated === migrations.length;
+    if (version > newest) throw new NewerRecordsError(version, newest);
+    return migrated === newest;
   };
   for (;;) {
     if (await isReady()) return;
@@ -112,7 +109,7 @@ async function migrate({
   migrations,
 }: MigrationOptions & { migrations: readonly Migration[] }): Promise<void> {
   const { version, migrated } = await readSchema(store);
-  const newest = migrations.length;
+  const newest = versionAfter(migrations);
   await refuseOlderProcesses(store, clock.now(), newest);
   if (version < newest) {
     await store.hset(keys.schema, 'version', newest, 'migrated', migrated);
@@ -122,13 +119,16 @@ async function migrate({
       throw error;
     });
   }
+  // Records without a version are new: processes of this release began them, perhaps just now.
+  if (migrated === 0) await store.hset(keys.schema, 'version', newest, 'migrated', newest);
   const hasRuns = (await store.exists(keys.runs)) === 1;
   for (const [done, { summary, run }] of migrations.entries()) {
-    if (done < migrated) continue;
+    const reached = done + 2;
+    if (migrated === 0 || reached <= migrated) continue;
     await run({ store, now: clock.now(), log });
     // With the version, so that both are there if Redis was emptied meanwhile.
-    await store.hset(keys.schema, 'version', newest, 'migrated', done + 1);
-    if (hasRuns) log.info(`the records were migrated to version ${done + 1}: ${summary}`);
+    await store.hset(keys.schema, 'version', newest, 'migrated', reached);
+    if (hasRuns) log.info(`the records were migrated to version ${reached}: ${summary}`);
   }
 }
 
@@ -158,19 +158,9 @@ export const endRestore = (store: Store): Promise<unknown> => store.hdel(keys.sc
 async function refuseOlderProcesses(store: Store, now: number, newest: number): Promise<void> {
   const here = await new PresenceStore(store).ids(now);
   const locks = new LockStore(store);
-  const names = (await accountsOf(store)).flatMap((account) => LEASES.map((lease) => `${lease}:${account}`));
-  const leases = await Promise.all(names.map((name) => locks.holder(name)));
+  const accounts = await store.smembers(keys.activeAccounts);
+  const leases = await Promise.all(accounts.map((account) => locks.holder(`supervisor:${account}`)));
   const older = [...here, ...leases].filter((id) => id !== undefined && versionOf(id) < newest);
   const places = [...new Set(older.map((id) => placeOf(id ?? '')))].sort();
   if (places.length > 0) throw new OlderProcessesError(places);
-}
-
-/** The accounts that have active runs, also where version 1 has not moved their key yet. */
-async function accountsOf(store: Store): Promise<string[]> {
-  const before = `${PREFIX}:active`;
-  const isOld = (await store.type(before)) === 'set';
-  const found = await Promise.all(
-    [keys.activeAccounts, ...(isOld ? [before] : [])].map((key) => store.smembers(key)),
-  );
-  return found.flat();
 }

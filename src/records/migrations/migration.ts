@@ -15,8 +15,8 @@ export interface MigrationContext {
  * A step may be interrupted at any point and is then run again from its beginning, so it must recognize what
  * it has already done. It also has to bear that other processes of this release write records meanwhile: when Redis
  * was emptied or replaced while they run, records get their version only after that. So it never writes a value over
- * one that changed since it was read (`replace-field.ts`). It names the keys as they are in its two versions, not by `keys.ts`: those change, and
- * a step does not.
+ * one that changed since it was read. It names the keys as they are in its two versions, not by `keys.ts`: those change,
+ * and a step does not.
  */
 export interface Migration {
   /** What it changes, as a clause for the log. */

@@ -11,7 +11,7 @@ import { RECORDS_VERSION } from './migrations.ts';
 export const processId = (): string =>
   `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}-v${RECORDS_VERSION}`;
 
-/** The version of the records that a process works with; 0 for releases from before there was one. */
+/** The version of the records that a process works with; 0 when the id does not show it. */
 export const versionOf = (id: string): number => Number(/-v(\d+)$/.exec(id)?.[1] ?? 0);
 
 /** Where a process runs, in words: `process 4711 on web-1`. */

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import { keyPrefixOf, type Store } from '../../redis/store.ts';
+import { keyPrefixOf, type Store } from './store.ts';
 
 /**
  * All keys that match a pattern, in pages of about 1,000; of every master where the store is a Cluster. Without the
