@@ -28,6 +28,12 @@ export function explain(
       return { offset, ...mismatch(error, variables) };
     default:
       if (isFieldOfList(error)) return { offset, ...fieldOfList(error.node as ASTNode) };
+      if (typographic.test(error.summary))
+        return {
+          offset,
+          message: `This is not a valid ${noun} in CEL: ${typographic.exec(error.summary)?.[1]} is not a quote.`,
+          suggestion: `write " or '`,
+        };
       return {
         offset,
         message: `This is not a valid ${noun} in CEL: ${inWords(error.summary)}.`,
@@ -35,6 +41,9 @@ export function explain(
       };
   }
 }
+
+/** A quote of a word processor. */
+const typographic = /^Unexpected character: ([\u2018-\u201f])/;
 
 const isFieldOfList = ({ node, summary }: ParseError | TypeFault): boolean =>
   node?.op === '.' && summary.startsWith('List index must be int');

@@ -13,6 +13,7 @@ import { dayFault, looksLikeDay, weekdays } from '../yaml/days.ts';
 import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
+import { typographicTexts } from '../yaml/typographic-quotes.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { recordFindings } from './check-record.ts';
 import { rolloutFindings } from './check-rollout.ts';
@@ -27,7 +28,7 @@ import {
   uselessConditions,
 } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
-import { findingIn, isBrokenAt, isLiteral, sourceIn } from './expanded-place.ts';
+import { findingIn, isBrokenAt, isLiteral, sourceIn, typographicIn } from './expanded-place.ts';
 import { blackoutRemark, misreadNumbers, uselessDeadline, uselessLimit } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
@@ -116,6 +117,9 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
       const at = Array.isArray(parts.schedule?.cron) ? [i] : [];
       return remark ? [place(['schedule', 'cron', ...at], remark)] : [];
     }),
+    ...typographicTexts(value, (inner) => typographicIn(yaml, expanded, inner)).map(([inner, remark]) =>
+      place(inner, remark),
+    ),
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
     ...uselessDeadline({ deadline: parts.deadline, schedule: parts.schedule }).map((remark) =>
       place(['deadline'], remark),

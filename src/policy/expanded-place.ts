@@ -63,6 +63,12 @@ export const sourceIn = (yaml: YamlFile, { root }: ExpandedPolicy, inner: Path):
   return rest.length === 0 ? yaml.sourceOf(value.written) : undefined;
 };
 
+/** What to write for a text with typographic quotes around it (`YamlFile.typographicQuotes`). */
+export const typographicIn = (yaml: YamlFile, { root }: ExpandedPolicy, inner: Path): string | undefined => {
+  const { value, rest } = follow(root, inner);
+  return rest.length === 0 ? yaml.typographicQuotes(value.written) : undefined;
+};
+
 /** The part of a text that a character of it is in, and where it is in the file. */
 function partAt({ pieces }: LocatedValue, offset: number | undefined) {
   if (offset === undefined) return undefined;

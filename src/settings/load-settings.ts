@@ -9,6 +9,7 @@ import { suggestionFor } from '../suggest.ts';
 import { daysOf } from '../yaml/days.ts';
 import { type Diagnostic, fileDiagnostic, InvalidFilesError, inOrder } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
+import { typographicTexts } from '../yaml/typographic-quotes.ts';
 import { type Path, type Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { accessOf, mentionsIn } from './access-file.ts';
 import { ConfigFile } from './config-file.ts';
@@ -97,6 +98,7 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
     ...ownFilled.literals,
     ...plainHttp(read.value),
     ...shortTokens(read.value),
+    ...typographicTexts(own.value(), (path) => own.typographicQuotes(path)),
   ].map(([path, remark]) => own.finding(path, remark));
   const exposed = exposedEnv(projectOf(file));
   return deepFreeze({

@@ -23,6 +23,7 @@ import { frameOf } from './code-frame.ts';
 import { type Diagnostic, fileDiagnostic, pathText, shortFile } from './diagnostic.ts';
 import { sourceOffset } from './scalar-offset.ts';
 import { readTextFile } from './text-file.ts';
+import { insteadOfTypographic } from './typographic-quotes.ts';
 
 /** The parser counts the anchor as well. */
 const MAX_ALIASES = 50;
@@ -136,7 +137,9 @@ export class YamlFile {
    */
   finding(path: Path, { message, suggestion, at = 'value', offset, form }: Remark): Diagnostic {
     const [start, end] = this.#span(path, at, offset);
-    const diagnostic = this.#place(path, start, end, message, suggestion);
+    // It is better than a guess at what was meant.
+    const quotes = /^(did you mean|write) /i.test(suggestion ?? 'write ') && this.typographicQuotes(path, at);
+    const diagnostic = this.#place(path, start, end, message, quotes || suggestion);
     return form ? { ...diagnostic, form: true } : diagnostic;
   }
 
@@ -149,6 +152,24 @@ export class YamlFile {
     for (const part of path) node = childOf(resolved(node, this.#document), part)?.value ?? null;
     const scalar = resolved(node, this.#document);
     return isScalar(scalar) ? scalar.source : undefined;
+  }
+
+  /**
+   * What to write where a text has the quotes of a word processor around it, which are a part of the text for YAML;
+   * undefined where it has none.
+   */
+  typographicQuotes(path: Path, at: 'key' | 'value' = 'value'): string | undefined {
+    let node: Node | null = this.#document.contents;
+    let key: Node | null = null;
+    for (const part of path) {
+      const next = childOf(resolved(node, this.#document), part);
+      if (!next) return undefined;
+      ({ key, value: node } = next);
+    }
+    const found = resolved(at === 'key' ? key : node, this.#document);
+    return (isSeq(found) ? found.items : [found])
+      .map((one) => isScalar(one) && one.type === 'PLAIN' && insteadOfTypographic(one.source ?? '', at))
+      .find((one) => typeof one === 'string');
   }
 
   /** The line of a value, or of the longest part of its path that exists. The first line is 1. */
