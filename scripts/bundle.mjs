@@ -2,7 +2,7 @@
  * What a build consists of, made by esbuild. Loaded only when something is built.
  *
  * Our code and most packages are in chunks, all in one folder: what `import()` loads is a chunk of its own, and is read
- * when it is needed. Each job stays a file in `jobs/`, because `src/app/jobs.ts` loads that folder.
+ * when it is needed. Each job stays a file in `jobs/`, because `src/app/load-jobs.ts` loads that folder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';

@@ -9,7 +9,7 @@ import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/api.ts';
 import type { Watch } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { doneAs, type Lost, type Verdict, type WatchKind } from '../../src/job/watch/watch.ts';
+import { type Lost, successVerdict, type Verdict, type WatchKind } from '../../src/job/watch/watch.ts';
 
 /** A mail as the report showed it before another one was sent to the same address. */
 export interface EarlierMail {
@@ -93,7 +93,7 @@ function evaluate(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
   }));
   if (states.some(({ state }) => state === 'under way')) return { is: 'running' };
   const missed = states.filter(({ state }) => state !== 'delivered');
-  if (missed.length === 0) return doneAs(watch);
+  if (missed.length === 0) return successVerdict(watch);
   const detail = missed.map(({ email, state }) => `${email}: ${state}.`).join(' ');
   return { is: 'failed', reason: 'undelivered', detail };
 }

@@ -16,7 +16,7 @@ import type { Settings } from '../settings/settings.ts';
 import { tracedQueues } from '../trace/traced-queues.ts';
 import { type AccountLinks, type OnWait, openAccountLinks } from './account-links.ts';
 import { notePaused } from './audit-events.ts';
-import { loadJobs } from './jobs.ts';
+import { loadJobs } from './load-jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
 import { withTraces } from './tracing.ts';
 

@@ -1,8 +1,8 @@
 /** A changed policy that may do what cannot be undone waits: a person may still be writing or correcting its file. */
 import type { Registry } from '../job/registry.ts';
 import { verifiedOperations } from '../job/verify.ts';
-import { jobOf } from '../policy/job-of.ts';
 import type { Policy } from '../policy/policy.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import type { PolicyWatcher } from '../policy/policy-watcher.ts';
 
 /** From a change until a run on schedule begins; the files are looked at every few seconds. */

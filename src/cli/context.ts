@@ -71,7 +71,7 @@ export async function logTo({ stderr }: Io, level: LogOptions['level']): Promise
 export async function policiesOf(settings: Settings): Promise<Loaded> {
   const [{ loadPolicies }, { loadJobs }] = await Promise.all([
     import('../policy/load-policies.ts'),
-    import('../app/jobs.ts'),
+    import('../app/load-jobs.ts'),
   ]);
   return loadPolicies({ dir: settings.policiesDir, registry: await loadJobs(), settings });
 }
@@ -109,8 +109,8 @@ const QUIET_MS = 2_000;
 export async function policyToStart(name: string, settings: Settings, terminal: Terminal): Promise<Policy> {
   const [{ isGrave }, { loadJobs }, { jobOf }] = await Promise.all([
     import('../engine/plan/selection.ts'),
-    import('../app/jobs.ts'),
-    import('../policy/job-of.ts'),
+    import('../app/load-jobs.ts'),
+    import('../policy/policy-job.ts'),
   ]);
   for (let seen: number | undefined; ; ) {
     const policy = await policyNamed(name, settings, terminal);

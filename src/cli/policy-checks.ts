@@ -1,5 +1,5 @@
 /** What `doctor` says about the policies: those of the files, and those that daemons keep active without them. */
-import { loadJobs } from '../app/jobs.ts';
+import { loadJobs } from '../app/load-jobs.ts';
 import { emptyFolder, loadPolicies } from '../policy/load-policies.ts';
 import type { PresenceStore } from '../records/presence-store.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -2,14 +2,14 @@
  * What `doctor` says about what the policies of an account refer to: tags, clients, templates, ... that it does not
  * have, and lists that the last run of a policy could not read in full.
  */
-import { loadJobs } from '../app/jobs.ts';
+import { loadJobs } from '../app/load-jobs.ts';
 import type { Client } from '../client/client.ts';
 import { type Incomplete, sayIncomplete } from '../client/pages.ts';
 import { Directory } from '../engine/plan/directory.ts';
 import { unknownReferences } from '../engine/plan/selection.ts';
 import { messageOf } from '../errors.ts';
-import { jobOf } from '../policy/job-of.ts';
 import { loadPolicies } from '../policy/load-policies.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import { RunStore } from '../records/run-store.ts';
 import type { Store } from '../redis/store.ts';
 import type { Settings } from '../settings/settings.ts';

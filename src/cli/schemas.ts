@@ -15,7 +15,7 @@ export async function loadSchemas(): Promise<Record<SchemaKind, () => object>> {
     { testFileJsonSchema },
     { savedPlanJsonSchema },
   ] = await Promise.all([
-    import('../app/jobs.ts'),
+    import('../app/load-jobs.ts'),
     import('../policy/policy-file-schema.ts'),
     import('../settings/config-file.ts'),
     import('../offline/tests/test-file.ts'),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { isHolder } from '../schema-issue.ts';
-import { bare, id, schemaUnder } from './schema.ts';
+import { bare, idSchema, schemaUnder } from './schema.ts';
 
 /**
  * Reads a body that `schema` does not accept, or returns the first deviation that can be neither converted
@@ -64,7 +64,7 @@ function meaningAs(wanted: z.core.$ZodType, value: unknown): unknown {
   if (wanted instanceof z.ZodNumber) return numberIn(value);
   if (wanted instanceof z.ZodBoolean) return value === 'true' ? true : value === 'false' ? false : undefined;
   // Only ids: converting other numbers to text would lose information, such as the version 8.10.
-  return wanted === id && Number.isSafeInteger(value) ? String(value) : undefined;
+  return wanted === idSchema && Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
 /** The number in a text, if it is nothing else and reading it loses nothing. */

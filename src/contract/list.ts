@@ -61,7 +61,7 @@ export const flag = <const O extends Operator[]>(...operators: O) =>
 export const listTimestamp = <const O extends Operator[]>(...operators: O) =>
   ({ kind: 'timestamp', operators }) as const;
 export const date = <const O extends Operator[]>(...operators: O) => ({ kind: 'day', operators }) as const;
-export const version = <const O extends Operator[]>(...operators: O) =>
+export const versionFilter = <const O extends Operator[]>(...operators: O) =>
   ({ kind: 'version', operators }) as const;
 
 export type Scalar = string | number | boolean;

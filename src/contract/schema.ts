@@ -59,10 +59,10 @@ export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType
 }
 
 /** An identifier (spec 1.3): a string. */
-export const id = z.string().min(1);
+export const idSchema = z.string().min(1);
 const kindsOfIds = new WeakMap<z.core.$ZodType, Kind>();
 /** The id of a client, a tag, ... in a request. */
-export function idOf(kind: Kind): typeof id {
+export function idOf(kind: Kind): typeof idSchema {
   const schema = z.string().min(1);
   kindsOfIds.set(schema, kind);
   return schema;

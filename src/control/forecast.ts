@@ -5,7 +5,7 @@
 
 import type { BudgetUsage } from '../budget/usage.ts';
 import type { Clock } from '../clock.ts';
-import { momentOf } from '../engine/deadline.ts';
+import { deadlineAt } from '../engine/deadline.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import { type Policy, weights } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
@@ -219,5 +219,5 @@ function warningOf(
 function isLate({ deadline, schedule }: Policy, { at, scheduledFor }: Firing, takesMs: number): boolean {
   if (!deadline) return false;
   if (scheduledFor === undefined) return 'afterMs' in deadline && takesMs > deadline.afterMs;
-  return at + takesMs > momentOf(deadline, schedule?.timezone ?? 'UTC', scheduledFor);
+  return at + takesMs > deadlineAt(deadline, schedule?.timezone ?? 'UTC', scheduledFor);
 }

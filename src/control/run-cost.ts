@@ -2,8 +2,8 @@
 
 import type { EngineDeps } from '../engine/deps.ts';
 import { costOf, estimatePlan } from '../engine/plan/cost.ts';
-import { jobOf } from '../policy/job-of.ts';
 import type { Policy } from '../policy/policy.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import type { Records } from '../records/records.ts';
 import type { UsualCost } from '../schedule/predicted-runs.ts';
 

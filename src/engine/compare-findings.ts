@@ -8,7 +8,7 @@
  */
 import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
-import { jobOf } from '../policy/job-of.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import type { ComparedRun, SeenFinding } from '../records/findings-store.ts';
 import { coreReasonText } from '../run/reasons.ts';
 import { targetOfPolicy } from '../run/remarks.ts';

@@ -3,8 +3,8 @@
  * one alert about that.
  */
 import { DAY_MS, firstAt, offsetAt } from '../dates.ts';
-import { jobOf } from '../policy/job-of.ts';
 import type { Deadline, Policy } from '../policy/policy.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import { endedCount } from '../run/moves.ts';
 import type { Late, Run, Trigger } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
@@ -20,11 +20,11 @@ export function dueByOf(
   { trigger, scheduledFor }: Pick<Run, 'trigger' | 'scheduledFor'>,
 ): Pick<Run, 'dueBy'> {
   if (!deadline || !withDeadline.includes(trigger)) return {};
-  return { dueBy: momentOf(deadline, schedule?.timezone ?? 'UTC', scheduledFor) };
+  return { dueBy: deadlineAt(deadline, schedule?.timezone ?? 'UTC', scheduledFor) };
 }
 
 /** So long after the scheduled time; or the first time after it at which clocks in the zone show the time of day. */
-export function momentOf(deadline: Deadline, zone: string, scheduledFor: number): number {
+export function deadlineAt(deadline: Deadline, zone: string, scheduledFor: number): number {
   if ('afterMs' in deadline) return scheduledFor + deadline.afterMs;
   const today = Math.floor((scheduledFor + offsetAt(zone, scheduledFor)) / DAY_MS);
   const days = [today, today + 1].map((day) => firstAt(zone, day * DAY_MS + deadline.minute * 60_000));

@@ -1,5 +1,5 @@
 /** A run that ends well although it worked on nothing says so: its status alone would look like a success. */
-import { jobOf } from '../policy/job-of.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import type { Run } from '../run/run.ts';
 import { countOf } from '../text.ts';
 import { type EngineDeps, policyOf } from './deps.ts';

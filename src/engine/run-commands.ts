@@ -1,6 +1,6 @@
 /** The commands on a run by its id: cancel, force-end, retry, nudge and release. */
 import { CaretakerError } from '../errors.ts';
-import { jobOf } from '../policy/job-of.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';

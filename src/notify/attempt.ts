@@ -7,7 +7,7 @@ import type { Delivery } from '../records/delivery-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
 import { formatDuration } from '../yaml/duration.ts';
-import type { Sent } from './channel.ts';
+import type { Sent } from './channel-types.ts';
 import { send } from './channels.ts';
 
 export interface AttemptDeps {

@@ -1,7 +1,7 @@
 /** Every kind of channel with the function that sends through it; `src/settings/channels.ts` has their settings. */
 import type { NewDelivery } from '../records/delivery-store.ts';
 import type { Receiver } from '../settings/receiver.ts';
-import type { Kind, Send, Sent, Tools } from './channel.ts';
+import type { Kind, Send, Sent, Tools } from './channel-types.ts';
 import { sendToDiscord } from './channels/discord.ts';
 import { sendEmail } from './channels/email.ts';
 import { sendToNtfy } from './channels/ntfy.ts';

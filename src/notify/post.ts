@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Dispatcher } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import { visibleJson } from '../text.ts';
-import type { Sent } from './channel.ts';
+import type { Sent } from './channel-types.ts';
 
 /** undici is loaded for the first message, because a daemon is ready sooner without it. */
 const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Receiver } from '../settings/receiver.ts';
-import type { Sent } from './channel.ts';
+import type { Sent } from './channel-types.ts';
 import { send } from './channels.ts';
 import { openConnections } from './post.ts';
 

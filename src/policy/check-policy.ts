@@ -28,7 +28,7 @@ import {
   uselessConditions,
 } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
-import { findingIn, isBrokenAt, isLiteral, sourceIn, typographicIn } from './expanded-place.ts';
+import { diagnosticAt, isBrokenAt, isLiteral, sourceIn, typographicIn } from './expanded-place.ts';
 import { blackoutRemark, misreadNumbers, uselessDeadline, uselessLimit } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
@@ -59,7 +59,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   const value = plainOf(root);
   const reportedElsewhere = new Set<Diagnostic>();
   const place = (inner: Path, remark: Remark) => {
-    const finding = findingIn(yaml, expanded, inner, {
+    const finding = diagnosticAt(yaml, expanded, inner, {
       ...remark,
       ...hintOnPausing(inner, remark),
       ...hintOnFilter(inner, remark, () => filtersFor(value, known)),

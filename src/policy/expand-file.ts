@@ -13,7 +13,7 @@ import {
   type SourceOf,
   valueIn,
   variablesOf,
-} from './expand-value.ts';
+} from './fill-placeholders.ts';
 import { type LocatedValue, locate, mapOf, merged, scalarAt, valuesIn } from './located-value.ts';
 import {
   type Combination,

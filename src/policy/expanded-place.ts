@@ -8,7 +8,12 @@ import { follow, type LocatedValue, type Use } from './located-value.ts';
  * A remark about a value of an expanded policy, with its place: in the policy itself, in `defaults`, or at
  * the placeholder that the value comes from, which the message then names.
  */
-export function findingIn(yaml: YamlFile, expanded: ExpandedPolicy, inner: Path, remark: Remark): Diagnostic {
+export function diagnosticAt(
+  yaml: YamlFile,
+  expanded: ExpandedPolicy,
+  inner: Path,
+  remark: Remark,
+): Diagnostic {
   const { value, rest, used } = follow(expanded.root, inner);
   const part = used && used !== value ? undefined : partAt(value, remark.offset);
   const { offset: _, at, ...given } = remark;

@@ -13,7 +13,7 @@ import { YamlFile } from '../yaml/yaml-file.ts';
 import { chainFault, formatChainFault, type Link, linksByName } from './chains.ts';
 import { type ReadPolicy, readPolicy } from './check-policy.ts';
 import { type ExpandedFile, type ExpandedPolicy, expandFile } from './expand-file.ts';
-import { findingIn } from './expanded-place.ts';
+import { diagnosticAt } from './expanded-place.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';
 import { requiredBy, requiredRemarks } from './required-policies.ts';
@@ -150,7 +150,7 @@ function chainFinding(entry: Entry, links: ReadonlyMap<string, Link>): Diagnosti
   const others = [...links.keys()].filter((name) => name !== link.name);
   const suggestion = fault.is === 'missing' ? suggestionFor(fault.policy, others) : undefined;
   const remark = { message: formatChainFault(link.name, fault), suggestion };
-  return [findingIn(entry.yaml, entry.policy, ['schedule', 'after', 'policy'], remark)];
+  return [diagnosticAt(entry.yaml, entry.policy, ['schedule', 'after', 'policy'], remark)];
 }
 
 /** What is wrong with the policies that the options of its jobs name. */
@@ -161,7 +161,7 @@ const requiredFindings = (
 ): Diagnostic[] =>
   read.policy
     ? requiredRemarks(read.policy, known, registry).map(([path, remark]) =>
-        findingIn(yaml, policy, path, remark),
+        diagnosticAt(yaml, policy, path, remark),
       )
     : [];
 

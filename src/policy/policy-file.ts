@@ -16,7 +16,7 @@ import { placeholderName } from './placeholders.ts';
 import { priorities } from './policy.ts';
 import { Record } from './record-file.ts';
 import { Approval, Rollout } from './rollout-file.ts';
-import { Schedule } from './schedule-file.ts';
+import { Schedule } from './schedule-schema.ts';
 
 const Name = z.strictObject({
   name: z

@@ -95,7 +95,7 @@ export function movedTimesBetween(schedule: CronSchedule, from: number, to: numb
 }
 
 /** The times on days of blackout that are moved to this scheduled time, oldest first. */
-export function movedTo(schedule: CronSchedule, scheduledFor: number): number[] {
+export function timesMovedHere(schedule: CronSchedule, scheduledFor: number): number[] {
   const moves = movesOf(schedule);
   if (!moves) return [];
   const day = dayNumber(schedule.timezone, scheduledFor);

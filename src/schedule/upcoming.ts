@@ -1,6 +1,6 @@
 /** Upcoming firings, including those that will be skipped by the present state. */
 import type { Policy } from '../policy/policy.ts';
-import { dueAt, movedTo, nextScheduledTimes } from './cron-times.ts';
+import { dueAt, nextScheduledTimes, timesMovedHere } from './cron-times.ts';
 import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 
 export interface UpcomingFiring {
@@ -31,7 +31,7 @@ export function upcomingFirings(
     .filter(({ at }) => at > from && at <= until)
     .slice(0, limit)
     .map((firing) => {
-      const movedFrom = movedTo(schedule, firing.scheduledFor);
+      const movedFrom = timesMovedHere(schedule, firing.scheduledFor);
       return movedFrom.length > 0 ? { ...firing, movedFrom } : firing;
     });
 }

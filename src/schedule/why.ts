@@ -18,10 +18,10 @@ import {
   dueAt,
   type MovedTime,
   movedTimesBetween,
-  movedTo,
   nextScheduledTimes,
   previousScheduledTime,
   scheduledTimesBetween,
+  timesMovedHere,
 } from './cron-times.ts';
 import { predecessorEnds } from './predecessor.ts';
 import { formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
@@ -245,7 +245,7 @@ async function explainOne(view: View, scheduledFor: number, record?: ScheduledTi
   const afterRun = record?.after ?? view.ends.get(scheduledFor)?.run;
   // The run has the schedule as it was.
   const schedules = run ? (scheduleOf(run) ?? schedule) : schedule;
-  const origins = schedules ? movedTo(schedules, scheduledFor) : [];
+  const origins = schedules ? timesMovedHere(schedules, scheduledFor) : [];
   const moved = formatOrigins(origins, zone);
   const rest = {
     ...(origins.length > 0 ? { moved_from: origins.map(isoTime) } : {}),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { waitsUntil } from '../../src/app/waiting-changes.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { folderWith } from '../settings/folder.ts';

@@ -2,7 +2,7 @@
 /** Policies of a file with `defaults`, `vars` and `matrix`, on the command line. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 

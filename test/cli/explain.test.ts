@@ -2,7 +2,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { errorTopics } from '../../src/cli/explain/errors-page.ts';
 import { keyTopics } from '../../src/cli/explain/keys.ts';
 import { operationTopics } from '../../src/cli/explain/operations.ts';

@@ -1,6 +1,6 @@
 /** Output: tables that fit, lines for spreadsheets, and what blocks a run. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
 import { operationByOtherVerb } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';

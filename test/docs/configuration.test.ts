@@ -1,6 +1,6 @@
 /** The page of keys is generated from the descriptions in the code; `npm run docs` writes it. */
 import { expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { type Key, keysOf, type Schema } from '../../src/cli/explain/schema-keys.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { configValuesJsonSchema } from '../../src/settings/config-file.ts';

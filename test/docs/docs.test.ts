@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { configChanges } from '../../src/policy/config-watcher.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { runStatuses } from '../../src/run/run.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { exit, explain } from '../../src/cli/exit.ts';
 import type { Terminal } from '../../src/cli/output/terminal.ts';
 import { CaretakerError } from '../../src/errors.ts';

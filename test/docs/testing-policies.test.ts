@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadTests } from '../../src/offline/tests/load-tests.ts';
 import { runTest } from '../../src/offline/tests/run-test.ts';
 import { PolicyTest } from '../../src/offline/tests/test-file.ts';

@@ -1,6 +1,6 @@
 /** The deadline of a run: when it is, when it is predicted to be missed, and the one alert. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkDeadline, dueByOf, expectedEnd, momentOf } from '../../src/engine/deadline.ts';
+import { checkDeadline, deadlineAt, dueByOf, expectedEnd } from '../../src/engine/deadline.ts';
 import { formatLate, toSummary } from '../../src/run/report.ts';
 import type { Run } from '../../src/run/run.ts';
 import { partsOf } from '../support/between.ts';
@@ -20,7 +20,7 @@ describe('the deadline is', () => {
     ['by the clocks of the zone, in summer', '2026-07-01T00:00Z', '2026-07-01T04:00Z'],
     ['by the clocks of the zone, when they change in between', '2026-10-25T00:00Z', '2026-10-25T05:00Z'],
   ])('%s', (_, scheduledFor, expected) => {
-    expect(iso(momentOf({ minute: 360 }, 'Europe/Berlin', at(scheduledFor)))).toBe(expected);
+    expect(iso(deadlineAt({ minute: 360 }, 'Europe/Berlin', at(scheduledFor)))).toBe(expected);
   });
 
   test('a duration after the scheduled time, and none for runs that a person starts', () => {

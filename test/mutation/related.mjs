@@ -50,7 +50,7 @@ export const filesIn = (root, folder) =>
 function importsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8');
   // Jobs are found in their folder when a process begins: whatever opens a Caretaker uses them all.
-  const jobs = file === 'src/app/jobs.ts' ? filesIn(root, 'jobs') : [];
+  const jobs = file === 'src/app/load-jobs.ts' ? filesIn(root, 'jobs') : [];
   const named = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) =>
     relative(root, resolve(root, dirname(file), path)),
   );

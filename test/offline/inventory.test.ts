@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import type { Client } from '../../src/client/client.ts';
 import { isoTime } from '../../src/clock.ts';
 import { pathParameters } from '../../src/contract/operation.ts';

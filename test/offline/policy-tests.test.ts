@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import type { Registry } from '../../src/job/registry.ts';
 import { writeInventory } from '../../src/offline/inventory/file.ts';
 import { givenReads } from '../../src/offline/tests/given-reads.ts';

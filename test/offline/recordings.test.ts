@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadTests } from '../../src/offline/tests/load-tests.ts';
 import { runTest } from '../../src/offline/tests/run-test.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';

@@ -3,7 +3,7 @@
  * one.
  */
 import { expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { folderWith } from '../settings/folder.ts';
 

@@ -1,6 +1,6 @@
 /** Conditions that no candidate can meet: a warning when the policy is loaded. */
 import { expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { folderWith } from '../settings/folder.ts';
 import { registry } from './tiny-job.ts';

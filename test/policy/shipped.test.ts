@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { asWritten } from '../../src/policy/as-written.ts';
-import { jobOf } from '../../src/policy/job-of.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
+import { jobOf } from '../../src/policy/policy-job.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { folderWith } from '../settings/folder.ts';
 

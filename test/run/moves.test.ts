@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadJobs } from '../../src/app/jobs.ts';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { canMove, endedCount, finalStatus, isFinal, sourcesOf } from '../../src/run/moves.ts';
 import { type Counts, runStatuses } from '../../src/run/run.ts';
 

@@ -6,10 +6,10 @@ import { blackoutOnDay, dayNumber } from '../../src/schedule/blackout.ts';
 import {
   type CronSchedule,
   movedTimesBetween,
-  movedTo,
   nextScheduledTimes,
   previousScheduledTime,
   scheduledTimesBetween,
+  timesMovedHere,
 } from '../../src/schedule/cron-times.ts';
 import { cursorFor, timesKey, whatIsDue } from '../../src/schedule/due.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
@@ -154,7 +154,7 @@ describe('every reading of a schedule gives the same times', () => {
       );
       for (const { from: origin, to } of movedTimesBetween(one, from, until)) {
         expect(blackoutOnDay(blackout, dayNumber(timezone, origin))).toBeDefined();
-        expect(movedTo(one, to)).toContain(origin);
+        expect(timesMovedHere(one, to)).toContain(origin);
       }
     },
   );

@@ -1,9 +1,9 @@
 import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
-import { jobsOf } from '../../policy/job-of.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { jobsOf } from '../../policy/policy-job.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Settings } from '../../settings/settings.ts';

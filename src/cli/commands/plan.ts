@@ -45,11 +45,11 @@ export async function plan(
   name: string | undefined,
   options: PlanOptions & SavingOptions & { inventory?: string; at?: string },
 ): Promise<number> {
-  return exitOf(terminal, options, () => planned(terminal, name, options));
+  return planExitCode(terminal, options, () => planned(terminal, name, options));
 }
 
 /** The exit code of a plan, by its content with `--detailed-exitcode`. */
-export async function exitOf(
+export async function planExitCode(
   terminal: Terminal,
   { detailedExitcode }: Pick<SavingOptions, 'detailedExitcode'>,
   planning: () => Promise<Planned>,
@@ -176,7 +176,7 @@ async function planOver(
     import('../../offline/inventory/file.ts'),
     import('../../offline/inventory/plan.ts'),
     import('../../offline/offline-plan.ts'),
-    import('../../app/jobs.ts'),
+    import('../../app/load-jobs.ts'),
   ]);
   const now = atOf(at, clockOf(terminal.io).now());
   const inventory = readInventory(file);

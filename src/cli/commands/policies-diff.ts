@@ -32,7 +32,7 @@ const NEXT_COMPARED = 3;
  */
 export async function diffPolicies(terminal: Terminal, options: DiffOptions): Promise<number> {
   const settings = settingsOf(terminal, options);
-  const { loadJobs } = await import('../../app/jobs.ts');
+  const { loadJobs } = await import('../../app/load-jobs.ts');
   const registry = await loadJobs();
   const at = atOf(options.at, clockOf(terminal.io).now());
   const here = await policiesOf(settings);

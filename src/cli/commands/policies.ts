@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { loadJobs } from '../../app/jobs.ts';
+import { loadJobs } from '../../app/load-jobs.ts';
 import { isoMinute } from '../../clock.ts';
 import {
   type PolicyDefinition,

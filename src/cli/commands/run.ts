@@ -5,7 +5,7 @@ import { carryOut } from '../../control/carry-out.ts';
 import { runPolicy } from '../../control/commands/run-policy.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import type { AnyJob } from '../../job/job.ts';
-import { jobOf } from '../../policy/job-of.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';

@@ -13,7 +13,7 @@ export async function exportRun(
   word: string,
   options: GlobalOptions & { output: Format },
 ): Promise<number> {
-  needLines(word, options.output);
+  requireLineFormat(word, options.output);
   return withRecords(terminal, options, settingsOf(terminal, options), async ({ records }) => {
     const run = await runNamed(records, word);
     const stepNames = stepNamesOf(run);
@@ -26,7 +26,7 @@ export async function exportRun(
 }
 
 /** @throws {UsageError} for a format without lines. */
-export function needLines(word: string, output: Format): void {
+export function requireLineFormat(word: string, output: Format): void {
   if (!lineFormats.some((one) => one === output))
     throw new UsageError(
       `An export has one target per line: --output csv or jsonl, not ${output}. "caretaker runs show ${word} --output ${output}" shows the run.`,

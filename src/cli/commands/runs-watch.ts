@@ -33,7 +33,7 @@ export async function watchRunOf(
     void untilSignal(terminal.io).then(() => interrupt.abort());
     const last = await untilEnded(opened, run, terminal, interrupt.signal);
     if (isFinal(last.status)) {
-      const { loadJobs } = await import('../../app/jobs.ts');
+      const { loadJobs } = await import('../../app/load-jobs.ts');
       const targets = await targetsOf(opened, last);
       const { reasons } = await loadJobs();
       return printEnd({ targets, reasons }, last, terminal, options);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadJobs } from '../../app/jobs.ts';
+import { loadJobs } from '../../app/load-jobs.ts';
 import { usualBudget } from '../../offline/offline-plan.ts';
 import { type LoadedTest, loadTests, testFilesIn } from '../../offline/tests/load-tests.ts';
 import { type Difference, runTest, type TestResult } from '../../offline/tests/run-test.ts';

@@ -1,4 +1,4 @@
-import { loadJobs } from '../../app/jobs.ts';
+import { loadJobs } from '../../app/load-jobs.ts';
 import { emptyFolder, loadPolicies } from '../../policy/load-policies.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';

@@ -45,7 +45,7 @@ const policies: Source = async (known) => {
 const sources: Readonly<Record<string, Source>> = {
   policy: policies,
   name: (known) => (known.parent === 'policies' ? policies(known) : Promise.resolve([])),
-  job: async () => (await (await import('../../app/jobs.ts')).loadJobs()).names(),
+  job: async () => (await (await import('../../app/load-jobs.ts')).loadJobs()).names(),
   account: async (known) => Object.keys(settingsFor(known).accounts),
   run: (known) => runIds(settingsFor(known), known),
   status: async () => (await import('../../run/run.ts')).runStatuses,

@@ -1,6 +1,6 @@
 /** Jobs, their options, and reasons of jobs that docs/errors.md does not have. Loads every job. */
 import { z } from 'zod';
-import { loadJobs } from '../../app/jobs.ts';
+import { loadJobs } from '../../app/load-jobs.ts';
 import type { Registry } from '../../job/registry.ts';
 import { keysOf, type Schema } from './schema-keys.ts';
 import type { Topic, Topics } from './topic.ts';

@@ -3,10 +3,10 @@ import { type PlanReport, toPreview } from '../../engine/plan/plan-report.ts';
 import { checkSavedPlan } from '../../engine/plan/saved-plan.ts';
 import {
   checkOptions,
-  exitOf,
   needExpiry,
   type Planned,
   type PlanOptions,
+  planExitCode,
   plan as planHere,
   type SavingOptions,
   saveAndShow,
@@ -28,7 +28,7 @@ export async function plan(
 ): Promise<number> {
   // A saved plan is a file on this machine.
   if (options.show !== undefined || name === undefined) return planHere(terminal, name, options);
-  return exitOf(terminal, options, () => planned(terminal, server, name, options));
+  return planExitCode(terminal, options, () => planned(terminal, server, name, options));
 }
 
 async function planned(terminal: Terminal, server: Server, name: string, options: Options): Promise<Planned> {

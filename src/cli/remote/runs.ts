@@ -1,5 +1,5 @@
 /** The commands about runs, on a server. */
-import { loadJobs } from '../../app/jobs.ts';
+import { loadJobs } from '../../app/load-jobs.ts';
 import { isoTime } from '../../clock.ts';
 import { type PlanReport, toPreview } from '../../engine/plan/plan-report.ts';
 import { toRun } from '../../run/from-report.ts';
@@ -18,7 +18,7 @@ import {
   statusOf,
 } from '../commands/runs.ts';
 import { printCancelled, printReleased, showForceEnded } from '../commands/runs-act.ts';
-import { needLines, showLines } from '../commands/runs-export.ts';
+import { requireLineFormat, showLines } from '../commands/runs-export.ts';
 import { isWaiting, printUnchanged, showWaiting } from '../commands/runs-watch.ts';
 import type { ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
@@ -170,7 +170,7 @@ export async function exportRun(
   [word = '']: string[],
   { output }: { output: Format },
 ): Promise<number> {
-  needLines(word, output);
+  requireLineFormat(word, output);
   const { id } = await runNamed(server, word);
   async function* rows() {
     for (let from: number | null = 0; from !== null; ) {

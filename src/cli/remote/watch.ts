@@ -1,5 +1,5 @@
 /** Follows a run on a server until it has ended, with the output of a run on this machine. */
-import { loadJobs } from '../../app/jobs.ts';
+import { loadJobs } from '../../app/load-jobs.ts';
 import { stepNamesIn, toRun, toTarget } from '../../run/from-report.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { RunReport } from '../../run/report.ts';

@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import { providers } from '../resources/backup-destination.ts';
 import { TaskReference } from '../resources/shared.ts';
 import { SnapshotOptions } from '../resources/snapshot.ts';
-import { id, requiredWhen } from '../schema.ts';
+import { idSchema, requiredWhen } from '../schema.ts';
 
 const Scope = z
   .strictObject({
@@ -24,7 +24,7 @@ const Scope = z
 const common = { scope: Scope, options: z.optional(SnapshotOptions) };
 
 const Destination = z
-  .strictObject({ provider: z.enum(providers), id: z.optional(id) })
+  .strictObject({ provider: z.enum(providers), id: z.optional(idSchema) })
   .refine((destination) => destination.provider !== 'provider_one' || destination.id === undefined, {
     message: 'is not taken by provider_one',
     path: ['id'],

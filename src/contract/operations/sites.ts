@@ -1,10 +1,10 @@
 /** Sites, their syncs, and enabling backups (spec 4.15). */
 import { z } from 'zod';
-import { field, flag, ids, listTimestamp, oneOf, text, version } from '../list.ts';
+import { field, flag, ids, listTimestamp, oneOf, text, versionFilter } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, scannerStatuses } from '../resources/shared.ts';
 import { ReducedSite, Site, SiteBackupsState, SiteDetails } from '../resources/site.ts';
-import { id, nonBlank, part } from '../schema.ts';
+import { idSchema, nonBlank, part } from '../schema.ts';
 
 const HttpAuth = z.strictObject({ username: z.string(), password: z.string() });
 const timeOfDay = z.string().regex(/^\d{2}:\d{2}(:\d{2})?Z$/, 'must be a time of day in UTC such as 02:00Z');
@@ -32,7 +32,7 @@ export const siteOperations = {
         uptime: flag('eq'),
         scanner_status: field('security.scanner.status', oneOf(scannerStatuses, 'eq')),
         locked: field('locked', flag('eq')),
-        php_version: version('eq', 'gt', 'lt'),
+        php_version: versionFilter('eq', 'gt', 'lt'),
         url: text('contains'),
         created_at: field('created_at', listTimestamp('gte', 'lte')),
         updated_at: field('updated_at', listTimestamp('gte', 'lte')),
@@ -113,7 +113,7 @@ export const siteOperations = {
     path: '/sites/{site_id}/sync',
     body: z.strictObject({ sync: z.strictObject({ message: z.optional(z.string()) }) }),
     success: 200,
-    answer: part({ sync: part({ snapshot_id: id, in_progress: z.boolean() }, 'snapshot_id') }, 'sync'),
+    answer: part({ sync: part({ snapshot_id: idSchema, in_progress: z.boolean() }, 'snapshot_id') }, 'sync'),
     errors: [400, 401, 403, 404, 409, 422, 429],
     effect: 'once',
   }),

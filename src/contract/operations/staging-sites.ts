@@ -5,7 +5,7 @@ import { operation } from '../operation.ts';
 import { PageMeta, TaskReference } from '../resources/shared.ts';
 import { SnapshotOptions } from '../resources/snapshot.ts';
 import { StagingSite, StagingSiteDetails } from '../resources/staging-site.ts';
-import { id, idOf, int, nonBlank, part } from '../schema.ts';
+import { idOf, idSchema, int, nonBlank, part } from '../schema.ts';
 
 const stagingSite = part({ staging_site: StagingSiteDetails }, 'staging_site');
 
@@ -41,7 +41,7 @@ export const stagingSiteOperations = {
     body: z.strictObject({
       staging_site: z.strictObject({
         site_id: idOf('site'),
-        snapshot_id: id,
+        snapshot_id: idSchema,
         php_version: z.optional(nonBlank),
         options: z.optional(SnapshotOptions),
       }),

@@ -4,11 +4,11 @@ import { field, ids, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { BatchMeta, ItemRefusal, PageMeta } from '../resources/shared.ts';
 import { Tag } from '../resources/tag.ts';
-import { id, idOf, part } from '../schema.ts';
+import { idOf, idSchema, part } from '../schema.ts';
 
 const tag = part({ tag: Tag }, 'tag');
 const siteIds = z.strictObject({ site_ids: z.array(idOf('site')) });
-const assigned = part({ site_ids: z.array(id), errors: z.array(ItemRefusal) }, 'site_ids', 'errors');
+const assigned = part({ site_ids: z.array(idSchema), errors: z.array(ItemRefusal) }, 'site_ids', 'errors');
 
 export const tagOperations = {
   listTags: operation({

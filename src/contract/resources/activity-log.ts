@@ -1,6 +1,6 @@
 /** The activity on a site, and its users (spec 2.20). */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 
 /** Types of objects of an event. */
 export const objectTypes = [
@@ -63,7 +63,7 @@ export const eventTypes = [
 
 export const ActivityLogEntry = part(
   {
-    id,
+    id: idSchema,
     username: z.string(),
     ip_address: z.string(),
     country_code: z.string(),

@@ -1,6 +1,6 @@
 /** The history of the runs of auto update schedules (spec 2.9). Entries have no id of their own. */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 import { taskStatuses } from './shared.ts';
 
 /** The status of a run; `no_updates` has no task. */
@@ -11,16 +11,16 @@ const Extension = part({ name: z.string(), slug: z.string(), filename: z.string(
 
 export const AutoUpdateHistoryEntry = part(
   {
-    auto_update_schedule: part({ id, name: z.string() }, 'id'),
+    auto_update_schedule: part({ id: idSchema, name: z.string() }, 'id'),
     performed_on: timestamp,
-    task_id: z.nullable(id),
+    task_id: z.nullable(idSchema),
     status: known(...historyStatuses),
     // Only sites available to the caller. Not specified: the value of `core` in a run that does not update
     // the core.
     sites: z.array(
       part(
         {
-          id,
+          id: idSchema,
           wp: part({
             core: z.optional(z.nullable(part(Versions))),
             plugins: z.array(Extension),

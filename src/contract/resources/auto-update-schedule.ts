@@ -1,6 +1,6 @@
 /** The service's own recurring updates of core, plugins and themes (spec 2.8). */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 
 /** How often a schedule runs. */
 export const recurrences = [
@@ -18,7 +18,7 @@ const Extensions = z.optional(z.nullable(part({ selection: Selection, filenames:
 
 export const AutoUpdateSchedule = part(
   {
-    id,
+    id: idSchema,
     name: z.string(),
     status: known('active', 'paused'),
     schedule: known(...recurrences),
@@ -26,7 +26,7 @@ export const AutoUpdateSchedule = part(
     next_update_at: timestamp,
     scope: part({
       // `ids` is present when the selection is specific.
-      sites: part({ selection: Selection, ids: z.optional(z.array(id)) }),
+      sites: part({ selection: Selection, ids: z.optional(z.array(idSchema)) }),
       updates: part({ wordpress_core: z.boolean(), plugins: Extensions, themes: Extensions }),
     }),
     options: part({ backup: z.boolean(), visual_regression: z.boolean() }),

@@ -1,6 +1,6 @@
 /** External storage to which backups are uploaded (spec 2.4). */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 
 /** provider_one needs no saved destination for an upload, provider_two does. */
 export const providers = ['provider_one', 'provider_two'] as const;
@@ -11,7 +11,7 @@ export const providers = ['provider_one', 'provider_two'] as const;
  */
 export const BackupDestination = part(
   {
-    id: z.nullable(id),
+    id: z.nullable(idSchema),
     provider: known(...providers),
     provider_label: z.string(),
     name: z.nullable(z.string()),

@@ -1,6 +1,6 @@
 /** The look of the service's plugin and of the login screen on the account's sites (spec 2.6, 2.7). */
 import { z } from 'zod';
-import { id, known, part } from '../schema.ts';
+import { idSchema, known, part } from '../schema.ts';
 
 /** Name, description and author are null when the plugin is hidden. */
 export const PluginBranding = part({
@@ -18,6 +18,6 @@ export const WpLogin = part({
   label: z.nullable(z.string()),
   error_message: z.nullable(z.string()),
   tooltip: z.nullable(z.string()),
-  sender_email: z.nullable(part({ id, email: z.string() })),
+  sender_email: z.nullable(part({ id: idSchema, email: z.string() })),
 });
 export type WpLogin = z.output<typeof WpLogin>;

@@ -1,17 +1,17 @@
 /** Clients: the agency's customers, with their sites (spec 2.2). */
 import { z } from 'zod';
-import { id, part, timestamp } from '../schema.ts';
+import { idSchema, part, timestamp } from '../schema.ts';
 
 export const Client = part(
   {
-    id,
+    id: idSchema,
     first_name: z.string(),
     last_name: z.string(),
     email: z.string(),
     company_name: z.string(),
     address: z.string(),
     note: z.string(),
-    site_ids: z.array(id),
+    site_ids: z.array(idSchema),
     created_at: timestamp,
     updated_at: timestamp,
   },

@@ -1,10 +1,10 @@
 /** Custom work on a site, as client reports show it (spec 2.18). */
 import { z } from 'zod';
-import { day, id, part, timestamp } from '../schema.ts';
+import { day, idSchema, part, timestamp } from '../schema.ts';
 
 export const CustomWork = part(
   {
-    id,
+    id: idSchema,
     title: z.string(),
     description: z.string(),
     performed_on: day,

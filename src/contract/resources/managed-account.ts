@@ -1,11 +1,11 @@
 /** Other accounts that the caller may work in, and invitations to them (spec 2.3). */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 import { roles } from './shared.ts';
 
 export const ManagedAccount = part(
   {
-    id,
+    id: idSchema,
     email: z.string(),
     role: known(...roles),
     company_name: z.string(),

@@ -1,9 +1,9 @@
 /** Notes on a site, and their earlier versions (spec 2.19). */
 import { z } from 'zod';
-import { id, part, timestamp } from '../schema.ts';
+import { idSchema, part, timestamp } from '../schema.ts';
 
 const shared = {
-  id,
+  id: idSchema,
   content: z.string(),
   user: part({ name: z.string(), email: z.string() }),
   created_at: timestamp,

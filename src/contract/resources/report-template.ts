@@ -3,7 +3,7 @@
  * in answers and in requests.
  */
 import { z } from 'zod';
-import { id, idOf, part, timestamp } from '../schema.ts';
+import { idOf, idSchema, part, timestamp } from '../schema.ts';
 
 // Not specified: names of sections other than cover and introduction, and their fields.
 const Section = part({
@@ -22,7 +22,7 @@ export const reportContent = {
 
 /** The email settings of a report in answers. */
 export const reportEmail = {
-  sender_email: z.nullable(part({ id, email: z.string() })),
+  sender_email: z.nullable(part({ id: idSchema, email: z.string() })),
   subject: z.string(),
   body: z.string(),
   attach_pdf: z.boolean(),
@@ -60,8 +60,8 @@ export const reportEmailBody = {
 };
 
 const listed = {
-  id,
-  site_ids: z.array(id),
+  id: idSchema,
+  site_ids: z.array(idSchema),
   name: z.string(),
   created_at: timestamp,
   updated_at: timestamp,

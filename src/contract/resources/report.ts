@@ -1,6 +1,6 @@
 /** Reports on a site for a client, and their recipients (spec 2.11). */
 import { z } from 'zod';
-import { day, id, known, part, timestamp } from '../schema.ts';
+import { day, idSchema, known, part, timestamp } from '../schema.ts';
 
 /** The status of a report's mail to a recipient. */
 export const recipientStatuses = ['sent', 'delivered', 'opened', 'failed', 'bounced', 'spam'] as const;
@@ -18,11 +18,11 @@ const Recipient = part(
 
 export const Report = part(
   {
-    id,
-    site: part({ id, title: z.string(), url: z.string() }, 'id'),
+    id: idSchema,
+    site: part({ id: idSchema, title: z.string(), url: z.string() }, 'id'),
     title: z.string(),
     type: known('one_time', 'scheduled'),
-    client: z.nullable(part({ id, name: z.string(), email: z.string() })),
+    client: z.nullable(part({ id: idSchema, name: z.string(), email: z.string() })),
     start_date: day,
     end_date: day,
     created_at: timestamp,
@@ -30,7 +30,7 @@ export const Report = part(
       subject: z.string(),
       body: z.nullable(z.string()),
       attach_pdf: z.boolean(),
-      sender_email: z.nullable(part({ id, email: z.string() })),
+      sender_email: z.nullable(part({ id: idSchema, email: z.string() })),
       recipients: z.array(Recipient),
     }),
   },

@@ -1,17 +1,17 @@
 /** Reports that the service makes and sends on a schedule (spec 2.13). */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 import { reportContent, reportEmail } from './report-template.ts';
 
 /** How often a scheduled report is made. */
 export const frequencies = ['weekly', 'biweekly', 'monthly'] as const;
 
 const shared = {
-  id,
-  site: part({ id, title: z.string(), url: z.string() }, 'id'),
+  id: idSchema,
+  site: part({ id: idSchema, title: z.string(), url: z.string() }, 'id'),
   title: z.string(),
   // Creating takes no template, so there may be none; the spec does not show that.
-  template_id: z.nullable(id),
+  template_id: z.nullable(idSchema),
   status: known('active', 'paused'),
   frequency: known(...frequencies),
   timezone: z.string(),

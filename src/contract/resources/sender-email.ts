@@ -1,12 +1,12 @@
 /** Sender addresses of reports, and the DNS records that verify them (spec 2.5). */
 import { z } from 'zod';
-import { id, known, part, timestamp } from '../schema.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
 
 const DnsRecord = part({ hostname: z.string(), value: z.string(), verified: z.boolean() });
 
 export const SenderEmail = part(
   {
-    id,
+    id: idSchema,
     email: z.string(),
     name: z.string(),
     status: known('pending', 'verified'),

@@ -1,7 +1,7 @@
 /** Shapes that many resources share (spec 2.1). */
 import { z } from 'zod';
 import type { Kind } from '../kinds.ts';
-import { id, idOf, int, known, part, timestamp } from '../schema.ts';
+import { idOf, idSchema, int, known, part, timestamp } from '../schema.ts';
 
 /** The position of a page. A list can be read without it: an empty page is the end. */
 export const PageMeta = part({
@@ -12,14 +12,14 @@ export const PageMeta = part({
 export const BatchMeta = part({ requested: int, succeeded: int, failed: int });
 
 /** The error for one item of a batch call. */
-export const BatchError = part({ id, code: z.string(), message: z.string() }, 'id');
+export const BatchError = part({ id: idSchema, code: z.string(), message: z.string() }, 'id');
 
 /**
  * The error for one item of an assignment or of sending a report. Only the list itself is specified, not its
  * items, so no field is needed.
  */
 export const ItemRefusal = part({
-  id: z.optional(id),
+  id: z.optional(idSchema),
   // Not specified: what names a refused address.
   email: z.optional(z.string()),
   code: z.optional(z.string()),
@@ -44,7 +44,7 @@ export const SnapshotStatus = known(...snapshotStatuses);
 
 /** The answer of an operation that starts background work (spec 2.1). */
 export const TaskReference = part(
-  { task: part({ id, status: TaskStatus, created_at: timestamp }, 'id', 'status') },
+  { task: part({ id: idSchema, status: TaskStatus, created_at: timestamp }, 'id', 'status') },
   'task',
 );
 
@@ -59,7 +59,7 @@ export const batchIds = (kind: Kind) => z.strictObject({ ids: z.array(idOf(kind)
 
 /** The answer to deleting several items: partial success is normal (spec 7). */
 export const BatchDeletion = part(
-  { delete: part({ ids: z.array(id), errors: z.array(BatchError) }, 'ids', 'errors'), meta: BatchMeta },
+  { delete: part({ ids: z.array(idSchema), errors: z.array(BatchError) }, 'ids', 'errors'), meta: BatchMeta },
   'delete',
 );
 

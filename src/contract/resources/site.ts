@@ -5,13 +5,13 @@
  * A time that does not exist yet is null: a site that was never synced has no `last_sync_at`.
  */
 import { z } from 'zod';
-import { id, int, known, part, timestamp } from '../schema.ts';
+import { idSchema, int, known, part, timestamp } from '../schema.ts';
 import { CountPair, Detections, ScannerStatus, ScanProgress, SnapshotStatus } from './shared.ts';
 
 const ConnectionStatus = known('connected', 'disconnected');
 const SiteClient = part(
   {
-    id,
+    id: idSchema,
     first_name: z.string(),
     last_name: z.string(),
     email: z.string(),
@@ -53,7 +53,7 @@ const Firewall = part({
 });
 const LatestSnapshot = part(
   {
-    id,
+    id: idSchema,
     created_at: timestamp,
     status: SnapshotStatus,
   },
@@ -75,14 +75,14 @@ const core = {
 const switchable = part({ enabled: z.boolean() });
 
 const shared = {
-  id,
+  id: idSchema,
   title: z.string(),
   url: z.string(),
   home_url: z.string(),
   created_at: timestamp,
   updated_at: timestamp,
   client: z.nullable(SiteClient),
-  tags: z.array(part({ id, name: z.string() }, 'id')),
+  tags: z.array(part({ id: idSchema, name: z.string() }, 'id')),
   server: part({
     hosting: z.nullable(z.string()),
     mysql_version: z.nullable(z.string()),
@@ -138,7 +138,7 @@ export type SiteDetails = z.output<typeof SiteDetails>;
 /** The answer to creating or updating a site; `sync` is present only after updates. */
 export const ReducedSite = part(
   {
-    id,
+    id: idSchema,
     url: z.string(),
     connection: part(connection),
     created_at: timestamp,
@@ -150,4 +150,4 @@ export const ReducedSite = part(
 export type ReducedSite = z.output<typeof ReducedSite>;
 
 /** The answer to enabling backups. Its shape is not specified, so no field is needed. */
-export const SiteBackupsState = part({ id, url: z.string(), backups: switchable });
+export const SiteBackupsState = part({ id: idSchema, url: z.string(), backups: switchable });

@@ -1,10 +1,10 @@
 /** Backup snapshots of a site (spec 2.21). Lists have `Snapshot`; the single view adds `SnapshotDetails`. */
 import { z } from 'zod';
-import { id, int, part, requiredWhen, timestamp } from '../schema.ts';
+import { idSchema, int, part, requiredWhen, timestamp } from '../schema.ts';
 import { CountPair, Detections, ScannerStatus, ScanProgress, SnapshotStatus } from './shared.ts';
 
 const shared = {
-  id,
+  id: idSchema,
   created_at: timestamp,
   status: SnapshotStatus,
   note: z.nullable(z.string()),

@@ -3,11 +3,11 @@
  * credentials.
  */
 import { z } from 'zod';
-import { id, int, known, part, timestamp } from '../schema.ts';
+import { idSchema, int, known, part, timestamp } from '../schema.ts';
 
 const shape = {
-  id,
-  site_id: id,
+  id: idSchema,
+  site_id: idSchema,
   status: known('initializing', 'active', 'paused', 'suspended'),
   url: z.string(),
   created_at: timestamp,
@@ -27,7 +27,7 @@ const account = { username: z.string(), password: z.string() };
 export const StagingSiteDetails = part(
   {
     ...shape,
-    snapshot: part({ id, created_at: timestamp }),
+    snapshot: part({ id: idSchema, created_at: timestamp }),
     credentials: part({
       http_auth: part(account),
       server: part({ protocol: z.string(), host: z.string(), port: int, ...account }),

@@ -1,13 +1,13 @@
 /** Tags (spec 2.15). */
 import { z } from 'zod';
-import { id, part, timestamp } from '../schema.ts';
+import { idSchema, part, timestamp } from '../schema.ts';
 
 export const Tag = part(
   {
-    id,
+    id: idSchema,
     name: z.string(),
     color: z.nullable(z.string()),
-    site_ids: z.array(id),
+    site_ids: z.array(idSchema),
     created_at: timestamp,
     updated_at: timestamp,
   },

@@ -3,7 +3,7 @@
  * site.
  */
 import { z } from 'zod';
-import { id, int, known, part, timestamp } from '../schema.ts';
+import { idSchema, int, known, part, timestamp } from '../schema.ts';
 import { TaskStatus } from './shared.ts';
 
 /** The types of background work that a filter accepts. */
@@ -48,19 +48,19 @@ const PluginUpdate = part({
 
 // All optional: the fields depend on the task's type, and for most types they are not specified.
 const InputSite = part({
-  id: z.optional(id),
+  id: z.optional(idSchema),
   options: z.optional(part({ backup: z.boolean(), visual_regression: z.boolean(), sandbox: z.boolean() })),
   plugins: z.optional(z.array(PluginUpdate)),
   site_url: z.optional(z.string()),
   user_configuration: z.optional(
     part({ site_name: z.string(), php_version: z.string(), category: z.string() }),
   ),
-  snapshot_id: z.optional(id),
+  snapshot_id: z.optional(idSchema),
   snapshot_timestamp: z.optional(timestamp),
 });
 
 const shape = {
-  id,
+  id: idSchema,
   status: TaskStatus,
   type: known(...taskTypes),
   created_at: timestamp,
@@ -88,7 +88,9 @@ export const TaskDetails = part(
   {
     ...shape,
     details: part({
-      sites: z.array(part({ id, status: TaskStatus, progress: Progress, steps: z.array(Step) }, 'id')),
+      sites: z.array(
+        part({ id: idSchema, status: TaskStatus, progress: Progress, steps: z.array(Step) }, 'id'),
+      ),
     }),
   },
   'id',

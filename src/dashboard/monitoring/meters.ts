@@ -16,7 +16,7 @@ import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
 import { type SystemStatus, systemStatusOf } from '../queries/system-status.ts';
 import { addAccounts } from './account-meters.ts';
-import { addAttempts, addUndelivered, notified, undelivered } from './delivery-meters.ts';
+import { addAttempts, addUndelivered, notified, undelivered } from './delivery-metrics.ts';
 import { addHistograms, oneOf } from './histograms.ts';
 import { addNodeProcess } from './process-meters.ts';
 import { type ReadOnce, readOnce } from './read-once.ts';

@@ -1,5 +1,5 @@
 /** One time on the schedule: what became of it, or what is predicted. */
-import { momentOf } from '../../engine/deadline.ts';
+import { deadlineAt } from '../../engine/deadline.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
@@ -65,7 +65,7 @@ export function toEntry({
   movedFrom,
 }: PredictedRun): Entry {
   const dueBy =
-    policy.deadline && momentOf(policy.deadline, policy.schedule?.timezone ?? 'UTC', scheduledFor);
+    policy.deadline && deadlineAt(policy.deadline, policy.schedule?.timezone ?? 'UTC', scheduledFor);
   const note = skipCause
     ? formatSkipCause(skipCause)
     : after !== undefined

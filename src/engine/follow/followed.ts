@@ -4,8 +4,8 @@
 import type { End } from '../../job/answer.ts';
 import type { Registry } from '../../job/registry.ts';
 import type { Verdict } from '../../job/watch/watch.ts';
-import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
 import type { Work } from '../../trace/traces.ts';
 import { concluded, continued, stepDone, taskCancelled } from '../act/decide.ts';

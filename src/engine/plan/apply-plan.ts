@@ -2,8 +2,8 @@
 import { type Clock, isoMinute } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Registry } from '../../job/registry.ts';
-import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';

@@ -4,8 +4,8 @@ import type { Client } from '../../client/client.ts';
 import { allItems, refuseIncomplete } from '../../client/pages.ts';
 import type { Registry } from '../../job/registry.ts';
 import { sourceOf } from '../../job/source.ts';
-import { jobOf } from '../../policy/job-of.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import { UnknownNameError } from './names.ts';
 
 interface Deps {

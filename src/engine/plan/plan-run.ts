@@ -10,7 +10,7 @@ import { IncompleteListError } from '../../client/pages.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
-import { jobOf } from '../../policy/job-of.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import type { Entry } from '../../queue/entry.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, policyOf, serves } from '../deps.ts';

@@ -1,6 +1,6 @@
 /** What a run is planned with: its policy, and what our records know of earlier runs. */
 import type { AnyJob } from '../../job/job.ts';
-import { jobOf } from '../../policy/job-of.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, StepEnd } from '../../run/run.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';

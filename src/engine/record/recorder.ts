@@ -9,7 +9,7 @@ import { messageOf } from '../../errors.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, serves } from '../deps.ts';
 import { RunCache } from '../run-cache.ts';
-import { writeSite } from './write-site.ts';
+import { writeSite } from './write-recordings.ts';
 
 const TICK_INTERVAL_MS = 1_000;
 /** While the outbox is empty. An event that a target ended may be lost with a connection. */

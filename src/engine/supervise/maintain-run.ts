@@ -1,5 +1,5 @@
 /** What a supervisor does for one run, once a second: it continues the run or ends it. */
-import { jobOf } from '../../policy/job-of.ts';
+import { jobOf } from '../../policy/policy-job.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
 import { timedOut, unknownAfterRollback } from '../act/timed-out.ts';

@@ -9,7 +9,7 @@ import type { Item } from '../../contract/operations.ts';
 import type { Watch } from '../../run/run.ts';
 import type { Api } from '../api.ts';
 import { lastSyncFailed } from '../reconcile/find-sync.ts';
-import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
+import { type Lost, successVerdict, type Verdict, type WatchKind } from './watch.ts';
 
 /** What a watch of this kind holds. */
 export interface SyncWatch extends Watch {
@@ -101,7 +101,7 @@ async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {
 function bySnapshot(watch: SyncWatch, status: string | undefined, error: string | null | undefined): Verdict {
   switch (status) {
     case 'succeeded':
-      return doneAs(watch);
+      return successVerdict(watch);
     case 'failed':
       return {
         is: 'failed',
@@ -126,5 +126,5 @@ function byLastSync(watch: SyncWatch, sync: Sync): Verdict {
       detail: sync.last_sync_error ?? 'The sync failed, without a message.',
     };
   }
-  return doneAs(watch);
+  return successVerdict(watch);
 }

@@ -5,7 +5,7 @@ import type { Watch } from '../../run/run.ts';
 import type { End } from '../answer.ts';
 import type { Api } from '../api.ts';
 import { stepErrorOf } from '../step-error.ts';
-import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
+import { type Lost, successVerdict, type Verdict, type WatchKind } from './watch.ts';
 
 /** What a watch of this kind holds. */
 export interface TaskWatch extends Watch {
@@ -75,7 +75,7 @@ function withStepError<E extends End>(end: E, { details }: Pick<Shown, 'details'
 function evaluate(watch: TaskWatch, { status }: Pick<Task, 'status'>): Verdict {
   switch (status) {
     case 'completed':
-      return doneAs(watch);
+      return successVerdict(watch);
     case 'failed':
       return { is: 'failed', reason: 'task-failed' };
     case 'aborted':

@@ -59,4 +59,7 @@ export interface WatchKind<W extends Watch, I> {
 export type AnyWatchKind = WatchKind<any, any>;
 
 /** The verdict for work that succeeded. Work that somebody else had started is `adopted`. */
-export const doneAs = (watch: Watch): Verdict => ({ is: 'done', reason: watch.adopted ? 'adopted' : 'done' });
+export const successVerdict = (watch: Watch): Verdict => ({
+  is: 'done',
+  reason: watch.adopted ? 'adopted' : 'done',
+});

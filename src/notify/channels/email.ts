@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { messageOf } from '../../errors.ts';
 import { isLoopback } from '../../settings/settings.ts';
-import type { Send, Sent } from '../channel.ts';
+import type { Send, Sent } from '../channel-types.ts';
 import { textOf, titleOf } from '../wording.ts';
 
 /** What is used of nodemailer, which is loaded with the first email: most processes send none. */

@@ -1,5 +1,5 @@
 /** A topic of ntfy, as JSON to the address of the server. */
-import type { Send } from '../channel.ts';
+import type { Send } from '../channel-types.ts';
 import { postJson } from '../post.ts';
 import { cut, severityOf, textOf, titleOf } from '../wording.ts';
 

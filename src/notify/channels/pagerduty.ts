@@ -4,7 +4,7 @@
  */
 import { isoTime } from '../../clock.ts';
 import type { NewDelivery } from '../../records/delivery-store.ts';
-import type { Send } from '../channel.ts';
+import type { Send } from '../channel-types.ts';
 import { postJson } from '../post.ts';
 import { severityOf, textOf, titleOf } from '../wording.ts';
 

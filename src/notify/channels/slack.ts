@@ -1,5 +1,5 @@
 /** An incoming webhook of Slack. The text is plain, so nothing in it is a mention or a link. */
-import type { Send } from '../channel.ts';
+import type { Send } from '../channel-types.ts';
 import { postJson } from '../post.ts';
 import { cut, textOf, titleOf } from '../wording.ts';
 

@@ -1,5 +1,5 @@
 /** A workflow of Microsoft Teams that posts an Adaptive Card. Its texts are not read as Markdown. */
-import type { Send } from '../channel.ts';
+import type { Send } from '../channel-types.ts';
 import { postJson } from '../post.ts';
 import { cut, severityOf, textOf } from '../wording.ts';
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { isoTime } from '../../clock.ts';
 import { webhookKey } from '../../settings/channels.ts';
 import { visibleJson } from '../../text.ts';
-import type { Send } from '../channel.ts';
+import type { Send } from '../channel-types.ts';
 import { post } from '../post.ts';
 
 /** The id is the same in each attempt. The time and the signature are not, so that a receiver can reject old ones. */
