@@ -264,8 +264,28 @@ describe('when an operator changes a run', () => {
     const told = (await world.targets(run)).map(({ id, reason, detail }) => [id, reason, detail]);
     expect(told.sort()).toEqual([
       ['site-0001', 'done', undefined],
-      ['site-0002', 'not-eligible', 'select.where does not hold.'],
-      ['site-9999', 'not-eligible', 'It is not in the account, or the policy does not select it.'],
+      [
+        'site-0002',
+        'not-eligible',
+        'It is in the account; select.where does not hold: site.id != "site-0002"',
+      ],
+      ['site-9999', 'not-eligible', 'It is not in the account.'],
+    ]);
+  });
+
+  test('a named target that filters leave out is reported with these', async () => {
+    await start({ sites: 3 });
+    const [site = ''] = world.sandbox.siteIds();
+    world.sandbox.site(site).connect();
+    const filters = { url: { contains: '.' }, connection_status: { eq: 'disconnected' } };
+    const { ended } = await world.caretaker.engine.preview(aPolicy({ select: { filters } }), [site]);
+
+    expect(ended).toMatchObject([
+      {
+        id: site,
+        label: expect.stringMatching(/^https:/),
+        why: 'It is in the account; select.filters leaves it out: connection_status eq disconnected.',
+      },
     ]);
   });
 

@@ -33,11 +33,14 @@ import { createOwners, type Owned } from './owners.ts';
 import { callOptionsOf, notEligible, type Planned, type Planning, takesAll } from './planning.ts';
 import { Requested } from './requested.ts';
 import { createCompleter } from './single-views.ts';
+import { whyUnlisted } from './why-unlisted.ts';
 
 /** Bounds the state that a job keeps for a target. It is not meant to hold a site's whole record. */
 const MAX_JOB_STATE_BYTES = 8_192;
 /** The same for a policy with several steps: their states together, and the findings of planning. */
 const MAX_STATE_OF_STEPS_BYTES = 65_536;
+const WHERE_FAILS = 'select.where does not hold';
+
 /**
  * Yields what the plan makes of each candidate, in the order of the list, until it has `select.limit`
  * targets. With `earlierPlan`, only what that one has not yielded.
@@ -78,7 +81,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
       const { site } = planned as { site?: string };
       yield plannedWithoutSecrets(await settle(planned, { site }));
     }
-  yield* requested?.rest(job) ?? [];
+  if (requested) yield* requested.rest(job, await whyUnlisted(planning, requested.missing));
 }
 
 /** What evaluating the candidates of the list needs in addition to the plan. */
@@ -261,8 +264,7 @@ function createEvaluator(
       const all: Items = { ...related, ...own, ...joined.partnersOf(own) };
       const { items, reads: read } = observe(all);
       reads = read;
-      if (condition?.test(items, evaluatedAt) === false)
-        return { is: 'excluded', why: 'select.where does not hold' };
+      if (condition?.test(items, evaluatedAt) === false) return { is: 'excluded', why: WHERE_FAILS };
       const given = stepsDone ? { ...evaluating, stepsDone } : evaluating;
       const evaluation = job.evaluate?.(items[subject] as never, given, items) ?? { is: 'target' };
       return evaluation.is === 'target' ? { ...evaluation, ...batchesOf(items) } : evaluation;
@@ -291,9 +293,9 @@ function createEvaluator(
       return toPlanned(job, named, { is: 'ineligible', why: evaluation.message });
     if (only && evaluation.is === 'excluded') {
       const detail = `${evaluation.why}.`;
-      return job.reportsSelection
-        ? { is: 'ended', ...named, end: { is: 'done', reason: 'done', detail } }
-        : { is: 'ended', ...named, end: notEligible(detail), unselected: true };
+      if (job.reportsSelection) return { is: 'ended', ...named, end: { is: 'done', reason: 'done', detail } };
+      const why = evaluation.why === WHERE_FAILS ? `It is in the account; ${WHERE_FAILS}: ${where}` : detail;
+      return { is: 'ended', ...named, end: notEligible(why), unselected: true };
     }
     return toPlanned(job, named, evaluation);
   }

@@ -3,6 +3,7 @@ import { parentIdIn } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Parent } from './listing.ts';
 import { type EarlierPlan, notEligible, type Planned } from './planning.ts';
+import type { Unlisted } from './why-unlisted.ts';
 
 export class Requested {
   private readonly left: Set<string>;
@@ -37,21 +38,30 @@ export class Requested {
     }
   }
 
+  /** Those that were not found so far. */
+  get missing(): readonly string[] {
+    return [...this.left];
+  }
+
   get isComplete(): boolean {
     return this.left.size === 0;
   }
 
   /** What became of those that were not found: every requested id is reported. */
-  *rest(job: AnyJob): Generator<Planned> {
+  *rest(job: AnyJob, known: ReadonlyMap<string, Unlisted>): Generator<Planned> {
     for (const id of this.left) {
-      const why = job.extraTargets
-        ? 'It is not in the account, the policy does not select it, or the job has nothing to report about it.'
-        : NOT_SELECTED;
-      yield notSelected(id, why);
+      const found = known.get(id);
+      // What such a job reports need not be an item of the list.
+      if (found && !(job.extraTargets && !found.isThere))
+        yield { ...notSelected(id, found.why), label: found.label };
+      else if (job.extraTargets) yield notSelected(id, NOTHING_TO_REPORT);
+      else yield notSelected(id, NOT_SELECTED);
     }
   }
 }
 
+const NOTHING_TO_REPORT =
+  'It is not in the account, the policy does not select it, or the job has nothing to report about it.';
 const NOT_SELECTED = 'It is not in the account, or the policy does not select it.';
 
 const notSelected = (id: string, why: string): Planned => ({
