@@ -46,7 +46,7 @@ of \`policies\` has these keys:
 
 ${table(policy)}
 
-The keys under \`with\` are the options of the job; [jobs/README.md](../jobs/README.md) lists the jobs.
+The keys under \`with\` are the options of the job; \`caretaker explain\` lists the jobs.
 `;
   await expect(page).toMatchFileSnapshot('../../docs/configuration.md');
 });

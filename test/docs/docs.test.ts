@@ -51,10 +51,37 @@ test('every link to a file or to a heading has a target', () => {
   expect(dead).toEqual([]);
 });
 
+test('a file of the npm package links to files that are in it', () => {
+  const { files: patterns } = JSON.parse(read('package.json')) as { files: string[] };
+  const isIn = (path: string, list: readonly string[]) =>
+    list.some((one) => path === one || path.startsWith(`${one}/`));
+  const left = patterns.filter((one) => one.startsWith('!')).map((one) => one.slice(1));
+  const packed = ['README.md', 'LICENSE', ...patterns.filter((one) => !one.startsWith('!'))];
+  const isPacked = (path: string) => isIn(path, packed) && !isIn(path, left);
+  const dead = pages
+    .filter(isPacked)
+    .flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g)]
+        .filter(([, target = '']) => !isPacked(join(dirname(page), target)))
+        .map(([link]) => `${page}: ${link}`),
+    );
+  expect(pages.filter(isPacked).length).toBeGreaterThan(30);
+  expect(dead).toEqual([]);
+  for (const page of ['docs/performance.md', 'docs/adr/README.md', 'src/README.md'])
+    expect(isPacked(page)).toBe(false);
+});
+
 /** Every file of the project, relative to its folder. */
 const files = ['src', 'jobs', 'test', 'scripts'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
 );
+
+test('the README of the records names each of its files', () => {
+  const page = read('src/records/README.md');
+  const own = files.filter((file) => /^src\/records\/(?:backup\/)?[\w-]+\.ts$/.test(file));
+  expect(own.length).toBeGreaterThan(40);
+  expect(own.filter((file) => !page.includes(`\`${file.split('/').at(-1)}\``))).toEqual([]);
+});
 
 /** Where the files of a page are: a room and its tests for the README of a room, else everywhere. */
 const placesOf = (page: string): string[] => {
@@ -79,8 +106,8 @@ test('every source file that a page names exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('every page of docs can be reached from the README', () => {
-  const reached = new Set(['README.md']);
+test('every page of docs can be reached from the README, or from CONTRIBUTING.md', () => {
+  const reached = new Set(['README.md', 'CONTRIBUTING.md']);
   for (const page of reached)
     for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:)([^)#\s]+\.md)/g)) {
       const file = join(dirname(page), target);
