@@ -71,6 +71,12 @@ test('a file of the npm package links to files that are in it', () => {
     expect(isPacked(page)).toBe(false);
 });
 
+test('the entry of the next release in the changelog is short enough to be read', () => {
+  const [, entry = ''] = /^## Unreleased\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read('CHANGELOG.md')) ?? [];
+  expect(entry).not.toBe('');
+  expect(entry.split('\n').length).toBeLessThanOrEqual(80);
+});
+
 /** Every file of the project, relative to its folder. */
 const files = ['src', 'jobs', 'test', 'scripts'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
