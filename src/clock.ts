@@ -77,6 +77,13 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString();
 /** A time for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
 export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')}Z`;
 
+/** The same to the second where there are any: a pause can be shorter than a minute. */
+export const isoEnd = (ms: number): string =>
+  ms % 60_000 < 1_000 ? isoMinute(ms) : `${isoTime(ms).slice(0, 19).replace('T', ' ')}Z`;
+
+/** The time of day, in UTC: `14:03:10Z`. For what happens while somebody looks on. */
+export const isoClock = (ms: number): string => `${isoTime(ms).slice(11, 19)}Z`;
+
 /** The bounds of a time that is not known exactly, in milliseconds since 1970. */
 export interface TimeBounds {
   readonly earliest: number;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isoTime, shiftedClock, systemClock } from '../src/clock.ts';
+import { isoClock, isoEnd, isoTime, shiftedClock, systemClock } from '../src/clock.ts';
 import { heldClock } from './support/held-clock.ts';
 
 describe('a sleep by the machine’s clock', () => {
@@ -71,4 +71,10 @@ test('the machine’s clock shows milliseconds since 1970', () => {
 
 test('a moment is written in UTC, to the millisecond', () => {
   expect(isoTime(1_795_262_400_007)).toBe('2026-11-21T12:00:00.007Z');
+});
+
+test('the end of something short is shown to the second, and a whole minute as such', () => {
+  expect(isoEnd(Date.UTC(2026, 10, 21, 12, 1, 30))).toBe('2026-11-21 12:01:30Z');
+  expect(isoEnd(Date.UTC(2026, 10, 21, 12, 1, 0, 400))).toBe('2026-11-21 12:01Z');
+  expect(isoClock(Date.UTC(2026, 10, 21, 12, 1, 30))).toBe('12:01:30Z');
 });

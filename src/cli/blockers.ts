@@ -4,10 +4,11 @@
  * slow response is reported once. Lost work is reported each time more of it is found.
  */
 import type { Caretaker } from '../app/caretaker.ts';
+import { isoClock } from '../clock.ts';
 import { endedCount } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { formatLostWork } from './output/run-advice.ts';
-import { clockTime, timeOfDay } from './output/show-run.ts';
+import { clockTime } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** Shorter interruptions are not reported. */
@@ -115,7 +116,7 @@ export class Blockers {
     await Promise.race([answer, clock.sleep(REPORT_AFTER_MS, either)]);
     if (!either.aborted) {
       this.terminal.message(
-        `Redis has not responded since ${timeOfDay(since)}. Nothing is lost; work continues when it responds.`,
+        `Redis has not responded since ${isoClock(since)}. Nothing is lost; work continues when it responds.`,
       );
       await Promise.race([answer, untilAborted(signal)]);
       if (!signal.aborted)
@@ -130,7 +131,7 @@ export class Blockers {
     this.reportedSlow = true;
     const service = this.caretaker.settings.accounts[run.account]?.baseUrl ?? 'The service';
     this.terminal.message(
-      `${service} has not responded to a request sent at ${timeOfDay(waitingSince)}. The request times out after 30 seconds.`,
+      `${service} has not responded to a request sent at ${isoClock(waitingSince)}. The request times out after 30 seconds.`,
     );
   }
 
@@ -141,11 +142,11 @@ export class Blockers {
     if (found?.is === 'unavailable') {
       const continues = run.planComplete || !this.cancelIfRefused;
       this.terminal.message(
-        `The service has not responded since ${timeOfDay(found.since)}.${continues ? ' Nothing is lost; work continues when it responds.' : ''}`,
+        `The service has not responded since ${isoClock(found.since)}.${continues ? ' Nothing is lost; work continues when it responds.' : ''}`,
       );
     } else if (found) {
       this.terminal.message(
-        `The account's ${found.limit} requests per minute are used up, mostly by other clients. Work continues at ${timeOfDay(found.until)}.`,
+        `The account's ${found.limit} requests per minute are used up, mostly by other clients. Work continues at ${isoClock(found.until)}.`,
       );
     } else if (reported?.is === 'unavailable') {
       this.terminal.message(`The service responds again, after ${clockTime(now - reported.since)}.`);

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
-import { isoTime, systemClock } from '../clock.ts';
+import { isoClock, systemClock } from '../clock.ts';
 import type { AccountLink } from '../engine/deps.ts';
 import type { CaretakerError } from '../errors.ts';
 import type { Log, LogOptions } from '../log.ts';
@@ -150,7 +150,7 @@ export const sayWait =
   ({ message }: Pick<Terminal, 'message'>) =>
   (account: string, until: number) =>
     message(
-      `The requests of the account "${account}" are used up; waiting until ${isoTime(until).slice(11, 19)}Z. Ctrl-C ends the command.`,
+      `The requests of the account "${account}" are used up; waiting until ${isoClock(until)}. Ctrl-C ends the command.`,
     );
 
 /** Opens a Caretaker, and closes it when `use` has ended. */

@@ -1,7 +1,8 @@
 /** `--until` and `--for`: when a pause or a freeze ends. */
 import { isoMinute, isoTime } from '../clock.ts';
-import { daysAfter, isoDay, noSuchDay } from '../dates.ts';
+import { noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
+import { parseFuture, parseTime } from '../yaml/written-time.ts';
 import { UsageError } from './exit.ts';
 
 export interface UntilOptions {
@@ -9,35 +10,10 @@ export interface UntilOptions {
   for?: string;
 }
 
-/** A day or a time. Without a time zone it is UTC, as in all output. */
-const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
-
 /** Why a text is not a valid time, if known: ` (February 2026 has 28 days)`. */
 export function dayNote(text: string): string {
   const why = noSuchDay(text);
   return why === undefined ? '' : ` (${why})`;
-}
-
-/** Days by their distance from today, in UTC. */
-const days: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
-
-/** `tomorrow 08:00` as `2026-11-22 08:00`; any other text as it is. */
-function withDay(text: string, now: number): string {
-  const [word = '', ...rest] = text.split(' ');
-  const distance = days[word.toLowerCase()];
-  return distance === undefined ? text : [daysAfter(isoDay(now), distance), ...rest].join(' ');
-}
-
-/**
- * Parses a time, or a day as its start, in UTC without a zone of its own: `2026-12-01`, `2026-12-01T08:00Z`,
- * `tomorrow 08:00`. Undefined when the text is none. The time zone of the machine has no influence.
- */
-export function parseEndTime(text: string, now: number): number | undefined {
-  const [whole, zone] = TIME.exec(withDay(text, now)) ?? [];
-  if (whole === undefined) return undefined;
-  const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
-  // `Date` would turn February 30 into a day of March.
-  return Number.isNaN(at) || noSuchDay(whole) !== undefined ? undefined : at;
 }
 
 /**
@@ -47,7 +23,7 @@ export function parseEndTime(text: string, now: number): number | undefined {
  */
 export function atOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  const at = parseEndTime(text, now);
+  const at = parseTime(text, now);
   if (at === undefined)
     throw new UsageError(
       `--at must be a time such as 2026-12-01, 2026-12-01T08:00Z or tomorrow 08:00, not "${text}"${dayNote(text)}.`,
@@ -69,8 +45,7 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
     return now + ms;
   }
   if (options.until === undefined) return undefined;
-  const ms = parseDuration(options.until);
-  const until = ms === undefined ? parseEndTime(options.until, now) : now + ms;
+  const until = parseFuture(options.until, now);
   if (until === undefined)
     throw new UsageError(
       `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z, tomorrow or 3d, not "${options.until}"${dayNote(options.until)}.`,

@@ -1,6 +1,6 @@
-import { parseDuration } from '../yaml/duration.ts';
+import { parsePast } from '../yaml/written-time.ts';
 import { UsageError } from './exit.ts';
-import { dayNote, parseEndTime } from './parse-end-time.ts';
+import { dayNote } from './parse-end-time.ts';
 
 /**
  * `--since`: a time, or a duration before now. Undefined when it is not given.
@@ -9,9 +9,7 @@ import { dayNote, parseEndTime } from './parse-end-time.ts';
  */
 export function sinceOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  const ago = parseDuration(text.replace(/\s*ago$/, ''));
-  if (ago) return now - ago;
-  const since = parseEndTime(text, now);
+  const since = parsePast(text, now);
   if (since === undefined)
     throw new UsageError(
       `--since must be a duration or a time, such as 3d, 12h, yesterday, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,

@@ -1,6 +1,6 @@
 /** Fields that several commands take. */
 import { z } from 'zod';
-import { parseDuration } from '../yaml/duration.ts';
+import { parseFuture } from '../yaml/written-time.ts';
 import { InvalidRequestError } from './errors.ts';
 
 export const reason = z
@@ -19,18 +19,14 @@ export const detach = z
 /** When something ends. */
 export const until = z
   .string()
-  .refine(
-    (text) => parseDuration(text) !== undefined || z.iso.datetime({ offset: true }).safeParse(text).success,
-    {
-      error: 'must be a time such as 2026-12-01T08:00:00Z, or a duration from now such as 3d',
-    },
-  )
+  .refine((text) => parseFuture(text, 0) !== undefined, {
+    error: 'must be a time such as 2026-12-01T08:00:00Z, or a duration from now such as 3d',
+  })
   .describe('When it ends: a time such as 2026-12-01T08:00:00Z, or a duration from now such as 3d.');
 
 /** @throws {InvalidRequestError} when the end is not in the future. */
 export function endOf(text: string, now: number): number {
-  const ms = parseDuration(text);
-  const end = ms === undefined ? Date.parse(text) : now + ms;
-  if (end > now) return end;
+  const end = parseFuture(text, now);
+  if (end !== undefined && end > now) return end;
   throw new InvalidRequestError(`The end (until) must be in the future; ${text} is not.`);
 }

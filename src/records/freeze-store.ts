@@ -1,4 +1,4 @@
-import { isoMinute } from '../clock.ts';
+import { isoEnd, isoMinute } from '../clock.ts';
 import { keyPrefixOf, type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import {
@@ -129,7 +129,7 @@ export const formatFrozen = ({ scope }: Freeze): string =>
 
 /** Formats a freeze for all messages: `frozen by anna since ... until ... (the sale)`. */
 export const formatFreeze = ({ by, at, until, reason }: Freeze): string =>
-  `frozen by ${by} since ${isoMinute(at)} until ${isoMinute(until)}${reason === undefined ? '' : ` (${reason})`}`;
+  `frozen by ${by} since ${isoMinute(at)} until ${isoEnd(until)}${reason === undefined ? '' : ` (${reason})`}`;
 
 /** What a freeze prevents: `no run starts`. */
 export const effectOf = ({ scope }: Freeze): string => {

@@ -1,5 +1,5 @@
 /** The public form of batches and approvals: see `report.ts`. */
-import { isoMinute, isoTime } from '../clock.ts';
+import { isoEnd, isoMinute, isoTime } from '../clock.ts';
 import { countOf } from '../text.ts';
 import { isFinal } from './moves.ts';
 import {
@@ -148,7 +148,7 @@ export function formatStanding(run: Run): string | undefined {
     return `It waits for an approval until ${isoMinute(approval.expires)}. ${formatWhy(approval)}`;
   }
   if (status !== 'running' || !rollout) return undefined;
-  const until = isoMinute(rollout.until ?? 0);
+  const until = isoEnd(rollout.until ?? 0);
   const last = formatBatch(rollout, Math.max(0, begunBatches(rollout) - 1));
   if (rollout.is === 'pausing') return `It pauses after ${last} until ${until}.`;
   if (rollout.is === 'asking') return `The gate after ${last} is being asked.`;

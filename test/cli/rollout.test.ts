@@ -42,7 +42,9 @@ test('run prints each batch, the pause and until when, and the gate with its res
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded') });
   expect(linesOf(stderr)).toEqual([
     'Batch 1 of 2 (1 target) has begun: 1 target.',
-    expect.stringMatching(/^Batch 1 of 2 \(1 target\) has ended\. The run pauses until \S+ \d\d:\d\dZ\.$/),
+    expect.stringMatching(
+      /^Batch 1 of 2 \(1 target\) has ended\. The run pauses until \S+ \d\d:\d\d(:\d\d)?Z\.$/,
+    ),
     'The gate after batch 1 of 2 (1 target) is open: 0 of 1 target failed, and all are healthy.',
     'Batch 2 of 2 (100%) has begun: 2 targets.',
   ]);

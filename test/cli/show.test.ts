@@ -1,4 +1,5 @@
 /** Output: tables that fit, lines for spreadsheets, and what blocks a run. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/load-jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
@@ -6,8 +7,9 @@ import { operationByOtherVerb } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
 import { formatLostWork, retryAdvice } from '../../src/cli/output/run-advice.ts';
-import { factLines, formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
+import { factLines, formatSpread, targetTable } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
+import { isoClock } from '../../src/clock.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { countOf, csvLine } from '../../src/text.ts';
@@ -227,7 +229,7 @@ describe('work that the service no longer knows', () => {
   test('is reported with the time of the next search', () => {
     const targets = [target('a', at + 5_000), target('b', at), target('c')];
     expect(formatLostWork(targets, at + 10_000)).toBe(
-      `2 targets wait for work that the service no longer knows. Caretaker searches for it again from ${timeOfDay(at + 60_000)} on; targets whose work is not found then end as unknown-effect.`,
+      `2 targets wait for work that the service no longer knows. Caretaker searches for it again from ${isoClock(at + 60_000)} on; targets whose work is not found then end as unknown-effect.`,
     );
     expect(formatLostWork([target('a', at)], at + 60_000)).toContain('1 target waits');
     expect(formatLostWork([target('a', at)], at + 60_000)).toContain('again now;');

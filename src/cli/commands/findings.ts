@@ -160,7 +160,7 @@ const findingTable = (findings: readonly FindingReport[], { paint, dataColumns }
       state,
       policy,
       label,
-      `${since.slice(0, 16)}Z`,
+      isoMinute(Date.parse(since)),
       `${about}: ${message}`,
     ]),
     paint,

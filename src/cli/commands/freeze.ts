@@ -1,6 +1,6 @@
 /** Freezes: no policy starts a run until the freeze ends, or none of an account or job; or targets are skipped. */
 import type { OpenRecords } from '../../app/open-records.ts';
-import { isoMinute } from '../../clock.ts';
+import { isoEnd } from '../../clock.ts';
 import type { BaseDeps } from '../../control/command.ts';
 import { beginFreeze, endFreeze, freezeAnswer } from '../../control/commands/freeze.ts';
 import { InvalidRequestError, NotFoundError } from '../../control/errors.ts';
@@ -88,13 +88,13 @@ export function printFrozen(
   if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
   if (scope === undefined) {
     terminal.message(
-      `Everything is frozen until ${isoMinute(until)}: no policy starts a run until then. Active runs continue; "caretaker runs cancel" cancels one. "caretaker unfreeze" ends the freeze early.`,
+      `Everything is frozen until ${isoEnd(until)}: no policy starts a run until then. Active runs continue; "caretaker runs cancel" cancels one. "caretaker unfreeze" ends the freeze early.`,
     );
     return;
   }
   const what = isOfTargets(scope)
-    ? `Targets with ${formatScope(scope)} are frozen until ${isoMinute(until)}: runs that are planned until then skip them.`
-    : `Policies with ${formatScope(scope)} are frozen until ${isoMinute(until)}: they start no run until then.`;
+    ? `Targets with ${formatScope(scope)} are frozen until ${isoEnd(until)}: runs that are planned until then skip them.`
+    : `Policies with ${formatScope(scope)} are frozen until ${isoEnd(until)}: they start no run until then.`;
   terminal.message(
     `${what} Active runs continue; "caretaker runs cancel" cancels one. "caretaker unfreeze ${id}" ends the freeze early.`,
   );
@@ -131,7 +131,7 @@ const cells = (freeze: Freeze): string[] => [
   freeze.id ?? '-',
   formatFrozen(freeze),
   effectOf(freeze),
-  isoMinute(freeze.until),
+  isoEnd(freeze.until),
   freeze.by,
   freeze.reason ?? '',
 ];

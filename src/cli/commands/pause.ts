@@ -1,5 +1,5 @@
 import type { OpenRecords } from '../../app/open-records.ts';
-import { isoMinute } from '../../clock.ts';
+import { isoEnd } from '../../clock.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -96,14 +96,14 @@ export function printPaused(
   if (before) terminal.message(`This replaces an earlier pause: ${formatPause(before)}.`);
   if (isDisabled) {
     terminal.message(
-      `${name} is paused${pause.until === undefined ? '' : ` until ${isoMinute(pause.until)}`}. ${STAYS_DISABLED}`,
+      `${name} is paused${pause.until === undefined ? '' : ` until ${isoEnd(pause.until)}`}. ${STAYS_DISABLED}`,
     );
     return;
   }
   terminal.message(
     pause.until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" resumes it.`
-      : `${name} is paused until ${isoMinute(pause.until)}, and is then resumed automatically.`,
+      : `${name} is paused until ${isoEnd(pause.until)}, and is then resumed automatically.`,
   );
 }
 

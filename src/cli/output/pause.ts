@@ -1,5 +1,5 @@
 /** Formats pauses and freezes. */
-import { isoMinute } from '../../clock.ts';
+import { isoEnd, isoMinute } from '../../clock.ts';
 import {
   effectOf,
   type Freeze,
@@ -14,7 +14,7 @@ import type { Terminal } from './terminal.ts';
  * Formats a pause: `paused by anna since 2026-11-21 13:50Z until 2026-12-01 00:00Z (moving house)`.
  */
 export function formatPause({ by, at, until, reason }: Pause): string {
-  const end = until === undefined ? '' : ` until ${isoMinute(until)}`;
+  const end = until === undefined ? '' : ` until ${isoEnd(until)}`;
   return `paused by ${by} since ${isoMinute(at)}${end}${reason === undefined ? '' : ` (${reason})`}`;
 }
 

@@ -1,5 +1,5 @@
 /** Says what becomes of the batches of a run while a command follows it: one line for each change. */
-import { isoMinute } from '../../clock.ts';
+import { isoEnd } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
 import { type Batch, begunBatches, formatBatch, type Rollout } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
@@ -66,7 +66,7 @@ function changesOf({ run, rollout, now }: Look, batch: Batch, index: number): Ch
   const isLast = begunBatches(rollout) === index + 1;
   const pause =
     isLast && rollout.is === 'pausing' && (rollout.until ?? 0) > (endedAt ?? 0)
-      ? ` The run pauses until ${isoMinute(rollout.until ?? 0)}.`
+      ? ` The run pauses until ${isoEnd(rollout.until ?? 0)}.`
       : '';
   return [
     change('begun', begunAt, `${capital(name)} has begun: ${countOf(targets, 'target')}.`),
@@ -101,5 +101,5 @@ const isWaiting = ({ status }: Run, { is, until }: Rollout, now: number): boolea
 /** What a person can do about a closed gate. */
 const waiting = ({ id }: Run, { is, until }: Rollout): string =>
   is === 'closed'
-    ? ` The run waits for a person until ${isoMinute(until ?? 0)}: caretaker runs resume ${id}, or caretaker runs cancel ${id}`
+    ? ` The run waits for a person until ${isoEnd(until ?? 0)}: caretaker runs resume ${id}, or caretaker runs cancel ${id}`
     : '';

@@ -1,9 +1,9 @@
 /** Advice about the targets of a run: wait for lost work, check the account, retry. */
+import { isoClock } from '../../clock.ts';
 import { confirmAt } from '../../engine/follow/pace.ts';
 import type { Reasons } from '../../run/reasons.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { timeOfDay } from './show-run.ts';
 
 /** Why a run is partial or failed: the reasons with their numbers; undefined for any other run. */
 export function failureSummary(
@@ -43,7 +43,7 @@ export function formatLostWork(targets: readonly Target[], now: number): string 
   const lost = targets.flatMap(({ lostAt }) => (lostAt === undefined ? [] : [lostAt]));
   if (lost.length === 0) return undefined;
   const again = confirmAt(Math.min(...lost));
-  const when = again > now ? `from ${timeOfDay(again)} on` : 'now';
+  const when = again > now ? `from ${isoClock(again)} on` : 'now';
   const verb = lost.length === 1 ? 'waits' : 'wait';
   return `${countOf(lost.length, 'target')} ${verb} for work that the service no longer knows. Caretaker searches for it again ${when}; targets whose work is not found then end as unknown-effect.`;
 }

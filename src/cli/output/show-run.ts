@@ -223,11 +223,3 @@ export function clockTime(ms: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
-
-/** The time of day in the time zone of this machine: `14:03:10`. */
-export const timeOfDay = (ms: number): string => {
-  const at = new Date(ms);
-  return [at.getHours(), at.getMinutes(), at.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
-};

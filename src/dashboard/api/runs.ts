@@ -5,7 +5,7 @@ import { toSummary, toTargetReport } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { visibleJson } from '../../text.ts';
-import { parseDuration } from '../../yaml/duration.ts';
+import { parsePast } from '../../yaml/written-time.ts';
 import { NO_RUN } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { nextRunPage } from '../queries/paging.ts';
@@ -15,9 +15,8 @@ import { refuse } from './problem-document.ts';
 /** A time or a duration back from now: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as on the command line. */
 const Since = (now: number) =>
   z.string().transform((text, context) => {
-    const ago = parseDuration(text.replace(/\s*ago$/, ''));
-    const since = ago === undefined ? Date.parse(text) : now - ago;
-    if (!Number.isNaN(since)) return since;
+    const since = parsePast(text, now);
+    if (since !== undefined) return since;
     context.addIssue(`"${text}" is neither a time nor a duration, such as 2026-11-01 or 7d`);
     return z.NEVER;
   });

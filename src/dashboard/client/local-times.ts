@@ -7,15 +7,21 @@ const inAnyYear = new Intl.DateTimeFormat(undefined, { ...short, year: 'numeric'
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-const formatLocal = (date: Date): string =>
-  (date.getFullYear() === new Date().getFullYear() ? inThisYear : inAnyYear).format(date);
+const toSecond = new Intl.DateTimeFormat(undefined, { ...short, second: '2-digit' });
+
+const formatLocal = (date: Date, withSeconds = false): string => {
+  if (withSeconds) return toSecond.format(date);
+  return (date.getFullYear() === new Date().getFullYear() ? inThisYear : inAnyYear).format(date);
+};
 
 /** Replaces the UTC text of every `<time>`; the UTC text becomes its title. Relative times get both as their title. */
 export function showLocalTimes(root: Document): void {
   showLocalTitles(root);
   for (const time of root.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
     const date = new Date(time.dateTime);
-    const local = time.classList.contains('clock') ? clock.format(date) : formatLocal(date);
+    const local = time.classList.contains('clock')
+      ? clock.format(date)
+      : formatLocal(date, time.classList.contains('to-second'));
     if (time.classList.contains('ago')) {
       time.title = `${local} (${time.title})`;
       continue;

@@ -63,7 +63,14 @@ export const Sentence = ({ text }: { text: string }) => (
   <>
     {text.split(WRITTEN_TIME).map((part) => {
       const at = WRITTEN_TIME.test(part) ? Date.parse(part.replace(' ', 'T')) : Number.NaN;
-      return Number.isNaN(at) ? part : <time datetime={isoTime(at)}>{utcMinute(at)}</time>;
+      if (Number.isNaN(at)) return part;
+      return /:\d\d:/.test(part) ? (
+        <time class="to-second" datetime={isoTime(at)}>
+          {isoTime(at).slice(0, 19).replace('T', ' ')} UTC
+        </time>
+      ) : (
+        <time datetime={isoTime(at)}>{utcMinute(at)}</time>
+      );
     })}
   </>
 );

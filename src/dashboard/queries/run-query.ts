@@ -1,7 +1,7 @@
 /** The filters of the list of runs, as its address holds them. */
 import { isoTime } from '../../clock.ts';
 import { type RunStatus, runStatuses, type Trigger, triggers } from '../../run/run.ts';
-import { parseDuration } from '../../yaml/duration.ts';
+import { isWholeDay, parsePast } from '../../yaml/written-time.ts';
 import type { RunFilter } from './run-list.ts';
 
 /** Parameters of the address, in the order of the fields. */
@@ -53,13 +53,8 @@ export function readRunQuery(query: (name: string) => string | undefined, now: n
   return { given, filter, faults };
 }
 
-/** A time or a duration back from now. A date is a day in UTC; as the end it is included. */
+/** A time or a duration back from now. A day is included as the end. */
 function timeOf(text: string, now: number, name: 'from' | 'to'): number | undefined {
-  const ago = parseDuration(text.replace(/\s*ago$/, ''));
-  if (ago !== undefined) return now - ago;
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
-  if (!isDate && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) return undefined;
-  return isDate && name === 'to' ? at + DAY_MS : at;
+  const at = parsePast(text, now);
+  return at !== undefined && name === 'to' && isWholeDay(text) ? at + DAY_MS : at;
 }
