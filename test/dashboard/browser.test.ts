@@ -86,6 +86,56 @@ test.skipIf(withoutBrowser)(
 );
 
 test.skipIf(withoutBrowser)(
+  'without Redis, session or server an open page says since when, and changes nothing, until it is current again',
+  async () => {
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+    await remember(world.records, aRun({ createdAt: Date.now() }), [aTarget('a')]);
+    const page = await open('/policies');
+    const bar = page.getByRole('alert');
+    const within = { timeout: 5_000 };
+    const pause = page.getByRole('link', { name: 'Pause nightly-sync' });
+    await pause.waitFor();
+
+    await world.redis.kill();
+    await bar.getByText(/no connection to Redis since \d\d:\d\d\. What you see/).waitFor(within);
+    expect(await page.evaluate("getComputedStyle(document.querySelector('main > section')).filter")).toBe(
+      'grayscale(1)',
+    );
+    await page.evaluate("document.querySelector('[data-asks]').click()");
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await world.redis.restart();
+    await bar.waitFor({ state: 'detached' });
+    expect(page.url()).toMatch(/policies$/);
+
+    await page.evaluate("fetch('/sign-out', { method: 'POST' })");
+    await bar.getByText('Your session has ended.').waitFor(within);
+    await bar.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/policies');
+
+    await pause.waitFor();
+    await world.dashboard.close();
+    await bar.getByText(/^No connection to Caretaker since \d\d:\d\d\./).waitFor(within);
+  },
+);
+
+test.skipIf(withoutBrowser)('seven windows of one browser are all kept current', async () => {
+  world = await startWorld();
+  const first = await open('/runs');
+  const pages = [first];
+  while (pages.length < 7) {
+    const page = await first.context().newPage();
+    await page.goto(first.url());
+    pages.push(page);
+  }
+
+  await remember(world.records, aRun({ id: 'newer', createdAt: Date.now() }), []);
+
+  for (const page of pages) await page.getByRole('link', { name: 'newer' }).first().waitFor();
+});
+
+test.skipIf(withoutBrowser)(
   'a new notice changes the status and moves nothing; it opens by a click',
   async () => {
     world = await startWorld();

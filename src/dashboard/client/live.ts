@@ -5,6 +5,7 @@
  */
 import { followAccount } from './account.ts';
 import { changedRows, markChanged } from './changed-rows.ts';
+import { type Loss, openConnection } from './connection.ts';
 import { followKeyboard } from './keyboard.ts';
 import { showLocalTimes, showRelativeTimes, showTimeZone } from './local-times.ts';
 import { followNewRows } from './new-rows.ts';
@@ -14,17 +15,25 @@ import { pathHere } from './path-here.ts';
 import { followQuestions } from './questions.ts';
 import { suggestWhileTyping } from './search.ts';
 import { followSelection } from './selection.ts';
+import { openStreamPlaces } from './stream-places.ts';
 import { followTheme } from './theme.ts';
 import { followZone } from './zone.ts';
 
 const RELATIVE_TIMES_INTERVAL_MS = 10_000;
-/** When no stream can be opened, the page is read again in this interval. */
+/** When the server refuses a stream, the page is read again in this interval. */
 const REFRESH_INTERVAL_MS = 15_000;
+/** The same when other windows hold the streams of this browser, and while there is no contact. */
+const POLL_INTERVAL_MS = 4_000;
+/** A stream says something every two seconds, and after four when Redis is slow. */
+const SILENT_MS = 4_500;
+const READ_TIMEOUT_MS = 6_000;
 
 /** Whether events change this page; and the server's time when it made the page. */
 const { liveOn, now } = document.body.dataset;
 const clockAheadMs = now ? Date.now() - Number(now) : 0;
 const serverNow = (): number => Date.now() - clockAheadMs;
+
+const connection = openConnection();
 
 /** The latest text of the page, which may have rows that wait. */
 let latest: string | undefined;
@@ -48,52 +57,116 @@ function show(text: string): void {
   }
 }
 
-/** Follows the page until it is hidden or left. */
+/**
+ * Follows the page until it is hidden or left. A page that events do not change has a stream too, which says only
+ * that the server and Redis are there.
+ */
 function follow(): void {
+  const places = openStreamPlaces();
   let since = now ?? '';
+  let heardAt = Date.now();
   let events: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let starts = 0;
+  let isReading = false;
+
+  const lose = (loss: Loss) => connection.lose(loss, heardAt);
+  const hear = () => {
+    heardAt = Date.now();
+  };
+  /** Reads the page again. Fresh data takes the bar away. */
+  const read = async () => {
+    if (isReading) return;
+    isReading = true;
+    const answer = await readPage();
+    isReading = false;
+    if (typeof answer !== 'object') return lose(answer);
+    hear();
+    if (answer.text !== undefined) show(answer.text);
+    connection.regain();
+  };
+  const isBack = () => {
+    if (connection.loss) void read();
+    else hear();
+  };
+
   const stop = () => {
+    starts += 1;
     events?.close();
     clearTimeout(retry);
     events = undefined;
+    places.leave();
   };
-  const start = () => {
+  const readIn = (ms: number) => {
+    clearTimeout(retry);
+    retry = setTimeout(() => void read().then(start), ms);
+  };
+  const start = async () => {
     stop();
-    const page = location.pathname + location.search;
-    events = new EventSource(pathHere(`/events?${new URLSearchParams({ page, since })}`));
+    const own = starts;
+    if (document.hidden) return;
+    const mayStream = await places.take();
+    if (own !== starts) return;
+    if (!mayStream) return readIn(POLL_INTERVAL_MS);
+    askedAt = Date.now();
+    const page = liveOn ? { page: location.pathname + location.search, since } : {};
+    events = new EventSource(pathHere(`/events?${new URLSearchParams(page)}`));
     let parts: string[] = [];
     // After a new connection the first message is the whole page.
     events.addEventListener('hello', () => {
       parts = [];
     });
+    events.addEventListener('pulse', ({ data }: MessageEvent<string>) => {
+      askedAt = Date.now();
+      if (data === 'redis') lose('redis');
+      else isBack();
+    });
     events.addEventListener('page', ({ data }: MessageEvent<string>) => {
       parts = applyDelta(parts, JSON.parse(data) as Delta);
       since = String(serverNow());
+      askedAt = Date.now();
+      hear();
       show(parts.join(''));
+      connection.regain();
     });
     events.addEventListener('error', () => {
       if (events?.readyState !== EventSource.CLOSED) return;
-      retry = setTimeout(() => void read().finally(start), REFRESH_INTERVAL_MS);
+      stop();
+      // The session has ended, or there are too many streams.
+      void read().then(() => readIn(connection.loss ? POLL_INTERVAL_MS : REFRESH_INTERVAL_MS));
     });
   };
+  /** When the stream was opened or last said something. */
+  let askedAt = Date.now();
+  setInterval(() => {
+    if (events && Date.now() - askedAt > SILENT_MS) lose('server');
+  }, 500);
   addEventListener('pagehide', stop);
-  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : start()));
-  if (!document.hidden) start();
+  document.addEventListener('visibilitychange', () => void start());
+  void start();
 }
 
-/** Reads the page again: the server refused a stream. */
-async function read(): Promise<void> {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined);
-  // The session has ended: the reload leads to the sign-in page.
-  if (response?.redirected) return location.reload();
-  if (response?.ok) show(await response.text());
+/** The page as it is now, without a text when it is no page any more; or why it cannot be read. */
+async function readPage(): Promise<{ text?: string } | Loss> {
+  try {
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+    const response = await fetch(location.href, { headers: { accept: 'text/html' }, signal });
+    if (response.redirected) return 'session';
+    const text = await response.text();
+    if (response.ok) return { text };
+    if (response.status < 500) return {};
+    return text.includes('Redis does not answer') ? 'redis' : 'server';
+  } catch {
+    return 'server';
+  }
 }
 
 showLocalTimes(document);
 showRelativeTimes(document, serverNow());
 showTimeZone(document);
-setInterval(() => showRelativeTimes(document, serverNow()), RELATIVE_TIMES_INTERVAL_MS);
+setInterval(() => {
+  if (!connection.loss) showRelativeTimes(document, serverNow());
+}, RELATIVE_TIMES_INTERVAL_MS);
 // A page from the browser's cache has closed its events.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
@@ -105,4 +178,4 @@ suggestWhileTyping();
 followSelection();
 followTheme();
 followZone();
-if (liveOn) follow();
+follow();

@@ -14,6 +14,10 @@ const formatLocal = (date: Date, withSeconds = false): string => {
   return (date.getFullYear() === new Date().getFullYear() ? inThisYear : inAnyYear).format(date);
 };
 
+/** `02:14`, with the day when that is another one. */
+export const formatClock = (date: Date): string =>
+  date.toDateString() === new Date().toDateString() ? clock.format(date) : formatLocal(date);
+
 /** Replaces the UTC text of every `<time>`; the UTC text becomes its title. Relative times get both as their title. */
 export function showLocalTimes(root: Document): void {
   showLocalTitles(root);

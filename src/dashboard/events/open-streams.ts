@@ -8,6 +8,8 @@ import type { DashboardContext, Exchange } from '../http/context.ts';
 
 /** A comment is sent after so much silence: proxies keep the connection, and lost ones are noticed. */
 export const KEEPALIVE_INTERVAL_MS = 20_000;
+/** A browser connects again after this time. */
+const RETRY_MS = 1_000;
 const MAX_STREAMS = 200;
 /** Of one session, or of one address for programs, so that one reader cannot use up all streams. */
 const MAX_STREAMS_OF_ONE = 20;
@@ -27,7 +29,7 @@ export function openStream(
   c: Exchange,
   context: DashboardContext,
   send: (stream: LiveStream) => Promise<void>,
-): Response | Promise<Response> {
+): Response {
   const open = streamsOf.get(context.sessions) ?? new Map<string, number>();
   streamsOf.set(context.sessions, open);
   const signedIn = sessionPrincipal(c, context) !== undefined;
@@ -38,9 +40,9 @@ export function openStream(
   if ([...open.values()].reduce((sum, count) => sum + count, 0) >= MAX_STREAMS)
     return c.text('Too many live streams are open.\n', 503);
   open.set(owner, own + 1);
-  return streamSSE(c, async (stream) => {
+  const answer = streamSSE(c, async (stream) => {
     try {
-      await stream.writeSSE({ event: 'hello', data: '{}' });
+      await stream.writeSSE({ event: 'hello', data: '{}', retry: RETRY_MS });
       await send({
         stream,
         admitted: signedIn ? () => sessionPrincipal(c, context) : () => programNow(c, context),
@@ -52,6 +54,10 @@ export function openStream(
       else open.set(owner, left);
     }
   });
+  // A proxy that collects or compresses the messages would make live pages stand still.
+  answer.headers.set('X-Accel-Buffering', 'no');
+  answer.headers.set('Cache-Control', 'no-store, no-transform');
+  return answer;
 }
 
 function endOf(stream: SSEStreamingApi, closing: AbortSignal): AbortSignal {

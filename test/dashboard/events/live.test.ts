@@ -63,7 +63,7 @@ async function openPage(ask: Ask, path: string) {
       const end = rest.indexOf('\n\n') + 2;
       const message = rest.slice(0, end);
       rest = rest.slice(end);
-      if (message.startsWith(':')) return this.next();
+      if (message.startsWith('event: pulse\n')) return this.next();
       messages.push(message);
       parts = applyDelta(parts, JSON.parse(/^event: page\ndata: (.*)\n\n$/.exec(message)?.[1] ?? 'null'));
       return parts.join('');
@@ -125,6 +125,34 @@ test('readers with the same permissions are sent the same, without the name of a
   expect(ana.page).toContain('Signed in as ana');
   expect(ana.messages.join('') + ben.messages.join('')).not.toMatch(/Signed in as (?:ana|ben)/);
   await Promise.all([ana.end(), ben.end()]);
+});
+
+test('an open page learns that Redis does not answer, and ends with the session', async () => {
+  world = await startAnyWorld();
+  const ask = await world.signedIn();
+  const events = await openEvents(ask, '/events');
+  const until = async (pulse: string) => {
+    for (let heard = ''; !heard.includes(pulse); heard = await events.next());
+  };
+
+  await until('event: pulse\ndata: \n');
+  await world.redis.kill();
+  await until('event: pulse\ndata: redis\n');
+  await world.redis.restart();
+  await until('event: pulse\ndata: \n');
+  await postForm(ask, world.dashboard.url, '/sign-out');
+  for (let heard = '-'; heard !== ''; heard = await events.next());
+
+  expect((await ask('/events')).status).toBe(401);
+});
+
+test('proxies neither collect nor compress a stream', async () => {
+  world = await startWorld();
+  const { headers, body } = await (await world.signedIn())('/events?page=/runs');
+  await body?.cancel();
+
+  expect(headers.get('x-accel-buffering')).toBe('no');
+  expect(headers.get('cache-control')).toContain('no-transform');
 });
 
 test('a reader with limits receives nothing of other accounts and policies, not even that something changed', async () => {

@@ -1,0 +1,70 @@
+/**
+ * Says on an open page what it does not know: without contact to the server, to Redis or with an ended session there
+ * is a bar with the time of the last contact, states are grey (`frame.css`), and nothing can be changed.
+ */
+import { formatClock } from './local-times.ts';
+
+export type Loss = 'server' | 'redis' | 'session';
+
+const says: Record<Loss, (at: string) => string> = {
+  server: (at) => `No connection to Caretaker since ${at}. What you see is as of then.`,
+  redis: (at) => `Caretaker has no connection to Redis since ${at}. What you see is as of then.`,
+  session: (at) => `Your session has ended. What you see is as of ${at}.`,
+};
+
+const CHANGES = 'form[method=post] button, [data-asks]';
+
+export interface Connection {
+  readonly loss: Loss | undefined;
+  /** `since`: when the page was last known to be current. */
+  lose(loss: Loss, since: number): void;
+  /** The page is current again. */
+  regain(): void;
+}
+
+export function openConnection(): Connection {
+  const bar = document.createElement('div');
+  bar.id = 'lost';
+  bar.setAttribute('role', 'alert');
+  let loss: Loss | undefined;
+  const disable = (isLost: boolean) => {
+    document.body.classList.toggle('lost', isLost);
+    for (const one of document.querySelectorAll(CHANGES)) {
+      if (isLost) one.setAttribute('aria-disabled', 'true');
+      else one.removeAttribute('aria-disabled');
+    }
+  };
+  const stopChange = (event: Event) => {
+    const { target } = event;
+    if (!loss || !(target instanceof Element) || !target.closest('form[method=post], [data-asks]')) return;
+    if (event.type === 'click' && !target.closest(CHANGES)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  for (const type of ['click', 'submit']) document.addEventListener(type, stopChange, { capture: true });
+  return {
+    get loss() {
+      return loss;
+    },
+    lose(next, since) {
+      if (loss === next) return;
+      loss = next;
+      bar.textContent = says[next](formatClock(new Date(since)));
+      if (next === 'session') {
+        // The server asks to sign in, and leads back.
+        const link = document.createElement('a');
+        link.href = location.href;
+        link.textContent = 'Sign in';
+        bar.append(' ', link);
+      }
+      document.querySelector('main')?.before(bar);
+      disable(true);
+    },
+    regain() {
+      if (!loss) return;
+      loss = undefined;
+      bar.remove();
+      disable(false);
+    },
+  };
+}
