@@ -5,8 +5,8 @@
 import { DAY_MS, firstAt, offsetAt } from '../dates.ts';
 import type { Deadline, Policy } from '../policy/policy.ts';
 import { jobOf } from '../policy/policy-job.ts';
-import { endedCount } from '../run/moves.ts';
 import type { Late, Run, Trigger } from '../run/run.ts';
+import { endAtPace, workOf } from '../run/run-end.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { noticeFor } from './notices.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './plan/cost.ts';
@@ -75,20 +75,10 @@ async function predicted(
 /** How many of its targets have to have ended before a run's own pace predicts its end: at least, and as a part. */
 const ENOUGH = { targets: 5, part: 0.1 };
 
-/** The targets that the run works on, and how many of them have not ended. */
-function workOf({ counts, plan }: Run): { targets: number; left: number } {
-  const left = counts.planned - endedCount(counts);
-  return { targets: Math.max(plan?.targets ?? counts.planned, left), left };
-}
-
 /** When the run ends if it goes on as until now; undefined while too few of its targets have ended. */
 export function expectedEnd(run: Run, now: number): number | undefined {
   const { targets, left } = workOf(run);
-  const done = targets - left;
-  if (done < Math.max(ENOUGH.targets, targets * ENOUGH.part)) return undefined;
-  const pace = now + (left * (now - (run.startedAt ?? run.createdAt))) / done;
-  const spreadEnd = run.spread && left > 0 ? run.spread.from + run.spread.ms : 0;
-  return Math.max(pace, spreadEnd);
+  return targets - left < Math.max(ENOUGH.targets, targets * ENOUGH.part) ? undefined : endAtPace(run, now);
 }
 
 /** The same from past runs of the policy, or else from the requests that it needs. */

@@ -18,6 +18,7 @@ import type {
   TargetState,
   Trigger,
 } from './run.ts';
+import { type RunEnd, runEndOf } from './run-end.ts';
 import { isFailure, type SentRequest } from './sent-request.ts';
 import { type StepReport, stepNamesOf, stepReports } from './steps.ts';
 
@@ -52,6 +53,10 @@ export interface RunSummary {
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
+  /** When it is expected to end, null while that is not known. Left out for a run that has ended, and in messages. */
+  expected_end?: string | null;
+  /** For what it waits, with "it" before it: `waits for an approval`. Left out while its end is known. */
+  waits?: string;
   /** Whether the number of its targets is final. */
   plan_complete: boolean;
   /** Requests to the service that it has cost so far. */
@@ -158,16 +163,16 @@ export interface RunReport extends RunSummary {
 }
 
 /** A run with the targets given. */
-export function toReport(run: Run, targets: readonly Target[]): RunReport {
+export function toReport(run: Run, targets: readonly Target[], now?: number): RunReport {
   const stepNames = stepNamesOf(run);
   return {
-    ...toSummary(run),
+    ...toSummary(run, now),
     targets: targets.map((target) => toTargetReport(target, stepNames)),
   };
 }
 
-/** A run without its targets. */
-export const toSummary = (run: Run): RunSummary => ({
+/** A run without its targets. `now`: to say when it ends. */
+export const toSummary = (run: Run, now?: number): RunSummary => ({
   run: run.id,
   policy: run.policy,
   job: run.job,
@@ -194,6 +199,7 @@ export const toSummary = (run: Run): RunSummary => ({
   created_at: isoTime(run.createdAt),
   started_at: timeOrNull(run.startedAt),
   finished_at: timeOrNull(run.finishedAt),
+  ...(now === undefined ? {} : endReport(runEndOf(run, now))),
   plan_complete: run.planComplete === true,
   requests: run.requests,
   requests_by_operation: run.requestsByOperation ?? {},
@@ -213,6 +219,9 @@ export const toSummary = (run: Run): RunSummary => ({
   ...(run.findings ? { findings: findingsOf(run.findings) } : {}),
   ...(run.recordings ? { recordings: recordingsOf(run.recordings) } : {}),
 });
+
+const endReport = (end: RunEnd | undefined) =>
+  end && { expected_end: timeOrNull(end.at), ...(end.waits === undefined ? {} : { waits: end.waits }) };
 
 const deadlineOf = ({ late, finishedAt }: Run, dueBy: number): DeadlineReport => ({
   at: isoTime(dueBy),

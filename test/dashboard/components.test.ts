@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 import { AreaChart } from '../../src/dashboard/components/chart.tsx';
 import { Yaml } from '../../src/dashboard/components/code.tsx';
 import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
-import { etaOf } from '../../src/dashboard/components/progress.tsx';
 import { Time, Took } from '../../src/dashboard/components/time.tsx';
 import { Timeline } from '../../src/dashboard/components/timeline.tsx';
-import { aRun } from './world.ts';
 
 const render = (element: unknown): string => String(element);
 const textOf = (html: string) => html.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|');
@@ -49,17 +47,6 @@ test('a filter that is set has a chip, which leads to the list without it and ke
   expect(html).toContain('href="/runs?sort=next&amp;status=failed"');
   expect(html).not.toContain('Account: ');
   expect(pathWith('/runs', { status: undefined, policy: '' })).toBe('/runs');
-});
-
-test('the expected end of a run is unknown until a target has ended, and rounded up to what can be estimated', () => {
-  const counts = { planned: 10, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
-  const run = aRun({ planComplete: true, startedAt: 60_000, counts });
-  expect(etaOf(run, 90_000)).toBeUndefined();
-  const half = { ...run, counts: { ...counts, succeeded: 4, failed: 1 } };
-  expect(etaOf(half, 360_000)).toBe(660_000);
-  expect(etaOf(half, 361_000)).toBe(720_000);
-  expect(etaOf(half, 60_000 + 2 * 3_600_000)).toBe(4 * 3_600_000 + 600_000);
-  expect(etaOf({ ...run, counts: { ...counts, succeeded: 10 } }, 361_000)).toBeUndefined();
 });
 
 test('how long something has lasted is in whole minutes until it ends, so that an open page does not change each second', () => {

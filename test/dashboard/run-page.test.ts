@@ -24,9 +24,9 @@ const aRunning = (changes: Partial<Run> = {}): Run =>
 const ends = (count: number, ago: number) =>
   Array.from({ length: count }, () => ({ at: NOW - ago, outcome: 'succeeded' as const, worked: true }));
 
-test('the pace is that of the last ten minutes, and the end follows from it', () => {
+test('the pace is that of the last ten minutes', () => {
   const pace = paceOf(aRunning(), [...ends(20, 15 * MINUTE), ...ends(20, MINUTE)], NOW);
-  expect(pace).toEqual({ perMinute: 2, overMs: 10 * MINUTE, endsAt: NOW + 30 * MINUTE });
+  expect(pace).toEqual({ perMinute: 2, overMs: 10 * MINUTE });
 });
 
 test('targets that ended while the run was planned do not count for its pace', () => {
@@ -34,20 +34,25 @@ test('targets that ended while the run was planned do not count for its pace', (
   expect(paceOf(aRunning(), [...skipped, ...ends(10, MINUTE)], NOW).perMinute).toBe(1);
 });
 
-test('a run that spreads its targets over a window does not end before the window', () => {
-  const spread = { from: NOW - 20 * MINUTE, ms: 120 * MINUTE, targets: 100 };
-  expect(paceOf(aRunning({ spread }), ends(40, MINUTE), NOW).endsAt).toBe(NOW + 100 * MINUTE);
-});
+test('every page and address that shows a run has the same answer when it ends, or for whom it waits', async () => {
+  world = await startWorld();
+  const going = aRun({ id: 'going', createdAt: NOW });
+  const waiting = aRun({ id: 'waiting', createdAt: NOW, rollout: { is: 'closed', until: NOW, batches: [] } });
+  const ask = await world.signedIn();
+  const shown = async (run: Run) => {
+    const pages = ['/', '/runs', `/runs/${run.id}`];
+    const texts = await Promise.all(pages.map(async (path) => textOf(await (await ask(path)).text())));
+    const answers = ['/api/v1/runs', `/api/v1/runs/${run.id}`, `/api/v1/runs/${run.id}?targets=false`];
+    return [...texts, ...(await Promise.all(answers.map(async (path) => (await ask(path)).text())))];
+  };
 
-test('when the end is not known, the reason is said', () => {
-  const unknown = (changes: Partial<Run>, some = ends(40, MINUTE)) => paceOf(aRunning(changes), some, NOW);
-
-  expect(unknown({}, [])).toEqual({ unknown: expect.stringContaining('No target has ended') });
-  expect(unknown({ status: 'blocked' })).toEqual({ unknown: expect.stringContaining('blocked') });
-  expect(unknown({ status: 'awaiting-approval' }).unknown).toContain('waits for an approval');
-  expect(unknown({ held: { at: NOW, since: NOW } }).unknown).toContain('a person releases it');
-  const { planComplete: _, ...unplanned } = aRunning();
-  expect(paceOf(unplanned, [], NOW).unknown).toContain('still being listed');
+  await remember(world.records, waiting, [ended('a', 'succeeded'), aTarget('b')]);
+  for (const text of await shown(waiting)) {
+    expect(text).toContain('waits for a person, because the gate of its rollout is closed');
+    expect(text).not.toMatch(/ ends (?:soon|in)|"expected_end":"/i);
+  }
+  await remember(world.records, going, [ended('a', 'succeeded'), aTarget('b')]);
+  for (const text of await shown(going)) expect(text).toMatch(/ ends (?:soon|in)|"expected_end":"/i);
 });
 
 test('a run shows how many targets ended when, and a run with too many says so', async () => {

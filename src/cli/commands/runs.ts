@@ -19,6 +19,7 @@ import {
   clockTime,
   countsLine,
   factLines,
+  formatEnd,
   paintStatus,
   resultLines,
   targetTable,
@@ -75,7 +76,12 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     }
     printFreezes(await records.freeze.active(clock.now()), terminal);
     const none = formatNone({ policies, statuses, since });
-    const listed = { runs, value: runs.map(toSummary), none, hasOlder: found.length > runs.length };
+    const listed = {
+      runs,
+      value: runs.map((run) => toSummary(run, clock.now())),
+      none,
+      hasOlder: found.length > runs.length,
+    };
     return showList(terminal, options, listed, ({ account }) => findActiveProcess(opened, account));
   });
 }
@@ -139,7 +145,7 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
     run.trigger,
     isoMinute(run.createdAt),
     run.finishedAt === undefined ? '' : clockTime(run.finishedAt - run.createdAt),
-    countsLine(run, terminal),
+    [countsLine(run, terminal), formatEnd(run, clockOf(terminal.io).now())].filter(Boolean).join('; '),
   ]);
   return table(['run', 'status', 'trigger', 'started', 'took', 'targets'], rows, terminal.paint, {
     columns: terminal.dataColumns,
@@ -240,6 +246,8 @@ export function printUnended(
   now: number,
   { message }: Terminal,
 ): void {
+  const end = formatEnd(run, now);
+  if (end) message(`It ${end}.`);
   const lost = formatLostWork(targets, now);
   if (lost) message(lost);
   if (activeProcess) {

@@ -2,6 +2,7 @@
 import { targetColumns, toReport, toTargetReport } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
+import { clockOf } from '../io.ts';
 import { type OutputOption, show } from './show.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -18,7 +19,7 @@ export const showReport = (
 ): Promise<void> => {
   const stepNames = stepNamesOf(run);
   return show(terminal, options, {
-    value: toReport(run, targets),
+    value: toReport(run, targets, clockOf(terminal.io).now()),
     rows: targets.map((target) => targetRow(run.id, target, stepNames)),
     columns: targetColumns,
     text,

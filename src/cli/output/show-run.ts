@@ -7,6 +7,7 @@ import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { formatLate } from '../../run/report.ts';
 import { formatRollout } from '../../run/rollout-report.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
+import { runEndOf } from '../../run/run-end.ts';
 import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
@@ -52,6 +53,12 @@ export function outOf(run: Run, terminal: Terminal): string {
   if (!run.planComplete) return `${targets} planned so far`;
   const ended = endedCount(run.counts) === 0 ? 'none ended' : countsLine(run, terminal);
   return `${ended} of ${targets}`;
+}
+
+/** When an active run ends, or for what it waits: `ends about 2026-11-21 03:00Z`, `waits for an approval`. */
+export function formatEnd(run: Run, now: number): string | undefined {
+  const end = runEndOf(run, now);
+  return end && (end.waits ?? (end.at === undefined ? undefined : `ends about ${isoMinute(end.at)}`));
 }
 
 /** The progress line. The width of the bar depends on the terminal. */

@@ -48,21 +48,22 @@ export async function sendRuns(c: Exchange, { reader, clock }: DashboardContext)
     page.searchParams.set('before', isoTime(next));
     c.header('Link', `<${page.pathname}${page.search}>; rel="next"`);
   }
-  return sendJson(c, { runs: runs.map(toSummary) });
+  return sendJson(c, { runs: runs.map((run) => toSummary(run, clock.now())) });
 }
 
 /**
  * One run with all its targets: the object of `runs show --json`. It is sent while the targets are read, so
  * their number does not matter. With `?targets=false`, only the run.
  */
-export async function sendRun(c: Exchange, { reader }: DashboardContext): Promise<Response> {
+export async function sendRun(c: Exchange, { reader, clock }: DashboardContext): Promise<Response> {
   const id = c.req.param('id') ?? '';
   const run = await reader.run(id);
   if (!run) return refuse(c, 404, 'NOT_FOUND', NO_RUN);
-  if (c.req.query('targets') === 'false') return sendJson(c, toSummary(run));
+  const summary = toSummary(run, clock.now());
+  if (c.req.query('targets') === 'false') return sendJson(c, summary);
   c.header('Content-Type', 'application/json; charset=UTF-8');
   return stream(c, async (body) => {
-    await body.write(`${visibleJson(toSummary(run)).slice(0, -1)},"targets":[`);
+    await body.write(`${visibleJson(summary).slice(0, -1)},"targets":[`);
     const stepNames = stepNamesOf(run);
     let separator = '';
     for await (const target of reader.allTargets(run.id)) {

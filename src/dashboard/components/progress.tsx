@@ -1,9 +1,6 @@
 import { endedCount } from '../../run/moves.ts';
 import type { Counts, Run } from '../../run/run.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
 /** `512 MiB`, `1.5 GiB`. */
 export const bytes = (count: number): string =>
   count >= 1024 ** 3
@@ -51,15 +48,3 @@ export const progressOf = ({ counts, planComplete }: Run): string =>
   planComplete
     ? `${number(endedCount(counts))} of ${number(counts.planned)}: ${countsLine(counts)}`
     : `${number(counts.planned)} targets so far`;
-
-/**
- * When an active run ends if it goes on as it did so far; undefined until some of its targets have ended. An
- * estimate is rounded, so that it does not change each time that a page is made.
- */
-export function etaOf({ counts, planComplete, startedAt }: Run, now: number): number | undefined {
-  const ended = endedCount(counts);
-  if (!planComplete || startedAt === undefined || ended === 0 || ended >= counts.planned) return undefined;
-  const left = ((now - startedAt) / ended) * (counts.planned - ended);
-  const step = left < HOUR_MS ? MINUTE_MS : left < 24 * HOUR_MS ? 10 * MINUTE_MS : HOUR_MS;
-  return Math.ceil((now + left) / step) * step;
-}

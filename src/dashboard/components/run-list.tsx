@@ -2,6 +2,7 @@
 import type { ReasonCount } from '../../records/reason-count.ts';
 import { endedCount, isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
+import { runEndOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';
 import { useMay } from './contexts.tsx';
 import { policyPath, runPath } from './paths.ts';
@@ -39,6 +40,7 @@ export const RunList = ({ name, runs, reasons, now }: RunListProps) => (
 
 const RunLine = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCount[]; now: number }) => {
   const why = lineOf(run, reasons);
+  const end = runEndOf(run, now);
   return (
     <tr data-key={run.id}>
       <td data-label="Run">
@@ -66,7 +68,17 @@ const RunLine = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
       <td data-label="Progress">
         <Progress run={run} />
       </td>
-      <td data-label="Why">{why && <Cut whole={why} />}</td>
+      <td data-label="Why">
+        {why ? (
+          <Cut whole={why} />
+        ) : (
+          end?.at !== undefined && (
+            <span class="dim">
+              ends <Time at={end.at} now={now} show="relative" />
+            </span>
+          )
+        )}
+      </td>
       <td data-label="Trigger" class="wide-only">
         {run.trigger}
       </td>
@@ -95,8 +107,9 @@ export const Progress = ({ run: { counts, planComplete, status } }: { run: Run }
 /** Why it is as it is. That targets failed is in its bar, so the reasons stand in place of that. */
 function lineOf(run: Run, reasons: readonly ReasonCount[]): string | undefined {
   const failures = failuresLine(reasons);
-  if (failures === '') return whyOf(run);
-  return run.detail === undefined ? failures : `${run.detail} ${failures}`;
+  // Where there are reasons, they say more than the counts.
+  const says = failures === '' || run.detail !== undefined || !isFinal(run.status) ? whyOf(run) : undefined;
+  return [says, failures].filter(Boolean).join(' ') || undefined;
 }
 
 /** `14 timeout, 2 task-failed`: why targets failed, the most frequent reason first. */

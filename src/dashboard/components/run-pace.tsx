@@ -2,29 +2,27 @@
 import { isoTime } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
 import { outcomes, type Run } from '../../run/run.ts';
+import { runEndOf } from '../../run/run-end.ts';
 import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';
 import { BarChart } from './chart.tsx';
 import { number } from './progress.tsx';
 import { span, Time } from './time.tsx';
 
-/** `12 a minute over the last 10 min, ends in about 3 min`, or why that is not known. */
+/** `12 a minute over the last 10 min. It ends in about 3 min.` For what it waits stands at the head of its page. */
 export const PaceLine = ({ run, pace, now }: { run: Run; pace: Pace; now: number }) => {
-  const { perMinute, overMs, endsAt, unknown } = pace;
+  const { perMinute, overMs } = pace;
   if (isFinal(run.status)) {
     return perMinute === undefined ? null : <p class="dim">{rateText(perMinute)} on average.</p>;
   }
+  const at = runEndOf(run, now)?.at;
   return (
     <p>
-      {perMinute !== undefined && overMs !== undefined && (
+      {perMinute !== undefined && overMs !== undefined
+        ? `${rateText(perMinute)} over the last ${span(overMs)}. `
+        : run.startedAt !== undefined && 'No target has ended in the last minutes. '}
+      {at !== undefined && (
         <>
-          {rateText(perMinute)} over the last {span(overMs)}.{' '}
-        </>
-      )}
-      {endsAt === undefined ? (
-        <span class="dim">{unknown}</span>
-      ) : (
-        <>
-          At this rate it ends <Time at={endsAt} now={now} show="relative" />.
+          It ends <Time at={at} now={now} show="relative" />, at the pace until now.
         </>
       )}
     </p>

@@ -1,5 +1,6 @@
 /** A list of runs. */
 import type { Run } from '../../run/run.ts';
+import { waitOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';
 import { policyPath, runPath } from './paths.ts';
 import { countsLine, number } from './progress.tsx';
@@ -12,10 +13,11 @@ export const RunTook = ({ run, now }: { run: Run; now: number }) => (
 );
 
 /** The sentence to read first: why a run has its status, where its counts do not show it. */
-export function whyOf({ status, detail, counts, planComplete }: Run): string | undefined {
+export function whyOf(run: Run): string | undefined {
+  const { status, detail, counts, planComplete } = run;
   if (detail !== undefined) return detail;
-  if (status === 'queued') return 'It waits for its turn, or for a worker to plan it.';
-  if (status === 'planning') return 'Its targets are being listed; nothing has been sent yet.';
+  const wait = waitOf(run);
+  if (wait !== undefined) return `It ${wait}.`;
   if (status === 'partial') return `${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
   if (status === 'failed' && counts.failed > 0) {
     return `Nothing succeeded: ${number(counts.failed)} of ${number(counts.planned)} targets failed.`;

@@ -1,6 +1,7 @@
 import { isoMinute } from '../../clock.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
+import { runEndOf } from '../../run/run-end.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
@@ -10,7 +11,7 @@ import { pathWith } from '../components/filter-bar.tsx';
 import { Lanes } from '../components/lanes.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
-import { Bar, etaOf, number, progressOf } from '../components/progress.tsx';
+import { Bar, number, progressOf } from '../components/progress.tsx';
 import { RunTook, WhyLine } from '../components/run-table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -105,22 +106,22 @@ const RunningNow = ({ runs, account, now }: RunningNowProps) => (
 );
 
 const RunningRun = ({ run, now }: { run: Run; now: number }) => {
-  const eta = run.status === 'running' ? etaOf(run, now) : undefined;
+  const end = runEndOf(run, now);
   return (
     <a class="card tight" href={runPath(run.id)} data-key={run.id}>
       <h3>
         {run.policy} <Badge word={run.status} />
       </h3>
-      {run.status !== 'running' && <WhyLine run={run} />}
+      <WhyLine run={run} />
       <Bar counts={run.counts} />
       <p class="between">
         <span>{progressOf(run)}</span>
         <span class="dim">
-          {eta === undefined ? (
+          {end?.at === undefined ? (
             <RunTook run={run} now={now} />
           ) : (
             <>
-              ends <Time at={eta} now={now} show="relative" />
+              ends <Time at={end.at} now={now} show="relative" />
             </>
           )}
         </span>
