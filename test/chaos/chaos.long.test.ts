@@ -11,7 +11,7 @@ const seed = Number(process.env['CHAOS_SEED'] ?? 1);
  * conditions.
  */
 const isShort = process.env['CHAOS_KILLS'] === undefined;
-const kills = Number(process.env['CHAOS_KILLS'] ?? 8);
+const kills = Number(process.env['CHAOS_KILLS'] ?? 4);
 const asked = process.env['CHAOS_CONDITIONS'];
 const names = (asked?.split(',') ??
   (isShort ? ['flaky'] : Object.keys(conditions))) as readonly ConditionsName[];
