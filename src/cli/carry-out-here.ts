@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { OpenRecords } from '../app/open-records.ts';
 import { carryOut } from '../control/carry-out.ts';
-import type { BaseDeps, Command } from '../control/command.ts';
+import type { AnyCommand, BaseDeps, Command } from '../control/command.ts';
 import { localActor } from './local-actor.ts';
 import type { Terminal } from './output/terminal.ts';
 
@@ -22,6 +22,18 @@ export async function carryOutHere<Schema extends z.ZodType, Result, Deps>(
   const result = await carryOut(command, deps, input, localActor());
   await noteNoDaemon(deps, terminal);
   return result;
+}
+
+/** Carries out a command, and gives the answer that programs get. What only reads leaves nothing to a daemon. */
+export async function answerHere(
+  command: AnyCommand,
+  deps: BaseDeps & Place,
+  input: object,
+  terminal: Terminal,
+): Promise<object> {
+  const result = await carryOut(command, deps, input, localActor());
+  if (!command.reads) await noteNoDaemon(deps, terminal);
+  return command.toAnswer(result, input);
 }
 
 /** The records about which that was said. A command can carry out several. */

@@ -7,7 +7,7 @@ import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 import { type CommandFunction, collect, collectList, rootOf } from './program/root.ts';
 import { createProgram } from './program.ts';
-import { localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
+import { clientCommands, localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
 import { serverAddress } from './server-address.ts';
 
 /**
@@ -61,8 +61,8 @@ class Runner {
     const terminal = options.bom ? withByteOrderMark(this.terminal) : this.terminal;
     const given = args.slice(0, -2) as Args;
     const address = serverAddress(options, this.terminal.io.env);
-    if (address !== undefined) {
-      const path = wordsOf(command);
+    const path = wordsOf(command);
+    if (address !== undefined && !clientCommands.has(path)) {
       const refusal = localCommands[path];
       if (!refusal) {
         this.exitCode = await this.runOnServer(terminal, path, address, given.flat() as string[], options);

@@ -43,9 +43,3 @@ export const toAuditReport = ({ code, message, ...line }: AuditLine): AuditRepor
   why: line.why ?? null,
   error: code === undefined ? null : { code, message: message ?? '' },
 });
-
-/** Reads the public form back. */
-export const fromAuditReport = ({ at, error, ...report }: AuditReport): AuditLine => {
-  const known = Object.fromEntries(Object.entries(report).filter(([, value]) => value !== null));
-  return { ...known, at: Date.parse(at), ...error } as AuditLine;
-};

@@ -36,7 +36,7 @@ export interface Act {
   decide<T extends object>(name: string, make: () => Promise<T>): Promise<T>;
 }
 
-export interface Command<Schema extends z.ZodType, Result, Deps> {
+export interface Command<Schema extends z.ZodType, Result, Deps, Answer extends object = object> {
   /** `runs.cancel`: the code under which the audit log shows it. It never changes. */
   name: string;
   /** One sentence for documents: `Cancels a run.` */
@@ -67,12 +67,12 @@ export interface Command<Schema extends z.ZodType, Result, Deps> {
   outcome?(result: Result): Pick<AuditLine, 'run' | 'targets' | 'detail'>;
   /** The answer for programs. */
   answer: z.ZodType;
-  toAnswer(result: Result, input: z.output<Schema>): object;
+  toAnswer(result: Result, input: z.output<Schema>): Answer;
 }
 
 /** A command of any kind, for lists of them. */
 // biome-ignore lint/suspicious/noExplicitAny: the types of a command matter only to its callers.
-export type AnyCommand = Command<any, any, any>;
+export type AnyCommand = Command<any, any, any, any>;
 
 /** How programs send it. */
 export const methodOf = ({ reads, hasBody }: Pick<AnyCommand, 'reads' | 'hasBody'>): 'GET' | 'POST' =>
@@ -81,5 +81,7 @@ export const methodOf = ({ reads, hasBody }: Pick<AnyCommand, 'reads' | 'hasBody
 /** Gives a command its types. `Deps` is what it needs in addition to `BaseDeps`. */
 export const defineCommand =
   <Deps = unknown>() =>
-  <Schema extends z.ZodType, Result>(command: Command<Schema, Result, Deps>): Command<Schema, Result, Deps> =>
+  <Schema extends z.ZodType, Result, Answer extends object>(
+    command: Command<Schema, Result, Deps, Answer>,
+  ): Command<Schema, Result, Deps, Answer> =>
     command;

@@ -112,12 +112,15 @@ test('queues are shown and resumed', async () => {
   await same(['queues', 'resume']);
 });
 
-test('a test message is sent to a receiver, and it is said what became of it', async () => {
+test('notifications are listed and sent again, and a test message says what became of it', async () => {
   // The sandbox is no receiver of webhooks.
   const rejected = await same(['notify', 'test', 'ops']);
   expect(rejected.stderr).toMatch(/^"ops" was not notified: it answered with HTTP 4\d\d\.$/m);
   expect(rejected.code).not.toBe(0);
   await same(['notify', 'test', 'opps']);
+  await same(['notify', 'list']);
+  await same(['notify', 'list', '--json']);
+  await same(['notify', 'resend', 'msg_unknown']);
 });
 
 test('announced changes are listed and cancelled', async () => {

@@ -7,7 +7,12 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { afterEach, expect, test } from 'vitest';
 import { isPermitted, roles } from '../../src/access/principal.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { localCommands, redisCommands, remoteCommands } from '../../src/cli/remote/commands.ts';
+import {
+  clientCommands,
+  localCommands,
+  redisCommands,
+  remoteCommands,
+} from '../../src/cli/remote/commands.ts';
 import { methodOf } from '../../src/control/command.ts';
 import { commands } from '../../src/control/commands.ts';
 import { aPolicy, PASSWORD, startWorld, type World } from '../dashboard/world.ts';
@@ -35,7 +40,9 @@ test('the tables show the address of every command and its roles, and which comm
   });
   const refusals = { ...localCommands, ...redisCommands };
   const names = wordsOf(createProgram(() => async () => undefined, new TestIo()));
-  expect([...Object.keys(remoteCommands), ...Object.keys(refusals)].toSorted()).toEqual(names.toSorted());
+  expect([...clientCommands, ...Object.keys(remoteCommands), ...Object.keys(refusals)].toSorted()).toEqual(
+    names.toSorted(),
+  );
   const withServer = names.map((name) => {
     const { why = '', instead = '' } = refusals[name] ?? {};
     const reason = why === '' ? ' |' : ` ${why[0]?.toUpperCase()}${why.slice(1)}. ${instead} |`;

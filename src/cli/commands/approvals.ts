@@ -1,59 +1,45 @@
 /** Lists the runs that wait for an approval, and approves or rejects them. */
 import { isoMinute } from '../../clock.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import {
   approveRun as approve,
   listApprovals as list,
   openTargets,
   rejectRun as reject,
-  toApprovalAnswer,
 } from '../../control/commands/approve-run.ts';
 import { isFinal } from '../../run/moves.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { type Acted, actOnRun } from '../act-on-run.ts';
-import { type GlobalOptions, type ReasonOption, settingsOf, withRecords } from '../context.ts';
+import { withReader } from '../client.ts';
+import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
-import { type OutputOption, show } from '../output/show.ts';
+import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { printIdle } from './rollout.ts';
 
-export async function listApprovals(
-  terminal: Terminal,
-  options: GlobalOptions & OutputOption,
-): Promise<number> {
-  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
-    const waiting = await carryOut(list, opened, {}, localActor());
-    return showApprovals(terminal, waiting.map(toApprovalAnswer), options);
-  });
-}
-
 /** Shows the runs that wait. */
-export async function showApprovals(
-  terminal: Terminal,
-  waiting: readonly ReturnType<typeof toApprovalAnswer>[],
-  options: OutputOption,
-): Promise<number> {
-  const text = () => {
-    if (waiting.length === 0) {
-      terminal.message('No run waits for an approval.');
-      return;
-    }
-    const cells = waiting.map(({ run, targets, requests, expires, why }) => [
-      run,
-      String(targets),
-      String(requests ?? ''),
-      isoMinute(Date.parse(expires)),
-      why,
-    ]);
-    terminal.data(table(['run', 'targets', 'requests', 'expires', 'why'], cells, terminal.paint));
-    terminal.message('Look at one: caretaker runs show <run>. Decide: caretaker approve|reject <run>.');
-  };
-  await show(terminal, options, { value: waiting, text });
-  return exit.ok;
-}
+export const listApprovals = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
+  withReader('records', terminal, options, async ({ read }) => {
+    const { approvals: waiting } = await read(list, {}, { approvals: [] });
+    const text = () => {
+      if (waiting.length === 0) {
+        terminal.message('No run waits for an approval.');
+        return;
+      }
+      const cells = waiting.map(({ run, targets, requests, expires, why }) => [
+        run,
+        String(targets),
+        String(requests ?? ''),
+        isoMinute(Date.parse(expires)),
+        why,
+      ]);
+      terminal.data(table(['run', 'targets', 'requests', 'expires', 'why'], cells, terminal.paint));
+      terminal.message('Look at one: caretaker runs show <run>. Decide: caretaker approve|reject <run>.');
+    };
+    await show(terminal, options, { value: waiting, text });
+    return exit.ok;
+  });
 
 export interface DecisionOptions extends GlobalOptions, ReasonOption {
   batch?: number;

@@ -13,10 +13,24 @@ type RemoteCommand = (
 const runs = () => import('./runs.ts');
 const policies = () => import('./policies.ts');
 const rollout = () => import('./rollout.ts');
-const announcements = () => import('./announcements.ts');
 const schedule = () => import('./schedule.ts');
 
-/** By the words of the command line. */
+/** They ask a `Client`, so the same code works here and on a server. */
+export const clientCommands: ReadonlySet<string> = new Set([
+  'announcements',
+  'announcements cancel',
+  'approvals',
+  'audit',
+  'findings',
+  'findings acknowledge',
+  'findings unacknowledge',
+  'notify list',
+  'notify resend',
+  'queues',
+  'queues resume',
+]);
+
+/** By the words of the command line: what works on a server by code of its own. */
 export const remoteCommands: Readonly<Record<string, () => Promise<RemoteCommand>>> = {
   plan: async () => (await import('./plan.ts')).plan,
   apply: async () => (await import('./apply.ts')).apply,
@@ -31,11 +45,8 @@ export const remoteCommands: Readonly<Record<string, () => Promise<RemoteCommand
   'runs release': async () => (await runs()).releaseRun,
   'runs skip-pause': async () => (await rollout()).skipPause,
   'runs resume': async () => (await rollout()).resumeRun,
-  approvals: async () => (await rollout()).listApprovals,
   approve: async () => (await rollout()).approveRun,
   reject: async () => (await rollout()).rejectRun,
-  announcements: async () => (await announcements()).listAnnouncements,
-  'announcements cancel': async () => (await announcements()).cancelAnnouncements,
   policies: async () => (await policies()).listPolicies,
   'policies show': async () => (await policies()).showPolicy,
   'policies pause': async () => (await policies()).pausePolicies,
@@ -46,14 +57,8 @@ export const remoteCommands: Readonly<Record<string, () => Promise<RemoteCommand
   freeze: async () => (await policies()).freeze,
   freezes: async () => (await policies()).freezes,
   unfreeze: async () => (await policies()).unfreeze,
-  queues: async () => (await policies()).showQueues,
-  'queues resume': async () => (await policies()).resumeQueues,
-  findings: async () => (await import('./findings.ts')).findings,
-  'findings acknowledge': async () => (await import('./findings.ts')).acknowledge,
-  'findings unacknowledge': async () => (await import('./findings.ts')).unacknowledge,
   budget: async () => (await import('./budget.ts')).budget,
   'notify test': async () => (await import('./notify.ts')).testChannel,
-  audit: async () => (await import('./audit.ts')).audit,
 };
 
 /** Why a command cannot work with a server, and what to do instead. */
@@ -104,13 +109,5 @@ export const redisCommands: Readonly<Record<string, Refusal>> = {
   dashboard: {
     why: 'it makes a link in Redis itself',
     instead: 'The address of the server is that of the dashboard.',
-  },
-  'notify list': {
-    why: 'it reads Redis itself',
-    instead: 'GET /api/v1/notifications of the server lists them.',
-  },
-  'notify resend': {
-    why: 'it works in Redis itself',
-    instead: 'POST /api/v1/notifications/{delivery}/resend of the server does it.',
   },
 };

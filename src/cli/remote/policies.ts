@@ -1,6 +1,5 @@
 /** The commands about policies, freezes and queues, on a server. */
 import type { BegunFreeze, FreezeAnswer } from '../../control/commands/freeze.ts';
-import type { QueueReport } from '../../control/commands/list-queues.ts';
 import type { PolicyDefinition } from '../../control/policy-definition.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { PolicyReport } from '../../schedule/policy-report.ts';
@@ -21,7 +20,6 @@ import {
   showExpanded,
   showPolicies,
 } from '../commands/policies.ts';
-import { printQueues } from '../commands/queues.ts';
 import type { ReasonOption } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
@@ -223,28 +221,5 @@ export async function unfreeze(
   const { ended } = await asUsage(() => server.post<{ ended: FreezeAnswer | null }>(path, { reason }));
   const others = (await readFreezes(server)).filter((one) => one.scope !== undefined);
   printUnfrozen({ id, ended: ended ? freezeIn(ended) : undefined, others }, terminal);
-  return exit.ok;
-}
-
-/** Shows the queues of the server. */
-export async function showQueues(
-  terminal: Terminal,
-  server: Server,
-  _args: string[],
-  options: OutputOption,
-): Promise<number> {
-  await printQueues(await server.get<QueueReport>('/queues'), terminal, options);
-  return exit.ok;
-}
-
-/** Resumes every paused queue of the server. */
-export async function resumeQueues(
-  terminal: Terminal,
-  server: Server,
-  _args: string[],
-  { reason }: ReasonOption,
-): Promise<number> {
-  const { resumed } = await server.post<{ resumed: string[] }>('/queues/resume', { reason });
-  terminal.message(resumed.length === 0 ? 'No queue was paused.' : `Resumed: ${resumed.join(', ')}.`);
   return exit.ok;
 }

@@ -1,29 +1,10 @@
 /** Approvals and rollouts of runs, on a server. */
-import type { toApprovalAnswer } from '../../control/commands/approve-run.ts';
-import {
-  type DecisionOptions,
-  decisionOf,
-  printApproved,
-  printRejected,
-  showApprovals,
-} from '../commands/approvals.ts';
+import { type DecisionOptions, decisionOf, printApproved, printRejected } from '../commands/approvals.ts';
 import { printResumed, printSkipped } from '../commands/rollout.ts';
 import type { ReasonOption } from '../context.ts';
-import type { OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { actOnRun } from './act-on-run.ts';
 import type { Server } from './server.ts';
-
-/** Lists the runs that wait for an approval. */
-export async function listApprovals(
-  terminal: Terminal,
-  server: Server,
-  _args: string[],
-  options: OutputOption,
-): Promise<number> {
-  const { approvals } = await server.get<{ approvals: ReturnType<typeof toApprovalAnswer>[] }>('/approvals');
-  return showApprovals(terminal, approvals, options);
-}
 
 /** Approves a run; the daemon of the server works on it. */
 export const approveRun = (

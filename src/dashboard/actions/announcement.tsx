@@ -2,11 +2,7 @@
 import { isPermitted } from '../../access/principal.ts';
 import { announcementNamed, noAnnouncement } from '../../control/announcements.ts';
 import { carryOut } from '../../control/carry-out.ts';
-import {
-  type CancelledAnswer,
-  cancelAnnouncement,
-  sentencesOf,
-} from '../../control/commands/announcements.ts';
+import { cancelAnnouncement, sentencesOf } from '../../control/commands/announcements.ts';
 import { actorOf } from '../auth/actor.ts';
 import { principalOf } from '../auth/principal-of.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -48,7 +44,7 @@ export async function cancelAnnounced(c: Exchange, context: DashboardContext): P
     ...(typeof reason === 'string' && reason.trim() !== '' ? { reason: reason.trim().slice(0, 200) } : {}),
   };
   const cancelled = await carryOut(cancelAnnouncement, control, input, actorOf(c));
-  const answer = cancelAnnouncement.toAnswer(cancelled, input) as CancelledAnswer;
+  const answer = cancelAnnouncement.toAnswer(cancelled, input);
   log.info(
     { policy: answer.policy, announcement: answer.id },
     'announced change cancelled from the dashboard',
