@@ -5,7 +5,7 @@ import { BYTE_ORDER_MARK } from '../text.ts';
 import { exit, explain, UsageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
-import { type CommandFunction, collect, collectList, rootOf } from './program/root.ts';
+import { type CommandFunction, collecting, rootOf } from './program/root.ts';
 import { createProgram } from './program.ts';
 import { clientCommands, localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
 import { serverAddress } from './server-address.ts';
@@ -131,7 +131,7 @@ const mayBeRepeated = new Set(['--config', '--server', '--output', '--limit', '-
 /** An option that takes one value is refused when it is given twice: commander drops the first one silently. */
 function refuseTwice(option: CommandUnknownOpts['options'][number]): void {
   const { parseArg, long, flags } = option;
-  const collects = parseArg === collect || parseArg === collectList;
+  const collects = parseArg !== undefined && collecting.has(parseArg);
   if (!flags.endsWith('>') || option.variadic || collects || mayBeRepeated.has(long ?? '')) return;
   let isGiven = false;
   option.argParser((value, before) => {

@@ -1,19 +1,20 @@
 /** Reads the audit log: one entry for each act, newest first. */
 import { isPermitted, type Principal } from '../access/principal.ts';
 import type { AuditEntry, AuditLine } from '../records/audit-store.ts';
+import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
 import type { Records } from '../records/records.ts';
 
 export interface AuditQuery {
   /** Milliseconds since 1970. */
   since?: number | undefined;
   /** A part of the name, in any case. */
-  who?: string | undefined;
+  who?: OneOrSome<string>;
   /** The command, or the beginning of it: `runs`, `runs.cancel`. */
-  what?: string | undefined;
-  policy?: string | undefined;
-  run?: string | undefined;
-  account?: string | undefined;
-  result?: AuditLine['result'] | undefined;
+  what?: OneOrSome<string>;
+  policy?: OneOrSome<string>;
+  run?: OneOrSome<string>;
+  account?: OneOrSome<string>;
+  result?: OneOrSome<AuditLine['result']>;
   /** The place that the previous page gave. */
   before?: string | undefined;
   limit: number;
@@ -69,11 +70,10 @@ async function actsAnsweredAfter(audit: Records['audit'], place: string): Promis
   return answered;
 }
 
-function isMatch(line: AuditLine, { who, what, policy, run, account, result }: AuditQuery): boolean {
-  if (who !== undefined && !line.who.name.toLowerCase().includes(who.toLowerCase())) return false;
-  if (what !== undefined && !line.what.startsWith(what.toLowerCase())) return false;
-  if (policy !== undefined && line.policy !== policy) return false;
-  if (run !== undefined && line.run !== run) return false;
-  if (account !== undefined && line.account !== account) return false;
-  return result === undefined || line.result === result;
-}
+const isMatch = (line: AuditLine, { who, what, policy, run, account, result }: AuditQuery): boolean =>
+  isAnyOf(who, (one) => line.who.name.toLowerCase().includes(one.toLowerCase())) &&
+  isAnyOf(what, (one) => line.what.startsWith(one.toLowerCase())) &&
+  isAnyOf(policy, (one) => line.policy === one) &&
+  isAnyOf(run, (one) => line.run === one) &&
+  isAnyOf(account, (one) => line.account === one) &&
+  isAnyOf(result, (one) => line.result === one);

@@ -30,3 +30,8 @@ export function endOf(text: string, now: number): number {
   if (end !== undefined && end > now) return end;
   throw new InvalidRequestError(`The end (until) must be in the future; ${text} is not.`);
 }
+
+/** One value of a filter, or several: a parameter is repeated for them. */
+export const someOf = <Value extends z.ZodType>(value: Value) =>
+  z.union([value, z.array(value).min(1).max(100)]).optional();
+export const someText = someOf(z.string().min(1).max(200));

@@ -6,6 +6,7 @@
 import type { Acknowledgement, AcknowledgementStore } from '../records/acknowledgement-store.ts';
 import { fieldOf, type KnownFinding } from '../records/finding-indexes.ts';
 import { type FindingState, type Severity, severities } from '../records/finding-words.ts';
+import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
 import type {
   FindingGroup,
   FindingPolicy,
@@ -21,13 +22,13 @@ export const NEW_MS = 86_400_000;
 export const RESOLVED_SHOWN_MS = 7 * 86_400_000;
 
 export interface FindingFilter {
-  severity?: Severity | undefined;
-  policy?: string | undefined;
-  account?: string | undefined;
+  severity?: OneOrSome<Severity>;
+  policy?: OneOrSome<string>;
+  account?: OneOrSome<string>;
   /** A part of the target's id or label, of what the finding is about, or of its message; in any case. */
   search?: string | undefined;
-  /** Default: all that are not resolved. */
-  state?: FindingState | undefined;
+  /** Default: all that are not resolved. Those that are resolved are listed alone. */
+  state?: OneOrSome<FindingState>;
 }
 
 export interface ListedFinding extends KnownFinding, FindingPolicy {
@@ -74,7 +75,7 @@ export async function findingGroups(
   const policies = await policiesOf(records, filter, sees);
   const groups = await records.openFindings.groups(policies, now - NEW_MS);
   const { severity } = filter;
-  const wanted = groups.filter((one) => severity === undefined || one.severity === severity).sort(inOrder);
+  const wanted = groups.filter((one) => isAnyOf(severity, (some) => one.severity === some)).sort(inOrder);
   return Promise.all(
     wanted.map(async ({ hasAcknowledged, ...group }) => ({
       ...group,
@@ -111,8 +112,8 @@ const policiesOf = async (
   (await openFindings.policies()).filter(
     (one) =>
       sees(one) &&
-      (policy === undefined || one.policy === policy) &&
-      (account === undefined || one.account === account),
+      isAnyOf(policy, (some) => one.policy === some) &&
+      isAnyOf(account, (some) => one.account === some),
   );
 
 const placeOf = (severity: Severity): number => severities.indexOf(severity);
@@ -151,18 +152,18 @@ export async function listFindings(
 ): Promise<FindingPage> {
   const place = after === undefined ? undefined : placeIn(after);
   const policies = await policiesOf(records, filter, sees);
-  const { state } = filter;
+  const state = onlyStateOf(filter);
   if (state === 'resolved' || state === 'acknowledged') {
     const few = state === 'resolved' ? resolvedOf(records, now) : acknowledgedOf(records, now);
     return sortedPage(few, policies, filter, { limit, place });
   }
   const groups = severities
-    .filter((severity) => filter.severity === undefined || severity === filter.severity)
+    .filter((severity) => isAnyOf(filter.severity, (some) => severity === some))
     .flatMap((severity) => policies.map((of): GroupName => ({ ...of, severity })))
     .filter((group) => !place || inOrder(group, place) >= 0)
     .sort(inOrder);
   // Without a text or a state, the first ones are the page, but for those that are resolved meanwhile.
-  const isPlain = filter.search === undefined && state === undefined;
+  const isPlain = filter.search === undefined && filter.state === undefined;
   const count = isPlain ? limit + CHUNK : MAX_LOOKED;
   const [first] = groups;
   const isInFirst = place && first && inOrder(first, place) === 0;
@@ -184,6 +185,14 @@ export async function listFindings(
   const last = found.at(-1);
   if (looked < count || !last) return { findings };
   return { findings, next: textOf(placeOfField(last, last.fields.length - 1)), looked };
+}
+
+/** The state that is asked for; undefined for several. @throws {InvalidRequestError} */
+function onlyStateOf({ state = [] }: FindingFilter): FindingState | undefined {
+  const [first, ...others] = [state].flat();
+  if (others.length === 0) return first;
+  if (first !== 'resolved' && !others.includes('resolved')) return undefined;
+  throw new InvalidRequestError('Resolved findings are listed alone: leave out the other states.');
 }
 
 const placeOfField = ({ group, rank, fields }: ListedGroup, index: number): Place => ({
@@ -261,7 +270,7 @@ function matches(
   { target, label, about, message, state }: ListedFinding,
   { search, state: wanted }: FindingFilter,
 ): boolean {
-  if (wanted !== undefined && state !== wanted) return false;
+  if (!isAnyOf(wanted, (some) => state === some)) return false;
   if (search === undefined) return true;
   const text = [target, label, about, message].join('\n').toLowerCase();
   return text.includes(search.toLowerCase());
@@ -320,7 +329,7 @@ async function sortedPage(
   const { severity } = filter;
   const all = (await Promise.all(policies.map(of)))
     .flat()
-    .filter((one) => (severity === undefined || one.severity === severity) && matches(one, filter))
+    .filter((one) => isAnyOf(severity, (some) => one.severity === some) && matches(one, filter))
     .sort((a, b) => at(b) - at(a) || compare(fieldOf(a), fieldOf(b)));
   const from = place?.rank ?? 0;
   const findings = all.slice(from, from + limit);

@@ -5,6 +5,7 @@
  * A process that attempts a delivery claims it first, and it is due again when the claim ends: so the delivery of a process
  * that died is found again.
  */
+
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
@@ -13,6 +14,7 @@ import { scrub } from '../secrets.ts';
 import { type DueDelivery, dueDeliveries, type OpenDeliveries, openDeliveries } from './delivery-queries.ts';
 import { type DeliveryState, deliveryStates } from './delivery-states.ts';
 import { keys } from './keys.ts';
+import { isAnyOf, type OneOrSome } from './one-or-some.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
 const text = z.string();
@@ -70,12 +72,12 @@ export interface ClaimedDelivery extends Delivery {
 }
 
 export interface DeliveryQuery {
-  state?: DeliveryState | undefined;
-  to?: string | undefined;
+  state?: OneOrSome<DeliveryState>;
+  to?: OneOrSome<string>;
   /** Only those of these policies; a delivery without a policy is then missing. */
   permits?: ((delivery: Pick<Delivery, 'policy' | 'account'>) => boolean) | undefined;
   /** About this policy. */
-  policy?: string | undefined;
+  policy?: OneOrSome<string>;
   /** Only those after the last one of a page, by `next` of that page. */
   before?: string | undefined;
   /** The maximum number, newest first. */
@@ -279,9 +281,9 @@ export class DeliveryStore {
 }
 
 const isAsked = ({ state, to, policy, permits }: DeliveryQuery, one: Delivery): boolean =>
-  (state ?? one.state) === one.state &&
-  (to ?? one.to) === one.to &&
-  (policy === undefined || one.policy === policy) &&
+  isAnyOf(state, (some) => one.state === some) &&
+  isAnyOf(to, (some) => one.to === some) &&
+  isAnyOf(policy, (some) => one.policy === some) &&
   (permits?.(one) ?? true);
 
 function fromHash(hash: Record<string, string>, id: string): Delivery | undefined {

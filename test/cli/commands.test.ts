@@ -84,6 +84,7 @@ describe('the command line', () => {
     expect(Object.keys(run.targets[0]).sort()).toEqual(
       [
         'attempts',
+        'failed_attempts',
         'detail',
         'finished_at',
         'id',

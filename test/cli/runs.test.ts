@@ -73,7 +73,7 @@ test('a list takes a filter several times and with commas; a filter of one value
 
   const none = await desk.run(['runs', '--status', 'failed,partial', '--policy', 'nightly-sync']);
   expect(none.stderr).toContain('No failed or partial runs of nightly-sync.');
-  const twice = await desk.run(['findings', '--severity', 'error', '--severity', 'warning']);
+  const twice = await desk.run(['findings', '--search', 'a', '--search', 'b']);
   expect(twice.code).toBe(2);
   expect(twice.stderr).toContain('It was given before, and takes one value.');
 });
@@ -95,6 +95,39 @@ test('audit --what finds what begins with it', async () => {
   expect(await whatOf('freeze')).toEqual(['freezes.end', 'freezes.begin']);
   expect(await whatOf('freezes.b')).toEqual(['freezes.begin']);
   expect(await whatOf('end')).toEqual([]);
+  expect(await whatOf('sign-in,freezes.b')).toEqual(['freezes.begin']);
+});
+
+test.each([
+  ['audit', '--what', 'freezes.e', 'freezes.b'],
+  ['audit', '--who', 'nobody', 'root'],
+  ['audit', '--result', 'failed', 'done'],
+  ['audit', '--policy', 'a', 'b'],
+  ['audit', '--run', 'a', 'b'],
+  ['audit', '--account', 'a', 'b'],
+  ['findings', '--severity', 'error', 'warning'],
+  ['findings', '--state', 'new', 'acknowledged'],
+  ['findings', '--policy', 'a', 'b'],
+  ['findings', '--account', 'a', 'b'],
+  ['notify list', '--state', 'dead', 'pending'],
+  ['notify list', '--to', 'a', 'b'],
+  ['announcements', '--policy', 'a', 'b'],
+])('%s takes %s several times, and with commas', async (command, option, one, other) => {
+  const several = await desk.run([...command.split(' '), option, one, option, other, '--json']);
+  const commas = await desk.run([...command.split(' '), option, `${one},${other}`, '--json']);
+  expect(several).toMatchObject({ code: 0 });
+  expect(commas).toEqual(several);
+});
+
+test('a value that a list does not know is refused beside others', async () => {
+  expect(await desk.run(['findings', '--severity', 'error,wrong'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Allowed choices are error, warning, info.'),
+  });
+  expect(await desk.run(['findings', '--state', 'resolved,new'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Resolved findings are listed alone'),
+  });
 });
 
 describe('a run is found', () => {

@@ -239,6 +239,11 @@ test('page, HTTP API and CSV list the same findings', async () => {
     findings: [{ target: 'gone', state: 'resolved', resolved_at: '2026-11-21T11:00:00.000Z' }],
     next: null,
   });
+  const severe = async (query: string) =>
+    ((await json(`limit=100&${query}`)) as typeof first).findings.map(({ target }) => target);
+  expect(await severe('severity=error&severity=warning&severity=info')).toEqual(listed);
+  expect(await severe('severity=warning&state=new&state=open')).toContain('new');
+  expect(await severe('state=new&state=acknowledged')).toEqual(['new']);
   const html = await (await ask('/findings')).text();
   expect(rowsOf(html, 'findings').map((row) => /https:\/\/(\S+)\.example/.exec(row)?.[1])).toEqual(
     listed.slice(0, 50),

@@ -12,7 +12,7 @@ import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 interface AnnouncementOptions extends GlobalOptions {
-  policy?: string;
+  policy?: string[];
   limit: number;
 }
 

@@ -11,12 +11,12 @@ import { sinceOf } from '../parse-since.ts';
 
 export interface AuditOptions extends GlobalOptions {
   since?: string;
-  who?: string;
-  what?: string;
-  policy?: string;
-  run?: string;
-  account?: string;
-  result?: AuditLine['result'];
+  who?: string[];
+  what?: string[];
+  policy?: string[];
+  run?: string[];
+  account?: string[];
+  result?: AuditLine['result'][];
   limit: number;
 }
 

@@ -12,10 +12,10 @@ import { type Terminal, table } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
 
 export interface FindingsOptions extends GlobalOptions {
-  severity?: Severity;
-  state?: FindingState;
-  policy?: string;
-  account?: string;
+  severity?: Severity[];
+  state?: FindingState[];
+  policy?: string[];
+  account?: string[];
   search?: string;
   limit: number;
 }

@@ -12,7 +12,7 @@ import { type Terminal, table } from '../output/terminal.ts';
 /** Lists notifications, newest first. */
 export const listNotifications = (
   terminal: Terminal,
-  options: GlobalOptions & { state?: DeliveryState; to?: string; limit: number },
+  options: GlobalOptions & { state?: DeliveryState[]; to?: string[]; limit: number },
 ): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
     const { state, to, limit } = options;

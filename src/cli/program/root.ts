@@ -96,7 +96,26 @@ export const wholeNumber =
 
 export const collect = (value: string, before: string[] = []) => [...before, value];
 
+/** An option that is given several times, or with commas, with values of a list. */
+export function someChoices<Flags extends string, Value extends string>(
+  flags: Flags,
+  description: string,
+  values: readonly Value[],
+) {
+  const parse = (value: string, before: Value[] | undefined): Value[] => {
+    const given = collectList(value, before);
+    const unknown = given.find((one) => !values.some((known) => known === one));
+    if (unknown !== undefined) throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`);
+    return given as Value[];
+  };
+  collecting.add(parse);
+  return new Option(flags, `${description}; repeatable, or with commas`).choices(values).argParser(parse);
+}
+
 /** Values of an option that is given several times, or with commas. */
 export const collectList = (value: string, before: string[] = []) => [
   ...new Set([...before, ...value.split(',').map((one) => one.trim())]),
 ];
+
+/** The parsers of options that may be given several times. */
+export const collecting = new WeakSet<object>([collect, collectList]);

@@ -5,7 +5,17 @@ import { deliveryStates } from '../../records/delivery-states.ts';
 import { findingStates, severities } from '../../records/finding-words.ts';
 import { listFaults } from '../../sandbox/faults/names.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type ActionOf, collect, json, output, type Program, reason, wholeNumber } from './root.ts';
+import {
+  type ActionOf,
+  collect,
+  collectList,
+  json,
+  output,
+  type Program,
+  reason,
+  someChoices,
+  wholeNumber,
+} from './root.ts';
 
 /** The audit log. */
 export function addAuditCommand(program: Program, actionOf: ActionOf): void {
@@ -13,12 +23,16 @@ export function addAuditCommand(program: Program, actionOf: ActionOf): void {
     .command('audit')
     .description('list what people, programs and the daemon did, newest first')
     .option('--since <when>', 'only since this time: 3d, 12h, 2026-11-01, or 2026-11-01T08:00Z (UTC)')
-    .option('--who <name>', 'only acts of whose name contains this')
-    .option('--what <command>', 'only this, or what begins with it: runs, runs.cancel, sign-in')
-    .option('--policy <name>', 'only acts on this policy')
-    .option('--run <run>', 'only acts on the run with this id')
-    .option('--account <name>', 'only acts on this account')
-    .addOption(new Option('--result <result>', 'only acts with this result').choices(auditResults))
+    .option('--who <name>', 'only acts of whose name contains this; repeatable, or with commas', collectList)
+    .option(
+      '--what <command>',
+      'only this, or what begins with it: runs, runs.cancel, sign-in; repeatable, or with commas',
+      collectList,
+    )
+    .option('--policy <name>', 'only acts on this policy; repeatable, or with commas', collectList)
+    .option('--run <run>', 'only acts on the run with this id; repeatable, or with commas', collectList)
+    .option('--account <name>', 'only acts on this account; repeatable, or with commas', collectList)
+    .addOption(someChoices('--result <result>', 'only acts with this result', auditResults))
     .option('--limit <n>', 'maximum number of lines', wholeNumber(1, 1_000), 50)
     .addOption(output())
     .addOption(json())
@@ -30,12 +44,10 @@ export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
   const findings = program
     .command('findings')
     .description('list what is wrong in the fleet: the findings of all policies, the most severe first')
-    .addOption(new Option('--severity <severity>', 'only with this severity').choices(severities))
-    .addOption(
-      new Option('--state <state>', 'only in this state (default: not resolved)').choices(findingStates),
-    )
-    .option('--policy <name>', 'only of this policy')
-    .option('--account <name>', 'only of this account')
+    .addOption(someChoices('--severity <severity>', 'only with this severity', severities))
+    .addOption(someChoices('--state <state>', 'only in this state (default: not resolved)', findingStates))
+    .option('--policy <name>', 'only of this policy; repeatable, or with commas', collectList)
+    .option('--account <name>', 'only of this account; repeatable, or with commas', collectList)
     .option('--search <text>', 'only with this in the site, the subject or the message')
     .option('--limit <n>', 'maximum number of findings', wholeNumber(1, 1_000), 50)
     .addOption(output())
@@ -74,8 +86,12 @@ export function addNotifyCommands(program: Program, actionOf: ActionOf): void {
   notify
     .command('list')
     .description('list notifications, newest first: to whom, whether they arrived, and why not')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(deliveryStates))
-    .option('--to <name>', 'only those to this name under notifications in the configuration')
+    .addOption(someChoices('--state <state>', 'only those in this state', deliveryStates))
+    .option(
+      '--to <name>',
+      'only those to this name under notifications in the configuration; repeatable, or with commas',
+      collectList,
+    )
     .option('--limit <n>', 'maximum number of notifications', wholeNumber(1, 1_000), 50)
     .addOption(output())
     .addOption(json())

@@ -8,6 +8,7 @@ import { CaretakerError } from '../../errors.ts';
 import { formatUtc, readAnnouncement } from '../../job/grace/announcement.ts';
 import { idOf, type Memory } from '../../job/grace/grace.ts';
 import { cancelledText, takeBack } from '../../job/grace/withdraw.ts';
+import { isAnyOf } from '../../records/one-or-some.ts';
 import {
   type Announced,
   AnnouncementReport,
@@ -18,7 +19,7 @@ import {
 } from '../announcements.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
 import { AnnouncementError, NotFoundError } from '../errors.ts';
-import { reason } from '../fields.ts';
+import { reason, someText } from '../fields.ts';
 
 export interface AnnouncementDeps {
   link(account: string): { client: Client };
@@ -45,13 +46,13 @@ export const listAnnouncements = defineCommand()({
   reads: true,
   path: '/announcements',
   input: z.strictObject({
-    policy: z.string().min(1).max(200).optional().describe('Only those of this policy.'),
+    policy: someText.describe('Only those of this policy.'),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
   }),
   subject: () => undefined,
   async carryOut({ policy, limit }, { records }, { by: { principal } }) {
     const open = (await openAnnouncements(records)).filter(
-      (one) => (policy === undefined || one.policy === policy) && isPermitted(principal, 'viewer', one),
+      (one) => isAnyOf(policy, (some) => one.policy === some) && isPermitted(principal, 'viewer', one),
     );
     return { announcements: open.slice(0, limit), total: open.length };
   },

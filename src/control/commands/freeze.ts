@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime } from '../../clock.ts';
+import { isoEnd, isoTime } from '../../clock.ts';
 import { type FreezeScope, formatScope } from '../../records/freeze-scope.ts';
 import { type Freeze, formatFrozen } from '../../records/freeze-store.ts';
 import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
@@ -105,7 +105,7 @@ export const beginFreeze = defineCommand<NameDeps>()({
     return { freeze: freeze as Freeze, before: undefined, unchecked };
   },
   outcome: ({ freeze }) => ({
-    detail: `${formatFrozen(freeze)}, until ${isoTime(freeze.until)}${freeze.id === undefined ? '' : ` (${freeze.id})`}`,
+    detail: `${formatFrozen(freeze)}, until ${isoEnd(freeze.until)}${freeze.id === undefined ? '' : ` (${freeze.id})`}`,
   }),
   answer: BegunFreeze,
   toAnswer: ({ freeze, unchecked }) => ({ ...freezeAnswer(freeze), unchecked: unchecked ?? null }),

@@ -3,8 +3,7 @@ import { auditResults } from '../../records/audit-results.ts';
 import { auditLog } from '../audit-log.ts';
 import { AuditReport, toAuditReport } from '../audit-report.ts';
 import { defineCommand } from '../command.ts';
-
-const text = z.string().min(1).max(200).optional();
+import { someOf, someText } from '../fields.ts';
 
 export const listAudit = defineCommand()({
   name: 'audit.list',
@@ -14,12 +13,12 @@ export const listAudit = defineCommand()({
   path: '/audit',
   input: z.strictObject({
     since: z.iso.datetime({ offset: true }).optional().describe('Only lines since this time.'),
-    who: text.describe('A part of the name of who acted.'),
-    what: text.describe('A command or the beginning of it: `runs`, `runs.cancel`, `sign-in`.'),
-    policy: text,
-    run: text,
-    account: text,
-    result: z.enum(auditResults).optional(),
+    who: someText.describe('A part of the name of who acted.'),
+    what: someText.describe('A command or the beginning of it: `runs`, `runs.cancel`, `sign-in`.'),
+    policy: someText,
+    run: someText,
+    account: someText,
+    result: someOf(z.enum(auditResults)),
     before: z
       .string()
       .regex(/^\d+-\d+$/)

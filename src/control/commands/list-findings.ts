@@ -3,6 +3,7 @@ import { isPermitted } from '../../access/principal.ts';
 import { findingStates, severities } from '../../records/finding-words.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
 import { defineCommand } from '../command.ts';
+import { someOf, someText } from '../fields.ts';
 import { FindingReport, toFindingReport } from '../finding-report.ts';
 import { type FindingPage, listFindings } from '../findings.ts';
 
@@ -16,10 +17,12 @@ export const listFindingsCommand = defineCommand()({
   reads: true,
   path: '/findings',
   input: z.strictObject({
-    severity: z.enum(severities).optional(),
-    state: z.enum(findingStates).optional().describe('Default: all that are not resolved.'),
-    policy: text,
-    account: text,
+    severity: someOf(z.enum(severities)),
+    state: someOf(z.enum(findingStates)).describe(
+      'Default: all that are not resolved. `resolved` is listed alone.',
+    ),
+    policy: someText,
+    account: someText,
     search: text.describe('A part of the target, its label, the subject or the message, in any case.'),
     after: z.string().min(1).max(2_000).optional().describe('The `next` of the previous page.'),
     limit: z.coerce.number().int().min(1).max(1000).default(100),

@@ -5,7 +5,7 @@ import { deliveryStates } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
-import { reason } from '../fields.ts';
+import { reason, someOf, someText } from '../fields.ts';
 
 const time = z.string();
 
@@ -58,9 +58,9 @@ export const listDeliveries = defineCommand()({
   reads: true,
   path: '/notifications',
   input: z.strictObject({
-    state: z.enum(deliveryStates).optional().describe('`dead`: given up.'),
-    to: z.string().min(1).max(200).optional().describe('A name under `notifications`.'),
-    policy: z.string().min(1).max(200).optional().describe('The policy that it is about.'),
+    state: someOf(z.enum(deliveryStates)).describe('`dead`: given up.'),
+    to: someText.describe('A name under `notifications`.'),
+    policy: someText.describe('The policy that it is about.'),
     before: z
       .string()
       .regex(/^\d+ [\w-]+$/)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime } from '../../clock.ts';
+import { isoEnd, isoTime } from '../../clock.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
@@ -63,7 +63,7 @@ export const pausePolicy = defineCommand<PauseDeps>()({
     await records.policies.pause(policy, pause);
     return { policy, pause, before };
   },
-  outcome: ({ pause }) => (pause.until === undefined ? {} : { detail: `until ${isoTime(pause.until)}` }),
+  outcome: ({ pause }) => (pause.until === undefined ? {} : { detail: `until ${isoEnd(pause.until)}` }),
   answer: PauseAnswer,
   toAnswer: ({ policy, pause }) => toAnswer(policy, pause),
 });
