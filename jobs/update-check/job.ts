@@ -112,12 +112,19 @@ export const updateCheck = defineJob({
   reasons: {
     'update-failed': {
       text: 'An update of the schedule failed or was aborted on at least one site; the findings show which and why.',
+      found: true,
     },
-    vulnerable: { text: 'The site has a core with a known vulnerability.' },
-    uncovered: { text: 'The core of the site has an update, and no active schedule updates it.' },
-    overdue: { text: 'The schedule is active, but has not run although it has been due for a long time.' },
-    'schedule-paused': { text: 'The schedule is paused: it updates nothing.' },
-    'no-history': { text: 'The schedule has never run.' },
+    vulnerable: { text: 'The site has a core with a known vulnerability.', found: true },
+    uncovered: {
+      text: 'The core of the site has an update, and no active schedule updates it.',
+      found: true,
+    },
+    overdue: {
+      text: 'The schedule is active, but has not run although it has been due for a long time.',
+      found: true,
+    },
+    'schedule-paused': { text: 'The schedule is paused: it updates nothing.', found: true },
+    'no-history': { text: 'The schedule has never run.', found: true },
   },
   options: Options,
   candidates: 'listAutoUpdateSchedules',

@@ -29,6 +29,7 @@ export const RunAnswer = z
       failed: z.int(),
       skipped: z.int(),
       cancelled: z.int(),
+      found: z.int().optional(),
     }),
   })
   .meta({ id: 'Run' });

@@ -6,6 +6,7 @@
 import type { Threshold } from '../policy/policy.ts';
 import { pauseAt } from '../records/policy-store.ts';
 import type { Allocated } from '../records/target-types.ts';
+import { shownOutcome, shownStatus } from '../run/found.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { compareFindings } from './compare-findings.ts';
@@ -165,11 +166,20 @@ export async function concludeRun(
   const notice = noticeFor(policyOf(run), { type: 'run', run: run.id, at, status });
   const nothing = status === 'succeeded' ? await sayNothingDone(deps, run) : undefined;
   const detail = nothing === undefined ? {} : { detail: [run.detail, nothing].filter(Boolean).join(' ') };
-  if (!(await records.runs.move(run, status, { at, ...change, ...detail, notice }))) return false;
+  const found = await countFound(deps, run);
+  if (!(await records.runs.move(run, status, { at, ...change, ...detail, found, notice }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;
   log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
   await countFailures(deps, ended);
   return true;
+}
+
+/** In how many of the failed targets a check found something. */
+async function countFound({ records, registry }: EngineDeps, { id, counts }: Run): Promise<number> {
+  const reasons = counts.failed === 0 ? [] : ((await records.targets.reasons([id])).get(id) ?? []);
+  return reasons
+    .filter(({ outcome, reason }) => shownOutcome(registry.reasons, outcome, reason) === 'found')
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Runs that nobody started in person. */
@@ -180,7 +190,7 @@ async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   if (run.status === 'cancelled' || run.status === 'skipped') return;
   if (!countedTriggers.has(run.trigger)) return;
   const { records, clock, log } = deps;
-  const failed = run.status === 'failed' || run.status === 'stopped';
+  const failed = ['failed', 'stopped'].includes(shownStatus(run));
   const inARow = await records.policies.countFailure(run.policy, failed);
   const policy = policyOf(run);
   const allowed = policy.schedule?.pauseAfterFailures;

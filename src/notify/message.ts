@@ -2,6 +2,7 @@
 import { isoMinute, isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Problem } from '../records/problem-store.ts';
+import { shownCounts, shownStatus } from '../run/found.ts';
 import { formatLate, type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
@@ -86,7 +87,8 @@ function textAboutFindings({ policy, findings }: Run): string {
   ]);
 }
 
-const verbs: Record<RunStatus, string> = {
+const verbs: Record<RunStatus | 'found', string> = {
+  found: 'found something',
   queued: 'is waiting',
   planning: 'is being planned',
   'awaiting-approval': 'waits for an approval',
@@ -101,22 +103,25 @@ const verbs: Record<RunStatus, string> = {
 };
 
 /** What happened, in one sentence: "nightly-sync failed: of 12 targets, 10 failed and 2 were skipped." */
-export function sentenceAbout({ policy, status, counts, detail }: Run, verb = verbs[status]): string {
+export function sentenceAbout(run: Run, verb = verbs[shownStatus(run)]): string {
+  const { policy, counts, detail } = run;
   const tally = tallyOf(counts);
   const result = `${policy} ${verb}${tally === '' ? '' : `: ${tally}`}`;
   return detail === undefined ? `${result}.` : `${result} (${detail.replace(/\.$/, '')}).`;
 }
 
-function tallyOf(counts: Counts): string {
+function tallyOf(all: Counts): string {
+  const counts = shownCounts(all);
   const parts = [
     counts.succeeded > 0 && `${counts.succeeded} succeeded`,
+    counts.found > 0 && `${counts.found} ${counts.found === 1 ? 'has a finding' : 'have findings'}`,
     counts.failed > 0 && `${counts.failed} failed`,
     counts.skipped > 0 && `${counts.skipped} ${were(counts.skipped)} skipped`,
     counts.cancelled > 0 && `${counts.cancelled} ${were(counts.cancelled)} cancelled`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return '';
-  const targets = counts.planned === 1 ? 'target' : 'targets';
-  return `of ${counts.planned} ${targets}, ${new Intl.ListFormat('en').format(parts)}`;
+  const targets = all.planned === 1 ? 'target' : 'targets';
+  return `of ${all.planned} ${targets}, ${new Intl.ListFormat('en').format(parts)}`;
 }
 
 const were = (count: number): string => (count === 1 ? 'was' : 'were');

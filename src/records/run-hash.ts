@@ -15,6 +15,7 @@ const countNames = [
   'failed',
   'skipped',
   'cancelled',
+  'found',
 ] as const satisfies (keyof Counts)[];
 
 /** The fields of a run's hash. Every number that scripts change has its own field. */

@@ -61,6 +61,8 @@ export interface RunChange {
   detail?: string;
   deadline?: number;
   planComplete?: true;
+  /** In how many targets a check found something. */
+  found?: number;
   /** Only while this planning attempt is the latest: an older attempt cannot move the run. */
   planFence?: number;
   /** With the next `rollout` and `approvals`: see `RunStep`. */
@@ -256,6 +258,7 @@ export class RunStore {
     const fields: (string | number)[] = ['movedAt', change.at];
     if (change.detail !== undefined) fields.push('detail', scrub(change.detail));
     if (change.deadline !== undefined) fields.push('deadline', change.deadline);
+    if (change.found) fields.push('found', change.found);
     if (change.planComplete) fields.push('planComplete', 1);
     if (to === 'planning' && run.startedAt === undefined) fields.push('startedAt', change.at);
     if (isFinal(to)) fields.push('finishedAt', change.at);

@@ -8,7 +8,8 @@
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import { outcomes, reason, runStatuses } from '../run/run.ts';
+import { shownStatuses } from '../run/found.ts';
+import { outcomes, reason } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord } from './parse-record.ts';
 
@@ -26,7 +27,10 @@ export const KEPT_MS = 26 * HOUR_MS;
 export const ADD_TO_TOTALS = `
 local function add_to_totals(run, reasons, totals, id)
   if redis.call('HSETNX', run, 'totalled', 1) == 0 then return end
-  local status, policy, account = unpack(redis.call('HMGET', run, 'status', 'policy', 'account'))
+  local status, policy, account, found, failed =
+    unpack(redis.call('HMGET', run, 'status', 'policy', 'account', 'found', 'failed'))
+  -- As shownStatus() of run/found.ts.
+  if found and found == failed and (status == 'failed' or status == 'partial') then status = 'found' end
   local function add(what, count)
     local field = what .. ' ' .. policy .. ' ' .. account
     local known, runs = string.match(redis.call('HGET', totals, field) or '0 0', '^(%d+) (%d+)')
@@ -64,7 +68,7 @@ export interface Total {
 
 /** What a field counts. */
 const of = { policy: z.string(), account: z.string() };
-const RunField = z.object({ status: z.enum(runStatuses), ...of });
+const RunField = z.object({ status: z.enum(shownStatuses), ...of });
 const TargetField = z.object({ outcome: z.enum(outcomes), reason, ...of });
 
 /** How many targets of the runs that ended in an hour had this outcome for this reason. */

@@ -14,6 +14,8 @@ export interface ReasonInfo {
   retryable?: true;
   /** The target succeeded without its change: there is nothing to write to its site (`record:`). */
   withoutChange?: true;
+  /** A check did its work and found something: the target counts as failed, and is shown as found. */
+  found?: true;
   /** Shown at the end of a run although the target succeeded. */
   notable?: true;
 }

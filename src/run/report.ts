@@ -210,6 +210,7 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
     failed: run.counts.failed,
     skipped: run.counts.skipped,
     cancelled: run.counts.cancelled,
+    ...(run.counts.found ? { found: run.counts.found } : {}),
   },
   ...(run.remarks && run.remarks.length > 0
     ? { remarks: run.remarks.map(({ severity, about, message }) => ({ severity, about, message })) }

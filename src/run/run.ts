@@ -50,6 +50,8 @@ export const Counts = z.object({
   failed: number,
   skipped: number,
   cancelled: number,
+  /** Of the failed ones, those in which a check found something. Written when the run ends. */
+  found: optional(number),
 });
 export type Counts = z.output<typeof Counts>;
 

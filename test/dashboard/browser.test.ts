@@ -143,7 +143,7 @@ test.skipIf(withoutBrowser)(
     const targets = Array.from({ length: 60 }, (_, at) => aTarget(`s${at}`));
     await remember(world.records, aRun(), targets);
     const page = await open(`/runs/${aRun().id}`);
-    await page.getByRole('button', { name: 'All running' }).waitFor();
+    await page.getByRole('button', { name: 'No notices' }).waitFor();
     const heading = page.getByRole('heading', { name: 'nightly-sync running' });
     const before = await heading.boundingBox();
 

@@ -27,6 +27,10 @@ test.each([
   [runOf('failed', { planned: 12, failed: 12 }), 'sweep failed: of 12 targets, 12 failed.'],
   [runOf('succeeded', {}), 'sweep succeeded.'],
   [
+    runOf('failed', { planned: 3, failed: 2, found: 2, skipped: 1 }),
+    'sweep found something: of 3 targets, 2 have findings and 1 was skipped.',
+  ],
+  [
     runOf('stopped', { planned: 9, failed: 1, skipped: 8 }, 'Stopped after 1 of 9 targets failed.'),
     'sweep was stopped by a safety limit: of 9 targets, 1 failed and 8 were skipped (Stopped after 1 of 9 targets failed).',
   ],

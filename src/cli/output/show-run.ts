@@ -1,6 +1,7 @@
 /** Formats a run: its progress line, its result, and the outcomes of its targets. */
 import { isoMinute } from '../../clock.ts';
 import { kinds } from '../../contract/kinds.ts';
+import { shownCounts, shownOutcomes } from '../../run/found.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
@@ -39,9 +40,12 @@ export const paintStatus = (status: RunStatus, { paint }: Terminal): string =>
 
 /** `3 succeeded, 1 failed`, without zero counts; how many targets there are as long as none has ended. */
 export function countsLine({ counts }: Run, { paint }: Terminal): string {
-  const parts = (['succeeded', 'failed', 'skipped', 'cancelled'] as const)
-    .filter((outcome) => counts[outcome] > 0)
-    .map((outcome) => paint(outcomeStyles[outcome], `${counts[outcome]} ${outcome}`));
+  const shown = shownCounts(counts);
+  const parts = shownOutcomes
+    .filter((outcome) => shown[outcome] > 0)
+    .map((outcome) =>
+      paint(outcome === 'found' ? 'yellow' : outcomeStyles[outcome], `${shown[outcome]} ${outcome}`),
+    );
   return (
     parts.join(', ') || (counts.planned === 0 ? 'no targets' : `none of ${countOf(counts.planned, 'target')}`)
   );

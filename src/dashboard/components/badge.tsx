@@ -12,6 +12,7 @@ const icons: Readonly<Record<string, IconName>> = {
   active: 'circle-check',
   partial: 'triangle-alert',
   failed: 'circle-x',
+  found: 'triangle-alert',
   refused: 'ban',
   error: 'circle-x',
   warning: 'triangle-alert',

@@ -39,9 +39,9 @@ export const StatusPill = ({ alerts }: { alerts: readonly Alert[] }) => {
           </>
         ) : (
           <>
-            <span class="unseen">All running</span>
+            <span class="unseen">No notices</span>
             <span class="word" aria-hidden="true">
-              All running
+              No notices
             </span>
           </>
         )}

@@ -1,3 +1,4 @@
+import { shownCounts, shownOutcomes } from '../../run/found.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Counts, Run } from '../../run/run.ts';
 
@@ -9,19 +10,19 @@ export const bytes = (count: number): string =>
 
 export const number = (count: number): string => count.toLocaleString('en-US');
 
-const shown = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
-
 /** `3 succeeded, 1 failed`, without zeros. */
 export function countsLine(counts: Counts): string {
-  const parts = shown
-    .filter((outcome) => counts[outcome] > 0)
-    .map((outcome) => `${number(counts[outcome])} ${outcome}`);
+  const shown = shownCounts(counts);
+  const parts = shownOutcomes
+    .filter((outcome) => shown[outcome] > 0)
+    .map((outcome) => `${number(shown[outcome])} ${outcome}`);
   return parts.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
 }
 
 /** The outcomes of a run as one bar. Its widths are SVG attributes, since inline styles are not allowed. */
 export function Bar({ counts }: { counts: Counts }) {
   const width = Math.max(1, counts.planned);
+  const shown = shownCounts(counts);
   let x = 0;
   return (
     <svg
@@ -31,10 +32,10 @@ export function Bar({ counts }: { counts: Counts }) {
       role="img"
       aria-label={barLabel(counts)}
     >
-      {shown.map((outcome) => {
+      {shownOutcomes.map((outcome) => {
         const from = x;
-        x += counts[outcome];
-        return <rect class={`is-${outcome}`} x={from} y="0" width={counts[outcome]} height="1" />;
+        x += shown[outcome];
+        return <rect class={`is-${outcome}`} x={from} y="0" width={shown[outcome]} height="1" />;
       })}
     </svg>
   );

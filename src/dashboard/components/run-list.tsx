@@ -1,5 +1,6 @@
 /** A list of runs, one line each: progress, why it is as it is, and a box to select it. */
 import type { ReasonCount } from '../../records/reason-count.ts';
+import { shownStatus } from '../../run/found.ts';
 import { endedCount, isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
@@ -52,7 +53,7 @@ const RunLine = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
             </label>
           )}
           <a href={runPath(run.id)} class="plain" title={run.id}>
-            <Badge word={run.status} />
+            <Badge word={shownStatus(run)} />
             <span class="unseen"> {run.id}</span>
           </a>
         </span>

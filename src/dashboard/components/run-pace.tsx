@@ -1,10 +1,13 @@
 /** The progress of a run: its rate, its expected end, and its targets over time. */
+import { useContext } from 'hono/jsx';
 import { isoTime } from '../../clock.ts';
+import { shownOutcome, shownOutcomes } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
-import { outcomes, type Run } from '../../run/run.ts';
+import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
 import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';
 import { BarChart } from './chart.tsx';
+import { ReasonsContext } from './contexts.tsx';
 import { number } from './progress.tsx';
 import { span, Time } from './time.tsx';
 
@@ -37,7 +40,7 @@ const rateText = (perMinute: number): string => {
 const BARS = 48;
 /** Fewer targets than that are seen at once in the list. */
 const MIN_TARGETS = 5;
-const series = outcomes.map((outcome) => ({ tone: outcome, word: outcome }));
+const series = shownOutcomes.map((word) => ({ tone: word, word }));
 
 /** How many targets ended when, by outcome. */
 export const EndsChart = ({
@@ -60,11 +63,12 @@ export const EndsChart = ({
   const width = (to - from) / BARS;
   const columns = Array.from({ length: BARS }, (_, at) => ({
     label: `${isoTime(from + at * width).slice(11, 19)} UTC`,
-    counts: outcomes.map(() => 0),
+    counts: series.map(() => 0),
   }));
-  for (const { at, outcome } of ends) {
+  const known = useContext(ReasonsContext);
+  for (const { at, outcome, reason } of ends) {
     const counts = columns[Math.min(BARS - 1, Math.max(0, Math.floor((at - from) / width)))]?.counts;
-    const index = outcomes.indexOf(outcome);
+    const index = shownOutcomes.indexOf(shownOutcome(known, outcome, reason));
     if (counts) counts[index] = (counts[index] ?? 0) + 1;
   }
   return (

@@ -1,3 +1,4 @@
+import { shownStatus } from '../../run/found.ts';
 import { type Run, runStatuses } from '../../run/run.ts';
 import { span } from './time.tsx';
 
@@ -30,13 +31,13 @@ export function RunStrip({ runs, now }: { runs: readonly Run[]; now: number }) {
         const height = Math.round(MIN_HEIGHT + (HEIGHT - MIN_HEIGHT) * (took / longest));
         return (
           <rect
-            class={`is-${run.status}`}
+            class={`is-${shownStatus(run)}`}
             x={(empty + index) * WIDTH}
             y={HEIGHT - height}
             width={WIDTH - GAP}
             height={height}
           >
-            <title>{`${run.status}, ${span(took)}`}</title>
+            <title>{`${shownStatus(run)}, ${span(took)}`}</title>
           </rect>
         );
       })}
@@ -46,8 +47,8 @@ export function RunStrip({ runs, now }: { runs: readonly Run[]; now: number }) {
 
 function summaryOf(runs: readonly Run[]): string {
   if (runs.length === 0) return 'No runs yet';
-  const counts = runStatuses
-    .map((status) => ({ status, count: runs.filter((run) => run.status === status).length }))
+  const counts = [...runStatuses, 'found' as const]
+    .map((status) => ({ status, count: runs.filter((run) => shownStatus(run) === status).length }))
     .filter(({ count }) => count > 0)
     .map(({ status, count }) => `${count} ${status}`);
   return `The last ${runs.length === 1 ? 'run' : `${runs.length} runs`}: ${counts.join(', ')}`;

@@ -1,4 +1,5 @@
 /** A list of runs. */
+import { shownCounts, shownStatus } from '../../run/found.ts';
 import type { Run } from '../../run/run.ts';
 import { waitOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';
@@ -18,9 +19,14 @@ export function whyOf(run: Run): string | undefined {
   if (detail !== undefined) return detail;
   const wait = waitOf(run);
   if (wait !== undefined) return `It ${wait}.`;
-  if (status === 'partial') return `${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
-  if (status === 'failed' && counts.failed > 0) {
-    return `Nothing succeeded: ${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
+  if (status === 'partial' || (status === 'failed' && counts.failed > 0)) {
+    const { found, failed } = shownCounts(counts);
+    const of = number(counts.planned);
+    const what = [
+      ...(failed > 0 ? [`${number(failed)} of ${of} targets failed.`] : []),
+      ...(found > 0 ? [`Something was found in ${number(found)} of ${of} targets.`] : []),
+    ].join(' ');
+    return status === 'partial' || found > 0 ? what : `Nothing succeeded: ${what}`;
   }
   if (status === 'succeeded' && planComplete && counts.planned === 0) {
     return 'Its plan was empty: no target was selected.';
@@ -43,7 +49,7 @@ export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPo
   <tr data-key={run.id}>
     <td data-label="Run">
       <a href={runPath(run.id)} class="plain">
-        <Badge word={run.status} /> <Time at={run.startedAt ?? run.createdAt} now={now} />
+        <Badge word={shownStatus(run)} /> <Time at={run.startedAt ?? run.createdAt} now={now} />
       </a>
     </td>
     {withPolicy && (

@@ -9,13 +9,13 @@ const MAX_SERIES = 5;
 /** So many accounts have a chart: those with the most requests. */
 const MAX_ACCOUNTS = 6;
 
-export const LoadCharts = ({ week: { load, hours, unknown }, zone }: { week: Week; zone: string }) => {
+export const LoadCharts = ({ week: { load, hours, unknownOnDay }, zone }: { week: Week; zone: string }) => {
   const drawn = load.filter(({ policies }) => policies.length > 0);
   if (hours.length === 0) return null;
   if (drawn.length === 0)
     return (
       <p class="dim">
-        {unknown.length > 0
+        {unknownOnDay.length > 0
           ? 'The load is not known: no run of these policies has ended.'
           : 'No requests are predicted for the rest of the day.'}
       </p>

@@ -1,5 +1,6 @@
 /** Targets of a run, one line each; a line opens to its steps, findings and task. */
 import { useContext } from 'hono/jsx';
+import { shownOutcome } from '../../run/found.ts';
 import { attemptsOf } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { Badge } from './badge.tsx';
@@ -43,7 +44,7 @@ export const TargetList = ({
           </Cut>
         </td>
         <td data-label="State">
-          <Badge word={target.outcome ?? target.state} />
+          <TargetBadge target={target} />
         </td>
         <td data-label="Why">
           <WhyCell target={target} stepNames={stepNames} />
@@ -80,3 +81,8 @@ const WhyCell = ({ target, stepNames }: { target: Target; stepNames: readonly st
     </details>
   );
 };
+
+/** The outcome of a target, or its state. */
+export const TargetBadge = ({ target: { outcome, reason, state } }: { target: Target }) => (
+  <Badge word={outcome ? shownOutcome(useContext(ReasonsContext), outcome, reason) : state} />
+);

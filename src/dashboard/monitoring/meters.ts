@@ -10,6 +10,8 @@ import type { Clock } from '../../clock.ts';
 import type { DeliveryStore } from '../../records/delivery-store.ts';
 import type { MeasurementStore } from '../../records/measurement-store.ts';
 import { type PolicyState, pauseAt } from '../../records/policy-store.ts';
+import { shownOutcome } from '../../run/found.ts';
+import type { Reasons } from '../../run/reasons.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { DashboardOptions } from '../options.ts';
@@ -58,7 +60,7 @@ export async function openMeters(source: MetersSource): Promise<Meters> {
   // Without Redis, what this process knows by itself is still served.
   const [own, fromRedis] = [new Registry(), new Registry()];
   addNodeProcess(source.vitals, own);
-  countEvents(source.eventBus, [...source.reasons.keys()], own);
+  countEvents(source.eventBus, source.reasons, own);
   const receivers = () => notified(source.receivers());
   const observe = addHistograms(source.eventBus, source.registry, receivers, own);
   const countAttempt = addAttempts(receivers, own);
@@ -199,7 +201,7 @@ function addRecords(source: MetersSource, registry: Registry): void {
   });
 }
 
-function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registry: Registry): void {
+function countEvents(eventBus: EventBus, reasons: Reasons, registry: Registry): void {
   const moves = new Counter({
     name: 'caretaker_run_moves_total',
     help: 'Moves of runs to a status, creation included, since this process started.',
@@ -208,17 +210,20 @@ function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registr
   });
   const ends = new Counter({
     name: 'caretaker_targets_ended_total',
-    help: 'Targets that ended, by outcome and reason, since this process started.',
+    help: 'Targets that ended, by outcome and reason, since this process started. A check that found something is `found`, not `failed`.',
     labelNames: ['outcome', 'reason'],
     registers: [registry],
   });
   // A series that begins at 1 shows no increase, so those that alerts look at begin at 0.
   for (const status of runStatuses) moves.inc({ status }, 0);
-  for (const reason of reasonCodes) ends.inc({ outcome: 'failed', reason }, 0);
+  const reasonCodes = [...reasons.keys()];
+  for (const reason of reasonCodes) ends.inc({ outcome: shownOutcome(reasons, 'failed', reason), reason }, 0);
   eventBus.on((event) => {
     if (event.type === 'run.moved') moves.inc({ status: oneOf(runStatuses, event.status) });
     if (event.type === 'target.ended') {
-      ends.inc({ outcome: oneOf(outcomes, event.outcome), reason: oneOf(reasonCodes, event.reason) });
+      const reason = oneOf(reasonCodes, event.reason);
+      const outcome = oneOf(outcomes, event.outcome);
+      ends.inc({ outcome: outcome === 'failed' ? shownOutcome(reasons, outcome, reason) : outcome, reason });
     }
   });
 }

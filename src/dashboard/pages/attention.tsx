@@ -1,5 +1,6 @@
 /** The overview's list of what needs somebody. */
 import { useContext } from 'hono/jsx';
+import { type ShownOutcome, shownOutcome } from '../../run/found.ts';
 import { countOf } from '../../text.ts';
 import { Action } from '../components/action.tsx';
 import { AttentionRow } from '../components/attention-row.tsx';
@@ -82,14 +83,23 @@ const ItemRow = ({ item, now }: { item: Item; now: number }) => {
 const targetsPath = ({ latest, targets }: FailedItem): string =>
   runPath(latest, targets ? `?outcome=failed&search=${targets.reason}` : '');
 
+/** Whether its targets failed, or a check found something in them. */
+const useWord = ({ targets }: FailedItem): ShownOutcome =>
+  shownOutcome(useContext(ReasonsContext), 'failed', targets?.reason);
+
+const useWhy = ({ targets, status = 'failed', details }: FailedItem): string => {
+  const reasons = useContext(ReasonsContext);
+  if (targets) return reasons.get(targets.reason)?.text ?? targets.reason;
+  return (details?.run && whyOf(details.run)) || `Its latest run is ${status}.`;
+};
+
 const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
   const { policy, targets, status = 'failed', latest, details } = item;
   const reasons = useContext(ReasonsContext);
-  const why = targets
-    ? (reasons.get(targets.reason)?.text ?? targets.reason)
-    : (details?.run && whyOf(details.run)) || `Its latest run is ${status}.`;
+  const why = useWhy(item);
   const run = details?.run;
   const mayRetry = useMay()('operator', { policy, account: run?.account });
+  const word = useWord(item);
   const helps = targets !== undefined && reasons.get(targets.reason)?.retryable === true;
   const canRetry = run !== undefined && run.finishedAt !== undefined && run.counts.failed > 0;
   return (
@@ -97,9 +107,9 @@ const FailedRow = ({ item, now }: { item: FailedItem; now: number }) => {
       name={`failed ${policy} ${targets?.reason ?? status}`}
       what={
         targets ? (
-          <a class="badge is-failed" href={targetsPath(item)}>
-            <Icon name="circle-x" />
-            {number(targets.count)} failed
+          <a class={`badge is-${word}`} href={targetsPath(item)}>
+            <Icon name={word === 'found' ? 'triangle-alert' : 'circle-x'} />
+            {number(targets.count)} {word}
             <span class="unseen"> {targets.count === 1 ? 'target' : 'targets'}</span>
           </a>
         ) : (
@@ -294,7 +304,9 @@ const ItemLine = ({ item }: { item: Item }) => {
         <>
           <a href={policyPath(item.policy)}>{item.policy}</a>:{' '}
           <a href={targetsPath(item)}>
-            {item.targets ? `${number(item.targets.count)} failed, ${item.targets.reason}` : item.status}
+            {item.targets
+              ? `${number(item.targets.count)} ${useWord(item)}, ${item.targets.reason}`
+              : item.status}
           </a>
         </>
       );

@@ -1,7 +1,9 @@
 import { isoMinute } from '../../clock.ts';
+import { shownOutcomes, shownStatus } from '../../run/found.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
+import { countOf } from '../../text.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
@@ -34,7 +36,7 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
   const now = context.clock.now();
   const policies = shown.policies();
   const [day, states, { brokenFiles, moved }] = await Promise.all([
-    readLastDay(reader, now),
+    readLastDay(reader, shown.reasons, now),
     reader.policyStates(policies),
     shown.health(),
   ]);
@@ -69,14 +71,18 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
   );
 }
 
-/** `7 runs: 5 succeeded, 2 partial. 12 targets succeeded, 3 failed, 4 skipped.` */
-function headline({ statuses, succeeded, failed, skipped }: Day): string {
+/** `7 runs: 5 succeeded, 2 partial. 19 targets: 12 succeeded, 3 failed, 4 skipped.` */
+function headline({ statuses, counts }: Day): string {
   if (statuses.length === 0) return 'No runs in the last 24 hours.';
-  const sum = (counted: readonly { count: number }[]) =>
-    counted.reduce((total, { count }) => total + count, 0);
-  const runs = sum(statuses);
+  const runs = statuses.reduce((total, { count }) => total + count, 0);
   const byStatus = statuses.map(({ status, count }) => `${number(count)} ${status}`);
-  return `The last 24 hours: ${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${byStatus.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(skipped))} skipped.`;
+  const byOutcome = shownOutcomes
+    .filter((outcome) => counts[outcome] > 0)
+    .map((outcome) => `${number(counts[outcome])} ${outcome}`);
+  const targets = Object.values(counts).reduce((total, count) => total + count, 0);
+  const ended =
+    targets === 0 ? 'No target has ended' : `${countOf(targets, 'target')}: ${byOutcome.join(', ')}`;
+  return `The last 24 hours: ${countOf(runs, 'run')}: ${byStatus.join(', ')}. ${ended}.`;
 }
 
 interface RunningNowProps {
@@ -110,7 +116,7 @@ const RunningRun = ({ run, now }: { run: Run; now: number }) => {
   return (
     <a class="card tight" href={runPath(run.id)} data-key={run.id}>
       <h3>
-        {run.policy} <Badge word={run.status} />
+        {run.policy} <Badge word={shownStatus(run)} />
       </h3>
       <WhyLine run={run} />
       <Bar counts={run.counts} />
@@ -131,12 +137,7 @@ const RunningRun = ({ run, now }: { run: Run; now: number }) => {
   );
 };
 
-const outcomes = [
-  { tone: 'succeeded', word: 'succeeded' },
-  { tone: 'failed', word: 'failed' },
-  { tone: 'skipped', word: 'skipped' },
-  { tone: 'cancelled', word: 'cancelled' },
-] as const;
+const outcomes = shownOutcomes.map((word) => ({ tone: word, word }));
 
 /** A bar for each hour, then what was skipped. */
 const LastDay = ({ day }: { day: Day }) => {
@@ -158,8 +159,7 @@ const LastDay = ({ day }: { day: Day }) => {
           unit="targets"
         />
         <p class="dim small">
-          Targets by the hour in which their run ended, without those that needed no action; those of active
-          runs count in this hour.
+          Targets by the hour in which their run ended; those of active runs count in this hour.
         </p>
         <Skipped groups={day.skipped} />
       </div>

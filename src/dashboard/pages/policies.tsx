@@ -1,5 +1,6 @@
 import { isPermitted } from '../../access/principal.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { shownStatus } from '../../run/found.ts';
 import { BULK_POLICY_PATHS } from '../actions/bulk-policies.tsx';
 import { principalOf } from '../auth/principal-of.ts';
 import { Badge } from '../components/badge.tsx';
@@ -27,6 +28,7 @@ import {
   readPolicies,
 } from '../queries/policy-list.ts';
 
+const SUCCESS = `Of its last ${STRIP_RUNS} runs, those without a failure. Skipped and cancelled runs and those with nothing to do do not count.`;
 const PATH = '/policies';
 
 /** All active policies: what each does and how often, how it did, when it runs next. */
@@ -237,13 +239,17 @@ const PolicyLine = ({ row, acts, hasOwner, now }: LineProps) => {
         <RunStrip runs={runs} now={now} />
       </td>
       <td data-label="Success" class="end wide-only">
-        {successRate === undefined ? <span class="dim">–</span> : `${Math.round(successRate * 100)}%`}
+        {successRate === undefined ? (
+          <span class="dim">–</span>
+        ) : (
+          <span title={SUCCESS}>{Math.floor(successRate * 100)}%</span>
+        )}
       </td>
       <td data-label="Last run">
         {last ? (
           <Cut whole={`${last.status}: ${last.id}`}>
             <a class="plain" href={runPath(last.id)}>
-              <Badge word={last.status} />{' '}
+              <Badge word={shownStatus(last)} />{' '}
               <span class="roomy-only">
                 <Time at={last.startedAt ?? last.createdAt} now={now} show="relative" />
               </span>

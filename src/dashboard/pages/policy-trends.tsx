@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { isoMinute } from '../../clock.ts';
-import { outcomes, type Run } from '../../run/run.ts';
+import { shownCounts, shownOutcomes, shownStatus } from '../../run/found.ts';
+import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { BarChart, type Column, type Series } from '../components/chart.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -123,10 +124,12 @@ function hintOf(measure: Measure, { before, runs, is }: Comparison): string {
   return `${change}: median of the last ${COMPARED.recent}; ${figure(measure, before)} in the ${runs} before`;
 }
 
-const statusSeries: readonly Series[] = ['succeeded', 'partial', 'failed', 'stopped'].map((word) => ({
-  tone: word,
-  word,
-}));
+const statusSeries: readonly Series[] = ['succeeded', 'found', 'partial', 'failed', 'stopped'].map(
+  (word) => ({
+    tone: word,
+    word,
+  }),
+);
 
 const Charts = ({ runs, now }: { runs: readonly Run[]; now: number }) => {
   const columnsOf = (counts: (run: Run) => number[]): Column[] => {
@@ -138,7 +141,7 @@ const Charts = ({ runs, now }: { runs: readonly Run[]; now: number }) => {
     return [...room, ...runs.map((run) => ({ label: isoMinute(run.createdAt), counts: counts(run) }))];
   };
   const byStatus = (value: (run: Run) => number) => (run: Run) =>
-    statusSeries.map(({ word }) => (word === run.status ? value(run) : 0));
+    statusSeries.map(({ word }) => (word === shownStatus(run) ? value(run) : 0));
   const ends = [runs[0], runs.at(-1)].map((run) => <Time at={run?.createdAt} now={now} show="exact" />);
   const axis: Child[] = runs.length < MIN_BARS ? ['', ends[1]] : ends;
   return (
@@ -156,8 +159,8 @@ const Charts = ({ runs, now }: { runs: readonly Run[]; now: number }) => {
       <ChartCard title="Targets" hint="by outcome">
         <BarChart
           name="Targets of each run, by outcome"
-          series={outcomes.map((word) => ({ tone: word, word }))}
-          columns={columnsOf(({ counts }) => outcomes.map((outcome) => counts[outcome]))}
+          series={shownOutcomes.map((word) => ({ tone: word, word }))}
+          columns={columnsOf(({ counts }) => Object.values(shownCounts(counts)))}
           axis={axis}
           unit="targets"
         />
@@ -166,7 +169,7 @@ const Charts = ({ runs, now }: { runs: readonly Run[]; now: number }) => {
         <BarChart
           name="Failed targets of each run"
           series={[{ tone: 'failed', word: 'failed' }]}
-          columns={columnsOf(({ counts }) => [counts.failed])}
+          columns={columnsOf(({ counts }) => [shownCounts(counts).failed])}
           axis={axis}
           unit="targets"
         />

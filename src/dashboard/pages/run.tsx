@@ -1,6 +1,7 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Excluded } from '../../records/target-types.ts';
+import { shownOutcome, shownStatus } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { formatLate, targetColumns, toTargetReport } from '../../run/report.ts';
@@ -95,7 +96,7 @@ const Summary = ({ run, reasons, ends, attended, now }: SummaryProps) => (
     </p>
     <div class="page-head">
       <h1>
-        {run.policy} <Badge word={run.status} />
+        {run.policy} <Badge word={shownStatus(run)} />
       </h1>
       <RunActions run={run} reasons={reasons} attended={attended} />
     </div>
@@ -129,21 +130,27 @@ const Summary = ({ run, reasons, ends, attended, now }: SummaryProps) => (
 );
 
 /** What did not succeed, by reason, with its sentence; the count leads to these targets. */
-const Reasons = ({ run, reasons }: { run: Run; reasons: readonly ReasonCount[] }) => (
-  <>
-    {reasons
-      .filter(({ outcome }) => outcome !== 'succeeded')
-      .sort((a, b) => rank(a) - rank(b) || b.count - a.count)
-      .map(({ outcome, reason, count }) => (
-        <p class={`is-${outcome} reason`}>
-          <a href={viewPath(run, { filter: outcome, search: reason, from: 0 })}>
-            {number(count)} {outcome}
-          </a>
-          : <Why reason={reason} />
-        </p>
-      ))}
-  </>
-);
+const Reasons = ({ run, reasons }: { run: Run; reasons: readonly ReasonCount[] }) => {
+  const known = useContext(ReasonsContext);
+  return (
+    <>
+      {reasons
+        .filter(({ outcome }) => outcome !== 'succeeded')
+        .sort((a, b) => rank(a) - rank(b) || b.count - a.count)
+        .map(({ outcome, reason, count }) => {
+          const shown = shownOutcome(known, outcome, reason);
+          return (
+            <p class={`is-${shown} reason`}>
+              <a href={viewPath(run, { filter: outcome, search: reason, from: 0 })}>
+                {number(count)} {shown}
+              </a>
+              : <Why reason={reason} />
+            </p>
+          );
+        })}
+    </>
+  );
+};
 
 const Facts = ({ run, now }: { run: Run; now: number }) => (
   <aside class="card" aria-label="Facts">
@@ -291,7 +298,7 @@ const FilterLink = ({
     href={viewPath(run, { filter, search: view.search, from: 0 })}
     {...(view.filter === filter ? { 'aria-current': 'page' } : {})}
   >
-    {filter ?? 'all'} <b>{number(count)}</b>
+    {filter === 'failed' && run.counts.found ? 'failed or found' : (filter ?? 'all')} <b>{number(count)}</b>
   </a>
 );
 

@@ -11,6 +11,7 @@ import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import { Requests } from '../components/requests.tsx';
 import { Steps } from '../components/steps.tsx';
+import { TargetBadge } from '../components/target-line.tsx';
 import { Sentence, span, Time } from '../components/time.tsx';
 import { type Entry, Timeline } from '../components/timeline.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -117,7 +118,7 @@ function entryOf({ run, target }: TargetRun, now: number): Entry {
     tone: outcome ?? state,
     title: (
       <>
-        <a href={policyPath(run.policy)}>{run.policy}</a> <Badge word={outcome ?? state} />{' '}
+        <a href={policyPath(run.policy)}>{run.policy}</a> <TargetBadge target={target} />{' '}
         {reason && <Why reason={reason} />} {detail && <Sentence text={detail} />}
       </>
     ),

@@ -7,10 +7,11 @@
 import { type CountedGroup, unacknowledged } from '../../control/findings.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
+import type { ShownStatus } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Reason } from '../../run/reasons.ts';
 import { lastApproval } from '../../run/rollout.ts';
-import type { Run, RunStatus } from '../../run/run.ts';
+import type { Run } from '../../run/run.ts';
 import type { BrokenFile, Health } from '../options.ts';
 import type { Day } from './last-day.ts';
 import type { Reader } from './reader.ts';
@@ -24,10 +25,10 @@ const MAX_STREAK = 6;
 export interface FailedItem {
   is: 'failed';
   policy: string;
-  /** How many targets failed for this reason; missing: the run failed as a whole. */
+  /** How many targets of the latest run failed for this reason; missing: the run failed as a whole. */
   targets?: { count: number; reason: Reason };
   /** How the runs ended that have no failed targets. */
-  status?: RunStatus;
+  status?: ShownStatus;
   /** The id of the latest run. */
   latest: string;
   /** Missing where nothing more was read: only the first items have it. */
@@ -66,7 +67,7 @@ interface Sources {
 export async function readAttention(reader: Reader, sources: Sources): Promise<Item[]> {
   const { day, policies, states, brokenFiles, moved, now } = sources;
   const [failed, findings] = await Promise.all([
-    withDetails(reader, failedItems(day), states),
+    failedItems(reader, day).then((items) => withDetails(reader, items, states)),
     seriousFindings(reader, policies),
   ]);
   const approvals = day.active
@@ -97,19 +98,16 @@ async function seriousFindings(reader: Reader, policies: readonly Policy[]): Pro
 }
 
 /** The statuses of whole runs that somebody should look at. */
-const bad: readonly RunStatus[] = ['failed', 'stopped', 'blocked'];
+const bad: readonly ShownStatus[] = ['failed', 'stopped', 'blocked'];
 
-function failedItems({ failed, unsuccessful }: Day): FailedItem[] {
-  const byTarget = failed.flatMap(({ reason, policies }) =>
-    policies.map(
-      ({ policy, count, latest }): FailedItem => ({
-        is: 'failed',
-        policy,
-        targets: { count, reason },
-        latest,
-      }),
-    ),
-  );
+async function failedItems(reader: Reader, { failed, unsuccessful }: Day): Promise<FailedItem[]> {
+  const all = failed.flatMap(({ reason, policies }) => policies.map((one) => ({ ...one, reason })));
+  // Its runs of the day and their retries may have failed for the same targets again and again: the latest run counts.
+  const reasons = await reader.reasons([...new Set(all.map(({ latest }) => latest))]);
+  const byTarget = all.map(({ policy, latest, count, reason }): FailedItem => {
+    const now = reasons.get(latest)?.find((one) => one.outcome === 'failed' && one.reason === reason);
+    return { is: 'failed', policy, targets: { count: now?.count ?? count, reason }, latest };
+  });
   const named = new Set(byTarget.map(({ policy }) => policy));
   const byRun = unsuccessful
     // A run whose targets failed is there already.

@@ -4,8 +4,9 @@
  */
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Total, Totals } from '../../records/totals-store.ts';
-import type { Reason } from '../../run/reasons.ts';
-import { type Outcome, type Run, type RunStatus, runStatuses } from '../../run/run.ts';
+import { type ShownOutcome, type ShownStatus, shownOutcome, shownStatuses } from '../../run/found.ts';
+import type { Reason, Reasons } from '../../run/reasons.ts';
+import type { Outcome, Run } from '../../run/run.ts';
 import type { Reader } from './reader.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,25 +28,25 @@ export interface Group {
 
 /** Unsuccessful runs of a policy with the same status. */
 export interface UnsuccessfulRuns extends OfPolicy {
-  status: RunStatus;
+  status: ShownStatus;
 }
 
 /** The targets of the runs that ended in an hour, by outcome. */
 export interface Hour {
   at: number;
-  counts: Record<Outcome, number>;
+  counts: Record<ShownOutcome, number>;
 }
 
 export interface Day {
   /** The full hour at which counting begins. */
   since: number;
   /** How many runs ended, or are active, in each status. */
-  statuses: { status: RunStatus; count: number }[];
+  statuses: { status: ShownStatus; count: number }[];
   /** The runs that have not ended, oldest first. */
   active: Run[];
-  /** Targets that succeeded. */
-  succeeded: number;
-  /** What failed, most frequent first. */
+  /** Targets by outcome: the sum of all hours. */
+  counts: Record<ShownOutcome, number>;
+  /** What failed or was found, most frequent first. */
   failed: Group[];
   /** What was skipped or cancelled, most frequent first. */
   skipped: Group[];
@@ -55,13 +56,11 @@ export interface Day {
   hours: Hour[];
 }
 
-/** Skipped targets with these reasons needed no action, so they are not shown. */
-const noActionNeeded: readonly Reason[] = ['already-done', 'gone'];
 /** The statuses of unsuccessful runs, the worst first. */
-const unsuccessfulStatuses: readonly RunStatus[] = ['failed', 'stopped', 'blocked', 'cancelled', 'skipped'];
+const unsuccessfulStatuses: readonly ShownStatus[] = ['failed', 'stopped', 'blocked', 'cancelled', 'skipped'];
 
 /** Reads the totals of the last day and the active runs; no target, and of the ended runs only those shown. */
-export async function readLastDay(reader: Reader, now: number): Promise<Day> {
+export async function readLastDay(reader: Reader, known: Reasons, now: number): Promise<Day> {
   const ended = await reader.totals(now - DAY_MS, now);
   const active = (await reader.runsOf(ended.active)).sort((a, b) => a.createdAt - b.createdAt);
   const reasons = await reader.reasons(active.map(({ id }) => id));
@@ -72,19 +71,16 @@ export async function readLastDay(reader: Reader, now: number): Promise<Day> {
   );
   return {
     since: ended.since,
-    statuses: runStatuses.flatMap((status) => {
+    statuses: shownStatuses.flatMap((status) => {
       const count = sum(runs.filter((one) => one.status === status));
       return count === 0 ? [] : { status, count };
     }),
     active,
-    succeeded: sum(targets.filter(({ outcome }) => outcome === 'succeeded')),
+    counts: countsOf(targets, known),
     failed: groups.filter(({ outcome }) => outcome === 'failed'),
-    skipped: groups.filter(
-      ({ outcome, reason }) =>
-        (outcome === 'skipped' || outcome === 'cancelled') && !noActionNeeded.includes(reason),
-    ),
+    skipped: groups.filter(({ outcome }) => outcome === 'skipped' || outcome === 'cancelled'),
     unsuccessful,
-    hours: hoursOf(ended, reasons, now),
+    hours: hoursOf(ended, reasons, known, now),
   };
 }
 
@@ -92,24 +88,33 @@ export async function readLastDay(reader: Reader, now: number): Promise<Day> {
 function hoursOf(
   { since, hours }: Totals,
   active: ReadonlyMap<string, readonly ReasonCount[]>,
+  known: Reasons,
   now: number,
 ): Hour[] {
   const last = Math.floor(now / HOUR_MS) * HOUR_MS;
-  const found = new Map<number, Hour>();
-  for (let at = since; at <= last; at += HOUR_MS)
-    found.set(at, { at, counts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 } });
-  const current = [...active.values()].flat().map((one) => ({ ...one, hour: last }));
-  for (const { hour, outcome, reason, count } of [...hours, ...current]) {
-    const counts = found.get(hour)?.counts;
-    if (counts && !noActionNeeded.includes(reason)) counts[outcome] += count;
-  }
-  return [...found.values()];
+  const ends = [...hours, ...[...active.values()].flat().map((one) => ({ ...one, hour: last }))];
+  return Array.from({ length: Math.max(0, (last - since) / HOUR_MS + 1) }, (_, index) => {
+    const at = since + index * HOUR_MS;
+    return {
+      at,
+      counts: countsOf(
+        ends.filter(({ hour }) => hour === at),
+        known,
+      ),
+    };
+  });
+}
+
+function countsOf(ends: readonly ReasonCount[], known: Reasons): Record<ShownOutcome, number> {
+  const counts = { succeeded: 0, found: 0, failed: 0, skipped: 0, cancelled: 0 };
+  for (const { outcome, reason, count } of ends) counts[shownOutcome(known, outcome, reason)] += count;
+  return counts;
 }
 
 const sum = (totals: readonly { count: number }[]): number =>
   totals.reduce((all, { count }) => all + count, 0);
 
-type RunTotal = OfPolicy & { status: RunStatus };
+type RunTotal = OfPolicy & { status: ShownStatus };
 type TargetTotal = OfPolicy & { outcome: Outcome; reason: Reason };
 
 /** The totals of ended runs, plus the active runs as they are now. */

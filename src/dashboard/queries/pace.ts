@@ -1,5 +1,6 @@
 /** How fast the targets of a run end. */
 import { endedCount, isFinal } from '../../run/moves.ts';
+import type { Reason } from '../../run/reasons.ts';
 import type { Outcome, Run, Target } from '../../run/run.ts';
 import type { Reader } from './reader.ts';
 
@@ -7,6 +8,7 @@ import type { Reader } from './reader.ts';
 export interface End {
   at: number;
   outcome: Outcome;
+  reason?: Reason | undefined;
   /** Whether it was worked on; others ended when the run was planned, or were never started. */
   worked: boolean;
 }
@@ -28,8 +30,10 @@ export async function readEnds(reader: Pick<Reader, 'targets'>, run: Run): Promi
   return ends;
 }
 
-const endOf = ({ outcome, finishedAt, startedAt }: Target): End[] =>
-  outcome && finishedAt !== undefined ? [{ at: finishedAt, outcome, worked: startedAt !== undefined }] : [];
+const endOf = ({ outcome, reason, finishedAt, startedAt }: Target): End[] =>
+  outcome && finishedAt !== undefined
+    ? [{ at: finishedAt, outcome, reason, worked: startedAt !== undefined }]
+    : [];
 
 export interface Pace {
   /** Targets a minute; missing when none has ended. */

@@ -1,6 +1,7 @@
 /** The policies as a list: filtered, sorted, by the page, with the latest runs of those on the page. */
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
+import { shownStatus } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
@@ -32,7 +33,7 @@ export interface PolicyRow {
   nextAt: number | undefined;
   /** Newest first. */
   runs: Run[];
-  /** Of the runs that ended; undefined before one has. Skipped and cancelled ones, and those in which nothing was done, do not count. */
+  /** Of the runs that ended, the part without a failure; undefined before one has. Skipped and cancelled ones, and those in which nothing was done, do not count. */
   successRate: number | undefined;
 }
 
@@ -129,5 +130,5 @@ function successRateOf(runs: readonly Run[]): number | undefined {
       !(status === 'succeeded' && counts.succeeded === 0),
   );
   if (counted.length === 0) return undefined;
-  return counted.filter(({ status }) => status === 'succeeded').length / counted.length;
+  return counted.filter((run) => ['succeeded', 'found'].includes(shownStatus(run))).length / counted.length;
 }

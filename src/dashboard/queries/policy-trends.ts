@@ -1,5 +1,6 @@
 /** Whether a policy gets worse: its last runs compared with those before them. */
 import type { Policy } from '../../policy/policy.ts';
+import { shownCounts } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 
@@ -51,7 +52,7 @@ export function trendsOf({ schedule }: Pick<Policy, 'schedule'>, runs: readonly 
       durationMs: compared(durationOf),
       targets: compared(({ counts }) => counts.planned),
       failedPercent: compared(({ counts }) =>
-        counts.planned === 0 ? undefined : (counts.failed / counts.planned) * 100,
+        counts.planned === 0 ? undefined : (shownCounts(counts).failed / counts.planned) * 100,
       ),
       requests: compared(({ requests }) => requests),
     }),

@@ -57,8 +57,9 @@ export interface Week {
   hours: { from: number; to: number }[];
   load: AccountLoad[];
   collisions: Collision[];
-  /** Policies without a known duration. */
+  /** Policies without a known duration, and those of them that run on the chosen day. */
   unknown: string[];
+  unknownOnDay: string[];
   freezes: Freeze[];
   /** Policies of which not all times of the week are read. */
   cut: string[];
@@ -97,6 +98,7 @@ export async function readWeek(reader: Reader, { policies, accounts, calendar, n
     load: accounts.map((one) => loadIn(one, runs, hours)),
     collisions: collisionsOf(runs, new Map(accounts.map((one) => [one.account, spendable(one)]))),
     unknown: unknownIn(runs),
+    unknownOnDay: unknownIn(runs.filter(({ at }) => at >= chosen.from && at < chosen.to)),
     freezes: freezes.filter((freeze) => freeze.at < to && freeze.until > from),
     cut: lanes.filter(({ entries }) => entries.length >= MAX_OF_POLICY).map(({ policy }) => policy.name),
   };

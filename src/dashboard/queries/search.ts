@@ -82,7 +82,7 @@ async function reasonsWith(
     ({ info }) => info.text,
   );
   if (found.length === 0) return [];
-  const { failed, skipped } = await readLastDay(reader, clock.now());
+  const { failed, skipped } = await readLastDay(reader, reasons, clock.now());
   return found.map((one) => {
     const lastDay = [...failed, ...skipped].find(({ reason }) => reason === one.reason);
     return lastDay ? { ...one, lastDay } : one;

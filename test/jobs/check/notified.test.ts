@@ -59,3 +59,24 @@ test('a paused site is reported when it is first seen and when it is resumed', a
   expect(await checked(0)).toEqual([]);
   expect(ops.received).toHaveLength(2);
 });
+
+test('a check that finds errors is told as found', async () => {
+  world = await startWorld({ leaps: true, sites: 2, notify: true });
+  const ops = await startReceiver();
+  const { retention, calendars } = world.caretaker.settings;
+  const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
+  world.caretaker.take({ notifications, calendars, retention });
+  const policy = aPolicy({
+    name: 'every-site',
+    job: 'check',
+    select: { from: 'listSites', filters: {} },
+    options: check.options.parse({ severity: 'error' }),
+    notify: [{ on: ['failed'], to: 'ops' }],
+  });
+
+  const run = await world.ended(await world.fire(policy));
+  await ops.untilReceived(1);
+
+  expect(run).toMatchObject({ status: 'failed', counts: { failed: 2, found: 2 } });
+  expect(letterOf(ops, 0).data.text).toMatch(/^every-site found something: of 2 targets, 2 have findings\./);
+});
