@@ -178,9 +178,10 @@ export const reportDispatch = defineJob({
       return { is: 'ended', end: unknownRecipientsEnd(silent, unconfirmed) };
     const missing = [
       ...(recipients.length > 0 ? [] : [whyNoRecipient(site)]),
-      ...needs.missing,
       ...(ready ? [] : missingSnapshots(site, period, runContext.timezone)),
     ];
+    // The cause is reported once, by the target for all, and not for each site.
+    if (needs.missing.length > 0) missing.push('What every report needs is missing: see "prerequisites".');
     if (missing.length > 0 || !needs.template || needs.senderId === undefined)
       return { is: 'ineligible', why: missing.join(' ') };
     const mailing = {

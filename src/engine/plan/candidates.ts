@@ -71,18 +71,22 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     yield planned;
     if (planned.is === 'target') targets += 1;
     if (targets === limit) break;
-    if (requested?.isComplete) return;
+    if (requested?.isComplete) break;
   }
   const isSelected = (id: string) => selected.has(id) || selected.has(parentIdIn(id) ?? '');
   const isWhole = !requested && (limit === undefined || targets < limit);
   const extra = { ...evaluating, serviceNow: await serviceNow(), ...(isWhole && { isSelected }) };
   for (const planned of extraTargetsOf(job, extra))
-    if (!requested || requested.takes(planned)) {
+    if (!requested || requested.takes(planned) || isFaultOfAll(job, planned)) {
       const { site } = planned as { site?: string };
       yield plannedWithoutSecrets(await settle(planned, { site }));
     }
   if (requested) yield* requested.rest(job, await whyUnlisted(planning, requested.missing));
 }
+
+/** A failure that concerns every target, so also those that were requested alone. */
+const isFaultOfAll = ({ aggregateIds = [] }: AnyJob, planned: Planned): boolean =>
+  planned.is === 'ended' && planned.end.is === 'failed' && aggregateIds.includes(planned.id);
 
 /** What evaluating the candidates of the list needs in addition to the plan. */
 interface Listing {

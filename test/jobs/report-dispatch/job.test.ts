@@ -411,15 +411,20 @@ describe('a missing prerequisite is named before anything is made:', () => {
     );
 
     expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
-    expect(first?.detail).toBe(
-      'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
-        `The period of the report ends on ${end}, which is not over yet.`,
-    );
+    // The cause is one error, and not one for each site.
+    expect(first?.detail).toBe('What every report needs is missing: see "prerequisites".');
     expect(run.status).toBe('failed');
-    expect(targets.find(({ id }) => id === 'prerequisites')).toMatchObject({
+    const cause = {
       outcome: 'failed',
       reason: 'not-eligible',
-    });
+      detail:
+        'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
+        `The period of the report ends on ${end}, which is not over yet.`,
+    };
+    expect(targets.find(({ id }) => id === 'prerequisites')).toMatchObject(cause);
+    const policy = aReportPolicy({ sender: { name: 'care@unpublished.example' } });
+    const single = await now.ended(await now.fire(policy, ['site-0001']));
+    expect([single.status, single.counts.failed]).toEqual(['failed', 1]);
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
