@@ -57,6 +57,8 @@ type Changes = Partial<
   /** Default `PASSWORD`; null for none. */
   password?: string | null;
   clock?: Clock;
+  /** Makes a plan; by default it cannot be made. */
+  preview?: DashboardOptions['engine']['preview'];
   /** The jobs of the engine; none by default. */
   registry?: Registry;
 };
@@ -64,6 +66,9 @@ type Changes = Partial<
 export async function startWorld({
   password = PASSWORD,
   registry = createRegistry([]),
+  preview = async ({ name }) => {
+    throw new RunError(`${name} cannot be planned here.`);
+  },
   ...changes
 }: Changes = {}): Promise<World> {
   const redis = await startTestRedis();
@@ -110,9 +115,7 @@ export async function startWorld({
         owner: 'test',
       }),
       // There is no account here that could be asked.
-      async preview({ name }) {
-        throw new RunError(`${name} cannot be planned here.`);
-      },
+      preview,
       async planToSave({ name }) {
         throw new RunError(`${name} cannot be planned here.`);
       },

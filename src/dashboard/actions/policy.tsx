@@ -1,7 +1,7 @@
 /** Changes to a policy: run it now, pause it, resume it. They do what the commands do. */
+import { setTimeout as after } from 'node:timers/promises';
 import { carryOut } from '../../control/carry-out.ts';
 import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
-import { planPolicy } from '../../control/commands/plan-policy.ts';
 import { runPolicy } from '../../control/commands/run-policy.ts';
 import { InvalidRequestError } from '../../control/errors.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -14,8 +14,8 @@ import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
-import { planToShow } from '../queries/plan-to-show.ts';
 import { showConfirmation } from './confirm.tsx';
+import { beginPlan } from './plans-in-work.ts';
 
 type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
 
@@ -48,15 +48,19 @@ export const runNow = withPolicy(async (c, context, policy) => {
   return redirectWith(c, context, runPath(run.id), { text: `${policy.name} was started.` });
 });
 
+/** A plan that is made within this time is shown at once. */
+const SOON_MS = 3_000;
+
 /** Makes a plan, for the tab that shows it. Costs the requests of planning. */
 export const makePlan = withPolicy(async (c, context, policy) => {
-  const { control, clock } = context;
-  const actor = actorOf(c);
-  const preview = await carryOut(planPolicy, control, { policy: policy.name }, actor);
-  const made = { at: clock.now(), by: actor.principal.name };
-  await control.records.previews.keep(policy.name, planToShow(preview, policy, made));
-  const targets = countOf(preview.targets.length, 'target');
-  return redirectWith(c, context, policyPath(policy.name, '/plan'), { text: `Planned: ${targets}.` });
+  const path = policyPath(policy.name, '/plan');
+  const plan = beginPlan(context, policy, actorOf(c));
+  // The page says why it failed later.
+  plan.catch(() => undefined);
+  const targets = await Promise.race([plan, after(SOON_MS, undefined, { ref: false })]);
+  return targets === undefined
+    ? c.redirect(path, 303)
+    : redirectWith(c, context, path, { text: `Planned: ${countOf(targets, 'target')}.` });
 });
 
 /** What is asked of a pause: `readPause` reads it. */

@@ -101,6 +101,10 @@ export function openLivePages(context: PageContext, make: MakePage): LivePages {
   }
 
   return {
+    renew() {
+      for (const page of pages.values()) page.isStale = true;
+      wake.abort();
+    },
     follow(path, principal, since) {
       const key = `${path}\n${JSON.stringify(principal.grants)}`;
       const followed = pages.get(key) ?? {

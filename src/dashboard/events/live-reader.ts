@@ -16,4 +16,6 @@ export interface LivePages {
    * another one with the same grants.
    */
   follow(path: string, principal: Principal, since: number): LiveReader;
+  /** Makes all pages again: something changed of which there is no event. */
+  renew(): void;
 }

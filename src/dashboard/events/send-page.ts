@@ -1,15 +1,12 @@
-import { setTimeout as after } from 'node:timers/promises';
 import type { Principal } from '../../access/principal.ts';
-import type { Records } from '../../records/records.ts';
 import { localPath } from '../auth/origin.ts';
 import { withoutBase } from '../http/base-path.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { redisAnswers } from '../queries/redis-answers.ts';
 import { type LiveStream, openStream } from './open-streams.ts';
 
 /** An open page is told in this interval that the server and Redis are there. */
 const PULSE_INTERVAL_MS = 2_000;
-/** Redis that takes longer is said to be away. */
-const ANSWER_MS = 1_500;
 /** Longer addresses are of no page of ours. */
 const MAX_PATH = 2_000;
 
@@ -40,7 +37,7 @@ async function streamPage(
   const isAdmitted = () => isSame(first, admitted());
   try {
     while (isAdmitted() && !ended.aborted) {
-      const data = (await answers(control.records)) ? '' : 'redis';
+      const data = (await redisAnswers(control.records)) ? '' : 'redis';
       await stream.writeSSE({ event: 'pulse', data });
       if (!reader) await clock.sleep(PULSE_INTERVAL_MS, ended);
       const delta = await reader?.next(PULSE_INTERVAL_MS, ended);
@@ -54,21 +51,3 @@ async function streamPage(
 
 const isSame = (one: Principal, other: Principal | undefined): boolean =>
   JSON.stringify(one.grants) === JSON.stringify(other?.grants);
-
-/** The question to Redis that has no answer yet: one for all streams, because commands wait while Redis is away. */
-const asked = new WeakMap<Records, Promise<boolean>>();
-
-/** Whether Redis answers in time. */
-function answers(records: Records): Promise<boolean> {
-  const answer =
-    asked.get(records) ??
-    records.freeze
-      .at(Date.now())
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => asked.delete(records));
-  asked.set(records, answer);
-  return Promise.race([answer, after(ANSWER_MS, false, { ref: false })]);
-}

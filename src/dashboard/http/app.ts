@@ -2,7 +2,6 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { HTTPException } from 'hono/http-exception';
-import { timeout } from 'hono/timeout';
 import { CaretakerError } from '../../errors.ts';
 import { sendNoEndpoint } from '../api/json.ts';
 import { forPrograms, sendError, statusOf } from '../api/problem-document.ts';
@@ -10,27 +9,26 @@ import { guard, identify } from '../auth/guard.tsx';
 import { ownHostOnly, sameOriginOnly } from '../auth/origin.ts';
 import { openLivePages } from '../events/live-pages.ts';
 import { sendProblem } from '../pages/problem.tsx';
+import { redisAnswers } from '../queries/redis-answers.ts';
 import { scopedTo } from '../queries/scope.ts';
 import { addBase } from './base-path.ts';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import { bodyLimit } from './body-limit.ts';
 import type { DashboardContext, Env, Exchange, PageContext } from './context.ts';
 import { safeHeaders } from './headers.ts';
+import { inTime } from './in-time.ts';
 import { openPageMaker } from './page-maker.ts';
 import { boardRule, routes, unknownApiRule, unknownPageRule } from './routes.ts';
 
 /** Commands wait while Redis is away. A page does not wait longer than this. */
 const RECORDS_TIMEOUT_MS = 5_000;
-/** Who changes something waits longer, because they have to learn what came of it: programs, and people with many runs. */
 const ACT_TIMEOUT_MS = 60_000;
-const isAct = ({ req }: Exchange): boolean => req.method === 'POST' && /^\/(?:api|bulk)\//.test(req.path);
-/** An issuer has its own time limit, checks of passwords wait for each other, and neither needs Redis. */
-const isSignIn = ({ req }: Exchange): boolean => req.path.startsWith('/sign-in');
 
 export function createApp(given: PageContext): Hono<Env> {
   const app = new Hono<Env>();
   const context: DashboardContext = {
     ...given,
+    plansInWork: new Map(),
     livePages: openLivePages(given, (path, principal) => makePage(path, principal)),
   };
   const makePage = openPageMaker(context, RECORDS_TIMEOUT_MS);
@@ -39,9 +37,9 @@ export function createApp(given: PageContext): Hono<Env> {
   app.use(compress(), addBase(context.basePath));
   app.use(safeHeaders, ownHostOnly(context), sameOriginOnly(context), identify(context));
   app.use(bodyLimit);
-  const tooLate = () => new HTTPException(503, { message: 'Redis does not answer.' });
-  const [forRecords, forActs] = [timeout(RECORDS_TIMEOUT_MS, tooLate), timeout(ACT_TIMEOUT_MS, tooLate)];
-  app.use((c, next) => (isAct(c) || isSignIn(c) ? forActs : forRecords)(c, next));
+  app.use(
+    inTime({ redisMs: RECORDS_TIMEOUT_MS, actMs: ACT_TIMEOUT_MS }, () => redisAnswers(given.control.records)),
+  );
   for (const { method, path, handle, ...rule } of routes) {
     app.on(method, path, guard(rule, context), (c) => handle(c, forCaller(c)));
   }

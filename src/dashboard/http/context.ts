@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import type { Access } from '../../access/access.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { ControlDeps } from '../../control/commands.ts';
+import type { PlansInWork } from '../actions/plans-in-work.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { OidcSignIn } from '../auth/oidc.ts';
@@ -58,6 +59,7 @@ export interface PageContext extends Given {
 export interface DashboardContext extends PageContext {
   /** The pages that readers have open. */
   livePages: LivePages;
+  plansInWork: PlansInWork;
 }
 
 export type Env = {

@@ -5,25 +5,42 @@ import { countOf } from '../../text.ts';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
+import { Icon } from '../components/icon.tsx';
 import { policyPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Cut, DataTable } from '../components/table.tsx';
-import { span, Time } from '../components/time.tsx';
+import { span, Time, Took } from '../components/time.tsx';
 import { policyTab } from './policy.tsx';
 
 /** The last plan that somebody made, and the button that makes one. Opening it requests nothing of the service. */
-export const showPlan = policyTab('Plan', async (_, { reader, clock }, policy) => {
+export const showPlan = policyTab('Plan', async (_, { reader, clock, plansInWork }, policy) => {
   const [plan, runs] = await Promise.all([
     reader.preview(policy.name),
     reader.runs({ policy: policy.name, limit: 5 }),
   ]);
   const usual = runs.find((run) => run.plan)?.plan?.requests;
+  const inWork = plansInWork.get(policy.name);
+  const now = clock.now();
   return (
     <section id="plan" class="tab" data-live>
-      <MakePlan policy={policy} usual={usual} isAgain={plan !== undefined} />
+      {inWork && inWork.failed === undefined ? (
+        <p class="note is-busy" role="status">
+          <Icon name="loader" /> {inWork.by} is planning, for{' '}
+          <Took from={inWork.at} to={undefined} now={now} />: the result is shown here when the service has
+          listed the account.
+        </p>
+      ) : (
+        <MakePlan policy={policy} usual={usual} isAgain={plan !== undefined} />
+      )}
+      {inWork?.failed !== undefined && (
+        <p class="note is-bad">
+          The plan that {inWork.by} asked for <Time at={inWork.at} now={now} show="relative" /> could not be
+          made: {inWork.failed}
+        </p>
+      )}
       {plan ? (
-        <Plan plan={plan} policy={policy} now={clock.now()} />
+        <Plan plan={plan} policy={policy} now={now} />
       ) : (
         <Empty title="No plan was made in the last 24 hours." icon="search-check">
           A plan shows what a run would do now: its targets, what it would exclude and why, and its price in

@@ -13,6 +13,7 @@ const codes: Record<number, string> = {
   413: 'TOO_LARGE',
   500: 'INTERNAL',
   503: 'REDIS_UNREACHABLE',
+  504: 'TIMEOUT',
 };
 
 /** Says why a request failed: one sentence, on a page with the menu and the notices, or as JSON for programs. */
