@@ -41,7 +41,7 @@ export interface Engine {
   /**
    * Fires a new run of the same version of the policy over the targets that failed. When a target failed that
    * stands for all of them (`aggregateIds` of the job), the new run covers everything that the policy
-   * selects.
+   * selects; after a run of single targets it is refused.
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */

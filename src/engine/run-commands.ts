@@ -55,7 +55,7 @@ export async function retryById(
     trigger: 'retry',
     // The same time: last month is still the month that the run was about.
     scheduledFor: run.scheduledFor,
-    ...targetsToRetry(deps, run, failed),
+    ...(await targetsToRetry(deps, run, failed)),
     retryOf: runId,
     requestedAt: deps.clock.now(),
     ...options,
@@ -129,8 +129,25 @@ async function failedTargets({ records }: EngineDeps, runId: string): Promise<st
   return failed;
 }
 
-/** The failed targets. Everything that the policy selects, when one of them stands for all targets. */
-function targetsToRetry({ registry }: EngineDeps, run: Run, failed: readonly string[]): Pick<Firing, 'only'> {
+/**
+ * The failed targets. Everything that the policy selects, when one of them stands for all targets; but nothing of what a
+ * run of single targets was not for.
+ *
+ * @throws {RunError} when only what stands for all targets failed in a run of single targets: a retry would work on
+ *   them whether the policy selects them or not.
+ */
+async function targetsToRetry(
+  { registry, records }: EngineDeps,
+  run: Run,
+  failed: readonly string[],
+): Promise<Pick<Firing, 'only'>> {
   const forAll = jobOf(registry, policyOf(run))?.aggregateIds ?? [];
-  return failed.some((id) => forAll.includes(id)) ? {} : { only: [...failed] };
+  if (!failed.some((id) => forAll.includes(id))) return { only: [...failed] };
+  const named = await records.runs.only(run.id);
+  if (named.length === 0) return {};
+  const only = failed.filter((id) => !forAll.includes(id));
+  if (only.length > 0) return { only };
+  throw new RunError(
+    `The run ${run.id} was for single targets, and what all of them need was missing. Start it again: caretaker run ${run.policy} --target ${named.join(' ')}`,
+  );
 }

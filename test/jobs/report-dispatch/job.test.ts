@@ -425,6 +425,8 @@ describe('a missing prerequisite is named before anything is made:', () => {
     const policy = aReportPolicy({ sender: { name: 'care@unpublished.example' } });
     const single = await now.ended(await now.fire(policy, ['site-0001']));
     expect([single.status, single.counts.failed]).toEqual(['failed', 1]);
+    // A retry would be about every site of the policy.
+    await expect(now.caretaker.engine.retry(single.id)).rejects.toThrow(/was for single targets/);
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
