@@ -7,6 +7,7 @@ import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
 import type { Clock } from '../clock.ts';
 import { type AnyCommand, type Command, methodOf } from '../control/command.ts';
+import type { AllPolicies } from '../control/policies.ts';
 import { CaretakerError } from '../errors.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withCaretaker, withRecords } from './context.ts';
 import { UsageError } from './exit.ts';
@@ -40,6 +41,8 @@ export interface Client<Opened> extends Reader<Opened> {
 /** What a command needs where it is carried out in this process. */
 interface Needs {
   records: OpenRecords;
+  /** The policies of the files too, and those that daemons keep active while their files have errors. */
+  policies: OpenRecords & AllPolicies;
   caretaker: Caretaker;
 }
 
@@ -80,9 +83,13 @@ export async function withClient<Need extends keyof Needs>(
     return use({ clock: opened.clock, read: ask, act: ask } as Client<Needs[Need]>);
   };
   const settings = settingsOf(terminal, options);
-  return need === 'caretaker'
-    ? withCaretaker(terminal, options, settings, useHere)
-    : withRecords(terminal, options, settings, useHere);
+  if (need === 'caretaker') return withCaretaker(terminal, options, settings, useHere);
+  return withRecords(terminal, options, settings, async (opened) => {
+    if (need === 'records') return useHere(opened);
+    const { knownPolicies } = await import('./effective-policies.ts');
+    const all = await knownPolicies(settings, opened.records, opened.clock.now());
+    return useHere({ ...opened, policies: () => all } as OpenRecords);
+  });
 }
 
 /** The address of a command with the fields of the input that it names, and the other fields. */

@@ -27,6 +27,17 @@ export async function keptByDaemons(records: Pick<Records, 'presence'>, now: num
   return [...kept.values()];
 }
 
+/** The policies of the files, and those that daemons keep active while their files have errors. */
+export async function knownPolicies(
+  settings: Settings,
+  records: Pick<Records, 'presence'>,
+  now: number,
+): Promise<Policy[]> {
+  const [{ policies }, kept] = await Promise.all([policiesOf(settings), keptByDaemons(records, now)]);
+  const names = new Set(policies.map(({ name }) => name));
+  return [...policies, ...kept.filter(({ name }) => !names.has(name)).map(({ policy }) => policy)];
+}
+
 /**
  * Returns the policy called `name`: from its file if that is valid, otherwise the version that a daemon keeps
  * active.

@@ -30,6 +30,7 @@ import { type QueueDeps, resumeQueues } from './commands/resume-queues.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
 import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
 import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
+import { showStatus } from './commands/show-status.ts';
 import { type TestReceiverDeps, testReceiver } from './commands/test-receiver.ts';
 import type { NameDeps } from './freeze-names.ts';
 
@@ -69,6 +70,7 @@ export const commands: readonly AnyCommand[] = [
   resumeRollout,
   beginFreeze,
   endFreeze,
+  showStatus,
   listQueues,
   resumeQueues,
   planPolicy,

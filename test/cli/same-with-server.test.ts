@@ -108,6 +108,7 @@ test('a run is started, followed, listed and shown', async () => {
   await same(['runs', 'show', 'sync.']);
   await same(['runs', 'watch', 'last']);
   await same(['runs', 'retry', 'last']);
+  await same(['status']);
 });
 
 test('a run that waits for an approval is left with the commands that decide it, and shown with it', async () => {

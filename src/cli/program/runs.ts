@@ -15,6 +15,12 @@ import {
 
 /** Commands for runs. */
 export function addRunCommands(program: Program, actionOf: ActionOf): void {
+  program
+    .command('status')
+    .description('show what runs and until when, what waits for a person, what failed and what is next')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/status.ts')).status));
   const runs = program
     .command('runs')
     .description('list runs, newest first')

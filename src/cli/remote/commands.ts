@@ -28,6 +28,7 @@ export const clientCommands: ReadonlySet<string> = new Set([
   'notify resend',
   'queues',
   'queues resume',
+  'status',
 ]);
 
 /** By the words of the command line: what works on a server by code of its own. */

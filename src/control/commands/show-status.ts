@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { isPermitted } from '../../access/principal.ts';
+import { isoTime } from '../../clock.ts';
+import { DAY_MS } from '../../dates.ts';
+import { formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
+import { pauseAt } from '../../records/policy-store.ts';
+import type { Records } from '../../records/records.ts';
+import { isFinal } from '../../run/moves.ts';
+import { type RunSummary, toSummary } from '../../run/report.ts';
+import type { Run, RunStatus } from '../../run/run.ts';
+import { upcomingRuns } from '../../schedule/upcoming-runs.ts';
+import { RunAnswer } from '../answers.ts';
+import { defineCommand } from '../command.ts';
+import { findingGroups, unacknowledged } from '../findings.ts';
+import { type AllPolicies, seenPolicies } from '../policies.ts';
+
+const count = z.int().min(0);
+const time = z.iso.datetime();
+
+const StatusAnswer = z.object({
+  active: z.array(RunAnswer).describe('The runs that have not ended, oldest first.'),
+  failed: z
+    .array(RunAnswer)
+    .describe('Of each policy whose last run did not succeed and ended in the last 24 hours: that run.'),
+  findings: z
+    .object({ error: count, warning: count, info: count })
+    .describe('Open findings that nobody has acknowledged.'),
+  next: z.array(z.object({ policy: z.string(), fires_at: time })).describe('The next scheduled runs.'),
+  daemons: z.array(
+    z.object({ host: z.string(), pid: z.int(), roles: z.array(z.string()), started_at: time }),
+  ),
+  problems: z.array(z.string()).describe('What keeps policies from running, in sentences.'),
+});
+type Answer = z.output<typeof StatusAnswer>;
+
+/** The same, with all fields of a run. */
+export type StatusReport = Omit<Answer, 'active' | 'failed'> & Record<'active' | 'failed', RunSummary[]>;
+
+const MAX_NEXT = 3;
+/** Of so many policies the last runs are read. */
+const MAX_POLICIES = 50;
+/** A run that was skipped, or has not ended, says nothing of how the policy does: so many runs are looked at. */
+const MAX_LOOKED = 5;
+const notAllWell: readonly RunStatus[] = ['failed', 'partial', 'stopped'];
+const neededRoles = ['scheduler', 'worker'];
+
+/** The last run of each of these policies that has ended, if it did not succeed. */
+async function failedOf({ runs }: Pick<Records, 'runs'>, policies: readonly string[]): Promise<Run[]> {
+  const lists = await Promise.all(policies.map((policy) => runs.list({ policy, limit: MAX_LOOKED })));
+  return lists.flatMap((list) => {
+    const last = list.find(({ status }) => isFinal(status) && status !== 'skipped');
+    return last && notAllWell.includes(last.status) ? [last] : [];
+  });
+}
+
+export const showStatus = defineCommand<AllPolicies>()({
+  name: 'status.show',
+  summary:
+    'Shows what runs and until when, what waits for a person, what failed, what runs next, and whether anything keeps policies from running.',
+  role: 'viewer',
+  reads: true,
+  path: '/status',
+  input: z.strictObject({}),
+  subject: () => undefined,
+  async carryOut(_input, { policies, records, clock }, { by: { principal } }): Promise<StatusReport> {
+    const now = clock.now();
+    const seen = seenPolicies({ policies }, principal);
+    const sees = (of: { policy: string; account: string }) => isPermitted(principal, 'viewer', of);
+    const [totals, processes, freezes, states, groups] = await Promise.all([
+      records.totals.between(now - DAY_MS, now),
+      records.presence.running(now),
+      records.freeze.active(now),
+      records.policies.many(seen),
+      findingGroups(records, {}, now, sees),
+    ]);
+    const ended = totals.runs.filter(({ status }) => notAllWell.includes(status));
+    const names = [...new Set(ended.map(({ policy }) => policy))].slice(0, MAX_POLICIES);
+    const [active, failed] = await Promise.all([records.runs.many(totals.active), failedOf(records, names)]);
+    const next = upcomingRuns(policies(), await records.policies.many(policies()), {
+      now,
+      days: 7,
+      limit: MAX_NEXT,
+      isWanted: (one) => seen.includes(one),
+    });
+    const openOf = (severity: string) =>
+      groups.filter((one) => one.severity === severity).reduce((sum, one) => sum + unacknowledged(one), 0);
+    const paused = seen.filter(({ name }) => pauseAt(states.get(name), now)).map(({ name }) => name);
+    const missing = neededRoles.filter((role) => !processes.some(({ roles }) => roles.includes(role)));
+    return {
+      active: active
+        .filter((run) => sees(run) && !isFinal(run.status))
+        .sort((a, b) => a.createdAt - b.createdAt)
+        .map((run) => toSummary(run, now)),
+      failed: failed
+        .filter((run) => sees(run) && (run.finishedAt ?? now) > now - DAY_MS)
+        .sort((a, b) => b.counts.failed - a.counts.failed)
+        .map((run) => toSummary(run)),
+      findings: { error: openOf('error'), warning: openOf('warning'), info: openOf('info') },
+      next: next.runs
+        .flatMap(({ policy, fires_at, skipped }) =>
+          fires_at === null || skipped ? [] : { policy, fires_at },
+        )
+        .slice(0, MAX_NEXT),
+      daemons: processes.map(({ host, pid, roles, startedAt }) => ({
+        ...{ host, pid, roles },
+        started_at: isoTime(startedAt),
+      })),
+      problems: [
+        ...missing.map((role) => `No daemon with the role ${role} is running.`),
+        ...freezes.map((freeze) => `Frozen: ${formatFrozen(freeze)}, ${formatFreeze(freeze)}.`),
+        ...(paused.length === 0 ? [] : [`Paused: ${paused.join(', ')}.`]),
+        ...processes
+          .flatMap(({ keeps = [] }) => keeps)
+          .filter((kept, at, all) => all.findIndex(({ name }) => name === kept.name) === at)
+          .map(
+            ({ name, file, error }) =>
+              `${file} has errors (${error.replace(/\.$/, '')}); ${name} runs as it was before.`,
+          ),
+      ],
+    };
+  },
+  answer: StatusAnswer,
+  toAnswer: (report) => report,
+});
