@@ -88,6 +88,7 @@ const parts = [
   ['jobs', 'src/cli/commands/validate.ts'],
   ['src/app/open-records.ts'],
   ['src/app/caretaker.ts'],
+  ['src/control/commands.ts'],
   ['src/app/daemon.ts', 'src/cli/commands/daemon.ts'],
   ['src/dashboard/dashboard.ts'],
 ];

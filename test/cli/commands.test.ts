@@ -86,6 +86,7 @@ describe('the command line', () => {
         'attempts',
         'failed_attempts',
         'detail',
+        'failed_attempts',
         'finished_at',
         'id',
         'label',
