@@ -79,5 +79,7 @@ function lineOf({ run, counts, waits, expected_end: end }: Run): string {
   return `${run}: ${ended} of ${countOf(planned, 'target')}, ${when}`;
 }
 
-const failureOf = ({ run, status: is, counts, detail }: Run): string =>
-  `${run}: ${is}${counts.failed > 0 ? `, ${countOf(counts.failed, 'target')} failed` : ''}${detail ? ` (${detail})` : ''}`;
+function failureOf({ run, status: is, counts, detail }: Run): string {
+  const failed = counts.failed - (counts.found ?? 0);
+  return `${run}: ${is}${failed > 0 ? `, ${countOf(failed, 'target')} failed` : ''}${detail ? ` (${detail})` : ''}`;
+}

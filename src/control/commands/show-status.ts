@@ -5,9 +5,10 @@ import { DAY_MS } from '../../dates.ts';
 import { formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
+import { type ShownStatus, shownStatus } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import { type RunSummary, toSummary } from '../../run/report.ts';
-import type { Run, RunStatus } from '../../run/run.ts';
+import type { Run } from '../../run/run.ts';
 import { upcomingRuns } from '../../schedule/upcoming-runs.ts';
 import { RunAnswer } from '../answers.ts';
 import { defineCommand } from '../command.ts';
@@ -41,7 +42,8 @@ const MAX_NEXT = 3;
 const MAX_POLICIES = 50;
 /** A run that was skipped, or has not ended, says nothing of how the policy does: so many runs are looked at. */
 const MAX_LOOKED = 5;
-const notAllWell: readonly RunStatus[] = ['failed', 'partial', 'stopped'];
+/** What a check found did not fail: it is among the findings. */
+const notAllWell: readonly ShownStatus[] = ['failed', 'partial', 'stopped'];
 const neededRoles = ['scheduler', 'worker'];
 
 /** The last run of each of these policies that has ended, if it did not succeed. */
@@ -49,7 +51,7 @@ async function failedOf({ runs }: Pick<Records, 'runs'>, policies: readonly stri
   const lists = await Promise.all(policies.map((policy) => runs.list({ policy, limit: MAX_LOOKED })));
   return lists.flatMap((list) => {
     const last = list.find(({ status }) => isFinal(status) && status !== 'skipped');
-    return last && notAllWell.includes(last.status) ? [last] : [];
+    return last && notAllWell.includes(shownStatus(last)) ? [last] : [];
   });
 }
 
