@@ -5,7 +5,9 @@
  * that it would be in UTC. Most wall times occur once; when clocks change, some are skipped and some occur
  * twice. Instants are written in `clock.ts`.
  */
-export const DAY_MS = 86_400_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The day of an instant in UTC: `2026-11-21`. */
 export const isoDay = (at: number): string => new Date(at).toISOString().slice(0, 10);

@@ -97,9 +97,9 @@ test('no imports form a circle, type imports included', () => {
   expect(circles).toEqual([]);
 });
 
-test('there are at most eight leaf files', () => {
+test('there are at most nine leaf files', () => {
   const leaves = readdirSync(join(root, 'src')).filter((file) => file.endsWith('.ts'));
-  expect(leaves.length).toBeLessThanOrEqual(8);
+  expect(leaves.length).toBeLessThanOrEqual(9);
 });
 
 test('every room and the jobs say in a README what they are for', () => {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { isDestructive } from '../../src/contract/destructive.ts';
 import { deletes } from '../../src/contract/operation.ts';
 import { type OperationId, operationOf } from '../../src/contract/operations.ts';
+import { defined } from '../../src/defined.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
 import type { Answer, Reconciled } from '../../src/job/answer.ts';
 import { type Identified, idOf, labelOf } from '../../src/job/candidates.ts';
@@ -173,7 +174,7 @@ export const apiCall = defineJob({
   target: (item: Item) => ({
     id: idOf(item),
     label: labelOf(item),
-    ...(item.site_id === undefined ? {} : { site: item.site_id }),
+    ...defined({ site: item.site_id }),
   }),
   prepare: async ({ options, source, runContext, ...preparing }) => ({
     source,
@@ -198,10 +199,7 @@ export const apiCall = defineJob({
     const lasting = lastingIdOf(source, items);
     const state = {
       ...filled,
-      ...(lasting === undefined ? {} : { lasting }),
-      ...(siteId === undefined ? {} : { siteId }),
-      ...(missedAt === undefined ? {} : { missedAt }),
-      ...(lastChange === undefined ? {} : { lastChange }),
+      ...defined({ lasting, siteId, missedAt, lastChange }),
     };
     const plan =
       options.grace === undefined ? {} : { plan: planOf(announced.known.get(id), options.grace, ourNow) };

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import type { Item, ListId } from '../../src/contract/operations.ts';
+import { DAY_MS } from '../../src/dates.ts';
 import type { Answer } from '../../src/job/answer.ts';
 import { ArchiveError, ArchiveFolder } from '../../src/job/archive/file.ts';
 import {
@@ -22,8 +23,6 @@ import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { csvOf, type Entry, type Format, folderOf, jsonLinesOf, timeFieldOf } from './entries.ts';
 import { ArchivedTarget } from './files.ts';
-
-const DAY_MS = 86_400_000;
 
 const Options = z.strictObject({
   archive_dir: ArchiveFolder.describe('The folder of the archive, as an absolute path.'),

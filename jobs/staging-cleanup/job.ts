@@ -7,6 +7,7 @@
  * needed for the decision is not known.
  */
 import type { Item } from '../../src/contract/operations.ts';
+import { DAY_MS } from '../../src/dates.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import { announcingChanges, formatUtc } from '../../src/job/grace/announcement.ts';
 import {
@@ -50,7 +51,6 @@ import { Options } from './options.ts';
 import { type ClosingState, type PlannedState, State } from './state.ts';
 import { type AccountTags, firstTag, lookUpTags, tagName } from './tags.ts';
 
-const DAY_MS = 86_400_000;
 const GRACE_MS = 3 * DAY_MS;
 /** A task that was started longer ago than this counts as ended, whatever its status. */
 const TASKS_SINCE_MS = 2 * DAY_MS;

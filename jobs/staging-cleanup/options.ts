@@ -1,10 +1,9 @@
 /** The options of staging-cleanup: what is stale, and what is done with it. */
 import { z } from 'zod';
+import { DAY_MS } from '../../src/dates.ts';
 import { duration } from '../../src/job/options.ts';
 import { reference } from '../../src/job/references.ts';
 import { idleStatuses } from './copies.ts';
-
-const DAY_MS = 86_400_000;
 
 export const Options = z
   .strictObject({

@@ -6,11 +6,8 @@
  * although windows do not begin with the minutes of the clock.
  */
 import type { Cluster, Redis } from 'ioredis';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../dates.ts';
 import { type RequestClass, requestClasses } from './request-class.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The sizes of buckets: how long each is kept after it began to count. */
 export const bucketSizes = [

@@ -2,6 +2,8 @@
  * What the stored fields of a budget (see `scripts.ts`) show: what is left, who uses it, whether the service
  * answers. Pure.
  */
+
+import { MINUTE_MS } from '../dates.ts';
 import { type RequestClass, requestClasses } from './request-class.ts';
 import type { Fields, SharedLimits } from './shared-window.ts';
 
@@ -95,7 +97,6 @@ function byClass(
 const othersIn = (fields: Fields, limit: number): number =>
   Math.max(0, limit - Number(fields['remaining'] ?? limit) - Number(fields['ours'] ?? 0));
 
-const MINUTE_MS = 60_000;
 /** A window that ended longer ago shows nothing about the present. */
 const RECENT_MS = 5 * MINUTE_MS;
 

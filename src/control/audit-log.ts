@@ -1,5 +1,6 @@
 /** Reads the audit log: one entry for each act, newest first. */
 import { isPermitted, type Principal } from '../access/principal.ts';
+import { defined } from '../defined.ts';
 import type { AuditEntry, AuditLine } from '../records/audit-store.ts';
 import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
 import type { Records } from '../records/records.ts';
@@ -43,13 +44,10 @@ export async function auditLog(
   const answered = before === undefined ? new Set<string>() : await actsAnsweredAfter(audit, before);
   const lines: AuditLine[] = [];
   let last: string | undefined;
-  for await (const { place, line } of audit.newestFirst({
-    ...(since === undefined ? {} : { since }),
-    ...(before === undefined ? {} : { before }),
-  })) {
+  for await (const { place, line } of audit.newestFirst(defined({ since, before }))) {
     if (isAnswered(line, answered) || !isMatch(line, query) || !isPermitted(principal, 'operator', line))
       continue;
-    if (lines.length === limit) return { lines, ...(last === undefined ? {} : { next: last }) };
+    if (lines.length === limit) return { lines, ...defined({ next: last }) };
     lines.push(line);
     last = place;
   }

@@ -5,6 +5,7 @@
 
 import type { BudgetUsage } from '../budget/usage.ts';
 import type { Clock } from '../clock.ts';
+import { DAY_MS, MINUTE_MS } from '../dates.ts';
 import { deadlineAt } from '../engine/deadline.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import { type Policy, weights } from '../policy/policy.ts';
@@ -35,8 +36,6 @@ export interface Forecast {
   policies: PolicyForecast[];
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The times of a policy that fires more often than this are extrapolated. */
 const MAX_FIRINGS = 300;
 

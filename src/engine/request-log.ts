@@ -1,5 +1,6 @@
 /** The requests that are sent for one target, until they are recorded with it. */
 import type { OnAnswer } from '../client/call-options.ts';
+import { defined } from '../defined.ts';
 import type { Target } from '../run/run.ts';
 import { type SentRequest, withRequests } from '../run/sent-request.ts';
 import { scrub } from '../secrets.ts';
@@ -16,9 +17,7 @@ export class RequestLog {
       operation,
       at,
       ms: Math.round(ms),
-      ...(status === undefined ? {} : { status }),
-      ...(requestId === undefined ? {} : { id: requestId }),
-      ...(problem?.code === undefined ? {} : { code: problem.code }),
+      ...defined({ status, id: requestId, code: problem?.code }),
       ...(problem === undefined ? {} : { message: bounded(problem.message) }),
     });
   };

@@ -1,9 +1,7 @@
 /** The distance between two times as a person writes it: "3 days ago", "in 2 hours". */
-import { countOf } from '../text.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../dates.ts';
+import { countOf } from '../text.ts';
 
 /**
  * How far `time` is from `now`, rounded down: minutes up to an hour, hours up to two days, then days. The time

@@ -1,5 +1,6 @@
 /** What follows from a notice: which messages to whom, and what the receivers then know. */
 import { createHash } from 'node:crypto';
+import { defined } from '../defined.ts';
 import { Policy } from '../policy/policy.ts';
 import type { NewDelivery } from '../records/delivery-store.ts';
 import { keys } from '../records/keys.ts';
@@ -39,7 +40,7 @@ export async function followingOf(deps: FollowingDeps, notice: Notice, now: numb
         if (!asked.includes(on) || notified.has(to) || (only ?? to) !== to) return [];
         notified.add(to);
         const id = idOf(notice, event, to);
-        const facts = { policy, account, run: run.id, ...link, ...(about === undefined ? {} : { about }) };
+        const facts = { policy, account, run: run.id, ...link, ...defined({ about }) };
         const subjects = subjectsOf(facts);
         const delivery = { id, to, event, at: notice.at, ...facts, subjects, message: { ...message } };
         return [{ message: delivery, held: heldBy(receivers[to], delivery, now) }];
@@ -60,7 +61,7 @@ async function resultOf(
   switch (notice.type) {
     case 'run': {
       const { status, detail } = notice;
-      const as = { ...run, status, ...(detail === undefined ? {} : { detail }) };
+      const as = { ...run, status, ...defined({ detail }) };
       const { wanted, changes } = await aboutEnd(deps, as, { at: notice.at, notify });
       return { groups: [wanted, status === 'blocked' ? [] : aboutFindings(run)], changes };
     }
@@ -81,7 +82,7 @@ async function resultOf(
         ...run,
         status: 'awaiting-approval' as const,
         approvals: (run.approvals ?? []).slice(0, number),
-        ...(detail === undefined ? {} : { detail }),
+        ...defined({ detail }),
       };
       return only({ on, event: `run.${on}`, message: messageAboutApproval(as, is) });
     }
@@ -117,9 +118,7 @@ async function followingSystem(deps: FollowingDeps, notice: SystemNotice, now: n
   const facts = {
     event,
     at,
-    ...(account === undefined ? {} : { account }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(about === undefined ? {} : { about }),
+    ...defined({ account, policy, about }),
     ...(publicUrl === undefined ? {} : { link: `${publicUrl}${page}` }),
   };
   const subjects = subjectsOf(facts);

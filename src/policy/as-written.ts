@@ -1,4 +1,6 @@
 /** A policy in the keys of its file, every default filled in: the inverse of `to-policy.ts`. */
+
+import { defined } from '../defined.ts';
 import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
@@ -36,8 +38,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
   const { schedule, select, limits, retry, timeout } = policy;
   return {
     name: policy.name,
-    ...(policy.description === undefined ? {} : { description: policy.description }),
-    ...(policy.owner === undefined ? {} : { owner: policy.owner }),
+    ...defined({ description: policy.description, owner: policy.owner }),
     account: policy.account,
     ...(policy.steps ? { steps: stepsAsWritten(policy, policy.steps, registry) } : { job: policy.job }),
     priority: policy.priority,
@@ -68,7 +69,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     notify: policy.notify.map(({ on, to, streak }) => ({
       on: [...on],
       to,
-      ...(streak === undefined ? {} : { streak }),
+      ...defined({ streak }),
     })),
     ...(policy.record && { record: recordAsWritten(policy.record) }),
     ...(policy.approval && { approval: approvalAsWritten(policy.approval) }),
@@ -78,10 +79,10 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
 
 function selectAsWritten({ from, forEach, singleViews, ...rest }: Select) {
   return {
-    ...(from === undefined ? {} : { from }),
+    ...defined({ from }),
     ...(forEach ? { for_each: { ...forEach } } : {}),
     ...rest,
-    ...(singleViews === undefined ? {} : { single_views: singleViews }),
+    ...defined({ single_views: singleViews }),
   };
 }
 
@@ -102,7 +103,7 @@ const rolloutAsWritten = ({ batches, pauseMs, maxFailed, healthy, waitWhenClosed
   batches: batches.map((batch) => ('where' in batch ? { where: batch.where } : thresholdAsWritten(batch))),
   pause: lengthAsWritten(pauseMs),
   max_failed: thresholdAsWritten(maxFailed),
-  ...(healthy === undefined ? {} : { healthy }),
+  ...defined({ healthy }),
   wait_when_closed: lengthAsWritten(waitWhenClosedMs),
 });
 
@@ -135,7 +136,7 @@ const scheduleAsWritten = (schedule: Schedule) => ({
   ...(schedule.disabled ? { enabled: false } : {}),
   blackout: blackoutAsWritten(schedule.blackout),
   ...(schedule.after ? {} : { on_blackout: schedule.onBlackout ?? 'skip' }),
-  ...(schedule.pauseAfterFailures === undefined ? {} : { pause_after_failures: schedule.pauseAfterFailures }),
+  ...defined({ pause_after_failures: schedule.pauseAfterFailures }),
 });
 
 const catchupAsWritten = ({ catchesAll, catchupMs }: Schedule) =>
@@ -162,10 +163,8 @@ const lengthAsWritten = (ms: number) => (ms === 0 ? 0 : formatDuration(ms));
 const thresholdAsWritten = (threshold: Threshold) =>
   'percent' in threshold ? `${threshold.percent}%` : threshold.count;
 
-const groupLimitsAsWritten = ({ concurrency, maxTargets }: GroupLimits) => ({
-  ...(concurrency === undefined ? {} : { concurrency }),
-  ...(maxTargets === undefined ? {} : { max_targets: maxTargets }),
-});
+const groupLimitsAsWritten = ({ concurrency, maxTargets }: GroupLimits) =>
+  defined({ concurrency, max_targets: maxTargets });
 
 const twoDigits = (count: number) => String(count).padStart(2, '0');
 const deadlineAsWritten = (deadline: Deadline): string =>

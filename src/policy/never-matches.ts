@@ -3,6 +3,7 @@
  * `created_at: { gte: 2026-12-01, lte: 2026-11-01 }`.
  */
 import type { FilterValue, List, Operator, Scalar } from '../contract/list.ts';
+import { DAY_MS } from '../dates.ts';
 
 type Conditions = Readonly<Partial<Record<Operator, Scalar | readonly Scalar[]>>>;
 type Kind = FilterValue['kind'];
@@ -93,7 +94,6 @@ function versionOrder(a: string, b: string): number | undefined {
 }
 
 /** A day, or a time without a zone, can be in any time zone: only a difference of two days is certain. */
-const DAY_MS = 86_400_000;
 const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;
 
 function timestampOrder(a: string, b: string): number | undefined {

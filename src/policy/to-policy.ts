@@ -2,6 +2,7 @@
  * Translates a policy from the keys of its file into `Policy`, which the other rooms use.
  */
 import { createHash } from 'node:crypto';
+import { defined } from '../defined.ts';
 import { jobNames } from '../job/steps.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
@@ -70,18 +71,15 @@ export function toPolicy(
     notify: entry.notify.map(({ on, to, streak }) => ({
       on: [...on],
       to,
-      ...(streak === undefined ? {} : { streak }),
+      ...defined({ streak }),
     })),
     ...(entry.record && { record: toRecord(entry.record) }),
     ...(entry.approval && { approval: toApproval(entry.approval) }),
     ...(entry.rollout && { rollout: toRollout(entry.rollout) }),
   };
   const { description, owner } = entry;
-  const labels = {
-    ...(description === undefined ? {} : { description }),
-    ...(owner === undefined ? {} : { owner }),
-  };
-  const place = { file, ...(line === undefined ? {} : { line }) };
+  const labels = defined({ description, owner });
+  const place = { file, ...defined({ line }) };
   return deepFreeze({ ...deciding, ...labels, ...place, hash: hashOf(deciding) });
 }
 
@@ -92,7 +90,7 @@ const toRecord = ({
   ...(work && {
     customWork: {
       title: work.title,
-      ...(work.description === undefined ? {} : { description: work.description }),
+      ...defined({ description: work.description }),
     },
   }),
   ...(note && { note }),
@@ -122,7 +120,7 @@ const toRollout = ({
   batches: [...batches],
   pauseMs: pause,
   maxFailed,
-  ...(healthy === undefined ? {} : { healthy }),
+  ...defined({ healthy }),
   waitWhenClosedMs,
 });
 
@@ -161,7 +159,7 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
     timezone,
     ...(usual ? {} : { dst }),
     jitterMs: jitter,
-    ...(spread === undefined ? {} : { spreadMs: spread }),
+    ...defined({ spreadMs: spread }),
     overlap,
     catchupMs: catchup.mode === 'none' ? 0 : catchup.window,
     ...(catchup.mode === 'all' && catchup.window > 0 && { catchesAll: true as const }),
@@ -175,10 +173,7 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
 const toGroupLimits = ({
   concurrency,
   max_targets: maxTargets,
-}: NonNullable<PolicyEntry['limits']['per_client']>): GroupLimits => ({
-  ...(concurrency === undefined ? {} : { concurrency }),
-  ...(maxTargets === undefined ? {} : { maxTargets }),
-});
+}: NonNullable<PolicyEntry['limits']['per_client']>): GroupLimits => defined({ concurrency, maxTargets });
 
 type BlackoutEntry = NonNullable<PolicyEntry['schedule']>['blackout'][number];
 

@@ -6,6 +6,7 @@
  */
 
 import { isoTime } from '../clock.ts';
+import { DAY_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
@@ -17,7 +18,6 @@ export interface Effect {
   id: string;
 }
 
-const DAY_MS = 86_400_000;
 /** A lost request is looked for within its target's time limit, hardly ever longer than this. */
 const MAX_DAYS = 8;
 export const EFFECTS_KEPT_MS = (MAX_DAYS + 2) * DAY_MS;

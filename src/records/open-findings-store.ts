@@ -1,5 +1,6 @@
 /** Reads findings by their indexes (`finding-indexes.ts`): counts, pages, and those of a site. */
 import { isoTime } from '../clock.ts';
+import { DAY_MS } from '../dates.ts';
 import type { Store } from '../redis/store.ts';
 import { indexKeysOf, KnownFinding, ResolvedFinding, TREND_DAYS } from './finding-indexes.ts';
 import {
@@ -74,7 +75,6 @@ const pagesOf = <T>(all: readonly T[], size: number): (readonly T[])[] =>
 /** How many were open after the last run of each of the last 30 days; undefined before the first known day. */
 export type FindingTrend = readonly (number | undefined)[];
 
-const DAY_MS = 86_400_000;
 const dayOf = (at: number): string => isoTime(at).slice(0, 10);
 /** Findings of a site in one policy that are read. */
 const MAX_OF_SITE = 100;

@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { DAY_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { type OutboxState, SiteRecord } from '../run/recordings.ts';
@@ -46,7 +47,6 @@ export type LivingNote = z.output<typeof LivingNote>;
 
 export type RecordKind = 'work' | 'note';
 
-const DAY_MS = 86_400_000;
 /** How many sites are read at once. */
 const PAGE = 500;
 /** Entries are written within days of their day. */

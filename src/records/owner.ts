@@ -1,4 +1,5 @@
 /** The target that something belongs to: an effect in the account, or a key that only one target may hold. */
+import { defined } from '../defined.ts';
 
 export interface Owner {
   run: string;
@@ -15,8 +16,7 @@ export const ownerText = ({ run, target, step = 0 }: Owner): string =>
 export function ownerFields(text: unknown): Partial<Owner> {
   const [run, target, step] = typeof text === 'string' ? text.split('\n') : [];
   return {
-    ...(run === undefined ? {} : { run }),
-    ...(target === undefined ? {} : { target }),
+    ...defined({ run, target }),
     ...(step === undefined ? {} : { step: Number(step) }),
   };
 }

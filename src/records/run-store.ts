@@ -5,6 +5,7 @@
  * so that two processes can never both end the same run.
  */
 import { randomUUID } from 'node:crypto';
+import { defined } from '../defined.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Held, type LookedUp, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
@@ -93,8 +94,7 @@ export class RunStore {
       concurrency: limits.concurrency,
       targetMs: limits.targetMs,
       weight: limits.weight ?? 1,
-      ...(limits.perClient === undefined ? {} : { perClient: limits.perClient }),
-      ...(limits.perTag === undefined ? {} : { perTag: limits.perTag }),
+      ...defined({ perClient: limits.perClient, perTag: limits.perTag }),
       ...(limits.record?.work ? { recordWork: 1 } : {}),
       ...(limits.record?.note ? { recordNote: 1 } : {}),
       ...(limits.record ? { recordNot: `,${limits.record.not.join()},` } : {}),

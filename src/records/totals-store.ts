@@ -6,6 +6,7 @@
  * run is added once: it has the mark `totalled`. An hour expires when no page needs it any more.
  */
 import { z } from 'zod';
+import { HOUR_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { shownStatuses } from '../run/found.ts';
@@ -13,7 +14,6 @@ import { outcomes, reason } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord } from './parse-record.ts';
 
-const HOUR_MS = 3_600_000;
 /** A day, the hour that it begins in, and one hour as a margin. */
 export const KEPT_MS = 26 * HOUR_MS;
 

@@ -1,5 +1,6 @@
 /** Connections to Redis, as configured in the settings. */
 import { Cluster, Redis } from 'ioredis';
+import { defined } from '../defined.ts';
 import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
@@ -146,8 +147,7 @@ const prefixOf = ({ prefix }: RedisSettings): { keyPrefix?: string } =>
   prefix === undefined ? {} : { keyPrefix: `${prefix}:` };
 
 const signInWith = ({ username, password, tls }: RedisSignIn) => ({
-  ...(username === undefined ? {} : { username }),
-  ...(password === undefined ? {} : { password }),
+  ...defined({ username, password }),
   ...(tls ? { tls: {} } : {}),
 });
 
@@ -177,8 +177,7 @@ function externalClient(
         ...{ sentinels, name, enableTLSForSentinelMode: settings.tls ?? false },
         // As of any other Redis, the first attempt is not repeated.
         sentinelRetryStrategy: (times) => (wasReady ? Math.min(times * 100, 1_000) : null),
-        ...(username === undefined ? {} : { sentinelUsername: username }),
-        ...(password === undefined ? {} : { sentinelPassword: password }),
+        ...defined({ sentinelUsername: username, sentinelPassword: password }),
         ...(tls ? { sentinelTLS: {} } : {}),
       });
       client.once('ready', () => {

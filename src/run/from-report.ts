@@ -2,6 +2,8 @@
  * Reads the public form of a run back, so that what was read from a server is shown as what was read from the records.
  * What the public form does not have is left out.
  */
+
+import { defined } from '../defined.ts';
 import type { Reason } from './reasons.ts';
 import type { FindingReport, RequestReport, RunSummary, TargetReport } from './report.ts';
 import { approvalIn, rolloutIn } from './rollout-report.ts';
@@ -29,12 +31,10 @@ export function toRun(summary: RunSummary, stepNames: readonly string[] = []): R
     counts: summary.counts,
     policyJson: JSON.stringify(stepNames.length === 0 ? {} : { steps: stepNames.map((name) => ({ name })) }),
     policyHash: '',
-    ...(summary.detail === undefined ? {} : { detail: summary.detail }),
+    ...defined({ detail: summary.detail }),
     ...waitsOf(summary),
     ...(summary.started_by ? { startedBy: summary.started_by } : {}),
-    ...(summary.after_run === undefined ? {} : { afterRun: summary.after_run }),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...defined({ afterRun: summary.after_run, startedAt, finishedAt }),
     ...(summary.plan_complete ? { planComplete: true as const } : {}),
     ...(spread
       ? {
@@ -51,7 +51,7 @@ export function toRun(summary: RunSummary, stepNames: readonly string[] = []): R
           late: {
             is: deadline.missed ? ('missed' as const) : ('predicted' as const),
             at: missed,
-            ...(expected === undefined ? {} : { expected }),
+            ...defined({ expected }),
           },
         }
       : {}),
@@ -88,8 +88,7 @@ export function toRun(summary: RunSummary, stepNames: readonly string[] = []): R
 function waitsOf({ held, ending, plan_hash, names, rollout, approvals }: RunSummary) {
   return {
     ...(held ? { held: { at: Date.parse(held.at), since: Date.parse(held.since) } } : {}),
-    ...(ending === undefined ? {} : { ending }),
-    ...(plan_hash === undefined ? {} : { planHash: plan_hash }),
+    ...defined({ ending, planHash: plan_hash }),
     // Where the names are in the policy is not public.
     ...(names ? { names: names.map((one) => ({ ...one, path: [] })) } : {}),
     ...(rollout ? { rollout: rolloutIn(rollout) } : {}),
@@ -135,7 +134,7 @@ export function toTarget(report: TargetReport): Target {
     ...(report.task_id === null ? {} : { taskId: report.task_id }),
     ...(report.findings ? { findings: [...report.findings] } : {}),
     ...(report.requests ? { requests: report.requests.map(toRequest) } : {}),
-    ...(report.more_requests === undefined ? {} : { moreRequests: report.more_requests }),
+    ...defined({ moreRequests: report.more_requests }),
     ...(steps.length > 0
       ? {
           steps: steps.map(({ reason, detail, task_id, finished_at }) => ({
@@ -146,7 +145,6 @@ export function toTarget(report: TargetReport): Target {
           })),
         }
       : {}),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...defined({ startedAt, finishedAt }),
   } as object as Target;
 }

@@ -3,6 +3,7 @@
  * Only this file translates internal names to public ones, times to ISO 8601, and unknown values to `null`.
  */
 import { isoMinute, isoTime } from '../clock.ts';
+import { defined } from '../defined.ts';
 import type { Reason } from './reasons.ts';
 import type { RecordingCounts } from './recordings.ts';
 import { type ApprovalReport, approvalReport, type RolloutReport, rolloutReport } from './rollout-report.ts';
@@ -178,14 +179,13 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
   job: run.job,
   account: run.account,
   status: run.status,
-  ...(run.detail === undefined ? {} : { detail: run.detail }),
+  ...defined({ detail: run.detail }),
   ...(run.held ? { held: { at: isoTime(run.held.at), since: isoTime(run.held.since) } } : {}),
-  ...(run.ending === undefined ? {} : { ending: run.ending }),
+  ...defined({ ending: run.ending }),
   trigger: run.trigger,
   ...(run.startedBy ? { started_by: { kind: run.startedBy.kind, name: run.startedBy.name } } : {}),
   scheduled_for: isoTime(run.scheduledFor),
-  ...(run.afterRun === undefined ? {} : { after_run: run.afterRun }),
-  ...(run.planHash === undefined ? {} : { plan_hash: run.planHash }),
+  ...defined({ after_run: run.afterRun, plan_hash: run.planHash }),
   ...(run.spread
     ? {
         spread: {
@@ -290,7 +290,7 @@ export const toTargetReport = (target: Target, stepNames: readonly string[]): Ta
   ...(stepNames.length === 0 ? {} : { steps: stepReports(stepNames, target) }),
   ...(target.lostAt === undefined ? {} : { lost_at: isoTime(target.lostAt) }),
   ...(target.requests ? { requests: target.requests.map(toRequestReport) } : {}),
-  ...(target.moreRequests === undefined ? {} : { more_requests: target.moreRequests }),
+  ...defined({ more_requests: target.moreRequests }),
   attempts: attemptsOf(target),
   failed_attempts: target.attempts,
   started_at: timeOrNull(target.startedAt),

@@ -1,7 +1,7 @@
 /** What predicted runs need of the budget: by the hour, and where they collide; pure. */
-import type { PredictedRun } from './predicted-runs.ts';
 
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../dates.ts';
+import type { PredictedRun } from './predicted-runs.ts';
 
 /** A run whose requests are known. They are assumed to be sent evenly while it runs. */
 interface Interval {

@@ -1,4 +1,6 @@
 /** When a policy fires next, for command line, dashboard and JSON; computed by the code that fires. */
+
+import { HOUR_MS } from '../dates.ts';
 import type { Policy } from '../policy/policy.ts';
 import { blackoutOn, endOfBlackout } from './blackout.ts';
 import { dueAt, nextScheduledTimes } from './cron-times.ts';
@@ -52,7 +54,6 @@ interface Kept {
  * those of every policy, and computing one takes up to a millisecond.
  */
 const kept = new WeakMap<object, Kept>();
-const HOUR_MS = 3_600_000;
 
 function computed(
   { name, schedule }: Pick<Policy, 'name' | 'schedule'>,

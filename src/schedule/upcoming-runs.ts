@@ -3,6 +3,7 @@
  * follow them.
  */
 import { isoTime } from '../clock.ts';
+import { DAY_MS } from '../dates.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
@@ -36,8 +37,6 @@ export interface UpcomingRuns {
 
 type Row = UpcomingFiring & { policy: Policy; after?: string; depth: number };
 type States = ReadonlyMap<string, PolicyState> | undefined;
-
-const DAY_MS = 86_400_000;
 
 /**
  * The upcoming runs of the policies that are wanted, at most `limit` of each within `days`. `policies` are all: a policy

@@ -1,5 +1,5 @@
 /** Days and times as people write them, in a policy's time zone. */
-import { DAY_MS, firstAt, isoDay, localTimeOf, noSuchDay, offsetAt } from '../dates.ts';
+import { DAY_MS, firstAt, isoDay, localTimeOf, MINUTE_MS, noSuchDay, offsetAt } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
 
 /** From and to, both included, in milliseconds since 1970. */
@@ -8,7 +8,6 @@ export interface Span {
   to: number;
 }
 
-const MINUTE_MS = 60_000;
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 /** A time in a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */

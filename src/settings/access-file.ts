@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import { type Grant, roles } from '../access/principal.ts';
 import { hashToken, isTokenHash, MIN_TOKEN } from '../access/token.ts';
+import { defined } from '../defined.ts';
 import { keepSecret } from '../secrets.ts';
 import { name } from './name.ts';
 import { isLoopback } from './settings.ts';
@@ -148,8 +149,7 @@ export function accessOf({ users, tokens, oidc, trusted_proxies }: AccessFile): 
   return {
     users: Object.entries(users).map(([userName, user]) => ({
       name: userName,
-      ...(user.password_hash === undefined ? {} : { passwordHash: user.password_hash }),
-      ...(user.oidc_subject === undefined ? {} : { oidcSubject: user.oidc_subject }),
+      ...defined({ passwordHash: user.password_hash, oidcSubject: user.oidc_subject }),
       ...(user.oidc_email === undefined ? {} : { oidcEmail: user.oidc_email.toLowerCase() }),
       grants: user.roles,
     })),
@@ -162,7 +162,7 @@ export function accessOf({ users, tokens, oidc, trusted_proxies }: AccessFile): 
       oidc: {
         issuer: oidc.issuer,
         clientId: oidc.client_id,
-        ...(secret === undefined ? {} : { clientSecret: secret }),
+        ...defined({ clientSecret: secret }),
         scopes: [...new Set(['openid', ...oidc.scopes])],
         claims: oidc.claims.map(({ claim, value, roles: claimGrants }) => ({
           claim,

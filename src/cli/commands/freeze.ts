@@ -5,6 +5,7 @@ import type { BaseDeps } from '../../control/command.ts';
 import { beginFreeze, endFreeze, freezeAnswer } from '../../control/commands/freeze.ts';
 import { InvalidRequestError, NotFoundError } from '../../control/errors.ts';
 import type { NameDeps } from '../../control/freeze-names.ts';
+import { defined } from '../../defined.ts';
 import { type FreezeScope, formatScope, isOfTargets } from '../../records/freeze-scope.ts';
 import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { carryOutHere } from '../carry-out-here.ts';
@@ -58,12 +59,8 @@ const noNames: NameDeps = {
   },
 };
 
-export const scopeOf = ({ account, job, client, tag }: FreezeOptions): FreezeScope => ({
-  ...(account === undefined ? {} : { account }),
-  ...(job === undefined ? {} : { job }),
-  ...(client === undefined ? {} : { client }),
-  ...(tag === undefined ? {} : { tag }),
-});
+export const scopeOf = ({ account, job, client, tag }: FreezeOptions): FreezeScope =>
+  defined({ account, job, client, tag });
 
 export function needEnd(options: FreezeOptions, now: number): string {
   const until = endText(options, now);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { policyOf } from '../../engine/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { whyMayNotDecide } from '../../engine/rollout/approval.ts';
@@ -106,10 +107,7 @@ type Input = z.output<typeof input> & { batch?: number | undefined };
 const decidingOf = ({ reason: why, plan, batch, targets }: Input, { by, id }: Act) => ({
   by: by.principal,
   act: id,
-  ...(why === undefined ? {} : { reason: why }),
-  ...(plan === undefined ? {} : { hash: plan }),
-  ...(batch === undefined ? {} : { batch }),
-  ...(targets === undefined ? {} : { targets }),
+  ...defined({ reason: why, hash: plan, batch, targets }),
 });
 
 /** `batch`: what the number of a batch means. */

@@ -1,4 +1,6 @@
 /** What is scheduled for the next hours. */
+
+import { HOUR_MS } from '../../dates.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
@@ -9,7 +11,6 @@ import type { Reader } from './reader.ts';
 const MAX_POLICIES = 10;
 /** So many times of a policy are shown one by one: one of every 15 minutes has 96 a day. Of more, its hours are shown. */
 const MAX_TIMES = 96;
-const HOUR_MS = 3_600_000;
 /** A run whose duration is unknown. */
 const UNKNOWN_MS = 60_000;
 

@@ -5,6 +5,7 @@ import type { BudgetUsage } from '../../budget/usage.ts';
 import { type ForecastReport, forecastReport } from '../../control/budget-report.ts';
 import { forecast } from '../../control/forecast.ts';
 import { knownRunCost } from '../../control/run-cost.ts';
+import { MINUTE_MS } from '../../dates.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { DashboardContext } from '../http/context.ts';
 
@@ -49,8 +50,6 @@ export async function readBudgets(
   );
   return found.flatMap((one) => one ?? []);
 }
-
-const MINUTE_MS = 60_000;
 
 const limitOf = ({ limit }: BudgetUsage, span: HistorySpan): number =>
   (limit * historySpans[span].size.ms) / MINUTE_MS;

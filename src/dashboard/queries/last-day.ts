@@ -2,15 +2,14 @@
  * What ran in the last 24 hours, what failed and why, and what was skipped. It is read from totals that are
  * updated while runs end, so that it is complete for any number of runs; active runs are added.
  */
+
+import { DAY_MS, HOUR_MS } from '../../dates.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Total, Totals } from '../../records/totals-store.ts';
 import { type ShownOutcome, type ShownStatus, shownOutcome, shownStatuses } from '../../run/found.ts';
 import type { Reason, Reasons } from '../../run/reasons.ts';
 import type { Outcome, Run } from '../../run/run.ts';
 import type { Reader } from './reader.ts';
-
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 /** The sum over several runs of a policy, active ones included. */
 export interface OfPolicy extends Total {

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { pastCost } from '../../engine/plan/cost.ts';
 import { supervisorLease } from '../../engine/supervise/lease.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -149,8 +150,7 @@ export function openReader(records: Records, clock: Clock): Reader {
         heldRuns,
         outbox: clean(outbox),
         ...(blocked ? { blocked: clean(blocked) } : {}),
-        ...(supervisor === undefined ? {} : { supervisor }),
-        ...(attendedAt === undefined ? {} : { attendedAt }),
+        ...defined({ supervisor, attendedAt }),
       };
     },
     freezes: async (now) => clean(await records.freeze.active(now)),

@@ -1,5 +1,6 @@
 /** The filters of the list of runs, as its address holds them. */
 import { isoTime } from '../../clock.ts';
+import { DAY_MS } from '../../dates.ts';
 import { type RunStatus, runStatuses, type Trigger, triggers } from '../../run/run.ts';
 import { isWholeDay, parsePast } from '../../yaml/written-time.ts';
 import type { RunFilter } from './run-list.ts';
@@ -17,8 +18,6 @@ export interface RunQuery {
   /** What cannot be understood, a sentence each. */
   faults: readonly string[];
 }
-
-const DAY_MS = 86_400_000;
 
 export function readRunQuery(query: (name: string) => string | undefined, now: number): RunQuery {
   const given: Partial<Record<Parameter, string>> = {};

@@ -2,7 +2,7 @@
  * What is on the schedule: of the past what the ledgers show, of the future what is predicted from the schedules and
  * the last runs. Days are those of the reader's time zone.
  */
-import { DAY_MS, dayIn, daysAfter, startOfDay } from '../../dates.ts';
+import { DAY_MS, dayIn, daysAfter, HOUR_MS, startOfDay } from '../../dates.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
@@ -12,7 +12,6 @@ import type { AccountView } from '../options.ts';
 import type { Reader } from './reader.ts';
 import { type Entry, MAX_OF_POLICY, pastEntries, toEntry, undecidedEntries } from './schedule-entries.ts';
 
-const HOUR_MS = 3_600_000;
 /** The days that can be looked at: the ledgers keep about as many, and further times are only those of the crons. */
 export const DAYS_AROUND = 370;
 

@@ -4,6 +4,7 @@
  * on a page are read. A filter by outcome reads at most `MAX_LOOKED` targets a page, and says where to continue.
  */
 
+import { defined } from '../../defined.ts';
 import type { Label } from '../../records/label-store.ts';
 import type { FindingPolicy } from '../../records/open-findings-store.ts';
 import type { Records } from '../../records/records.ts';
@@ -108,8 +109,7 @@ export function openSitesReader(
 const restOf = (
   at: number,
   { end, looked }: { end: number; looked: number | undefined },
-): Pick<SitePage, 'next' | 'looked'> =>
-  at >= end ? {} : { next: at, ...(looked === undefined ? {} : { looked }) };
+): Pick<SitePage, 'next' | 'looked'> => (at >= end ? {} : { next: at, ...defined({ looked }) });
 
 /** The targets from a place on with their last results, read a chunk at a time. */
 async function* resultsFrom(

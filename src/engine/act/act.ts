@@ -15,6 +15,7 @@ import { requestOf } from '../../contract/input.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
+import { defined } from '../../defined.ts';
 import type { Acting, AnyJob } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
@@ -345,8 +346,7 @@ class Step {
       operation,
       at,
       ...(serviceAt ? { serviceAt } : {}),
-      ...(note === undefined ? {} : { note }),
-      ...(planned === undefined ? {} : { planned }),
+      ...defined({ note, planned }),
     };
     const { id, fence } = this.target;
     const newFence = await records.targets.noteIntent(this.run.id, { id, fence }, intent);
@@ -376,7 +376,7 @@ class Step {
       effects,
       owner: ownerOf(this.run, this.target),
       at: clock.now(),
-      ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
+      ...defined({ dueAt: decision.dueAt }),
     });
     if (decision.refused) await blockAccount(this.deps, this.run.account, decision.refused);
     return moved ? { before: this.claimed, target, spent, effects, dueAt: decision.dueAt } : undefined;
@@ -392,6 +392,6 @@ class Step {
     const serviceSince = watch.serviceSince ?? noted ?? this.client.knownServiceTime(watch.since);
     const id = kind.id?.(watch);
     const facts = { label: kind.label(watch), ...(serviceSince ? { serviceSince } : {}) };
-    return { ...target, ...(id === undefined ? {} : { taskId: id }), watch: { ...watch, ...facts } };
+    return { ...target, ...defined({ taskId: id }), watch: { ...watch, ...facts } };
   }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../client/errors.ts';
 import { InvalidInputError } from '../../client/invalid-input.ts';
 import { ContractError } from '../../contract/answers.ts';
+import { defined } from '../../defined.ts';
 import { messageOf } from '../../errors.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
 import type { End, StepAnswer } from '../../job/answer.ts';
@@ -136,7 +137,7 @@ export function continued(target: TargetIn<'following'>, { is, reason, detail }:
   return {
     ...withoutWatch(target),
     state: 'waiting',
-    ended: { is, reason, ...(detail === undefined ? {} : { detail }) },
+    ended: { is, reason, ...defined({ detail }) },
   };
 }
 
@@ -152,16 +153,16 @@ export function stepDone(
     ...rest,
     state: 'waiting',
     partlyDone: true,
-    ...(jobState === undefined ? {} : { jobState }),
+    ...defined({ jobState }),
     steps: [...(target.steps ?? []), stepEnd(end, target, now)],
   };
 }
 
 const stepEnd = ({ reason, detail, findings = [] }: End, { taskId }: Target, at: number): StepEnd => ({
   reason,
-  ...(detail === undefined ? {} : { detail }),
+  ...defined({ detail }),
   at,
-  ...(taskId === undefined ? {} : { taskId }),
+  ...defined({ taskId }),
   ...(findings.length === 0 ? {} : { findings: bounded(findings) }),
 });
 
@@ -244,21 +245,16 @@ export function ended(
   const findings = [...(steps ?? []).flatMap((step) => step.findings ?? []), ...ownFindings];
   return {
     ...{ id, label, fence, attempts, waits },
-    ...(site === undefined ? {} : { site }),
-    ...(recordSite === undefined ? {} : { recordSite }),
-    ...(batch === undefined ? {} : { batch }),
+    ...defined({ site, recordSite, batch }),
     ...(changed ? { changed } : {}),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(taskId === undefined ? {} : { taskId }),
+    ...defined({ startedAt, taskId }),
     state: 'ended',
     outcome,
     reason,
     finishedAt: now,
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ detail }),
     ...(steps === undefined ? {} : { steps: steps.map(({ findings: _collected, ...step }) => step) }),
-    ...(ofStep === undefined ? {} : { ofStep }),
-    ...(requests === undefined ? {} : { requests }),
-    ...(moreRequests === undefined ? {} : { moreRequests }),
+    ...defined({ ofStep, requests, moreRequests }),
     ...(findings.length === 0 ? {} : { findings: bounded(findings) }),
   };
 }
@@ -361,7 +357,6 @@ function waiting(
   return {
     ...rest,
     state: 'waiting',
-    ...(reason === undefined ? {} : { reason }),
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ reason, detail }),
   };
 }

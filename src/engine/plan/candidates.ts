@@ -7,6 +7,7 @@
  * the field either, the candidate is recorded as skipped.
  */
 import { middleOf } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
 import type { End } from '../../job/answer.ts';
 import { type CandidateSource, idWithin, isList, parentIdIn } from '../../job/candidates.ts';
@@ -173,11 +174,7 @@ function plannedWithoutSecrets(planned: Planned): Planned {
 
 function* extraTargetsOf(job: AnyJob, evaluating: EvaluatingExtra<unknown, unknown>): Generator<Planned> {
   for (const { id, label, site, ...evaluation } of job.extraTargets?.(evaluating) ?? []) {
-    yield toPlanned(
-      job,
-      identityOf({ id, label, ...(site === undefined ? {} : { site }) }, false),
-      evaluation,
-    );
+    yield toPlanned(job, identityOf({ id, label, ...defined({ site }) }, false), evaluation);
   }
 }
 
@@ -235,7 +232,7 @@ export async function prepareEvaluating(
     once: planning.once,
     announcements: planning.announcements,
     step: 0,
-    ...(previousAt === undefined ? {} : { previousAt }),
+    ...defined({ previousAt }),
   });
   return { ...shared, retry, prepared };
 }
@@ -368,9 +365,9 @@ function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluated): Planned
     is: 'target',
     ...named,
     ...jobStateOf(job, state),
-    ...(plan === undefined ? {} : { plan }),
+    ...defined({ plan }),
     ...(takesBack ? { takesBack } : {}),
-    ...(step === undefined ? {} : { step }),
+    ...defined({ step }),
     ...(inBatches ? { inBatches } : {}),
     ...(steps.length === 0 ? {} : { steps }),
   };

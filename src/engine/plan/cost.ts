@@ -5,6 +5,7 @@
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { countItems } from '../../client/pages.ts';
 import type { Input } from '../../contract/operations.ts';
+import { MINUTE_MS } from '../../dates.ts';
 import { type CandidateList, isList } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { candidatesOf } from '../../job/source.ts';
@@ -150,8 +151,6 @@ export function requestsPerMinuteFor(policy: Policy, usage: BudgetUsage, active:
   const all = beside.reduce((total, weight) => total + weight, own);
   return Math.max(1, (Math.max(0, limit - Math.max(reserved, othersPerMinute)) * own) / all);
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * How long this many requests take at that rate. All requests of a window are sent at its beginning, so the

@@ -8,6 +8,7 @@
  */
 
 import type { Incomplete, ListPosition } from '../../client/pages.ts';
+import { defined } from '../../defined.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Group } from '../../records/group-places.ts';
 import type { Continued, Processed } from '../../records/plan-store.ts';
@@ -44,11 +45,9 @@ interface Stored {
 
 /** The fields that the plan stores for a target in addition to its id and label. */
 const storedFields = ({ site, recordSite, jobState, steps = [], step, inBatches }: Stored) => ({
-  ...(site === undefined ? {} : { site }),
-  ...(recordSite === undefined ? {} : { recordSite }),
-  ...(jobState === undefined ? {} : { jobState }),
+  ...defined({ site, recordSite, jobState }),
   ...(steps.length === 0 ? {} : { steps: [...steps] }),
-  ...(step === undefined ? {} : { ofStep: step }),
+  ...defined({ ofStep: step }),
   ...(inBatches ? { inBatches: [...inBatches] } : {}),
 });
 
@@ -227,7 +226,7 @@ export class PlanBuilder {
     const { id, label } = planned;
     if (planned.is === 'target' && planned.facts && !this.planned.has(id)) {
       const { jobState, facts } = planned;
-      this.planned.set(id, { label, ...(jobState === undefined ? {} : { jobState }), facts });
+      this.planned.set(id, { label, ...defined({ jobState }), facts });
     }
     if (planned.is === 'excluded') this.excluded.push({ id, label, why: planned.why });
     else {

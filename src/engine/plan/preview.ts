@@ -1,5 +1,6 @@
 /** A plan for people to read: what a policy would work on, what it would exclude, and what it would cost. */
 import type { Incomplete } from '../../client/pages.ts';
+import { defined } from '../../defined.ts';
 import type { End } from '../../job/answer.ts';
 import type { CandidateSource } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
@@ -172,8 +173,7 @@ export async function makePlan(
     targets.push({
       id,
       label,
-      ...(plan === undefined ? {} : { plan }),
-      ...(recordSite === undefined ? {} : { recordSite }),
+      ...defined({ plan, recordSite }),
       ...(redact(requests) as PlannedRequests),
     });
   }
@@ -206,11 +206,11 @@ export async function makePlan(
     excluded: all.flatMap((one) =>
       one.is === 'excluded' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),
-    ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
+    ...defined({ spreadMs: policy.schedule?.spreadMs }),
     ...(recording ? { recording } : {}),
     ...rollout,
     warnings,
-    ...(stoppedBy === undefined ? {} : { stoppedBy }),
+    ...defined({ stoppedBy }),
     cost: {
       planning: planningRequests,
       acting,
@@ -223,7 +223,7 @@ export async function makePlan(
         Math.round(targets.length * (past?.perTarget?.ms ?? 0)),
       ),
       runsBeside: active.filter(({ status }) => status === 'running').length,
-      ...(othersPerMinute === undefined ? {} : { othersPerMinute }),
+      ...defined({ othersPerMinute }),
     },
   };
   return { preview, policy, job, names, planned: all, decidedAt: { at, serviceAt } };

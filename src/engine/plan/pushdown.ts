@@ -14,6 +14,7 @@
  */
 import { checkListQuery, type Filter, type List, type Operator } from '../../contract/list.ts';
 import { operationOf } from '../../contract/operations.ts';
+import { DAY_MS } from '../../dates.ts';
 import type { Requirement } from '../../expression/required.ts';
 import { isList } from '../../job/candidates.ts';
 import { candidatesOf } from '../../job/source.ts';
@@ -25,7 +26,6 @@ type Filters = Policy['select']['filters'];
 type Value = string | boolean | string[];
 
 const MARGIN_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** Longer values would make the address of the request too long. */
 const MAX_VALUES = 20;
 const MAX_LENGTH = 200;

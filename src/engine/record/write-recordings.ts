@@ -1,6 +1,7 @@
 /** Writes everything that is due to one site, and decides when the rest is tried again. */
 import { BudgetSpentError } from '../../budget/budget.ts';
 import { AccountRefusedError, GoneError, UnavailableError } from '../../client/errors.ts';
+import { HOUR_MS } from '../../dates.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { ClaimedSite, RecordKind } from '../../records/outbox-store.ts';
 import type { Run } from '../../run/run.ts';
@@ -9,7 +10,6 @@ import { writeEntries } from './custom-work.ts';
 import { writeNote } from './living-note.ts';
 import { ClaimLostError, type PendingRun, SiteWriter, TooEarlyError } from './site-writer.ts';
 
-const HOUR_MS = 3_600_000;
 const FIRST_RETRY_MS = 60_000;
 const MAX_RETRY_MS = HOUR_MS;
 /** What failed this often in this time, while the service answered other requests, is given up. */

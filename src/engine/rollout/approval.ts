@@ -1,6 +1,7 @@
 /** Decisions of people about runs that wait for an approval, and what happens when nobody decides. */
 import { isPermitted, type Principal, type Role, roles } from '../../access/principal.ts';
 import { isoMinute } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { RunStep } from '../../records/batch-store.ts';
 import { type Approval, type By, type Decision, lastApproval } from '../../run/rollout.ts';
@@ -143,8 +144,7 @@ export const approveRun = (deps: EngineDeps, runId: string, deciding: Deciding):
 const byOf = ({ by, reason, act }: Deciding, at: number): By => ({
   by: by.name,
   at,
-  ...(reason === undefined ? {} : { reason }),
-  ...(act === undefined ? {} : { act }),
+  ...defined({ reason, act }),
 });
 
 /** Whether this act has decided already. */
@@ -215,7 +215,7 @@ function rejecting(
   batch?: number,
 ): { noted: Approval } & Pick<RunStep, 'rejects'> {
   if (ids.length === 0) return { noted: approval };
-  const rejected = { ...by, targets: ids.length, ...(batch === undefined ? {} : { batch }) };
+  const rejected = { ...by, targets: ids.length, ...defined({ batch }) };
   const detail = `${by.by} rejected it${by.reason === undefined ? '.' : `: ${by.reason}`}`;
   return {
     noted: { ...approval, rejected: [...(approval.rejected ?? []), rejected] },

@@ -7,6 +7,7 @@
  * A withdrawal is a target of its own, in addition to the candidates: what it works on is the announcement.
  */
 import { z } from 'zod';
+import { defined } from '../../defined.ts';
 import type { Answer, End, Reconciled } from '../answer.ts';
 import type { Api } from '../api.ts';
 import type { Acting, ExtraTarget, Intent } from '../job.ts';
@@ -52,14 +53,13 @@ export function* withdrawals<State>(
     const withdrawal = {
       marker,
       about,
-      ...(siteId === undefined ? {} : { siteId }),
-      ...(at === undefined ? {} : { at }),
+      ...defined({ siteId, at }),
     };
     yield {
       is: 'target',
       id: `announcement of ${about}`,
       label,
-      ...(siteId === undefined ? {} : { site: siteId }),
+      ...defined({ site: siteId }),
       takesBack: true,
       state: stateOf(withdrawal),
       plan: cancelled
