@@ -1,10 +1,10 @@
 /** What tests can do to a site without the API. It is not journaled, because no caller did it. */
 
 import { isoDay } from '../dates.ts';
-import type { Provider } from './model/backup-destinations.ts';
-import type { MailStatus } from './model/mail.ts';
+import type { Provider } from './model/account.ts';
+import type { MailStatus } from './model/reporting.ts';
 import type { Site } from './model/site.ts';
-import type { ScheduleFields, UpdateSchedule } from './model/updates.ts';
+import type { ScheduleFields, UpdateSchedule } from './model/tasks.ts';
 import type { World } from './model/world.ts';
 import { worksOf } from './world/custom-works.ts';
 import { notesOf, rewriteNote } from './world/notes.ts';

@@ -11,7 +11,7 @@ import { generateSenderEmails } from './fleet/senders.ts';
 import { generateSite } from './fleet/sites.ts';
 import { generateStaging, generateStorage } from './fleet/storage.ts';
 import { generateTasks } from './fleet/tasks.ts';
-import type { PlanFeature } from './model/plan.ts';
+import type { PlanFeature } from './model/account.ts';
 import type { World } from './model/world.ts';
 import { createAgenda } from './world/agenda.ts';
 import { newBranding } from './world/branding.ts';

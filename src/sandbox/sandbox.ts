@@ -26,7 +26,7 @@ import { type AccountControl, openAccount } from './http/account.ts';
 import { type FollowedRedirect, openRedirects } from './http/redirects.ts';
 import { BASE_PATH, listen } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
-import type { PlanFeature } from './model/plan.ts';
+import type { PlanFeature } from './model/account.ts';
 import type { TaskOrder } from './model/tasks.ts';
 import type { World } from './model/world.ts';
 import { autosaveState } from './state/autosave.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Recurrence } from '../../src/sandbox/model/recurrence.ts';
+import type { Recurrence } from '../../src/sandbox/model/tasks.ts';
 import { nextOccurrence } from '../../src/sandbox/world/recurrence.ts';
 
 /** The next occurrences, one after the other, as days and hours. */

@@ -1,8 +1,7 @@
 /** The clients and tags of the fleet. */
 
-import type { Client } from '../model/clients.ts';
+import type { Client, Tag } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
-import type { Tag } from '../model/tags.ts';
 import type { World } from '../model/world.ts';
 import { giveSites } from '../world/clients.ts';
 import { idOf, nextNumber } from '../world/ids.ts';

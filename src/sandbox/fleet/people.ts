@@ -1,6 +1,5 @@
 /** The other members of the account, and the accounts in which its owner works. */
-import type { ManagedAccount } from '../model/managed-accounts.ts';
-import type { Role } from '../model/team.ts';
+import type { ManagedAccount, Role } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { idOf } from '../world/ids.ts';
 import type { Random } from '../world/random.ts';

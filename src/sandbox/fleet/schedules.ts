@@ -4,7 +4,7 @@
  */
 
 import type { Site } from '../model/site.ts';
-import type { ScheduleFields } from '../model/updates.ts';
+import type { ScheduleFields } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { DAY, HOUR } from '../world/service-time.ts';
 import { addSchedule } from '../world/updates.ts';

@@ -1,8 +1,8 @@
 /** The activity log of a site: listing, enabling and disabling it (spec 4.18). */
 
-import type { ActivityEntry } from '../model/activity.ts';
+import type { ActivityEntry } from '../model/account.ts';
 import { cannot } from '../refusal.ts';
-import { activityView } from '../views/activity.ts';
+import { activityView } from '../views/account.ts';
 import { activityOf, noteActivity, serviceDid } from '../world/activity.ts';
 import { configure } from '../world/configuration.ts';
 import { type Ask, type Handler, lists } from './handler.ts';

@@ -1,7 +1,7 @@
 /** Auto update schedules and the history of their runs (spec 4.7). */
 import type { z } from 'zod';
 import type { Operations } from '../../contract/operations.ts';
-import type { Extensions, ScheduleFields, UpdateRun, UpdateSchedule } from '../model/updates.ts';
+import type { Extensions, ScheduleFields, UpdateRun, UpdateSchedule } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { historyView, runStatus, scheduleView } from '../views/auto-update.ts';

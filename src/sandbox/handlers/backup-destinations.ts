@@ -1,9 +1,9 @@
 /** External storage to which backups are uploaded (spec 4.4). */
 import { providers } from '../../contract/resources/backup-destination.ts';
-import type { Destination, Provider } from '../model/backup-destinations.ts';
+import type { Destination, Provider } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
-import { destinationView, unsavedView } from '../views/backup-destination.ts';
+import { destinationView, unsavedView } from '../views/account.ts';
 import { disconnect, testStorage } from '../world/backup-destinations.ts';
 import type { Handler } from './handler.ts';
 

@@ -3,8 +3,7 @@
  * 4.14, 4.20).
  */
 
-import type { Site } from '../model/site.ts';
-import type { Snapshot } from '../model/snapshots.ts';
+import type { Site, Snapshot } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { snapshotsOf } from '../world/snapshots.ts';

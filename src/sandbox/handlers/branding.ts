@@ -3,7 +3,7 @@
  * at a time.
  */
 
-import type { PluginBranding, WpLogin } from '../model/branding.ts';
+import type { PluginBranding, WpLogin } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 import { pluginBrandingView, wpLoginView } from '../views/branding.ts';

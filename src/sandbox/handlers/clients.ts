@@ -1,8 +1,8 @@
-import type { Client, ClientFields } from '../model/clients.ts';
+import type { Client, ClientFields } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
-import { clientView } from '../views/client.ts';
+import { clientView } from '../views/account.ts';
 import { giveSites, removeClient } from '../world/clients.ts';
 import { idOf, nextNumber } from '../world/ids.ts';
 import { type Handler, lists } from './handler.ts';

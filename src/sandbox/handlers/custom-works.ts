@@ -1,10 +1,10 @@
 /** Custom work entries of a site (spec 4.16). */
 
 import { isoDay } from '../../dates.ts';
-import type { CustomWork } from '../model/custom-works.ts';
+import type { CustomWork } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
-import { customWorkView } from '../views/custom-work.ts';
+import { customWorkView } from '../views/account.ts';
 import { addWork, worksOf } from '../world/custom-works.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';

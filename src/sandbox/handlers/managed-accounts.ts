@@ -1,9 +1,9 @@
 /** Other accounts that the caller works in, and invitations to them (spec 4.3). */
 
-import type { ManagedAccount } from '../model/managed-accounts.ts';
+import type { ManagedAccount } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
-import { managedAccountView } from '../views/managed-account.ts';
+import { managedAccountView } from '../views/account.ts';
 import { answerInvitation } from '../world/managed-accounts.ts';
 import { type Handler, lists } from './handler.ts';
 

@@ -1,9 +1,9 @@
 /** Notes on a site and their earlier versions (spec 4.17). */
 
-import type { Note } from '../model/notes.ts';
+import type { Note } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
-import { noteVersionView, noteView } from '../views/note.ts';
+import { noteVersionView, noteView } from '../views/account.ts';
 import { notesOf, rewriteNote, writeNote } from '../world/notes.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';

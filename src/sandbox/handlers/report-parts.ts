@@ -1,7 +1,12 @@
 /** Checks that are common to reports, templates and scheduled reports. */
 import { isTimezone } from '../../dates.ts';
-import type { ContentPatch, EmailPatch, ReportContent, ReportEmail } from '../model/report-content.ts';
-import type { ReportTemplate } from '../model/reporting.ts';
+import type {
+  ContentPatch,
+  EmailPatch,
+  ReportContent,
+  ReportEmail,
+  ReportTemplate,
+} from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 import { layContent, layEmail } from '../world/report-content.ts';

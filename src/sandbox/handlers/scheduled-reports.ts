@@ -1,7 +1,6 @@
 /** Scheduled reports (spec 4.11). */
 
-import type { ContentPatch, EmailPatch } from '../model/report-content.ts';
-import type { ScheduledReport } from '../model/reporting.ts';
+import type { ContentPatch, EmailPatch, ScheduledReport } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { scheduledReportDetails, scheduledReportView } from '../views/report.ts';

@@ -1,6 +1,6 @@
 /** Sender emails and their verification (spec 4.5). */
 
-import type { SenderEmail } from '../model/sender-emails.ts';
+import type { SenderEmail } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot, malformed, notFound } from '../refusal.ts';
 import { senderEmailView } from '../views/sender-email.ts';

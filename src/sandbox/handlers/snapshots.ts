@@ -1,7 +1,7 @@
 /** The snapshots of a site (spec 4.19). */
 import type { ListQuery } from '../../contract/list.ts';
 import { timestampsOf } from '../list/timestamps.ts';
-import type { Snapshot } from '../model/snapshots.ts';
+import type { Snapshot } from '../model/site.ts';
 import { notFound } from '../refusal.ts';
 import { snapshotDetails, snapshotView } from '../views/snapshot.ts';
 import { DAY } from '../world/service-time.ts';

@@ -1,6 +1,6 @@
 /** Staging copies of sites (spec 4.14). */
 
-import type { StagingSite } from '../model/staging.ts';
+import type { StagingSite } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { stagingDetails, stagingView } from '../views/staging-site.ts';

@@ -1,10 +1,10 @@
 /** Tags and their assignment to sites (spec 4.13). */
 
+import type { Tag } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
-import type { Tag } from '../model/tags.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
-import { tagView } from '../views/tag.ts';
+import { tagView } from '../views/account.ts';
 import { nextNumber } from '../world/ids.ts';
 import { removeTag as remove, TAGS_PER_SITE, tagSite, untagSite } from '../world/tags.ts';
 import { type Handler, lists } from './handler.ts';

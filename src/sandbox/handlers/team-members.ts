@@ -1,9 +1,9 @@
 /** Team members and invitations (spec 4.12). */
 
-import type { MemberFields, Role, TeamMember } from '../model/team.ts';
+import type { MemberFields, Role, TeamMember } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
-import { teamMemberView } from '../views/team-member.ts';
+import { teamMemberView } from '../views/account.ts';
 import { invite, replaceInvitation } from '../world/team.ts';
 import { type Handler, lists } from './handler.ts';
 import { requireEmail } from './texts.ts';

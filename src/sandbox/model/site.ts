@@ -1,4 +1,4 @@
-import type { Snapshot } from './snapshots.ts';
+import type { Person } from './account.ts';
 
 /** The items and bytes in a backup of the site, and the items that its owner excluded. */
 export interface Extent {
@@ -83,4 +83,51 @@ export interface SiteSync {
   /** On-demand syncs started on `usedOn` (a UTC day). */
   used: number;
   usedOn: string;
+}
+
+export interface Snapshot {
+  readonly id: string;
+  readonly number: number;
+  readonly createdAt: number;
+  status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled';
+  note: string | null;
+  error: string | null;
+  /** The result of the scan; null while the sync runs, when it failed, and when scanning is off. */
+  scanner: 'clean' | 'hacked' | null;
+  filesSynced: number;
+  tablesSynced: number;
+}
+
+/** One product of a site, with its current and its available version. */
+export type Update = {
+  name: string;
+  slug: string;
+  filename: string;
+  current_version: string;
+  target_version: string;
+};
+
+export interface StagingSite {
+  readonly id: string;
+  readonly number: number;
+  readonly siteId: string;
+  status: 'initializing' | 'active' | 'paused' | 'suspended';
+  readonly url: string;
+  phpVersion: string;
+  readonly user: Person;
+  readonly snapshot: { readonly id: string; readonly createdAt: number };
+  readonly createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+  /** The time of its last use. */
+  usedAt: number;
+}
+
+/** The data from which a copy is made. */
+export interface StagingPlan {
+  siteId: string;
+  siteUrl: string;
+  phpVersion: string;
+  user: Person;
+  snapshot: { id: string; createdAt: number };
 }

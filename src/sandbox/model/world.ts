@@ -1,21 +1,21 @@
 /** All data of the account. Times are milliseconds of the service's time. */
-import type { ActivityEntry } from './activity.ts';
-import type { Agenda } from './agenda.ts';
-import type { Storage } from './backup-destinations.ts';
-import type { Branding } from './branding.ts';
-import type { Client } from './clients.ts';
-import type { SiteWorks } from './custom-works.ts';
-import type { ManagedAccount } from './managed-accounts.ts';
-import type { Person, SiteNotes } from './notes.ts';
-import type { PlanFeature } from './plan.ts';
+import type {
+  ActivityEntry,
+  Branding,
+  Client,
+  ManagedAccount,
+  Person,
+  PlanFeature,
+  SenderEmail,
+  SiteNotes,
+  SiteWorks,
+  Storage,
+  Tag,
+  TeamMember,
+} from './account.ts';
 import type { Reporting } from './reporting.ts';
-import type { SenderEmail } from './sender-emails.ts';
-import type { Site } from './site.ts';
-import type { StagingSite } from './staging.ts';
-import type { Tag } from './tags.ts';
-import type { Task } from './tasks.ts';
-import type { TeamMember } from './team.ts';
-import type { Updates } from './updates.ts';
+import type { Site, StagingSite } from './site.ts';
+import type { Agenda, Task, Updates } from './tasks.ts';
 
 export interface World {
   readonly seed: number;

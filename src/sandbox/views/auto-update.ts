@@ -1,9 +1,9 @@
 /** The views of auto update schedules and of the history of their runs (spec 2.8, 2.9). */
 import type { AutoUpdateHistoryEntry } from '../../contract/resources/auto-update-history.ts';
 import type { AutoUpdateSchedule } from '../../contract/resources/auto-update-schedule.ts';
-import type { SiteUpdates, UpdateRun, UpdateSchedule } from '../model/updates.ts';
+import type { SiteUpdates, UpdateRun, UpdateSchedule } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
-import { shown } from './timestamp.ts';
+import { shown } from './account.ts';
 
 export const scheduleView = (schedule: UpdateSchedule): AutoUpdateSchedule => ({
   id: schedule.id,

@@ -3,7 +3,7 @@ import type {
   PluginBranding as ShownPluginBranding,
   WpLogin as ShownWpLogin,
 } from '../../contract/resources/branding.ts';
-import type { PluginBranding, WpLogin } from '../model/branding.ts';
+import type { PluginBranding, WpLogin } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { defaultPlugin } from '../world/branding.ts';
 import { senderReference } from './sender-email.ts';

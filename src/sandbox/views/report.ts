@@ -8,13 +8,12 @@ import type {
   ScheduledReportDetails,
   ScheduledReport as ShownScheduledReport,
 } from '../../contract/resources/scheduled-report.ts';
-import type { ReportEmail } from '../model/report-content.ts';
-import type { Report, ReportTemplate, ScheduledReport } from '../model/reporting.ts';
+import type { Report, ReportEmail, ReportTemplate, ScheduledReport } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
 import { mailAt } from '../world/mail.ts';
 import { titleOf } from '../world/scheduled-reports.ts';
+import { shown, shownOrNull } from './account.ts';
 import { senderReference } from './sender-email.ts';
-import { shown, shownOrNull } from './timestamp.ts';
 
 /** A report, with the current status of the mail to each recipient. */
 export const reportView = (world: World, report: Report, now: number): ShownReport => ({

@@ -1,8 +1,8 @@
 /** The view of a sender email (spec 2.5), and the reference to it in other resources. */
 import type { SenderEmail as ShownSenderEmail } from '../../contract/resources/sender-email.ts';
-import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';
+import type { DnsRecord, SenderEmail } from '../model/account.ts';
 import type { World } from '../model/world.ts';
-import { shown } from './timestamp.ts';
+import { shown } from './account.ts';
 
 export const senderEmailView = (sender: SenderEmail): ShownSenderEmail => ({
   id: sender.id,

@@ -3,7 +3,7 @@ import type { ReducedSite, Site as ShownSite, SiteDetails } from '../../contract
 import type { Extent, Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { DAY } from '../world/service-time.ts';
-import { shown, shownOrNull } from './timestamp.ts';
+import { shown, shownOrNull } from './account.ts';
 
 /** A site in lists. */
 export const siteView = (world: World, site: Site): ShownSite => ({

@@ -1,9 +1,8 @@
 /** The views of a snapshot (spec 2.21). */
 import type { Snapshot as ShownSnapshot, SnapshotDetails } from '../../contract/resources/snapshot.ts';
-import type { Extent, Site } from '../model/site.ts';
-import type { Snapshot } from '../model/snapshots.ts';
+import type { Extent, Site, Snapshot } from '../model/site.ts';
+import { shown } from './account.ts';
 import { countPair, detections } from './site.ts';
-import { shown } from './timestamp.ts';
 
 /** A snapshot in lists. */
 export const snapshotView = (site: Site, snapshot: Snapshot): ShownSnapshot => ({

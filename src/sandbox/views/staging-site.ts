@@ -3,9 +3,9 @@ import type {
   StagingSite as ShownStaging,
   StagingSiteDetails,
 } from '../../contract/resources/staging-site.ts';
-import type { StagingSite } from '../model/staging.ts';
+import type { StagingSite } from '../model/site.ts';
 import { seedOf } from '../world/random.ts';
-import { shown } from './timestamp.ts';
+import { shown } from './account.ts';
 
 export const stagingView = (staging: StagingSite): ShownStaging => ({
   id: staging.id,

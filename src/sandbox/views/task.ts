@@ -1,9 +1,8 @@
 /** The views of a task (spec 2.10). */
 import type { Task as ShownTask, TaskDetails } from '../../contract/resources/task.ts';
-import type { SiteProgress, StepProgress } from '../model/task-progress.ts';
-import type { Task } from '../model/tasks.ts';
+import type { SiteProgress, StepProgress, Task } from '../model/tasks.ts';
 import { percentOf, sitesProgress } from '../world/task-progress.ts';
-import { shown } from './timestamp.ts';
+import { shown } from './account.ts';
 
 /** A task in lists. */
 export function taskView(task: Task, now: number): ShownTask {

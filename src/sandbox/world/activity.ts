@@ -1,6 +1,6 @@
 /** The activity on a site, and its users (spec 2.20). It is recorded only while the site's log is on. */
 
-import type { ActivityEntry, Happening } from '../model/activity.ts';
+import type { ActivityEntry, Happening } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { idOf } from './ids.ts';

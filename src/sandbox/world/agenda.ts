@@ -6,7 +6,7 @@
  * functions.
  */
 
-import type { Agenda, Entry } from '../model/agenda.ts';
+import type { Agenda, Entry } from '../model/tasks.ts';
 
 /** An agenda as a binary heap, optionally with the `entries` of another one. */
 export function createAgenda(entries: readonly Entry[] = []): Agenda {

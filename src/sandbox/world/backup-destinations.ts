@@ -1,6 +1,6 @@
 /** External storage, at most one saved destination per provider (spec 2.4). */
 
-import type { Destination } from '../model/backup-destinations.ts';
+import type { Destination } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot, Refusal } from '../refusal.ts';
 import { randomFrom, seedOf } from './random.ts';

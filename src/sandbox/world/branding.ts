@@ -1,4 +1,4 @@
-import type { Branding, PluginBranding, WpLogin } from '../model/branding.ts';
+import type { Branding, PluginBranding, WpLogin } from '../model/account.ts';
 
 /** The plugin's default branding. */
 export const defaultPlugin = {

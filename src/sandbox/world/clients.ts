@@ -2,7 +2,7 @@
  * Clients and the sites grouped under them (spec 2.2). Keeps `Site.clientId` and `Client.siteIds` consistent.
  */
 
-import type { Client } from '../model/clients.ts';
+import type { Client } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 

@@ -1,7 +1,7 @@
 /** Custom work on a site (spec 2.18). */
 
 import { isoDay } from '../../dates.ts';
-import type { CustomWork, SiteWorks, WorkFields } from '../model/custom-works.ts';
+import type { CustomWork, SiteWorks, WorkFields } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { idOf } from './ids.ts';

@@ -3,8 +3,7 @@
  * address can select another status. It is computed, so nothing has to be updated.
  */
 
-import type { Mail, MailStatus } from '../model/mail.ts';
-import type { Reporting, SentTo } from '../model/reporting.ts';
+import type { Mail, MailStatus, Reporting, SentTo } from '../model/reporting.ts';
 import { MINUTE, SECOND } from './service-time.ts';
 
 /** Times after sending. */

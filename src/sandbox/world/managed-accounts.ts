@@ -1,6 +1,6 @@
 /** Other accounts that the caller works in, and invitations to them (spec 2.3). */
 
-import type { ManagedAccount } from '../model/managed-accounts.ts';
+import type { ManagedAccount } from '../model/account.ts';
 import { cannot } from '../refusal.ts';
 
 /**

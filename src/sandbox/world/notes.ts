@@ -1,6 +1,6 @@
 /** Notes on a site and their earlier versions (spec 2.19). */
 
-import type { Note, Person, SiteNotes } from '../model/notes.ts';
+import type { Note, Person, SiteNotes } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { idOf } from './ids.ts';

@@ -1,6 +1,6 @@
 /** Features of the account's plan. The spec names them where it needs them (4.6, 4.7). */
 
-import type { PlanFeature } from '../model/plan.ts';
+import type { PlanFeature } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 

@@ -2,7 +2,7 @@
  * When a recurring item is due (spec 2.8, 2.13): counted in UTC from its start, whose time of day it keeps.
  */
 
-import type { Recurrence } from '../model/recurrence.ts';
+import type { Recurrence } from '../model/tasks.ts';
 import { DAY } from './service-time.ts';
 
 const everyDays: Partial<Record<Recurrence, number>> = { daily: 1, weekly_on_day: 7, biweekly: 14 };

@@ -1,10 +1,4 @@
-import type {
-  ContentPatch,
-  EmailPatch,
-  ReportContent,
-  ReportEmail,
-  Section,
-} from '../model/report-content.ts';
+import type { ContentPatch, EmailPatch, ReportContent, ReportEmail, Section } from '../model/reporting.ts';
 
 const section = (
   heading: string,

@@ -1,7 +1,6 @@
 /** The days of a report. Days are written YYYY-MM-DD, in a timezone. */
 import { dayIn, daysAfter } from '../../dates.ts';
-import type { Site } from '../model/site.ts';
-import type { Snapshot } from '../model/snapshots.ts';
+import type { Site, Snapshot } from '../model/site.ts';
 import { snapshotsOf } from './snapshots.ts';
 
 export interface Period {

@@ -1,8 +1,8 @@
 /** Scheduled reports (spec 2.13): each time a task of type report, and then a report that is sent. */
 
-import type { Recurrence } from '../model/recurrence.ts';
 import type { ScheduledReport } from '../model/reporting.ts';
 import type { Site } from '../model/site.ts';
+import type { Recurrence } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { idOf, nextNumber } from './ids.ts';
 import { nextOccurrence } from './recurrence.ts';

@@ -3,7 +3,7 @@
  * requested. The DNS records are published some time after their values are known.
  */
 
-import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';
+import type { DnsRecord, SenderEmail } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { idOf, nextNumber } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';

@@ -1,5 +1,5 @@
 /** Applies what has become due, in order of time. */
-import type { Due } from '../model/agenda.ts';
+import type { Due } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { connectSite } from './membership.ts';
 import { addReport } from './reports.ts';

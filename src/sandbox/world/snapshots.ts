@@ -1,7 +1,6 @@
 /** Backup snapshots of a site (spec 2.21). Each sync makes one. */
 
-import type { Site } from '../model/site.ts';
-import type { Snapshot } from '../model/snapshots.ts';
+import type { Site, Snapshot } from '../model/site.ts';
 import { idOf } from './ids.ts';
 import { DAY } from './service-time.ts';
 

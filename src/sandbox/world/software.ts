@@ -3,8 +3,7 @@
  * so that ten thousand sites cost nothing until they are updated.
  */
 
-import type { Site } from '../model/site.ts';
-import type { Update } from '../model/software.ts';
+import type { Site, Update } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { DAY } from './service-time.ts';

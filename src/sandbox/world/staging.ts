@@ -3,7 +3,7 @@
  * and deleted some days later. The spec shows only "resume".
  */
 
-import type { StagingPlan, StagingSite } from '../model/staging.ts';
+import type { StagingPlan, StagingSite } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 import { idOf, nextNumber } from './ids.ts';

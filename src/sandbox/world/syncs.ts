@@ -1,8 +1,7 @@
 /** Syncs of sites (spec 3, "Site sync", and 4.15), from the start to the end of the snapshot. */
 
 import { isoDay } from '../../dates.ts';
-import type { Site } from '../model/site.ts';
-import type { Snapshot } from '../model/snapshots.ts';
+import type { Site, Snapshot } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot, conflict } from '../refusal.ts';
 import { DAY, nextTimeOfDay } from './service-time.ts';

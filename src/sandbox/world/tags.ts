@@ -1,6 +1,7 @@
 /** Tags and their sites (spec 2.15). Keeps `Site.tagIds` and `Tag.siteIds` consistent. */
+
+import type { Tag } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
-import type { Tag } from '../model/tags.ts';
 import type { World } from '../model/world.ts';
 
 /** The maximum number of tags per site. */

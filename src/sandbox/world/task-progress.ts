@@ -2,8 +2,7 @@
  * The progress of a task at a time: computed from its plan, so that nothing has to be updated while it runs.
  */
 
-import type { SiteProgress } from '../model/task-progress.ts';
-import type { Task, TaskStatus, TroubledEnd } from '../model/tasks.ts';
+import type { SiteProgress, Task, TaskStatus, TroubledEnd } from '../model/tasks.ts';
 
 /** The percentage of the task that is done. */
 export const percentOf = (task: Task, now: number): number => percent(shareDone(task, now));

@@ -3,8 +3,7 @@
  * cancelled from any state before the end. How and when a task ends is decided when it starts.
  */
 
-import type { Due } from '../model/agenda.ts';
-import type { Task, TaskEnd, TaskOrder, TaskStatus } from '../model/tasks.ts';
+import type { Due, Task, TaskEnd, TaskOrder, TaskStatus } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 import { idOf, nextNumber } from './ids.ts';

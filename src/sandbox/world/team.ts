@@ -1,6 +1,6 @@
 /** Team members and invitations, which are pending members (spec 2.14). */
 
-import type { MemberFields, TeamMember } from '../model/team.ts';
+import type { MemberFields, TeamMember } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { idOf, nextNumber } from './ids.ts';
 import { DAY } from './service-time.ts';

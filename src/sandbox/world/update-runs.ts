@@ -1,9 +1,14 @@
 /** The runs of auto update schedules: which sites get which updates, the task, and the changes after it. */
 
-import type { Site } from '../model/site.ts';
-import type { Update } from '../model/software.ts';
-import type { TaskInput, TroubledEnd } from '../model/tasks.ts';
-import type { Extensions, SiteUpdates, UpdateRun, UpdateSchedule } from '../model/updates.ts';
+import type { Site, Update } from '../model/site.ts';
+import type {
+  Extensions,
+  SiteUpdates,
+  TaskInput,
+  TroubledEnd,
+  UpdateRun,
+  UpdateSchedule,
+} from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { HOUR, MINUTE } from './service-time.ts';
 import { install, updatesOf } from './software.ts';

@@ -1,5 +1,5 @@
 import type { Site } from '../model/site.ts';
-import type { ScheduleFields, UpdateSchedule, Updates } from '../model/updates.ts';
+import type { ScheduleFields, UpdateSchedule, Updates } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
 import { idOf, nextNumber } from './ids.ts';
 import { nextOccurrence } from './recurrence.ts';

@@ -1,9 +1,0 @@
-export type MailStatus = 'sent' | 'delivered' | 'opened' | 'failed' | 'bounced' | 'spam';
-
-export interface Mail {
-  email: string;
-  status: MailStatus;
-  sentAt: number;
-  deliveredAt: number | null;
-  openedAt: number | null;
-}
