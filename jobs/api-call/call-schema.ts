@@ -2,10 +2,10 @@
  * The JSON Schema of a call: what follows from `operation` for the other options. It is the form of what `check`
  * accepts. Whether a parameter may be omitted depends on the list of the policy, so none is required.
  */
-import { isDestructive } from '../../src/contract/destructive.ts';
+
 import { bodySchema, parameterSchema } from '../../src/contract/input-schema.ts';
 import { type Operation, pathParameters } from '../../src/contract/operation.ts';
-import { type OperationId, operations } from '../../src/contract/operations.ts';
+import { isDestructive, type OperationId, operations } from '../../src/contract/operations.ts';
 import { canBeUndone } from './undo.ts';
 
 interface Json {

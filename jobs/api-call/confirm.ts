@@ -1,6 +1,5 @@
 /** `confirm`: the name of a destructive operation again. */
-import { whyDestructive } from '../../src/contract/destructive.ts';
-import { isOperationId } from '../../src/contract/operations.ts';
+import { isOperationId, whyDestructive } from '../../src/contract/operations.ts';
 import type { OptionFault } from '../../src/job/job.ts';
 
 /** Everything that is wrong with `confirm` for an operation. */

@@ -1,7 +1,6 @@
 /** `grace`: a destructive call is announced on the site of its target before it is made. */
 import { createHash } from 'node:crypto';
-import { isDestructive } from '../../src/contract/destructive.ts';
-import { isOperationId, type OperationId } from '../../src/contract/operations.ts';
+import { isDestructive, isOperationId, type OperationId } from '../../src/contract/operations.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
 import { type Identified, idOf, idWithin, isList } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';

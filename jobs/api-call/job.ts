@@ -5,9 +5,8 @@
  * candidate's values. `docs/reliability.md` shows for each operation how a lost answer is reconciled.
  */
 import { z } from 'zod';
-import { isDestructive } from '../../src/contract/destructive.ts';
 import { deletes } from '../../src/contract/operation.ts';
-import { type OperationId, operationOf } from '../../src/contract/operations.ts';
+import { isDestructive, type OperationId, operationOf } from '../../src/contract/operations.ts';
 import { defined } from '../../src/defined.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
 import type { Answer, Reconciled } from '../../src/job/answer.ts';

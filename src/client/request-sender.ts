@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { type Meaning, meaningOf } from '../contract/answers.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
-import { SANDBOX_SERVER } from '../contract/sandbox.ts';
+import { SANDBOX_SERVER } from '../contract/service-address.ts';
 import { systemCodeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { answered, problemIn } from './answered.ts';

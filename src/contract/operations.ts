@@ -100,3 +100,8 @@ export type Item<Id extends ListId> = Operations[Id] extends { list: { key: infe
     ? I
     : never
   : never;
+
+/** What is lost by the operation, in one sentence; undefined when it is not destructive. */
+export const whyDestructive = (id: OperationId): string | undefined => operationOf(id).destructive;
+
+export const isDestructive = (id: OperationId): boolean => whyDestructive(id) !== undefined;

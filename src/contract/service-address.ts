@@ -26,3 +26,6 @@ export class AccountMovedError extends CaretakerError {
     );
   }
 }
+
+/** The `Server` header by which the sandbox names itself: no other service answers with it. */
+export const SANDBOX_SERVER = 'caretaker-sandbox';

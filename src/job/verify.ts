@@ -4,8 +4,8 @@
  * `engine/act/verifier.ts`.
  */
 
-import { isDestructive } from '../contract/destructive.ts';
 import type { OperationId } from '../contract/operations.ts';
+import { isDestructive } from '../contract/operations.ts';
 import type { JobApi } from './api.ts';
 import type { Items, RunContext } from './items.ts';
 import type { Source } from './source.ts';

@@ -5,6 +5,7 @@
  * since 1970.
  */
 import { z } from 'zod';
+import type { Run, RunStatus } from '../run/run.ts';
 
 const text = z.string();
 const at = z.number();
@@ -35,3 +36,7 @@ export function eventIn(message: string): CaretakerEvent | undefined {
     return undefined;
   }
 }
+
+/** The event of a run in a new status. Its creation is the first move. */
+export const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string =>
+  JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);

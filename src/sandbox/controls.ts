@@ -6,7 +6,7 @@ import type { MailStatus } from './model/reporting.ts';
 import type { Site } from './model/site.ts';
 import type { ScheduleFields, UpdateSchedule } from './model/tasks.ts';
 import type { World } from './model/world.ts';
-import { worksOf } from './world/custom-works.ts';
+import { worksOf } from './world/account.ts';
 import { notesOf, rewriteNote } from './world/notes.ts';
 import { DAY } from './world/service-time.ts';
 import { snapshotsOf } from './world/snapshots.ts';

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { isDestructive, whyDestructive } from '../../src/contract/destructive.ts';
-import { isOperationId, operationOf, operations } from '../../src/contract/operations.ts';
+import {
+  isDestructive,
+  isOperationId,
+  operationOf,
+  operations,
+  whyDestructive,
+} from '../../src/contract/operations.ts';
 
 test('the list of destructive operations is complete: a new operation has to be classified', () => {
   const destructive = Object.keys(operations).filter((id) => isOperationId(id) && isDestructive(id));

@@ -4,11 +4,10 @@
  */
 import { z } from 'zod';
 import { sketchOf } from '../../src/cli/output/describe-operation.ts';
-import { whyDestructive } from '../../src/contract/destructive.ts';
 import type { Filter, List } from '../../src/contract/list.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { type Operation, pathParameters } from '../../src/contract/operation.ts';
-import { type OperationId, operations } from '../../src/contract/operations.ts';
+import { type OperationId, operations, whyDestructive } from '../../src/contract/operations.ts';
 import { ActivityLogEntry } from '../../src/contract/resources/activity-log.ts';
 import { AutoUpdateHistoryEntry } from '../../src/contract/resources/auto-update-history.ts';
 import { AutoUpdateSchedule } from '../../src/contract/resources/auto-update-schedule.ts';

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { whyDestructive } from '../../src/contract/destructive.ts';
-import { isOperationId, operations } from '../../src/contract/operations.ts';
+import { isOperationId, operations, whyDestructive } from '../../src/contract/operations.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/approval.md'), 'utf8');
 

@@ -1,6 +1,11 @@
 /** Operations of the service, from the contract. */
-import { whyDestructive } from '../../contract/destructive.ts';
-import { isOperationId, type OperationId, operationOf, operations } from '../../contract/operations.ts';
+import {
+  isOperationId,
+  type OperationId,
+  operationOf,
+  operations,
+  whyDestructive,
+} from '../../contract/operations.ts';
 import { describeOperation, exampleOf } from '../output/describe-operation.ts';
 import type { Topic, Topics } from './topic.ts';
 

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import type { Budget } from '../../budget/budget.ts';
 import type { WindowReport } from '../../budget/ticket.ts';
 import { type OperationId, operationOf, operations } from '../../contract/operations.ts';
-import { SANDBOX_SERVER } from '../../contract/sandbox.ts';
+import { SANDBOX_SERVER } from '../../contract/service-address.ts';
 import { messageOf } from '../../errors.ts';
 import type { Account } from '../../settings/settings.ts';
 import { formatDuration } from '../../yaml/duration.ts';

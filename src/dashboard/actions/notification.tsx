@@ -1,7 +1,7 @@
 /** Sends a notification again, as `notify resend` does. */
 import { carryOut } from '../../control/carry-out.ts';
 import { resendDelivery } from '../../control/commands/notifications.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { NO_DELIVERY } from '../auth/guard.tsx';
 import { notificationPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';

@@ -7,7 +7,7 @@ import { InvalidRequestError } from '../../control/errors.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { countOf } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { NO_POLICY } from '../auth/guard.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange, Handler } from '../http/context.ts';

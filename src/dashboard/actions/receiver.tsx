@@ -2,7 +2,7 @@
 import { carryOut } from '../../control/carry-out.ts';
 import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { formatTestResult } from '../../notify/send-test.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { NO_RECEIVER } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';

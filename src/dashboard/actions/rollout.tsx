@@ -6,7 +6,7 @@ import { lastApproval } from '../../run/rollout.ts';
 import { formatWhy } from '../../run/rollout-report.ts';
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { NO_RUN } from '../auth/guard.tsx';
 import { runPath } from '../components/paths.ts';
 import { Time } from '../components/time.tsx';

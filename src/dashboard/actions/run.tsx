@@ -3,7 +3,7 @@ import { carryOut } from '../../control/carry-out.ts';
 import { cancelRun, forceEndRun, releaseRun, retryRun } from '../../control/commands/change-run.ts';
 import { isFinal } from '../../run/moves.ts';
 import { countOf } from '../../text.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { NO_RUN } from '../auth/guard.tsx';
 import { runPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';

@@ -4,7 +4,7 @@ import { carryOut, carryOutOnce } from '../../control/carry-out.ts';
 import { type AnyCommand, methodOf } from '../../control/command.ts';
 import { commands } from '../../control/commands.ts';
 import { InvalidRequestError } from '../../control/errors.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import type { Exchange, Handler } from '../http/context.ts';
 import { sendJson } from './json.ts';
 

@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { isLoopback } from '../../settings/settings.ts';
 import { forPrograms, refuse } from '../api/problem-document.ts';
 import type { DashboardContext, Env, Exchange } from '../http/context.ts';
-import { isBearer } from './bearer.ts';
+import { isBearer } from './caller.ts';
 
 /**
  * On a loopback address, answers only requests for a loopback name or that of `public_url`. So a page elsewhere whose name was made to

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Principal } from '../../access/principal.ts';
-import { principalOf } from '../auth/principal-of.ts';
+import { principalOf } from '../auth/caller.ts';
 import { clientPath } from '../http/client-files.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type Theme, themeOf } from '../http/theme.ts';

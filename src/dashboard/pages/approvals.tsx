@@ -2,7 +2,7 @@
 import { carryOut } from '../../control/carry-out.ts';
 import { listAnnouncements, toAnnouncementReport } from '../../control/commands/announcements.ts';
 import { listApprovals, openTargets, type WaitingRun } from '../../control/commands/approve-run.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Announcements } from '../components/announcements.tsx';
 import { Empty } from '../components/empty.tsx';

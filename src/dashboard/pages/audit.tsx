@@ -4,7 +4,7 @@ import { listAudit } from '../../control/commands/list-audit.ts';
 import { commands } from '../../control/commands.ts';
 import { auditResults } from '../../records/audit-results.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { AuditFacts } from '../components/audit-facts.tsx';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';

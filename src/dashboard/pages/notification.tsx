@@ -1,7 +1,7 @@
 /** One notification: its text, and each attempt. */
 import { isPermitted } from '../../access/principal.ts';
 import { resendDelivery } from '../../control/commands/notifications.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { NO_DELIVERY } from '../auth/guard.tsx';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';

@@ -7,7 +7,7 @@ import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { subjectOf } from '../../notify/wording.ts';
 import { deliveryStates } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
-import { actorOf } from '../auth/actor.ts';
+import { actorOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';

@@ -1,4 +1,5 @@
 import { isoMinute } from '../../clock.ts';
+import { DAY_MS } from '../../dates.ts';
 import { shownOutcomes, shownStatus } from '../../run/found.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
@@ -24,7 +25,6 @@ import { type Day, type Group, readLastDay } from '../queries/last-day.ts';
 import { inAccount } from '../queries/scope.ts';
 import { Attention } from './attention.tsx';
 
-const DAY_MS = 86_400_000;
 const MAX_ACTIVE = 6;
 const MAX_GROUPS = 50;
 

@@ -2,7 +2,7 @@ import { isPermitted } from '../../access/principal.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { shownStatus } from '../../run/found.ts';
 import { BULK_POLICY_PATHS } from '../actions/bulk-policies.tsx';
-import { principalOf } from '../auth/principal-of.ts';
+import { principalOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';

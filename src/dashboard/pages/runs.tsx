@@ -5,7 +5,7 @@ import { runColumns, toSummary } from '../../run/report.ts';
 import { triggers } from '../../run/run.ts';
 import { BYTE_ORDER_MARK, csvLine } from '../../text.ts';
 import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
-import { principalOf } from '../auth/principal-of.ts';
+import { principalOf } from '../auth/caller.ts';
 import { Empty } from '../components/empty.tsx';
 import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';

@@ -2,9 +2,9 @@
 
 import { hashOfKey } from '../../access/token.ts';
 import type { Records } from '../../records/records.ts';
-import { actorOf } from '../auth/actor.ts';
 import { beginAttempt } from '../auth/attempt.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import { actorOf } from '../auth/caller.ts';
 import { originOf } from '../auth/client-address.ts';
 import { sessionIn, signOut } from '../auth/cookie.ts';
 import { reloadSameSite } from '../auth/guard.tsx';

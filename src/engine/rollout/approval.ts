@@ -8,11 +8,11 @@ import { type Approval, type By, type Decision, lastApproval } from '../../run/r
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
+import { ApprovalError } from '../errors.ts';
 import { dispatch, finishIfDone } from '../finish-run.ts';
 import { noticeFor } from '../notices.ts';
 import { carryOutEnding } from '../supervise/cancel.ts';
 import { advance } from './advance.ts';
-import { ApprovalError } from './errors.ts';
 import { endRejected } from './rejected.ts';
 
 /** A decision as a person makes it. */

@@ -16,13 +16,13 @@ import { failuresAllowed, type Gate, type Seen } from '../../run/rollout.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
+import { RolloutError } from '../errors.ts';
 import { createIdentify, prepareEvaluating, toolsOf } from '../plan/candidates.ts';
 import { Joined } from '../plan/joined.ts';
 import { listCandidates, withinParent } from '../plan/listing.ts';
 import type { Planning } from '../plan/planning.ts';
 import { planningOf } from '../plan/planning-of-run.ts';
 import { Spending } from '../spending.ts';
-import { RolloutError } from './errors.ts';
 
 /** How many targets of a gate are recorded, those that did not do well first. */
 const MAX_SEEN = 500;

@@ -3,8 +3,8 @@ import type { Principal } from '../../access/principal.ts';
 import { type Batch, type By, begunBatches, type Rollout } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
+import { RolloutError } from '../errors.ts';
 import { advance, without } from './advance.ts';
-import { RolloutError } from './errors.ts';
 
 const MAX_TRIES = 10;
 

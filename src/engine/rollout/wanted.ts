@@ -1,5 +1,5 @@
 /** Whether a run needs the approval of a person, and why. No I/O. */
-import { isDestructive } from '../../contract/destructive.ts';
+import { isDestructive } from '../../contract/operations.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Approval } from '../../run/rollout.ts';

@@ -12,7 +12,7 @@ import type { Store } from '../../redis/store.ts';
 import { keys } from '../keys.ts';
 import { LockStore } from '../lock-store.ts';
 import { PresenceStore } from '../presence-store.ts';
-import type { Migration } from './migration.ts';
+import type { Migration } from './migrations.ts';
 import { migrations as allMigrations, versionAfter } from './migrations.ts';
 import { placeOf, versionOf } from './process-id.ts';
 

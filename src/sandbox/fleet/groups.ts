@@ -3,11 +3,10 @@
 import type { Client, Tag } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
-import { giveSites } from '../world/clients.ts';
+import { giveSites, tagSite } from '../world/account.ts';
 import { idOf, nextNumber } from '../world/ids.ts';
 import type { Random } from '../world/random.ts';
 import { DAY } from '../world/service-time.ts';
-import { tagSite } from '../world/tags.ts';
 import { firstNames, lastNames, places, slug, tagColors, tagNames, trades } from './names.ts';
 
 /** A client has up to this many sites; about every eighth site has no client. */

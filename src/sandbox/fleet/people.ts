@@ -1,10 +1,10 @@
 /** The other members of the account, and the accounts in which its owner works. */
 import type { ManagedAccount, Role } from '../model/account.ts';
 import type { World } from '../model/world.ts';
+import { invite, joinTeam } from '../world/account.ts';
 import { idOf } from '../world/ids.ts';
 import type { Random } from '../world/random.ts';
 import { DAY, HOUR } from '../world/service-time.ts';
-import { invite, joinTeam } from '../world/team.ts';
 import { firstNames, lastNames, slug } from './names.ts';
 
 const team: readonly { role: Role; daysAgo: number; twoFa?: boolean; allSites?: boolean }[] = [

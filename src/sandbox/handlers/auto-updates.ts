@@ -5,7 +5,7 @@ import type { Extensions, ScheduleFields, UpdateRun, UpdateSchedule } from '../m
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { historyView, runStatus, scheduleView } from '../views/auto-update.ts';
-import { requireFeature } from '../world/plan.ts';
+import { requireFeature } from '../world/account.ts';
 import { addSchedule, planNext } from '../world/updates.ts';
 import { type Ask, type Handler, lists } from './handler.ts';
 

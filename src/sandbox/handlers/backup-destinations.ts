@@ -4,7 +4,7 @@ import type { Destination, Provider } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { destinationView, unsavedView } from '../views/account.ts';
-import { disconnect, testStorage } from '../world/backup-destinations.ts';
+import { disconnect, testStorage } from '../world/account.ts';
 import type { Handler } from './handler.ts';
 
 const usable = ({ storage }: World): Provider[] =>

@@ -3,7 +3,7 @@ import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { clientView } from '../views/account.ts';
-import { giveSites, removeClient } from '../world/clients.ts';
+import { giveSites, removeClient } from '../world/account.ts';
 import { idOf, nextNumber } from '../world/ids.ts';
 import { type Handler, lists } from './handler.ts';
 

@@ -5,7 +5,7 @@ import type { CustomWork } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { customWorkView } from '../views/account.ts';
-import { addWork, worksOf } from '../world/custom-works.ts';
+import { addWork, worksOf } from '../world/account.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 

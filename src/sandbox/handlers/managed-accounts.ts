@@ -4,7 +4,7 @@ import type { ManagedAccount } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { managedAccountView } from '../views/account.ts';
-import { answerInvitation } from '../world/managed-accounts.ts';
+import { answerInvitation } from '../world/account.ts';
 import { type Handler, lists } from './handler.ts';
 
 /** Invitations to another account are not visible to the caller. */

@@ -5,8 +5,8 @@ import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { tagView } from '../views/account.ts';
+import { removeTag as remove, TAGS_PER_SITE, tagSite, untagSite } from '../world/account.ts';
 import { nextNumber } from '../world/ids.ts';
-import { removeTag as remove, TAGS_PER_SITE, tagSite, untagSite } from '../world/tags.ts';
 import { type Handler, lists } from './handler.ts';
 
 function tagOf(world: World, id: string): Tag {

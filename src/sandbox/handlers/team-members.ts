@@ -4,7 +4,7 @@ import type { MemberFields, Role, TeamMember } from '../model/account.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { teamMemberView } from '../views/account.ts';
-import { invite, replaceInvitation } from '../world/team.ts';
+import { invite, replaceInvitation } from '../world/account.ts';
 import { type Handler, lists } from './handler.ts';
 import { requireEmail } from './texts.ts';
 

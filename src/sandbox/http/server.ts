@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
-import { SANDBOX_SERVER } from '../../contract/sandbox.ts';
+import { SANDBOX_SERVER } from '../../contract/service-address.ts';
 import type { AnswerChanger } from '../faults/change-answer.ts';
 import { type FaultKind, type Faults, stopAmong } from '../faults.ts';
 import type { OpenJournal } from '../journal.ts';

@@ -1,13 +1,12 @@
 /** Applies what has become due, in order of time. */
 import type { Due } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
-import { connectSite } from './membership.ts';
+import { connectSite, joinTeam } from './account.ts';
 import { addReport } from './reports.ts';
 import { runScheduledReport } from './scheduled-reports.ts';
 import { addStaging, ageStaging, setPhp } from './staging.ts';
 import { endSync, startDailySync } from './syncs.ts';
 import { endTask, runTask } from './tasks.ts';
-import { joinTeam } from './team.ts';
 import { applyUpdates, runUpdates } from './update-runs.ts';
 
 /** Brings the world up to `now`. Called before every access to the world. */

@@ -1,9 +1,8 @@
 /** A policy for each operation that the job api-call can call, with everything that its input can have. */
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { isDestructive } from '../../../src/contract/destructive.ts';
 import { type Operation, pathParameters } from '../../../src/contract/operation.ts';
-import { type OperationId, operations } from '../../../src/contract/operations.ts';
+import { isDestructive, type OperationId, operations } from '../../../src/contract/operations.ts';
 import { kindOfId } from '../../../src/contract/schema.ts';
 import { isSecretKey } from '../../../src/secrets.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { keys } from '../../../src/records/keys.ts';
 import { LockStore } from '../../../src/records/lock-store.ts';
 import { prepareRecords } from '../../../src/records/migrations/migrate.ts';
-import type { Migration } from '../../../src/records/migrations/migration.ts';
+import type { Migration } from '../../../src/records/migrations/migrations.ts';
 import { PresenceStore } from '../../../src/records/presence-store.ts';
 import { heldClock } from '../../support/held-clock.ts';
 import { keptLog } from '../../support/quiet.ts';
