@@ -3,7 +3,7 @@ import { carryOut } from '../../control/carry-out.ts';
 import { planPolicy } from '../../control/commands/plan-policy.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Policy } from '../../policy/policy.ts';
-import type { actorOf } from '../auth/actor.ts';
+import type { actorOf } from '../auth/caller.ts';
 import type { DashboardContext } from '../http/context.ts';
 import { planToShow } from '../queries/plan-to-show.ts';
 
