@@ -129,7 +129,8 @@ describe('a part of a condition is not sent', () => {
     const [id = ''] = world.sandbox.siteIds();
     const { ended, filters } = await previewPlan(depsOf(world), policy, [id]);
     expect(filters).toEqual([]);
-    expect(ended).toMatchObject([{ id, why: 'select.where does not hold.' }]);
+    const why = 'It is in the account; select.where does not hold: site.connection.status == "disconnected"';
+    expect(ended).toMatchObject([{ id, why }]);
   });
 });
 
