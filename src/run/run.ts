@@ -222,9 +222,7 @@ export type TargetState = (typeof targetStates)[number];
 export const Intent = z.object({
   operation: text,
   at: number,
-  /**
-   * `at` by the service's clock, if it was known then. Clocks may be changed before the times are compared.
-   */
+  /** `at` by the service's clock, if it was known then. Clocks may be changed before the times are compared. */
   serviceAt: optional(timeBounds),
   /** What the job needs to reconcile the effect. */
   note: optional(text),
