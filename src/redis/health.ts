@@ -5,8 +5,8 @@ import { factIn, type RedisFacts, readFacts } from './facts.ts';
 import { commandRefusal, writeRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
 
-/** Written to check whether Redis accepts writes. */
-const PROBE_KEY = '{caretaker}:probe';
+/** Written to check whether Redis accepts writes. Not a record: it expires. */
+export const PROBE_KEY = '{caretaker}:probe';
 
 /** Returns the queues that another client has paused. */
 interface Queues {

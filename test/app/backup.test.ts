@@ -19,6 +19,8 @@ import { systemClock } from '../../src/clock.ts';
 import { serviceAddress } from '../../src/contract/service-address.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { keys } from '../../src/records/keys.ts';
+import { connectRedis } from '../../src/redis/connect.ts';
+import { redisTroubles } from '../../src/redis/health.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
@@ -182,6 +184,10 @@ test('a damaged file, records that are there, and running processes are refused,
   const settings = await elsewhere();
   const restore = (from = file, replace = false) =>
     restoreBackup(from, settings, { replace, by, log: keptLog(), clock: world.clock });
+  // What "caretaker doctor" writes to look whether Redis accepts writes is no record.
+  const looking = await connectRedis(settings.redis, settings.dataDir, keptLog());
+  await redisTroubles(looking.store, { paused: async () => [] });
+  await looking.close();
   await restore();
 
   await expect(restore()).rejects.toThrow('--replace deletes them');

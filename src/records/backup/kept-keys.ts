@@ -3,6 +3,7 @@
  * presence and budgets, which are about the present, nor the indexes of runs, which are made again from the runs.
  */
 
+import { PROBE_KEY } from '../../redis/health.ts';
 import { keysLike } from '../../redis/keys-like.ts';
 import type { Store } from '../../redis/store.ts';
 import { isFinal } from '../../run/moves.ts';
@@ -29,6 +30,7 @@ const notKeptAlone: readonly string[] = [
   keys.supervised,
   keys.schema,
   keys.generation,
+  PROBE_KEY,
 ];
 
 /** The ends of runs, by policy: they are read before the runs, so that each of them is of a run that had ended. */
