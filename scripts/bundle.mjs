@@ -168,7 +168,7 @@ export async function bundleModules(root, entries, wanted = []) {
  * their bundles.
  */
 function requiredPackages(root) {
-  const call = /(\brequire|\bload|createRequire\(import\.meta\.url\))\('([\w@/-]+)'\)/g;
+  const call = /(\brequire|\bload|createRequire\(import\.meta\.url\))\('([\w@][\w@/.-]*)'\)/g;
   const changed = new Map();
   const packages = new Set();
   for (const name of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {

@@ -3,13 +3,14 @@
  * each of the commands for which a start matters is started once; some of them in the long file alone.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { sampleOf } from '../support/sample.ts';
 
 interface Bundle {
+  files: { path: string; contents: Uint8Array | string }[];
   metafile: {
     inputs: Record<string, { imports: { path: string; kind: string; external?: boolean }[] }>;
     outputs: Record<string, { inputs: object; exports: string[]; entryPoint?: string }>;
@@ -21,6 +22,7 @@ const preload = join(root, 'test/support/loaded.mjs');
 
 let desk: Desk;
 let made: Bundle['metafile'];
+let files: Bundle['files'];
 let outputs: Map<string, { inputs: object }>;
 beforeAll(async () => {
   desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 'unused' });
@@ -28,7 +30,7 @@ beforeAll(async () => {
   // A first process may build the program: what that loads says nothing.
   await desk.spawn(['--version']).ended;
   const { bundleProgram } = createRequire(import.meta.url)('#root/scripts/bundle.mjs');
-  ({ metafile: made } = (await bundleProgram(root)) as Bundle);
+  ({ metafile: made, files } = (await bundleProgram(root)) as Bundle);
   outputs = new Map(Object.entries(made.outputs).map(([path, output]) => [basename(path), output]));
 });
 afterAll(() => desk.clear());
@@ -149,4 +151,16 @@ test('each package that our code loads when it is needed has its names, not only
   expect(parts.filter(({ exports }) => exports.join() === 'default').map((one) => one.entryPoint)).toEqual(
     [],
   );
+});
+
+test('our code loads from node_modules only what the npm package installs', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const call = /\b(?:require|load|createRequire)\d*(?:\(import\.meta\.url\))?\("([@\w][^"]*)"\)/g;
+  const loaded = files
+    .filter(({ path }) => path.endsWith('.js'))
+    .flatMap(({ contents }) => [...Buffer.from(contents).toString().matchAll(call)])
+    .flatMap(([, name = '']) => (isBuiltin(name) ? [] : [name]));
+
+  expect(loaded).toContain('pdfkit');
+  expect(loaded.filter((name) => !(name in dependencies))).toEqual([]);
 });

@@ -92,6 +92,17 @@ test('the package installs into an empty folder, and does a run there from "init
   const files = [...page.matchAll(/(?:href|src)="(\/[^"]+\.(?:css|js)[^"]*)"/g)].map(([, path = '']) => path);
   expect(files).not.toEqual([]);
   for (const path of files) expect((await fetch(new URL(path, address))).status).toBe(200);
+  // Every page of the navigation works without what is only in a checkout.
+  const [link = ''] = (await run(caretaker, ['dashboard'], { env })).split('\n');
+  const [cookie = ''] = (await fetch(link, { redirect: 'manual' })).headers.getSetCookie();
+  const headers = { cookie: cookie.split(';')[0] ?? '' };
+  const overview = await (await fetch(address, { headers })).text();
+  const pages = new Set([...overview.matchAll(/<a [^>]*href="(\/[a-z]+)"/g)].map(([, path = '']) => path));
+  expect([...pages]).toEqual(expect.arrayContaining(['/system', '/queues']));
+  for (const path of pages) {
+    const { status } = await fetch(new URL(path, address), { headers });
+    expect({ path, status }).toEqual({ path, status: 200 });
+  }
 
   daemon.child.kill('SIGTERM');
   const { code, stderr } = await daemon.ended;
