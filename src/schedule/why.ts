@@ -24,7 +24,7 @@ import {
   timesMovedHere,
 } from './cron-times.ts';
 import { predecessorEnds } from './predecessor.ts';
-import { formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
+import { DISABLED, formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
 /** One scheduled time explained, as `caretaker why --json` prints it. */
@@ -340,6 +340,6 @@ function formatUnrecorded({ state, hasScheduler }: View, schedule: Schedule, sch
   }
   if (state.cursor === undefined) return 'has no record: no daemon has scheduled this policy yet';
   if (state.since !== undefined && scheduledFor <= state.since)
-    return `has no record: this schedule is active since ${wallTime(state.since, schedule.timezone)}`;
+    return `has no record: this schedule is ${schedule.disabled ? `${formatSkipCause(DISABLED)}, and known` : 'active'} since ${wallTime(state.since, schedule.timezone)}`;
   return 'has no record: it is older than what is kept (retention.runs)';
 }

@@ -281,6 +281,10 @@ describe('`why` explains in a sentence', () => {
     expect(await about('13:00')).toEqual([
       '13:00 Europe/Berlin: has no record: this schedule is active since Sat 2026-11-21 13:00.',
     ]);
+    const off = { ...policy, schedule: { ...policy.schedule, disabled: true } } as Policy;
+    expect(await asked(off, '13:00', now)).toEqual([
+      'sweep Sat 2026-11-21 13:00 Europe/Berlin: has no record: this schedule is disabled (schedule.enabled: false), and known since Sat 2026-11-21 13:00.',
+    ]);
     const day = await about('today');
     expect(day[0]).toBe(
       '00:00 to Sat 2026-11-21 13:00 Europe/Berlin, 14 scheduled times, each: has no record: this schedule is active since Sat 2026-11-21 13:00.',
