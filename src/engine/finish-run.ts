@@ -169,7 +169,8 @@ export async function concludeRun(
   const found = await countFound(deps, run);
   if (!(await records.runs.move(run, status, { at, ...change, ...detail, found, notice }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;
-  log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
+  const { counts, requests, detail: why } = ended;
+  log.info({ run: run.id, status, ...counts, requests, ...(why ? { detail: why } : {}) }, 'a run ended');
   await countFailures(deps, ended);
   return true;
 }

@@ -100,7 +100,10 @@ async function begin(deps: EngineDeps, run: Run, rollout: Rollout): Promise<bool
   const begun: Rollout = { is: 'running', batches: rollout.batches.with(next, { ...batch, begunAt: at }) };
   const deadline = at + policyOf(run).timeout.runMs;
   if (!(await stepTo(deps, run, begun, { begins: next + 1, deadline }))) return true;
-  deps.log.info({ run: run.id, targets: batch.targets }, `${formatBatch(rollout, next)} begins`);
+  deps.log.info(
+    { run: run.id, targets: batch.targets },
+    `${rollout.batches.length > 1 ? formatBatch(rollout, next) : 'work on the targets'} begins`,
+  );
   await dispatch(deps, run.account);
   return false;
 }

@@ -199,6 +199,9 @@ describe('a plan that cannot be made', () => {
     await working.stop();
 
     expect(run).toMatchObject({ status: 'failed', detail: 'Planning failed: x is not a function' });
+    expect(world.log.lines.join('\n')).toMatch(
+      /a run ended .*"detail":"Planning failed: x is not a function"/,
+    );
     expect(world.sandbox.journal.countOf('listSites')).toBe(3);
   });
 
