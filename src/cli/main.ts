@@ -87,9 +87,11 @@ class Runner {
     const load = remoteCommands[path];
     if (!load) {
       const { why, instead } = redisCommands[path] ?? { why: 'it reads Redis itself', instead: '' };
-      throw new UsageError(
-        `"caretaker ${path}" cannot be used with a server: ${why}. ${instead} Or omit --server, and unset CARETAKER_SERVER.`,
-      );
+      const here = 'mit --server, and unset CARETAKER_SERVER';
+      const what = instead.startsWith('Omit --server')
+        ? instead.replace('mit --server', here)
+        : `${instead} Or o${here}.`;
+      throw new UsageError(`"caretaker ${path}" cannot be used with a server: ${why}. ${what}`);
     }
     const [run, { openServer }] = await Promise.all([load(), import('./remote/server.ts')]);
     const args = given.filter((one) => one !== undefined);
@@ -117,7 +119,8 @@ function wordsOf(command: CommandUnknownOpts): string {
 
 /** Sets what applies to every command at every depth. */
 function prepare(command: CommandUnknownOpts, path = command.name()): void {
-  const more = command.commands.length > 0 ? 'lists the commands' : 'shows its arguments and options';
+  const more =
+    command.commands.length > 0 ? 'lists its commands and options' : 'shows its arguments and options';
   command.showHelpAfterError(`("${path} --help" ${more})`);
   // An extra word after a command with subcommands is treated as a misspelled subcommand.
   if (command.commands.length > 0) command.allowExcessArguments();

@@ -20,6 +20,7 @@ const configure = ({ url }: Receiver) =>
 test('a notification that was rejected is listed with its reason, and sent again with an act in the audit log', async () => {
   const ops = await startReceiver(404, 204);
   configure(ops);
+  expect((await desk.run(['notify', 'list'])).stderr).toBe('There are no notifications yet.\n');
   const { notifier, queues, clock } = aProcess(known.redis.store as never, webhooks({ ops }));
   const policy = telling({ on: ['failed'], to: 'ops' });
   await endRun(known, await activeRun(known, policy), 'failed');

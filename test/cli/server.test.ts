@@ -205,6 +205,9 @@ test('a command that cannot work with a server says in one sentence why, and wha
     stderr:
       'error: "caretaker validate" cannot be used with a server: it checks the files of this machine. Omit --server.\n',
   });
+  expect((await caretaker(['backup', 'records.gz'])).stderr).toBe(
+    'error: "caretaker backup" cannot be used with a server: it reads Redis itself. Omit --server, and unset CARETAKER_SERVER.\n',
+  );
 });
 
 test('the budget of the server is shown with what was spent in the last hour, as without a server', async () => {

@@ -48,6 +48,7 @@ describe('help', () => {
   });
 
   test.each([
+    { args: ['runs', '--limit', '0'], says: /"caretaker runs --help" lists its commands and options/ },
     { args: ['help', 'runs', 'shwo'], says: /unknown command 'shwo': did you mean show\?/ },
     { args: ['runz'], says: /unknown command 'runz': did you mean run or runs\?[\s\S]*"caretaker --help"/ },
     { args: ['pause', 'x'], says: /unknown command 'pause': did you mean "caretaker policies pause"\?/ },
@@ -162,6 +163,9 @@ test('a file with the token that everybody can read causes one warning on stderr
   for (const command of [['doctor'], ['policies', '--json']])
     expect((await desk.run(command)).stderr.match(new RegExp(warning, 'gm'))).toHaveLength(1);
   expect((await desk.run(['validate'])).stderr).toMatch(/Every user of this machine/);
+  expect((await desk.run(['doctor'])).stdout).toMatch(
+    /configuration: 1 warning in \.env: "caretaker validate"/,
+  );
 
   chmodSync(join(desk.folder, '.env'), 0o600);
   expect((await desk.run(['policies'])).stderr).not.toContain('Every user');

@@ -35,7 +35,7 @@ import { differencesOf, formatDifference } from '../../schedule/versions.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { countOf } from '../../text.ts';
-import { InvalidFilesError } from '../../yaml/diagnostic.ts';
+import { InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { wrapped } from '../../yaml/width.ts';
 import { commandLog, type GlobalOptions, sayWait, settingsOf } from '../context.ts';
 import { checkDeliveries } from '../delivery-check.ts';
@@ -95,13 +95,14 @@ function checkSettings(terminal: Terminal, options: GlobalOptions, report: Repor
   try {
     const settings = settingsOf(terminal, options);
     const { warnings, file = 'the built-in defaults (no file)' } = settings;
+    const places = [...new Set(warnings.map((one) => shortFile(one.file)))].join(' and ');
     report(
       warnings.length === 0
         ? { what: 'configuration', state: 'ok', message: file }
         : {
             what: 'configuration',
             state: 'warning',
-            message: `${file} has ${countOf(warnings.length, 'warning')}: "caretaker validate" shows ${warnings.length === 1 ? 'it' : 'them'}`,
+            message: `${countOf(warnings.length, 'warning')} in ${places}: "caretaker validate" shows ${warnings.length === 1 ? 'it' : 'them'}`,
           },
     );
     return settings;

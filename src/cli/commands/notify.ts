@@ -18,7 +18,10 @@ export const listNotifications = (
     const { state, to, limit } = options;
     const { deliveries } = await read(listDeliveries, { state, to, limit }, { deliveries: [], next: null });
     const text = () => {
-      if (deliveries.length === 0) terminal.message('There is no such notification.');
+      if (deliveries.length === 0)
+        terminal.message(
+          (state ?? to) ? 'There is no such notification.' : 'There are no notifications yet.',
+        );
       else terminal.data(deliveryTable(deliveries, terminal));
     };
     const columns = ['id', 'at', 'to', 'event', 'policy', 'run', 'state', 'next_attempt_at', 'text'];
