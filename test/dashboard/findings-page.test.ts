@@ -115,11 +115,16 @@ test('a finding is acknowledged from its row, after a question, and counts again
     new RegExp(`href="(/findings/${what}\\?[^"]*site=a[^"]*)"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ??
     '';
   const question = linkIn(await (await ask('/findings')).text(), 'acknowledge');
-  expect(textOf(await (await ask(question)).text())).toContain('Acknowledge this finding?');
+  const list = '/findings?severity=error&q=a';
+  const asked = await (await ask(question, { headers: { referer: world.dashboard.url + list } })).text();
+  expect(textOf(asked)).toContain('Acknowledge this finding?');
+  const [, to = ''] = /action="(\/findings\/acknowledge[^"]*)"/.exec(asked) ?? [];
   const fields = Object.fromEntries(new URL(question, world.dashboard.url).searchParams);
 
   expect((await post('/findings/acknowledge', { ...fields, reason: 'known', for: 'soon' })).status).toBe(400);
-  expect((await post('/findings/acknowledge', { ...fields, reason: 'known', for: '7d' })).status).toBe(303);
+  const done = await post(to, { ...fields, reason: 'known', for: '7d' });
+  // Filters and page of the list are kept.
+  expect([done.status, done.headers.get('location')]).toEqual([303, list]);
 
   const html = await (await ask('/findings')).text();
   expect(rowsOf(html, 'finding-groups')[0]).toMatch(/ 1 \+1 acknowledged 1 /);

@@ -5,7 +5,7 @@ import { acknowledgeFindings, unacknowledgeFindings } from '../../control/comman
 import { parseDuration } from '../../yaml/duration.ts';
 import { actorOf, principalOf } from '../auth/caller.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
+import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
 
@@ -102,12 +102,12 @@ export async function acknowledge(c: Exchange, context: DashboardContext): Promi
   const reason = text('reason').slice(0, 200);
   const input = { ...asked, reason, ...(until === '' ? {} : { until }) };
   await carryOut(acknowledgeFindings, context.control, input, actorOf(c));
-  return redirectWith(c, context, '/findings', { text: 'The finding is acknowledged.' });
+  return redirectBack(c, context, '/findings', { text: 'The finding is acknowledged.' });
 }
 
 export async function unacknowledge(c: Exchange, context: DashboardContext): Promise<Response> {
   const sent = await sentIn(c);
   if (!sent) return sendProblem(c, context, 404, NONE);
   await carryOut(unacknowledgeFindings, context.control, sent.asked, actorOf(c));
-  return redirectWith(c, context, '/findings', { text: 'The finding counts again.' });
+  return redirectBack(c, context, '/findings', { text: 'The finding counts again.' });
 }

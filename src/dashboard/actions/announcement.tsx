@@ -5,7 +5,7 @@ import { carryOut } from '../../control/carry-out.ts';
 import { cancelAnnouncement, sentencesOf } from '../../control/commands/announcements.ts';
 import { actorOf, principalOf } from '../auth/caller.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
+import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
 
@@ -48,5 +48,5 @@ export async function cancelAnnounced(c: Exchange, context: DashboardContext): P
     { policy: answer.policy, announcement: answer.id },
     'announced change cancelled from the dashboard',
   );
-  return redirectWith(c, context, '/approvals', { text: sentencesOf(answer).join(' ') });
+  return redirectBack(c, context, '/approvals', { text: sentencesOf(answer).join(' ') });
 }

@@ -5,7 +5,7 @@ import { actorOf } from '../auth/caller.ts';
 import { NO_DELIVERY } from '../auth/guard.tsx';
 import { notificationPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
+import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
 
@@ -30,7 +30,7 @@ export async function resend(c: Exchange, context: DashboardContext): Promise<Re
   const delivery = idIn(c);
   await carryOut(resendDelivery, context.control, { delivery }, actorOf(c));
   context.log.info({ delivery }, 'sent again from the dashboard');
-  return redirectWith(c, context, notificationPath(delivery), {
+  return redirectBack(c, context, notificationPath(delivery), {
     text: 'The notification is sent again by the next worker.',
   });
 }

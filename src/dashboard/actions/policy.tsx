@@ -11,7 +11,7 @@ import { actorOf } from '../auth/caller.ts';
 import { NO_POLICY } from '../auth/guard.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
+import { redirectBack, redirectWith } from '../http/toast.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
@@ -112,7 +112,7 @@ export const pause = withPolicy(async (c, context, { name }) => {
   await carryOut(pausePolicy, control, { policy: name, ...given }, actorOf(c));
   log.info({ policy: name }, 'paused from the dashboard');
   const undo = { path: policyPath(name, '/resume'), word: 'Resume it' };
-  return redirectWith(c, context, policyPath(name), { text: `${name} is paused.`, link: undo });
+  return redirectBack(c, context, policyPath(name), { text: `${name} is paused.`, link: undo });
 });
 
 export const askToResume = withPolicy((c, context, { name, schedule }) =>
@@ -130,5 +130,5 @@ export const resume = withPolicy(async (c, context, { name }) => {
   const { control, log } = context;
   await carryOut(resumePolicy, control, { policy: name }, actorOf(c));
   log.info({ policy: name }, 'resumed from the dashboard');
-  return redirectWith(c, context, policyPath(name), { text: `${name} is resumed.` });
+  return redirectBack(c, context, policyPath(name), { text: `${name} is resumed.` });
 });

@@ -5,7 +5,7 @@ import { formatTestResult } from '../../notify/send-test.ts';
 import { actorOf } from '../auth/caller.ts';
 import { NO_RECEIVER } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redirectWith } from '../http/toast.ts';
+import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
 
@@ -31,5 +31,5 @@ export async function test(c: Exchange, context: DashboardContext): Promise<Resp
   const { receiver, sent } = await carryOut(testReceiver, context.control, { receiver: name }, actorOf(c));
   context.log.info({ receiver, is: sent.is }, 'a test message was sent from the dashboard');
   const text = formatTestResult(receiver, sent);
-  return redirectWith(c, context, BACK, sent.is === 'delivered' ? { text } : { text, isFailure: true });
+  return redirectBack(c, context, BACK, sent.is === 'delivered' ? { text } : { text, isFailure: true });
 }

@@ -21,12 +21,24 @@ function addressOf(button: HTMLButtonElement, form: HTMLFormElement): string {
   return url.href;
 }
 
+/** The place on the page where a question was answered: the answer leads back there. */
+const PLACE = 'place';
+
+function goToPlace(): void {
+  const [address, y] = (sessionStorage.getItem(PLACE) ?? '').split(' ');
+  sessionStorage.removeItem(PLACE);
+  if (address === location.href) scrollTo(0, Number(y));
+}
+
 export function followQuestions(): void {
+  goToPlace();
   const dialog = document.getElementById('ask');
   if (!(dialog instanceof HTMLDialogElement)) return;
   const ask = (address: string) => void show(address, dialog).catch(() => location.assign(address));
   document.addEventListener('submit', (event) => {
     const { submitter, target: form } = event;
+    if (form instanceof Element && dialog.contains(form))
+      sessionStorage.setItem(PLACE, `${location.href} ${scrollY}`);
     if (!(submitter instanceof HTMLButtonElement) || !(form instanceof HTMLFormElement)) return;
     if (!submitter.matches('[data-asks]')) return;
     event.preventDefault();

@@ -44,7 +44,8 @@ export const FilterBar = ({ path, filters, keep = {}, children }: FilterBarProps
   const set = filters.filter(({ value }) => value);
   return (
     <>
-      <form class="filters" method="get" action={path}>
+      {/* After Back, a browser would show what was chosen last, not what the list is filtered by. */}
+      <form class="filters" method="get" action={path} autocomplete="off">
         {filters.map((filter) =>
           filter.inTopBar ? (
             filter.value && <input type="hidden" name={filter.name} value={filter.value} />
@@ -92,7 +93,7 @@ const Field = ({
   <label for={`filter-${name}`}>
     {label}
     {options ? (
-      <select id={`filter-${name}`} name={name}>
+      <select id={`filter-${name}`} name={name} autocomplete="off">
         <option value="">{placeholder}</option>
         {options.map((one) => (
           <option value={one} selected={one === value}>

@@ -1,4 +1,5 @@
 import type { Run } from '../../run/run.ts';
+import { pathWith } from './filter-bar.tsx';
 import { targetPath } from './paths.ts';
 import { number } from './progress.tsx';
 
@@ -19,7 +20,13 @@ export const FindingChanges = ({ run, findings }: { run: Run; findings: NonNulla
           <a href={targetPath(run.account, target)}>{label}</a> ({about}): {message}
         </li>
       ))}
-      {more > 0 && <li>and {number(more)} more</li>}
+      {more > 0 && (
+        <li>
+          <a href={pathWith('/findings', { policy: run.policy, account: run.account })}>
+            and {number(more)} more
+          </a>
+        </li>
+      )}
     </ul>
   );
 };

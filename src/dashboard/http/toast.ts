@@ -3,6 +3,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
 import { cameByHttps } from '../auth/client-address.ts';
 import { localPath } from '../auth/origin.ts';
+import { withoutBase } from './base-path.ts';
 import type { DashboardContext, Exchange } from './context.ts';
 
 const KEPT_S = 30;
@@ -29,6 +30,25 @@ export function redirectWith(c: Exchange, context: DashboardContext, path: strin
   });
   return c.redirect(path, 303);
 }
+
+/**
+ * The page on which somebody pressed a button, with its filters and its place in a list. The question about it passes
+ * it on to the change.
+ */
+export function pageBefore(c: Exchange, { basePath }: DashboardContext, otherwise: string): string {
+  const named = c.req.query('back') ?? c.req.header('referer');
+  if (named === undefined) return otherwise;
+  const path = withoutBase(localPath(named), basePath);
+  return path.split('?')[0] === c.req.path || path.startsWith('/sign-in') ? otherwise : path;
+}
+
+/** Leads back there, or to `otherwise`. */
+export const redirectBack = (
+  c: Exchange,
+  context: DashboardContext,
+  otherwise: string,
+  toast: Toast,
+): Response => redirectWith(c, context, pageBefore(c, context, otherwise), toast);
 
 /** What the last change asked to say, once. A cookie may have any content: links lead to pages of ours only. */
 export function takeToast(c: Exchange, context: DashboardContext): Toast | undefined {

@@ -250,7 +250,7 @@ const Targets = ({ run, view, page, now }: { run: Run; view: TargetView; page: T
         <FilterLink run={run} view={view} filter={filter} count={countOf(run, filter)} />
       ))}
     </nav>
-    <form class="search" method="get" action={runPath(run.id)}>
+    <form class="search" method="get" action={runPath(run.id)} autocomplete="off">
       {view.filter && <input type="hidden" name="outcome" value={view.filter} />}
       <label class="unseen" for="search">
         Find targets by id, name, reason or detail
