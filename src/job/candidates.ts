@@ -55,7 +55,7 @@ const names = ['url', 'name', 'title', 'company_name', 'email', 'provider_label'
 /** The label of an item of any of these lists. */
 export function labelOf(item: object): string {
   const values: unknown[] = [...names, 'id'].map((name) => Reflect.get(item, name));
-  return values.find((value): value is string => typeof value === 'string' && value !== '') ?? '';
+  return values.find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? '';
 }
 
 /** The fields of an item that its id is made of. */

@@ -2,6 +2,7 @@
 import type { Following, SystemNotice } from '../records/notice-store.ts';
 import type { KnownProblems, Problem } from '../records/problem-store.ts';
 import { redact } from '../secrets.ts';
+import { visibleLine } from '../text.ts';
 import { repeatMsOf } from './hold.ts';
 import { afterOccurrence } from './problem.ts';
 import type { FollowingDeps } from './wanted.ts';
@@ -31,7 +32,11 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
   );
   const base = {
     event: `system.${event}`,
-    message: redact({ text: detail, ...(account && { account }), ...(policy && { policy }) }) as {
+    message: redact({
+      text: visibleLine(detail),
+      ...(account && { account }),
+      ...(policy && { policy }),
+    }) as {
       text: string;
     },
   };

@@ -3,8 +3,11 @@ import { expect, test } from 'vitest';
 import { AreaChart } from '../../src/dashboard/components/chart.tsx';
 import { Yaml } from '../../src/dashboard/components/code.tsx';
 import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
+import { EndsChart } from '../../src/dashboard/components/run-pace.tsx';
+import { siteName } from '../../src/dashboard/components/site-name.ts';
 import { Time, Took } from '../../src/dashboard/components/time.tsx';
 import { Timeline } from '../../src/dashboard/components/timeline.tsx';
+import { aRun } from './world.ts';
 
 const render = (element: unknown): string => String(element);
 const textOf = (html: string) => html.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|');
@@ -32,6 +35,44 @@ test('a chart has its numbers as a table, and its limit', () => {
   expect(html).toContain('points="0,100 0,90 1,50 1,100"');
   expect(html).toMatch(/<line class="limit" x1="0" x2="1" y1="0" y2="0"/);
   expect(textOf(html)).toContain('|2026-11-23 01:00 UTC|5|');
+});
+
+test('values that are tiny beside their limit have a scale of their own, which the chart says', () => {
+  const points = [{ label: '2026-11-23 01:00Z', value: 5 }];
+  const limit = { value: 6_000_000, word: 'limit' };
+  const html = render(AreaChart({ name: 'Requests', points, limit, axis: [], unit: 'requests' }));
+  expect(html).toContain('points="0,100 0,0 1,100"');
+  expect(html).not.toContain('<line');
+  expect(textOf(html)).toContain('|5 requests; limit: 6,000,000|');
+});
+
+test('the axis of a run of seconds has seconds, none of them twice, and its bars are in the same zone', () => {
+  const startedAt = Date.UTC(2026, 10, 23, 1);
+  const ends = Array.from(
+    { length: 5 },
+    () => ({ at: startedAt + 500, outcome: 'succeeded', worked: true }) as const,
+  );
+  const run = (ms: number) =>
+    aRun({
+      status: 'succeeded',
+      startedAt,
+      finishedAt: startedAt + ms,
+      counts: { planned: 5, succeeded: 5, failed: 0, skipped: 0, cancelled: 0 },
+    });
+  const axis = (ms: number) =>
+    /<div class="axis".*?<\/div>/.exec(render(EndsChart({ run: run(ms), ends, now: 0 })))?.[0] ?? '';
+  expect(textOf(axis(3_000)).match(/01:00:\d\d UTC/g)).toEqual([
+    '01:00:00 UTC',
+    '01:00:01 UTC',
+    '01:00:03 UTC',
+  ]);
+  expect(textOf(axis(900)).match(/01:00:\d\d UTC/g)).toEqual(['01:00:00 UTC']);
+  expect(textOf(axis(3_600_000))).toContain('2026-11-23 02:00 UTC');
+});
+
+test('a site without an address and a title is named by its id', () => {
+  expect(siteName('https://a.example/', '1')).toBe('a.example');
+  expect(siteName(' ', '1')).toBe('1');
 });
 
 test('a filter that is set has a chip, which leads to the list without it and keeps the rest', () => {

@@ -127,6 +127,11 @@ test('after ten failed attempts in a minute even the right password has to wait,
 
   expect(eleventh.status).toBe(429);
   expect(eleventh.headers.get('retry-after')).toBe('60');
+  // The form comes again when the time is over.
+  expect(eleventh.headers.get('refresh')).toBe('60; url=/sign-in?to=%2F');
+  expect(await eleventh.text()).toMatch(
+    /The next one is possible in 60 seconds\..*<button type="submit" disabled/s,
+  );
   expect(program.status).toBe(429);
   expect(later.status).toBe(303);
 });

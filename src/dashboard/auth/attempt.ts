@@ -1,7 +1,7 @@
 /** Attempts to sign in: slowed down, and passed on to the audit log. */
 import type { Identity } from '../../access/access.ts';
 import { adminPrincipal, type Principal } from '../../access/principal.ts';
-import { forPrograms, refuse } from '../api/problem-document.ts';
+import { refuse } from '../api/problem-document.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { addressOf } from './client-address.ts';
 import { signIn } from './cookie.ts';
@@ -19,10 +19,14 @@ export interface Attempt {
 }
 
 /**
- * Begins an attempt with a name, or without one for the single password and for links. Gives the answer to send
- * when the address, or the name, had too many failed ones.
+ * Begins an attempt with a name, or without one for the single password and for links. Gives how long to wait when the
+ * address, or the name, had too many failed ones.
  */
-export function beginAttempt(c: Exchange, context: DashboardContext, given = ''): Attempt | Response {
+export function beginAttempt(
+  c: Exchange,
+  context: DashboardContext,
+  given = '',
+): Attempt | { waitMs: number } {
   const { loginThrottle, onSignIn, log } = context;
   const address = addressOf(c);
   const name = given.slice(0, MAX_NAME);
@@ -31,7 +35,7 @@ export function beginAttempt(c: Exchange, context: DashboardContext, given = '')
   const waitMs = loginThrottle.begin(address, key);
   if (waitMs > 0) {
     onSignIn({ ...named, address, ok: false, why: 'too many failed attempts' });
-    return tooMany(c, waitMs);
+    return { waitMs };
   }
   return {
     succeed(identity, principal) {
@@ -89,8 +93,5 @@ function credentialsIn(c: Exchange): string | undefined {
 
 function tooMany(c: Exchange, waitMs: number): Response {
   c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
-  const message = 'Too many failed attempts to sign in. Wait a minute.';
-  return forPrograms.test(c.req.path)
-    ? refuse(c, 429, 'TOO_MANY_ATTEMPTS', message)
-    : c.text(`${message}\n`, 429);
+  return refuse(c, 429, 'TOO_MANY_ATTEMPTS', 'Too many failed attempts to sign in. Wait a minute.');
 }

@@ -81,9 +81,15 @@ class Windows {
   }
 }
 
-/** One caller has a whole /64 of IPv6 addresses to choose from, so they count as one. */
+/** One caller has a whole /64 of IPv6 addresses to choose from, so they count as one, however its zeros are written. */
 function sourceOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::')) return address;
-  const [head = ''] = address.split('::');
-  return head.split(':').slice(0, 4).join(':');
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
+  const groups = head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => '0');
+  return [...groups, ...zeros, ...rest]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
 }

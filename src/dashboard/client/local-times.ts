@@ -1,11 +1,18 @@
 /** Shows times in the reader's own time zone, and keeps the relative ones current. */
 import { lastingTime, relativeTime } from './relative-time.ts';
 
-const short = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+/** 22:00 is 22:00 on every page: those that are laid out by days have no other form. */
+const short = {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+} as const;
 const inThisYear = new Intl.DateTimeFormat(undefined, short);
 const inAnyYear = new Intl.DateTimeFormat(undefined, { ...short, year: 'numeric' });
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 const toSecond = new Intl.DateTimeFormat(undefined, { ...short, second: '2-digit' });
 
@@ -36,13 +43,13 @@ export function showLocalTimes(root: Document): void {
 }
 
 /** A time in UTC inside a text that cannot have elements, as the server writes it. */
-const WRITTEN_TIME = /\d{4}-\d\d-\d\d \d\d:\d\dZ/g;
+const WRITTEN_TIME = /\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?Z/g;
 
 /** The same for the titles of what is drawn in charts. */
 function showLocalTitles(root: Document): void {
   for (const title of root.querySelectorAll('svg title')) {
-    title.textContent = title.textContent.replaceAll(WRITTEN_TIME, (at) =>
-      formatLocal(new Date(at.replace(' ', 'T'))),
+    title.textContent = title.textContent.replaceAll(WRITTEN_TIME, (at, seconds?: string) =>
+      formatLocal(new Date(at.replace(' ', 'T')), seconds !== undefined),
     );
   }
 }

@@ -36,7 +36,7 @@ export const Announcements = ({ announcements, total, now }: Props) => {
                 <Cut whole={one.label} />
               ) : (
                 <a href={targetPath(one.account, one.site)}>
-                  <Cut whole={one.label}>{siteName(one.label)}</Cut>
+                  <Cut whole={one.label}>{siteName(one.label, one.site)}</Cut>
                 </a>
               )}
             </td>

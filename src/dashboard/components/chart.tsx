@@ -90,9 +90,23 @@ export function StackedAreaChart(props: BarsProps) {
   );
 }
 
+/** Values below this part of the limit have a scale of their own: they would be a line at the bottom. */
+const TINY = 0.02;
+
 /** The highest value of the drawing. */
+function scaleOf(values: readonly number[], limit: Limit | undefined): number {
+  const most = Math.max(0, ...values);
+  return Math.max(
+    1,
+    limit === undefined || (most > 0 && most < limit.value * TINY) ? most : Math.max(most, limit.value),
+  );
+}
+
 const mostOf = ({ columns, limit }: BarsProps): number =>
-  Math.max(1, limit?.value ?? 0, ...columns.map(({ counts }) => sum(counts)));
+  scaleOf(
+    columns.map(({ counts }) => sum(counts)),
+    limit,
+  );
 
 const titleOf = ({ series, unit, format = asCount }: BarsProps, { label, counts }: Column): string =>
   `${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`;
@@ -103,12 +117,7 @@ const StackedChart = (props: BarsProps & { most: number; width: number; children
   return (
     <figure class="chart">
       <Legend series={present(series, columns)} />
-      <Plot
-        width={width}
-        limit={limit}
-        most={most}
-        label={`${limit ? limitLabel(limit) : format(most)} ${unit}`}
-      >
+      <Plot width={width} limit={limit} most={most} label={scaleLabel(format(most), limit, most, unit)}>
         {children}
       </Plot>
       <Axis texts={axis} />
@@ -146,7 +155,7 @@ const Plot = ({
   <div class="plot">
     <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       {children}
-      {limit && <LimitLine limit={limit} most={most} width={width} />}
+      {limit && limit.value <= most && <LimitLine limit={limit} most={most} width={width} />}
     </svg>
     <span class="top-label" aria-hidden="true">
       {label}
@@ -166,6 +175,14 @@ const LimitLine = ({ limit, most, width }: { limit: Limit; most: number; width: 
   const y = Math.round((1 - limit.value / most) * HEIGHT * 10) / 10;
   return <line class="limit" x1="0" x2={width} y1={y} y2={y} />;
 };
+
+/** What the top of the drawing stands for. */
+const scaleLabel = (top: string, limit: Limit | undefined, most: number, unit: string): string =>
+  limit === undefined
+    ? `${top} ${unit}`
+    : limit.value <= most
+      ? `${limitLabel(limit)} ${unit}`
+      : `${top} ${unit}; ${limitLabel(limit)}`;
 
 const limitLabel = ({ value, word }: Limit): string => `${word}: ${value.toLocaleString('en-US')}`;
 
@@ -251,18 +268,16 @@ interface AreaProps {
 
 /** A filled line with its limit. */
 export function AreaChart({ name, points, limit, axis, unit }: AreaProps) {
-  const most = Math.max(1, limit?.value ?? 0, ...points.map(({ value }) => value));
+  const most = scaleOf(
+    points.map(({ value }) => value),
+    limit,
+  );
   const width = Math.max(1, points.length - 1);
   const yOf = (value: number): number => Math.round((1 - value / most) * HEIGHT * 10) / 10;
   const line = points.map(({ value }, at) => `${at},${yOf(value)}`).join(' ');
   return (
     <figure class="chart">
-      <Plot
-        width={width}
-        limit={limit}
-        most={most}
-        label={`${limit ? limitLabel(limit) : most.toLocaleString('en-US')} ${unit}`}
-      >
+      <Plot width={width} limit={limit} most={most} label={scaleLabel(asCount(most), limit, most, unit)}>
         <polygon class="area" points={`0,${HEIGHT} ${line} ${width},${HEIGHT}`} />
         {points.map(({ label, value }, at) => (
           <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>

@@ -2,6 +2,7 @@ import type { Run } from '../../run/run.ts';
 import { pathWith } from './filter-bar.tsx';
 import { targetPath } from './paths.ts';
 import { number } from './progress.tsx';
+import { siteName } from './site-name.ts';
 
 /** The first findings that are new in this run, and those that are resolved. */
 export const FindingChanges = ({ run, findings }: { run: Run; findings: NonNullable<Run['findings']> }) => {
@@ -17,7 +18,7 @@ export const FindingChanges = ({ run, findings }: { run: Run; findings: NonNulla
       {changes.map(({ one: { target, label, about, severity, message }, word }) => (
         <li>
           {word}: {severity !== 'info' && <code>{severity}</code>}{' '}
-          <a href={targetPath(run.account, target)}>{label}</a> ({about}): {message}
+          <a href={targetPath(run.account, target)}>{siteName(label, target)}</a> ({about}): {message}
         </li>
       ))}
       {more > 0 && (

@@ -9,7 +9,7 @@ import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';
 import { BarChart } from './chart.tsx';
 import { ReasonsContext } from './contexts.tsx';
 import { number } from './progress.tsx';
-import { span, Time } from './time.tsx';
+import { Sentence, span, Time } from './time.tsx';
 
 /** `12 a minute over the last 10 min. It ends in about 3 min.` For what it waits stands at the head of its page. */
 export const PaceLine = ({ run, pace, now }: { run: Run; pace: Pace; now: number }) => {
@@ -42,6 +42,17 @@ const BARS = 48;
 const MIN_TARGETS = 5;
 const series = shownOutcomes.map((word) => ({ tone: word, word }));
 
+/** The axis of a shorter run has seconds, so that its ends differ. */
+const SHORT_MS = 10 * 60_000;
+
+const toSecond = (at: number): string => `${isoTime(at).slice(0, 19).replace('T', ' ')}Z`;
+
+/** Begin, middle and end, without those in the same second. */
+const axisOf = (from: number, to: number): number[] =>
+  [from, (from + to) / 2, to].filter(
+    (at, index, all) => index === 0 || Math.floor(at / 1000) !== Math.floor((all[index - 1] ?? 0) / 1000),
+  );
+
 /** How many targets ended when, by outcome. */
 export const EndsChart = ({
   run,
@@ -62,7 +73,7 @@ export const EndsChart = ({
   const to = Math.max(run.finishedAt ?? now, from + 1);
   const width = (to - from) / BARS;
   const columns = Array.from({ length: BARS }, (_, at) => ({
-    label: `${isoTime(from + at * width).slice(11, 19)} UTC`,
+    label: toSecond(from + at * width),
     counts: series.map(() => 0),
   }));
   const known = useContext(ReasonsContext);
@@ -76,7 +87,9 @@ export const EndsChart = ({
       name="Targets that ended, over time"
       series={series}
       columns={columns}
-      axis={[from, (from + to) / 2, to].map((at) => <Time at={at} now={now} show="exact" />)}
+      axis={axisOf(from, to).map((at) =>
+        to - from < SHORT_MS ? <Sentence text={toSecond(at)} /> : <Time at={at} now={now} show="exact" />,
+      )}
       unit="targets"
     />
   );

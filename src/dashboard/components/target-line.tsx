@@ -38,7 +38,7 @@ export const TargetList = ({
         <td data-label="Target">
           <Cut whole={`${target.label} (${target.id})`}>
             <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>
-              {siteName(target.label)}
+              {siteName(target.label, target.id)}
             </a>{' '}
             <span class="dim">{target.id}</span>
           </Cut>

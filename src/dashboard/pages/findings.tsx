@@ -256,7 +256,9 @@ const FindingRow = ({ finding, now }: { finding: ListedFinding; now: number }) =
     <tr data-key={`${account} ${policy} ${target} ${about} ${resolvedAt ?? ''}`}>
       <td data-label="Site">
         <Cut whole={`${label} (${target})`}>
-          <a href={targetPath(account, target, `?run=${encodeURIComponent(last)}`)}>{siteName(label)}</a>
+          <a href={targetPath(account, target, `?run=${encodeURIComponent(last)}`)}>
+            {siteName(label, target)}
+          </a>
         </Cut>
       </td>
       <td data-label="Severity">

@@ -22,7 +22,7 @@ export function showSignIn(c: Exchange, context: DashboardContext): Response | P
 
 async function tryLink(c: Exchange, context: DashboardContext, key: string): Promise<Response> {
   const attempt = beginAttempt(c, context);
-  if (attempt instanceof Response) return attempt;
+  if ('waitMs' in attempt) return askToWait(c, context, attempt);
   const identity = { by: 'dashboard' } as const;
   const { authenticator, control } = context;
   const isRight = authenticator.useKey(key) || (await takesOffered(authenticator, control.records, key));
@@ -52,7 +52,7 @@ export async function trySignIn(c: Exchange, context: DashboardContext): Promise
   const name = text('name').trim();
   const to = localPath(text('to') || '/');
   const attempt = beginAttempt(c, context, name);
-  if (attempt instanceof Response) return attempt;
+  if ('waitMs' in attempt) return askToWait(c, context, { ...attempt, to, name });
   const again = (problem: string, status: 401 | 503) =>
     asPage(c, <SignInPage context={context} to={to} name={name} problem={problem} />, status);
   const identity = await authenticator.identify(name, text('password'));
@@ -70,12 +70,29 @@ export async function trySignIn(c: Exchange, context: DashboardContext): Promise
   return again(authenticator.hasNames ? 'Wrong name or password.' : 'Wrong password.', 401);
 }
 
+/** The form again, with the time that is left. The page asks for itself when it is over: it has no script. */
+function askToWait(
+  c: Exchange,
+  context: DashboardContext,
+  { waitMs, to = '/', name = '' }: { waitMs: number; to?: string; name?: string },
+): Response | Promise<Response> {
+  const seconds = Math.ceil(waitMs / 1000);
+  c.header('Retry-After', String(seconds));
+  c.header('Refresh', `${seconds}; url=${context.basePath}/sign-in?to=${encodeURIComponent(to)}`);
+  const problem = `Too many failed attempts to sign in. The next one is possible in ${seconds} seconds.`;
+  return asPage(
+    c,
+    <SignInPage context={context} to={to} name={name} problem={problem} seconds={seconds} />,
+    429,
+  );
+}
+
 /** Writes a new one-time link to the log. */
 export function logNewLink(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   if (!context.authenticator.hasLink) return c.redirect('/sign-in', 303);
   // Each new link counts as a failed attempt, so that nobody can fill the log.
   const attempt = beginAttempt(c, context);
-  if (attempt instanceof Response) return attempt;
+  if ('waitMs' in attempt) return askToWait(c, context, attempt);
   context.authenticator.renewKey();
   context.log.info(`Sign in to the dashboard, once: ${context.authenticator.linkAt(context.url)}`);
   return asPage(c, <SignInPage context={context} to="/" problem="A new link is in the log of the daemon." />);
@@ -110,9 +127,11 @@ interface SignInProps {
   to: string;
   name?: string;
   problem?: string;
+  /** So long nobody can sign in. */
+  seconds?: number;
 }
 
-const SignInPage = ({ context: { authenticator, access }, to, name = '', problem }: SignInProps) => (
+const SignInPage = ({ context: { authenticator, access }, to, name = '', problem, seconds }: SignInProps) => (
   <Layout title="Sign in" principal={undefined}>
     <section class="narrow card">
       <h1>Caretaker</h1>
@@ -121,12 +140,14 @@ const SignInPage = ({ context: { authenticator, access }, to, name = '', problem
           {problem}
         </p>
       )}
+      {seconds !== undefined && <Countdown seconds={seconds} />}
       {(authenticator.hasPassword || authenticator.hasNames) && (
         <PasswordForm
           to={to}
           name={name}
           withName={authenticator.hasNames}
           withPassword={authenticator.hasPassword}
+          isLate={seconds !== undefined}
         />
       )}
       {access().oidc && (
@@ -147,9 +168,20 @@ interface PasswordProps {
   /** Whether users have passwords; else there is only the single one. */
   withName: boolean;
   withPassword: boolean;
+  /** Nobody can sign in now. */
+  isLate: boolean;
 }
 
-const PasswordForm = ({ to, name, withName, withPassword }: PasswordProps) => (
+/** What is left of the time, as a bar that gets shorter. */
+const Countdown = ({ seconds }: { seconds: number }) => (
+  <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="is-warn" width="100" height="1">
+      <animate attributeName="width" from="100" to="0" dur={`${seconds}s`} fill="freeze" />
+    </rect>
+  </svg>
+);
+
+const PasswordForm = ({ to, name, withName, withPassword, isLate }: PasswordProps) => (
   <form method="post" action="/sign-in">
     <input type="hidden" name="to" value={to} />
     {withName && (
@@ -170,7 +202,9 @@ const PasswordForm = ({ to, name, withName, withPassword }: PasswordProps) => (
       Password
       <input type="password" name="password" autocomplete="current-password" required autofocus={!withName} />
     </label>
-    <button type="submit">Sign in</button>
+    <button type="submit" disabled={isLate}>
+      Sign in
+    </button>
   </form>
 );
 

@@ -124,7 +124,7 @@ const SiteRow = ({ site, hasAccounts, now }: { site: Site; hasAccounts: boolean;
     <tr data-key={`${account} ${target}`}>
       <td data-label="Site">
         <Cut whole={`${label} (${target})`}>
-          <a href={targetPath(account, target)}>{siteName(label)}</a>{' '}
+          <a href={targetPath(account, target)}>{siteName(label, target)}</a>{' '}
           {label !== target && <span class="dim">{target}</span>}
         </Cut>
       </td>

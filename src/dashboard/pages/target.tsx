@@ -10,6 +10,7 @@ import type { IconName } from '../components/icon-shapes.ts';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import { Requests } from '../components/requests.tsx';
+import { siteName } from '../components/site-name.ts';
 import { Steps } from '../components/steps.tsx';
 import { TargetBadge } from '../components/target-line.tsx';
 import { Sentence, span, Time } from '../components/time.tsx';
@@ -44,12 +45,12 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
   return showPage(
     c,
     context,
-    { title: latest.target.label, here: '/sites', live: '*' },
+    { title: siteName(latest.target.label, id), here: '/sites', live: '*' },
     <section>
       <p class="dim">
         <a href="/sites">Sites</a> / target
       </p>
-      <h1>{latest.target.label}</h1>
+      <h1>{latest.target.label.trim() || id}</h1>
       <p class="dim">
         <span class="id">{id}</span> of the account {account}
       </p>

@@ -28,6 +28,10 @@ test('all addresses of one IPv6 network count as one, and IPv4 addresses count s
 
   expect(throttle.begin('2001:db8:1:2:ffff::9', 'ana')).toBeGreaterThan(0);
   expect(throttle.begin('2001:db8:1:3::1', 'ana')).toBe(0);
+  // The same network, with its zeros written out and left out.
+  fail(throttle, '2001:db8::1', MAX_FAILED);
+  expect(throttle.begin('2001:0db8:0:0:ffff::9', 'ben')).toBeGreaterThan(0);
+  expect(throttle.begin('2001:db8:0:1::1', 'ben')).toBe(0);
   expect(throttle.begin('192.0.2.2', 'ana')).toBe(0);
 });
 
