@@ -39,6 +39,17 @@ test('an inventory is saved, and shows its plan on a machine without account and
     /^Planned with fleet\.json\.gz \(saved .*Earlier runs are not taken into account\.$/m,
   );
   expect(existsSync(join(elsewhere.folder, '.caretaker'))).toBe(false);
+
+  // What a check would report is counted once.
+  elsewhere.write(
+    'config/policies/away.yaml',
+    [
+      'policies:',
+      `  - { name: away, job: check, select: { from: listSites, where: 'site.connection.status != "connected"' } }`,
+    ].join('\n'),
+  );
+  const checked = await elsewhere.run(['plan', 'away', '--inventory', file]);
+  expect(checked.stdout).toMatch(/^away \(check\) would report \d+ findings?\.\nAlso: \d+ excluded\.\n/);
 });
 
 test('a list that arrives incomplete is said to be so', async () => {

@@ -111,6 +111,7 @@ test('a plan shows the batches and the approval that a run would have', async ()
 test('runs are approved and rejected, with the words of a command on the machine', async () => {
   const none = await caretaker(['approvals']);
   expect(none).toEqual({ code: 0, stdout: '', stderr: 'No run waits for an approval.\n' });
+  expect((await caretaker(['approvals', '--output', 'csv'])).stdout).toMatch(/^run,policy,.*,may_not\r?\n$/);
   const waits = ({ status }: Run) => status === 'awaiting-approval';
   const first = await startedUntil('asked', waits);
 

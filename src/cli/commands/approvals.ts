@@ -18,6 +18,11 @@ import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { printIdle } from './rollout.ts';
 
+const columns = [
+  ...['run', 'policy', 'account', 'since', 'expires', 'plan', 'why', 'destructive'],
+  ...['batches.from', 'batches.to', 'batches.of', 'targets', 'requests', 'may_not'],
+];
+
 /** Shows the runs that wait. */
 export const listApprovals = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
@@ -37,7 +42,7 @@ export const listApprovals = (terminal: Terminal, options: GlobalOptions): Promi
       terminal.data(table(['run', 'targets', 'requests', 'expires', 'why'], cells, terminal.paint));
       terminal.message('Look at one: caretaker runs show <run>. Decide: caretaker approve|reject <run>.');
     };
-    await show(terminal, options, { value: waiting, text });
+    await show(terminal, options, { value: waiting, columns, text });
     return exit.ok;
   });
 

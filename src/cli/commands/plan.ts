@@ -216,11 +216,19 @@ export const showPlan = (
     text: () => print(preview, terminal, options.all ? Number.POSITIVE_INFINITY : MAX_ROWS),
   });
 
+const findingsOf = ({ ended }: Preview): number =>
+  ended.reduce((sum, one) => sum + (one.findings?.length ?? 0), 0);
+
+/** Its findings are then the first thing that is said of it. */
+const reportsOnly = (preview: Preview): boolean => preview.targets.length === 0 && findingsOf(preview) > 0;
+
 /** What becomes of the candidates that are no targets, and what stops the run. */
-function summaryOf({ ended, excluded, warnings, stoppedBy }: Preview): string[] {
-  const skipped = ended.filter(({ outcome }) => outcome === 'skipped').length;
+function summaryOf(preview: Preview): string[] {
+  const { ended, excluded, warnings, stoppedBy } = preview;
+  const others = reportsOnly(preview) ? ended.filter(({ findings = [] }) => findings.length === 0) : ended;
+  const skipped = others.filter(({ outcome }) => outcome === 'skipped').length;
   const parts = [
-    [ended.length, `without a request${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
+    [others.length, `without a request${skipped > 0 ? ` (${skipped} skipped)` : ''}`],
     [excluded.length, 'excluded'],
     [warnings.length, warnings.length === 1 ? 'warning' : 'warnings'],
   ] as const;
@@ -262,11 +270,9 @@ function costLine({ cost }: Preview): string {
 function print(preview: Preview, terminal: Terminal, maxRows: number): void {
   const { policy, job, targets, ended, excluded, spreadMs, recording, warnings, stoppedBy } = preview;
   const { paint, data } = terminal;
-  const findings = ended.reduce((sum, one) => sum + (one.findings?.length ?? 0), 0);
-  const does =
-    targets.length === 0 && findings > 0
-      ? `would report ${countOf(findings, 'finding')}.`
-      : `would work on ${countOf(targets.length, 'target')}.`;
+  const does = reportsOnly(preview)
+    ? `would report ${countOf(findingsOf(preview), 'finding')}.`
+    : `would work on ${countOf(targets.length, 'target')}.`;
   data(`${paint('bold', policy)} (${job}) ${does}`);
   for (const line of [...summaryOf(preview), costLine(preview), ...filterLines(preview)]) data(line);
   if (targets.length > 0) data(`\n${targetRows(targets, terminal, maxRows)}`);
