@@ -51,7 +51,7 @@ test('every page and address that shows a run has the same answer when it ends, 
     expect(text).toContain('waits for a person, because the gate of its rollout is closed');
     expect(text).not.toMatch(/ ends (?:soon|in)|"expected_end":"/i);
   }
-  await remember(world.records, going, [ended('a', 'succeeded'), aTarget('b')]);
+  await remember(world.records, going, [ended('a', 'succeeded'), ended('c', 'failed'), aTarget('b')]);
   for (const text of await shown(going)) expect(text).toMatch(/ ends (?:soon|in)|"expected_end":"/i);
 });
 

@@ -70,14 +70,16 @@ const RunLine = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
         <Progress run={run} />
       </td>
       <td data-label="Why">
-        {why ? (
-          <Cut whole={why} />
-        ) : (
-          end?.at !== undefined && (
-            <span class="dim">
-              ends <Time at={end.at} now={now} show="relative" />
-            </span>
-          )
+        {(why || end?.at !== undefined) && (
+          <Cut whole={why ?? ''}>
+            {end?.at !== undefined && (
+              <span class="dim">
+                ends <Time at={end.at} now={now} show="relative" />
+                {why && '; '}
+              </span>
+            )}
+            {why}
+          </Cut>
         )}
       </td>
       <td data-label="Trigger" class="wide-only">
