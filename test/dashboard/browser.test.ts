@@ -244,7 +244,9 @@ test.skipIf(withoutBrowser)(
     await page.keyboard.type('An incident');
     await page.keyboard.press('Enter');
 
-    await page.getByText('paused by admin: An incident').waitFor();
+    // Back on the list, where it was.
+    await page.getByRole('link', { name: 'Resume nightly-sync' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/policies');
     await page.getByRole('status').getByText('nightly-sync is paused.').waitFor();
     const { pause } = await world.records.policies.state('nightly-sync');
     expect(pause).toMatchObject({ reason: 'An incident' });
