@@ -10,9 +10,10 @@ export interface UntilOptions {
   for?: string;
 }
 
-/** Why a text is not a valid time, if known: ` (February 2026 has 28 days)`. */
+/** Why a text is not a valid time, if known: ` (February 2026 has 28 days)`, ` (name the day too: today 14:45)`. */
 export function dayNote(text: string): string {
-  const why = noSuchDay(text);
+  const isClock = /^(?:[01]\d|2[0-3]):[0-5]\d(?![\d:])/.test(text);
+  const why = isClock ? `name the day too: today ${text}` : noSuchDay(text);
   return why === undefined ? '' : ` (${why})`;
 }
 

@@ -49,6 +49,7 @@ describe('help', () => {
 
   test.each([
     { args: ['runs', '--limit', '0'], says: /"caretaker runs --help" lists its commands and options/ },
+    { args: ['freeze', '--until', '14:45'], says: /not "14:45" \(name the day too: today 14:45\)\./ },
     { args: ['help', 'runs', 'shwo'], says: /unknown command 'shwo': did you mean show\?/ },
     { args: ['runz'], says: /unknown command 'runz': did you mean run or runs\?[\s\S]*"caretaker --help"/ },
     { args: ['pause', 'x'], says: /unknown command 'pause': did you mean "caretaker policies pause"\?/ },
