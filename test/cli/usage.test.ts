@@ -1,5 +1,5 @@
 /** Help and messages for users who are new, or who make errors. */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -154,6 +154,12 @@ describe('init', () => {
     expect(stdout).toContain('written  .gitignore (now ignores .caretaker/ and .env)');
     expect(readFileSync(join(desk.folder, 'config/caretaker.yaml'), 'utf8')).toBe('# mine\n');
     expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('node_modules\n.caretaker/\n.env\n');
+
+    mkdirSync(join(desk.folder, 'node_modules'));
+    desk.write('.gitignore', '.env\n');
+    await desk.run(['init']);
+    expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('.env\n.caretaker/\nnode_modules/\n');
+    rmSync(join(desk.folder, 'node_modules'), { recursive: true });
   });
 });
 

@@ -76,7 +76,9 @@ function readmeIn(folder: string): string {
 function ignoredIn(file: string): string {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const present = before.split('\n').map((line) => line.trim().replace(/^\//, '').replace(/\/$/, ''));
-  const missing = ignored.filter((name) => !present.includes(name.replace(/\/$/, '')));
+  // The folder may be the one into which npm has installed Caretaker.
+  const installed = existsSync(join(dirname(file), 'node_modules')) ? ['node_modules/'] : [];
+  const missing = [...ignored, ...installed].filter((name) => !present.includes(name.replace(/\/$/, '')));
   if (missing.length === 0) return 'kept     .gitignore (already ignores .caretaker/ and .env)';
   const gap = before === '' || before.endsWith('\n') ? '' : '\n';
   appendFileSync(file, `${gap}${missing.join('\n')}\n`);
