@@ -86,7 +86,6 @@ describe('the command line', () => {
         'attempts',
         'failed_attempts',
         'detail',
-        'failed_attempts',
         'finished_at',
         'id',
         'label',
