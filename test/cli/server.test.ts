@@ -35,7 +35,8 @@ beforeAll(async () => {
   world = await startWorld({
     sites: 4,
     seed: 3,
-    speedUp: 20,
+    // A daemon that has not been seen for 15 s of this clock counts as gone, and a run is refused.
+    speedUp: 5,
     work: false,
     before: quickSyncs,
     policiesDir: folder,
