@@ -7,16 +7,6 @@ import type { actorOf } from '../auth/caller.ts';
 import type { DashboardContext } from '../http/context.ts';
 import { planToShow } from '../queries/plan-to-show.ts';
 
-export interface PlanInWork {
-  at: number;
-  by: string;
-  /** Why it could not be made. */
-  failed?: string;
-}
-
-/** By the name of the policy: in work, or failed. */
-export type PlansInWork = Map<string, PlanInWork>;
-
 /** Begins to plan, unless somebody has begun already. Resolves when the plan is stored, or with why it could not be made. */
 export async function beginPlan(
   context: DashboardContext,

@@ -4,7 +4,6 @@ import type { Context } from 'hono';
 import type { Access } from '../../access/access.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { ControlDeps } from '../../control/commands.ts';
-import type { PlansInWork } from '../actions/plans-in-work.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { OidcSignIn } from '../auth/oidc.ts';
@@ -28,6 +27,14 @@ type Given = Pick<
   | 'clock'
   | 'log'
 >;
+
+/** A plan that somebody asked for on the page of a policy, in work or failed. */
+export interface PlanInWork {
+  at: number;
+  by: string;
+  /** Why it could not be made. */
+  failed?: string;
+}
 
 /** What pages and JSON are made of. */
 export interface PageContext extends Given {
@@ -59,7 +66,7 @@ export interface PageContext extends Given {
 export interface DashboardContext extends PageContext {
   /** The pages that readers have open. */
   livePages: LivePages;
-  plansInWork: PlansInWork;
+  plansInWork: Map<string, PlanInWork>;
 }
 
 export type Env = {
