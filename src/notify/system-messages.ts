@@ -33,7 +33,8 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
   const base = {
     event: `system.${event}`,
     message: redact({
-      text: visibleLine(detail),
+      // Only our own text has several lines: a line break of the service must not begin one.
+      text: event === 'budget-cannot-fit' ? detail : visibleLine(detail),
       ...(account && { account }),
       ...(policy && { policy }),
     }) as {
