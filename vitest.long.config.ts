@@ -31,8 +31,6 @@ export default defineConfig({
     ...ordinary.test,
     include: ['test/**/*.long.test.ts'],
     exclude: configDefaults.exclude,
-    // They wait for more of their time than the ordinary ones: for processes that start, die and are missed.
-    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
   },
 });
