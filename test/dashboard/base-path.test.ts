@@ -1,6 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { withoutBase } from '../../src/dashboard/http/base-path.ts';
 import {
   aPolicy,
   aRun,
@@ -130,4 +131,11 @@ test('a path of public_url that is also a page of the dashboard is refused at th
   await expect(starting).rejects.toThrow(
     'dashboard.public_url has the path /runs, and /runs is also an address of the dashboard itself. Serve it under another path.',
   );
+});
+
+test('an address that names another server behind the path leads to a page of ours', () => {
+  expect(withoutBase('/caretaker//evil.example/runs', '/caretaker')).toBe('/evil.example/runs');
+  expect(withoutBase('/caretaker/\\evil.example', '/caretaker')).toBe('/evil.example');
+  expect(withoutBase('/caretaker', '/caretaker')).toBe('/');
+  expect(withoutBase('/caretakers', '/caretaker')).toBe('/caretakers');
 });

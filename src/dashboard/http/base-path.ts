@@ -11,10 +11,10 @@ import type { Env } from './context.ts';
 export const basePathOf = (publicUrl: string | undefined): string =>
   publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 
-/** The address of a request without the path. */
+/** The address of a request without the path. Never with two slashes at the start, which would name another server. */
 export function withoutBase(address: string, base: string): string {
   const rest = address.startsWith(base) ? address.slice(base.length) : undefined;
-  return rest === undefined || !/^(?:[/?]|$)/.test(rest) ? address : rest.startsWith('/') ? rest : `/${rest}`;
+  return rest === undefined || !/^(?:[/?]|$)/.test(rest) ? address : `/${rest.replace(/^[/\\]+/, '')}`;
 }
 
 /** The attributes with an address of ours. Texts cannot be mistaken for them: JSX escapes their quotation marks. */
