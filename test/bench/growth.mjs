@@ -1,5 +1,5 @@
 /**
- * `node test/bench/growth.mjs scale.json`: the table and the charts of "How it grows" in docs/performance.md, from what
+ * `node test/bench/growth.mjs scale.json`: the tables of "How it grows" in docs/performance.md, from what
  * `npm run bench -- --only scale --runs 5 --json` printed. Several files are read as one.
  */
 import { readFileSync } from 'node:fs';
@@ -28,42 +28,39 @@ const accountColumns = {
   slow: { is: 'commands over 1 ms', title: 'commands over 1 ms' },
 };
 
-/** The rows, each with its name in the benchmark and, where it is in a chart, its label there. */
+/** The rows, each with its name in the benchmark and, where that differs, the name in the table. */
 const sites = [
-  { name: '1 run of 100 sites', label: '100' },
-  { name: '1 run of 1,000 sites', label: '1,000' },
-  { name: '1 run of 10,000 sites', label: '10,000' },
-  { name: '1 run of 100,000 sites', label: '100,000' },
+  { name: '1 run of 100 sites' },
+  { name: '1 run of 1,000 sites' },
+  { name: '1 run of 10,000 sites' },
+  { name: '1 run of 100,000 sites' },
 ];
 const history = [
-  { name: '1 run of 1,000 sites', label: 'none' },
   {
     name: '1,000 sites after 100,000 outcomes',
-    label: '100,000',
     shown: '1 run of 1,000 sites, after 100,000 outcomes of earlier runs',
   },
   {
     name: '1,000 sites after 1,000,000 outcomes',
-    label: '1,000,000',
     shown: 'the same, after 1,000,000 outcomes',
   },
 ];
 const workers = [
-  { name: '1 worker', label: '1', shown: '1 run of 3,000 sites, 1 worker' },
-  { name: '2 workers', label: '2', shown: 'the same, 2 workers' },
-  { name: '4 workers', label: '4', shown: 'the same, 4 workers' },
+  { name: '1 worker', shown: '1 run of 3,000 sites, 1 worker' },
+  { name: '2 workers', shown: 'the same, 2 workers' },
+  { name: '4 workers', shown: 'the same, 4 workers' },
 ];
 const runs = [
-  { name: '1 run of 10 sites', label: '1' },
-  { name: '10 runs of 10 sites at once', label: '10' },
-  { name: '100 runs of 10 sites at once', label: '100' },
-  { name: '900 runs of 10 sites at once', label: '900' },
+  { name: '1 run of 10 sites' },
+  { name: '10 runs of 10 sites at once' },
+  { name: '100 runs of 10 sites at once' },
+  { name: '900 runs of 10 sites at once' },
 ];
 const accounts = [
-  { name: '1 account at the limit', label: '1' },
+  { name: '1 account at the limit' },
   { name: '1 account at the limit, after 1,000,000 outcomes' },
-  { name: '10 accounts at the limit', label: '10' },
-  { name: '100 accounts at the limit', label: '100' },
+  { name: '10 accounts at the limit' },
+  { name: '100 accounts at the limit' },
 ];
 
 /** Median, lowest and highest as they are shown; undefined if it was not measured. */
@@ -93,34 +90,6 @@ function table(rows, shown) {
   return [`| | ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length + 1)}`, ...lines].join('\n');
 }
 
-/** A chart that begins at zero, of the rows that were measured; none of a single one. */
-function chart(title, rows, column) {
-  const labelled = rows.filter((row) => row.label !== undefined && measured(row, column));
-  if (labelled.length < 2) return '';
-  const values = labelled.map((row) => measured(row, column)[0]);
-  return [
-    '```mermaid',
-    'xychart-beta',
-    `  title "${title}"`,
-    `  x-axis [${labelled.map(({ label }) => `"${label}"`).join(', ')}]`,
-    `  y-axis "${column.title}" 0 --> ${Math.ceil(Math.max(...values) * 1.1)}`,
-    `  bar [${values.join(', ')}]`,
-    '```',
-  ].join('\n');
-}
-
-const { time, cpu, commands, redis, memory } = columns;
-const grown = [...sites, ...history.slice(1), ...workers, ...runs];
-const parts = [
-  table(grown, columns),
-  chart('Time of a target, by the sites of a run', sites, time),
-  chart('Commands in Redis for a target, by the sites of a run', sites, commands),
-  chart('Redis memory of a target, by the sites of a run', sites, redis),
-  chart('Memory of a worker, by the sites of a run', sites, memory),
-  chart('Time of a target of a run of 1,000 sites, by the outcomes of earlier runs', history, time),
-  chart('Time of a target, by the worker processes', workers, time),
-  chart('CPU of a worker for a target, by the runs of ten sites at once', runs, cpu),
-  table(accounts, accountColumns),
-  chart('CPU of a worker, by the accounts at their limit', accounts, accountColumns.core),
-];
+const grown = [...sites, ...history, ...workers, ...runs];
+const parts = [table(grown, columns), table(accounts, accountColumns)];
 process.stdout.write(`${parts.filter((part) => part !== '').join('\n\n')}\n`);
