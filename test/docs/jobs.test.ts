@@ -2,7 +2,7 @@
  * Compares the pages in `docs/jobs/` with the jobs: their options with the texts of the code, their reasons
  * with the tests.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -24,19 +24,16 @@ const optionsIn = (shape: Shape, within = ''): [string, string | undefined][] =>
     ...optionsIn(inner, `${within}${name}.`),
   ]);
 
-/** The rows of the page's table whose first heading is "option". */
-function optionsTold(page: string): [string | undefined, string | undefined][] {
-  const text = readFileSync(join(folder, page), 'utf8');
-  const [, table = ''] = /^\| option \|.*\n\|.*\n((?:\|.*\n)*)/m.exec(text) ?? [];
-  return [...table.matchAll(/^\| `([a-z_.]+)` \| (.*) \|$/gm)].map(([, name, says]) => [name, says]);
-}
-
-test('the page of a job describes each of its options with the text of the code', async () => {
+test('the page of a job describes each of its options with the text of the code; `npm run docs` writes it', async () => {
   const registry = await loadJobs();
-  for (const page of existsSync(folder) ? readdirSync(folder) : []) {
-    const job = registry.get(page.replace(/\.md$/, ''));
+  for (const file of readdirSync(folder)) {
+    const job = registry.get(file.replace(/\.md$/, ''));
     const options = job && optionsIn(z.toJSONSchema(job.options, { io: 'input' }) as Shape);
-    expect({ page, options: optionsTold(page) }).toEqual({ page, options });
+    const rows = options?.map(([name, text]) => `| \`${name}\` | ${text} |\n`) ?? [];
+    const page = readFileSync(join(folder, file), 'utf8');
+    const written = page.replace(/(<!-- options: .*\n.*\n.*\n)(?:\|.*\n)*/, `$1${rows.join('')}`);
+    expect(written).toContain('<!-- options: ');
+    await expect(written).toMatchFileSnapshot(join(folder, file));
   }
 });
 

@@ -58,9 +58,28 @@ test('there are at least 30 examples, without errors and warnings, and the JSON 
   }
 });
 
-test('each example says what it is for and what to change, and the README lists it', () => {
-  const readme = readFileSync(`${folder}/README.md`, 'utf8');
-  expect([...readme.matchAll(/^\| \[`(.*)`\]/gm)].map(([, name]) => name)).toEqual(files.toSorted());
+/** The row of an example in the README: its jobs, and its header up to what to change. */
+function rowOf(name: string): string {
+  const text = readFileSync(`${folder}/${name}`, 'utf8');
+  const header = text.split('\n').filter((line) => /^# (?!yaml-language-server)/.test(line));
+  const [purpose = ''] = header
+    .map((line) => line.slice(2))
+    .join(' ')
+    .split(/ ?Change: /);
+  const { defaults, policies } = parse(text) as ExampleFile;
+  const entries = policies.flatMap((entry) => entry.steps ?? [{ ...defaults, ...entry }]);
+  const jobs = [...new Set(entries.map(({ job }) => job))].join(', ');
+  return `| [\`${name}\`](${name}) | ${jobs} | ${purpose} |\n`;
+}
+
+test('the README lists each example with its purpose; `npm run docs` writes it', async () => {
+  const page = readFileSync(`${folder}/README.md`, 'utf8');
+  const rows = files.toSorted().map(rowOf).join('');
+  const written = page.replace(/(<!-- examples: .*\n.*\n.*\n)(?:\|.*\n)*/, `$1${rows}`);
+  await expect(written).toMatchFileSnapshot(join(import.meta.dirname, '../../config/examples/README.md'));
+});
+
+test('each example says what it is for and what to change', () => {
   for (const name of files) {
     const text = readFileSync(`${folder}/${name}`, 'utf8');
     const [header = ''] = text.split('policies:');
