@@ -31,8 +31,7 @@ export default defineConfig({
     ...ordinary.test,
     include: ['test/**/*.long.test.ts'],
     exclude: configDefaults.exclude,
-    // It keeps the working folder in which a worker loads it first, which must not be one that a test removes.
-    setupFiles: [...(ordinary.test?.setupFiles ?? []), 'esbuild'],
+    setupFiles: [...(ordinary.test?.setupFiles ?? []), 'test/support/load-esbuild.ts'],
     sequence: { sequencer: LongestFirst },
   },
 });

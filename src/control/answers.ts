@@ -1,7 +1,7 @@
 /** The form of answers to programs, from which the OpenAPI document is made. */
 import { z } from 'zod';
 import { toSummary } from '../run/report.ts';
-import { type Run, runStatuses, triggers } from '../run/run.ts';
+import { outcomes, type Run, runStatuses, triggers } from '../run/run.ts';
 
 const time = z.iso.datetime();
 
@@ -33,6 +33,39 @@ export const RunAnswer = z
     }),
   })
   .meta({ id: 'Run' });
+
+/** A target of a run: an entry of `targets` in `runs show --json`. Fields that have their own pages are open here. */
+export const TargetAnswer = z
+  .looseObject({
+    id: z.string(),
+    label: z.string(),
+    outcome: z.enum(outcomes).nullable(),
+    reason: z.string().nullable(),
+    detail: z.string().nullable(),
+    requests: z
+      .array(
+        z.object({
+          operation: z.string(),
+          at: z.string(),
+          ms: z.number().describe('From sending the request to the begin of its answer.'),
+          status: z.int().nullable().describe('The HTTP status; null when no answer came.'),
+          request_id: z.string().nullable().describe('The id that the service gave the request.'),
+          error: z.object({ code: z.string().nullable(), message: z.string().nullable() }).nullable(),
+        }),
+      )
+      .optional()
+      .describe('The first and the last requests that were sent for the target alone.'),
+    more_requests: z.int().optional().describe('How many more were sent between them.'),
+  })
+  .meta({ id: 'Target' });
+
+/** The end of the answer of a list. */
+export const NextPage = {
+  next: z
+    .string()
+    .nullable()
+    .describe('The `after` of the next page; null at the end. The header Link has its address.'),
+};
 
 export const OneRun = z.object({ run: RunAnswer });
 export const oneRun = (run: Run) => ({ run: toSummary(run) });

@@ -17,13 +17,13 @@ export interface AuditQuery {
   account?: OneOrSome<string>;
   result?: OneOrSome<AuditLine['result']>;
   /** The place that the previous page gave. */
-  before?: string | undefined;
+  after?: string | undefined;
   limit: number;
 }
 
 export interface AuditPage {
   lines: AuditLine[];
-  /** The `before` of the next page; missing at the end. */
+  /** The `after` of the next page; missing at the end. */
   next?: string;
 }
 
@@ -40,7 +40,7 @@ export async function auditLog(
   query: AuditQuery,
   principal: Principal,
 ): Promise<AuditPage> {
-  const { before, since, limit } = query;
+  const { after: before, since, limit } = query;
   const answered = before === undefined ? new Set<string>() : await actsAnsweredAfter(audit, before);
   const lines: AuditLine[] = [];
   let last: string | undefined;

@@ -5,6 +5,9 @@ import { z } from 'zod';
 import { holds, isPermitted } from '../access/principal.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { AuditLine } from '../records/audit-store.ts';
+import { sayIssue, writePath } from '../schema-issue.ts';
+import { redact, scrubOnce } from '../secrets.ts';
+import { suggestionFor } from '../suggest.ts';
 import type { Act, Actor, ActSubject, AnyCommand, BaseDeps, Command } from './command.ts';
 import { ForbiddenError, InvalidRequestError, isRefusal, KeyBusyError, KeyReusedError } from './errors.ts';
 
@@ -30,6 +33,38 @@ export async function carryOut<Schema extends z.ZodType, Result, Deps>(
   return perform(command, deps, parseInput(command, input), act);
 }
 
+/**
+ * Carries out a command, and gives its answer for programs, in which no secret is. Rows of an answer that are read while
+ * they are used are an async iterable.
+ *
+ * @throws what `carryOut` throws.
+ */
+export async function answer<Schema extends z.ZodType, Result, Deps, Answer extends object>(
+  command: Command<Schema, Result, Deps, Answer>,
+  deps: Deps & BaseDeps,
+  input: z.input<Schema>,
+  by: Actor,
+): Promise<Answer> {
+  const parsed = parseInput(command, input);
+  return cleaned(command.toAnswer(await carryOut(command, deps, input, by), parsed));
+}
+
+/** Readers see the same texts again and again. */
+const cleaned = <T extends object>(value: T): T =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      isStream(one) ? cleanRows(one) : redact(one, scrubOnce),
+    ]),
+  ) as T;
+
+const isStream = (value: unknown): value is AsyncIterable<object> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+async function* cleanRows(rows: AsyncIterable<object>): AsyncGenerator<unknown> {
+  for await (const row of rows) yield redact(row, scrubOnce);
+}
+
 /** How long a repetition waits for the request that is being carried out. */
 const WAIT_MS = 4_000;
 const WAIT_INTERVAL_MS = 50;
@@ -40,7 +75,7 @@ const WAIT_INTERVAL_MS = 50;
  *
  * @throws {KeyReusedError} {KeyBusyError} and what `carryOut` throws.
  */
-export async function carryOutOnce<Schema extends z.ZodType, Result, Deps>(
+export async function answerOnce<Schema extends z.ZodType, Result, Deps>(
   command: Command<Schema, Result, Deps>,
   deps: Deps & BaseDeps,
   given: z.input<Schema>,
@@ -67,9 +102,9 @@ export async function carryOutOnce<Schema extends z.ZodType, Result, Deps>(
         (await acts.decision(owner, key, name, make)) as T;
       try {
         const result = await perform(command, deps, input, { id, at, by, decide });
-        const answer = command.toAnswer(result, input);
-        await acts.answer(owner, key, answer);
-        return answer;
+        const given = cleaned(command.toAnswer(result, input));
+        await acts.answer(owner, key, given);
+        return given;
       } catch (error) {
         await acts.release(owner, key).catch(() => undefined); // then the claim ends by itself
         throw error;
@@ -82,15 +117,32 @@ export async function carryOutOnce<Schema extends z.ZodType, Result, Deps>(
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+/** @throws {InvalidRequestError} */
 function parseInput<Schema extends z.ZodType>(
   { input }: { input: Schema },
   given: unknown,
 ): z.output<Schema> {
   const parsed = input.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw new InvalidRequestError(`The request is not valid: ${z.prettifyError(parsed.error)}`, {
-    cause: parsed.error,
-  });
+  const faults = parsed.error.issues.map((issue) => sayFault(issue, given, input));
+  throw new InvalidRequestError(`The request is not valid: ${faults.join('; ')}.`, { cause: parsed.error });
+}
+
+function sayFault(issue: z.core.$ZodIssue, given: unknown, schema: z.ZodType): string {
+  if (issue.code === 'unrecognized_keys') {
+    const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    return issue.keys
+      .map((key) => {
+        const hint = suggestionFor(key, known);
+        return `there is no field "${key}"${hint ? ` (${hint.replace(/[?.]$/, '')})` : ''}`;
+      })
+      .join('; ');
+  }
+  // Of a filter with one value or several, what is wrong with the one that was given says more.
+  const [nearest] = issue.code === 'invalid_union' ? issue.errors.flat() : [];
+  const shown = nearest ? { ...nearest, path: [...issue.path, ...nearest.path] } : issue;
+  const where = writePath(shown.path);
+  return `${where === '' ? 'the body' : where} ${sayIssue(shown as z.core.$ZodIssue, given)}`;
 }
 
 /** @throws {ForbiddenError} */

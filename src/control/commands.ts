@@ -21,7 +21,9 @@ import { listAudit } from './commands/list-audit.ts';
 import { type BudgetDeps, listBudgets } from './commands/list-budgets.ts';
 import { listFindingsCommand } from './commands/list-findings.ts';
 import { listFreezes } from './commands/list-freezes.ts';
+import { listPolicies, showPolicyReport } from './commands/list-policies.ts';
 import { listQueues, type QueueCountDeps } from './commands/list-queues.ts';
+import { listRunsCommand, listTargets, showRun, showTarget } from './commands/list-runs.ts';
 import { listSchedule } from './commands/list-schedule.ts';
 import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
@@ -54,6 +56,12 @@ export type ControlDeps = BaseDeps &
   CheckPlanDeps;
 
 export const commands: readonly AnyCommand[] = [
+  listPolicies,
+  showPolicyReport,
+  listRunsCommand,
+  showRun,
+  listTargets,
+  showTarget,
   runPolicy,
   backfillPolicy,
   applyPlan,

@@ -25,6 +25,11 @@ export class InvalidRequestError extends CaretakerError {
   readonly code = 'INVALID_REQUEST';
 }
 
+/** The body of a request is not JSON by its header. */
+export class MediaTypeError extends CaretakerError {
+  readonly code = 'UNSUPPORTED_MEDIA_TYPE';
+}
+
 /** There is no such policy, freeze, or other thing. */
 export class NotFoundError extends CaretakerError {
   readonly code = 'NOT_FOUND';

@@ -1,6 +1,6 @@
 /** Fields that several commands take. */
 import { z } from 'zod';
-import { parseFuture } from '../yaml/written-time.ts';
+import { parseFuture, parsePast } from '../yaml/written-time.ts';
 import { InvalidRequestError } from './errors.ts';
 
 export const reason = z
@@ -30,6 +30,21 @@ export function endOf(text: string, now: number): number {
   if (end !== undefined && end > now) return end;
   throw new InvalidRequestError(`The end (until) must be in the future; ${text} is not.`);
 }
+
+/** A time in the past, as a function of now: `2026-11-01`, `2026-11-01T02:00:00Z`, or `7d` ago. */
+export const pastTime = z
+  .string()
+  .refine((text) => parsePast(text, 0) !== undefined, {
+    error: 'must be a time, or a duration back from now, such as 2026-11-01 or 7d',
+  })
+  .transform((text) => (now: number) => parsePast(text, now))
+  .optional();
+
+/** Where a list continues, and how long its pages are. */
+export const nextOf = {
+  after: z.string().min(1).max(2_000).optional().describe('The `next` of the previous page.'),
+};
+export const limit = z.coerce.number().int().min(1).max(1000).default(100);
 
 /** One value of a filter, or several: a parameter is repeated for them. */
 export const someOf = <Value extends z.ZodType>(value: Value) =>

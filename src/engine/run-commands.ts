@@ -16,7 +16,8 @@ export class RunError extends CaretakerError {
 }
 
 /** There is no such run (any more). */
-export class NoRunError extends RunError {
+export class NoRunError extends CaretakerError {
+  readonly code = 'NOT_FOUND';
   constructor(runId: string) {
     super(`There is no run "${runId}". "caretaker runs" lists them.`);
   }

@@ -79,7 +79,7 @@ export interface DeliveryQuery {
   /** About this policy. */
   policy?: OneOrSome<string>;
   /** Only those after the last one of a page, by `next` of that page. */
-  before?: string | undefined;
+  after?: string | undefined;
   /** The maximum number, newest first. */
   limit: number;
 }
@@ -250,9 +250,9 @@ export class DeliveryStore {
    * there is none.
    */
   async page(query: DeliveryQuery): Promise<{ deliveries: Delivery[]; next?: string }> {
-    const { before, limit } = query;
+    const { after, limit } = query;
     const deliveries: Delivery[] = [];
-    const [time = '+inf', last] = before?.split(' ') ?? [];
+    const [time = '+inf', last] = after?.split(' ') ?? [];
     for (let offset = 0; ; offset += PAGE) {
       const flat = await this.store.zrange(
         keys.deliveries,

@@ -16,8 +16,9 @@ import { keys, keysOfRun } from './keys.ts';
 import { forgetTargets } from './label-store.ts';
 import type { ScheduledTime } from './ledger-store.ts';
 import { type Notice, noticeText } from './notice-store.ts';
+import { isAnyOf } from './one-or-some.ts';
 import { flat, fromHash, readNames } from './run-hash.ts';
-import { idsContaining, idsOf, type RunQuery } from './run-query.ts';
+import { idsContaining, placesOf, type RunQuery } from './run-query.ts';
 import {
   countRequests,
   createRun,
@@ -72,7 +73,7 @@ export interface RunChange {
   notice?: Notice | undefined;
 }
 
-/** How many targets are read or written in one command. */
+/** So many are read or written at once. */
 const PAGE = 500;
 /** How many runs are removed at most per call. */
 const MAX_PRUNED = 1_000;
@@ -139,6 +140,11 @@ export class RunStore {
     return creations[Number(created)] ?? 'exists';
   }
 
+  /** The run ids with this text in them, newest first, at most `limit`; of the newest 20,000 runs. */
+  containing(part: string, limit: number): Promise<string[]> {
+    return idsContaining(this.store, part, limit);
+  }
+
   async get(id: string): Promise<Run | undefined> {
     return fromHash(await this.store.hgetall(keys.run(id)));
   }
@@ -148,19 +154,21 @@ export class RunStore {
     return this.store.lrange(keys.only(id), 0, -1);
   }
 
-  /** Newest first. A run that retention removed between reading the index and the run is missing. */
-  async list(query: RunQuery): Promise<Run[]> {
-    // By id: a run that is created meanwhile moves others to the next page.
-    const found = new Map<string, Run>();
-    for await (const ids of idsOf(this.store, query)) {
-      for (let at = 0; at < ids.length && found.size < query.limit; at += query.limit) {
+  /** Newest first, runs of one time by id. A run that retention removed between reading the index and the run is missing. */
+  async list({ sees, ...query }: RunQuery): Promise<Run[]> {
+    const found: Run[] = [];
+    const { limit } = query;
+    for (let { after } = query; ; ) {
+      const page = sees ? Math.max(limit, PAGE) : limit;
+      const places = await placesOf(this.store, { ...query, after, limit: page });
+      for (const run of await this.many(places.map(({ id }) => id))) {
         // Its status may have changed since its id was read.
-        for (const run of await this.many(ids.slice(at, at + query.limit)))
-          if (query.status === undefined || run.status === query.status) found.set(run.id, run);
+        if (isAnyOf(query.status, (status) => run.status === status) && (sees?.(run) ?? true))
+          found.push(run);
       }
-      if (found.size >= query.limit) break;
+      if (found.length >= limit || places.length < page) return found.slice(0, limit);
+      after = places.at(-1);
     }
-    return [...found.values()].slice(0, query.limit);
   }
 
   /**
@@ -193,11 +201,6 @@ export class RunStore {
       .sort(([, a], [, b]) => b - a)
       .slice(0, limit)
       .map(([id]) => id);
-  }
-
-  /** The run ids with this text in them, newest first, at most `limit`; of the newest 20,000 runs. */
-  containing(part: string, limit: number): Promise<string[]> {
-    return idsContaining(this.store, part, limit);
   }
 
   /**

@@ -10,7 +10,7 @@ import { sharedClock } from './clock.mjs';
 
 const { openCaretaker } = await built('app/caretaker');
 const { systemClock } = await built('clock');
-const { carryOutOnce } = await built('control/carry-out');
+const { answerOnce } = await built('control/carry-out');
 const { approveRun, rejectRun } = await built('control/commands/approve-run');
 const { resumeRollout, skipPause } = await built('control/commands/change-rollout');
 const { openLog } = await built('log');
@@ -24,7 +24,7 @@ const caretaker = await openCaretaker({
 });
 process.stdout.write('at work\n');
 const by = { principal: { kind: 'user', name: 'anna', grants: [{ role: 'admin' }] }, from: '192.0.2.1' };
-const answer = await carryOutOnce(command, caretaker, input, by, key).then(
+const answer = await answerOnce(command, caretaker, input, by, key).then(
   () => ({}),
   ({ code = 'INTERNAL', message }) => ({ code, message }),
 );

@@ -1,7 +1,7 @@
 /** A person cancels an announced change (`grace`) by a command: it is never made, whatever becomes of the note. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
-import { carryOut, carryOutOnce } from '../../src/control/carry-out.ts';
+import { answerOnce, carryOut } from '../../src/control/carry-out.ts';
 import {
   type CancelledAnswer,
   cancelAnnouncement,
@@ -182,7 +182,7 @@ describe('the deletion of a copy that is announced', () => {
       };
       around(records.once, 'replace', (send) => dieAt('noted', send));
       around(world.caretaker.link('default').client, 'call', (send, name) => dieAt(name, send as never));
-      const request = () => carryOutOnce(cancelAnnouncement, world.caretaker, input, by, 'one key');
+      const request = () => answerOnce(cancelAnnouncement, world.caretaker, input, by, 'one key');
 
       await expect(request()).rejects.toThrow('the process died');
       expect(await request()).toMatchObject({ cancelled_by: 'anna', note: 'removed' });

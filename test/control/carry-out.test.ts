@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../../src/access/principal.ts';
 import { openAudit } from '../../src/control/audit.ts';
-import { carryOut, carryOutOnce } from '../../src/control/carry-out.ts';
+import { answerOnce, carryOut } from '../../src/control/carry-out.ts';
 import type { Actor } from '../../src/control/command.ts';
 import { cancelRun } from '../../src/control/commands/change-run.ts';
 import { beginFreeze, endFreeze } from '../../src/control/commands/freeze.ts';
@@ -122,7 +122,7 @@ test('an unknown field of the input is refused, and nothing is recorded', async 
 test('20 equal requests at once with the same key make one run, and get the same answer', async () => {
   const deps = depsOf(world);
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => carryOutOnce(runPolicy, deps, { policy: 'sync' }, operator, 'key-1')),
+    Array.from({ length: 20 }, () => answerOnce(runPolicy, deps, { policy: 'sync' }, operator, 'key-1')),
   );
 
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -132,21 +132,21 @@ test('20 equal requests at once with the same key make one run, and get the same
 
 test('a key belongs to one request of one principal', async () => {
   const deps = depsOf(world);
-  await carryOutOnce(pausePolicy, deps, { policy: 'sync' }, operator, 'key-1');
+  await answerOnce(pausePolicy, deps, { policy: 'sync' }, operator, 'key-1');
   await expect(
-    carryOutOnce(pausePolicy, deps, { policy: 'sync', reason: 'other' }, operator, 'key-1'),
+    answerOnce(pausePolicy, deps, { policy: 'sync', reason: 'other' }, operator, 'key-1'),
   ).rejects.toMatchObject({ code: 'KEY_REUSED' });
   const berta = actor([{ role: 'operator' }], 'berta');
   await expect(
-    carryOutOnce(pausePolicy, deps, { policy: 'sync', reason: 'other' }, berta, 'key-1'),
+    answerOnce(pausePolicy, deps, { policy: 'sync', reason: 'other' }, berta, 'key-1'),
   ).resolves.toMatchObject({ by: 'berta' });
 });
 
 test('a repetition is refused once the role is taken away', async () => {
   const deps = depsOf(world);
-  await carryOutOnce(pausePolicy, deps, { policy: 'sync' }, operator, 'key-1');
+  await answerOnce(pausePolicy, deps, { policy: 'sync' }, operator, 'key-1');
   await expect(
-    carryOutOnce(pausePolicy, deps, { policy: 'sync' }, actor([{ role: 'viewer' }]), 'key-1'),
+    answerOnce(pausePolicy, deps, { policy: 'sync' }, actor([{ role: 'viewer' }]), 'key-1'),
   ).rejects.toMatchObject({ code: 'FORBIDDEN' });
 });
 

@@ -1,7 +1,7 @@
 /** An act of a person on a run that waits or pauses, cut after commands to Redis, and then repeated. */
 import { expect } from 'vitest';
 import type { Caretaker } from '../../src/app/caretaker.ts';
-import { carryOutOnce } from '../../src/control/carry-out.ts';
+import { answerOnce } from '../../src/control/carry-out.ts';
 import type { AnyCommand } from '../../src/control/command.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';
 import type { Run, Target } from '../../src/run/run.ts';
@@ -14,7 +14,7 @@ const by = {
 } as const;
 
 const request = (caretaker: Caretaker, command: AnyCommand, run: Run, input: object = {}) =>
-  carryOutOnce(command, caretaker, { run: run.id, reason: 'checked', ...input }, by, `key of ${run.id}`);
+  answerOnce(command, caretaker, { run: run.id, reason: 'checked', ...input }, by, `key of ${run.id}`);
 
 /** The lines of the audit log about a run, oldest first. */
 async function linesOf({ caretaker }: World, run: string): Promise<AuditLine[]> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { localPrincipal } from '../../src/access/principal.ts';
 import { auditLog } from '../../src/control/audit-log.ts';
-import { carryOutOnce } from '../../src/control/carry-out.ts';
+import { answerOnce } from '../../src/control/carry-out.ts';
 import { runPolicy } from '../../src/control/commands/run-policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
@@ -33,7 +33,7 @@ const repeat = (world: World) => {
     principal: { kind: 'user', name: 'anna', grants: [{ role: 'admin' }] },
     from: '192.0.2.1',
   } as const;
-  return carryOutOnce(runPolicy, deps, { policy: 'sync' }, by, 'key-1');
+  return answerOnce(runPolicy, deps, { policy: 'sync' }, by, 'key-1');
 };
 
 const acts = async (world: World) =>

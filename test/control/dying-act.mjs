@@ -5,7 +5,7 @@
 import { built } from '../support/built.mjs';
 
 const { openCaretaker } = await built('app/caretaker');
-const { carryOutOnce } = await built('control/carry-out');
+const { answerOnce } = await built('control/carry-out');
 const { runPolicy } = await built('control/commands/run-policy');
 const { openLog } = await built('log');
 
@@ -24,4 +24,4 @@ const { acts } = caretaker.records;
 acts.answer = async () => die();
 const by = { principal: { kind: 'user', name: 'anna', grants: [{ role: 'admin' }] }, from: '192.0.2.1' };
 const deps = { ...caretaker, engine, policy: () => policy, needAccount: () => undefined };
-await carryOutOnce(runPolicy, deps, { policy: policy.name }, by, 'key-1');
+await answerOnce(runPolicy, deps, { policy: policy.name }, by, 'key-1');

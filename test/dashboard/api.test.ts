@@ -69,16 +69,16 @@ test('targets are paged, and can be filtered by outcome and searched', async () 
     index % 100 === 7 ? ended(`s${index}`, 'failed', { detail: 'Disk full.' }) : aTarget(`s${index}`),
   );
   await remember(world.records, aRun(), targets);
-  type Page = { targets: TargetReport[]; next: number | null };
+  type Page = { targets: TargetReport[]; next: string | null };
   const page = async (query: string) => {
     const { body } = await get<Page>(`/api/v1/runs/${aRun().id}/targets${query}`);
     return { ids: body.targets.map(({ id }) => id), next: body.next };
   };
 
-  expect(await page('?limit=2')).toEqual({ ids: ['s0', 's1'], next: 2 });
-  expect(await page('?from=248&limit=2')).toEqual({ ids: ['s248', 's249'], next: null });
+  expect(await page('?limit=2')).toEqual({ ids: ['s0', 's1'], next: '2' });
+  expect(await page('?after=248&limit=2')).toEqual({ ids: ['s248', 's249'], next: null });
   expect(await page('?outcome=failed')).toEqual({ ids: ['s7', 's107', 's207'], next: null });
-  expect(await page('?search=DISK&from=8&limit=1')).toEqual({ ids: ['s107'], next: 108 });
+  expect(await page('?search=DISK&after=8&limit=1')).toEqual({ ids: ['s107'], next: '108' });
   expect((await get(`/api/v1/runs/${aRun().id}/targets?outcome=good`)).status).toBe(400);
   expect((await get('/api/v1/runs/nothing/targets')).status).toBe(404);
 });

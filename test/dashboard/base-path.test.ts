@@ -109,7 +109,7 @@ test.each([
     const program = (path: string) => ask(path, { headers: { authorization: `Bearer ${PASSWORD}` } });
     const runs = await program(`${BASE}/api/v1/runs?limit=1`);
     expect(runs.headers.get('link')).toMatch(
-      new RegExp(`^<${BASE}/api/v1/runs\\?limit=1&before=.*>; rel="next"$`),
+      new RegExp(`^<${BASE}/api/v1/runs\\?limit=1&after=.*>; rel="next"$`),
     );
     const { servers } = (await (await program(`${BASE}/api/v1/openapi.json`)).json()) as { servers: unknown };
     expect(servers).toEqual([{ url: `${origin}${BASE}` }]);

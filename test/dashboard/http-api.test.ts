@@ -71,7 +71,7 @@ test('a program pauses and resumes a policy, freezes, and cancels a run', async 
 
 test.each([
   ['POST', '/policies/nothing/run', {}, 404, 'NOT_FOUND', 'No active policy has the name "nothing".'],
-  ['POST', '/runs/nothing/cancel', {}, 404, 'RUN', 'There is no run "nothing".'],
+  ['POST', '/runs/nothing/cancel', {}, 404, 'NOT_FOUND', 'There is no run "nothing".'],
   ['POST', '/policies/nightly-sync/run', { target: 'a' }, 400, 'INVALID_REQUEST', 'target'],
   ['POST', '/policies/nightly-sync/run', '{', 400, 'INVALID_REQUEST', 'The body is not JSON.'],
   ['POST', '/policies/nightly-sync/run', [], 400, 'INVALID_REQUEST', 'The body must be a JSON object.'],
@@ -101,7 +101,7 @@ test.each([
     'There is no job "site-snyc"',
   ],
   ['POST', '/nothing', {}, 404, 'NOT_FOUND', 'There is no such endpoint'],
-  ['GET', '/runs/nothing', undefined, 404, 'NOT_FOUND', 'There is no such run'],
+  ['GET', '/runs/nothing', undefined, 404, 'NOT_FOUND', 'There is no run "nothing"'],
   ['GET', '/runs?limit=0', undefined, 400, 'INVALID_REQUEST', 'limit'],
   ['GET', '/audit?who=', undefined, 400, 'INVALID_REQUEST', 'who'],
 ])('%s %s with %j is answered by a problem document', async (method, path, body, status, code, detail) => {
@@ -152,7 +152,7 @@ test('the audit log shows acts of programs, newest first, and can be read by the
     next: null,
   });
   const first = await send('GET', '/audit?limit=1');
-  const second = await send('GET', `/audit?limit=1&before=${String(first.body['next'])}`);
+  const second = await send('GET', `/audit?limit=1&after=${String(first.body['next'])}`);
   expect(second.body).toMatchObject({ lines: [{ what: 'policies.pause' }], next: null });
   expect((await send('GET', '/audit?what=policies.pause')).body['lines']).toHaveLength(1);
   expect((await send('GET', '/audit?who=nobody')).body['lines']).toEqual([]);
@@ -180,4 +180,34 @@ test('every command has its own name and address', () => {
   const addresses = commands.map(({ reads, path }) => `${reads ? 'GET' : 'POST'} ${path}`);
   expect(new Set(addresses).size).toBe(commands.length);
   expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
+});
+
+test('an address with another method, a body of another type and an unknown parameter are refused in words', async () => {
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${world.dashboard.url}/api/v1${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${PASSWORD}`, ...init.headers },
+    });
+  const problemOf = async (answer: Response) => [answer.status, (await answer.json()).detail];
+
+  const method = await ask('/runs', { method: 'DELETE' });
+  expect(method.headers.get('allow')).toBe('GET, HEAD');
+  expect(await problemOf(method)).toEqual([
+    405,
+    'This endpoint is for GET alone; GET /api/v1/openapi.json describes all endpoints.',
+  ]);
+  const text = await ask('/policies/sync/run', {
+    method: 'POST',
+    body: 'now',
+    headers: { 'content-type': 'text/plain' },
+  });
+  expect(text.status).toBe(415);
+  expect(await problemOf(await ask('/runs?statuss=failed&limit=0'))).toEqual([
+    400,
+    'The request is not valid: limit must be at least 1; there is no field "statuss" (did you mean status).',
+  ]);
+  expect(await problemOf(await ask('/runs?status=broken'))).toEqual([
+    400,
+    expect.stringMatching(/^The request is not valid: status is not one of active, queued, /),
+  ]);
 });

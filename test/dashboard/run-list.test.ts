@@ -1,8 +1,8 @@
 /** The list of runs over HTTP: its filters, its pages, its file, and who sees what. */
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { listRuns } from '../../src/control/runs.ts';
 import { openReader } from '../../src/dashboard/queries/reader.ts';
-import { readRunPage } from '../../src/dashboard/queries/run-list.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aRun, ended, remember, startWorld, type World } from './world.ts';
 
@@ -79,9 +79,9 @@ test('a page of runs that a filter looks for has its full length, and the next p
     });
   }
   const reader = openReader(world.records, systemClock);
-  const first = await readRunPage(reader, { trigger: 'manual' }, { limit: 2 });
+  const first = await listRuns(reader, { trigger: 'manual' }, { limit: 2 });
   expect(first.runs.map(({ id }) => id)).toEqual(['r.0', 'r.3']);
-  const second = await readRunPage(reader, { trigger: 'manual' }, { limit: 2, before: first.next });
+  const second = await listRuns(reader, { trigger: 'manual' }, { limit: 2, after: first.next });
   expect(second.runs.map(({ id }) => id)).toEqual(['r.6']);
   expect(second.next).toBeUndefined();
 });

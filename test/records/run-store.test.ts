@@ -414,10 +414,39 @@ test('runs of a policy with a status are found among many others, newest first',
     'noisy.900',
     'noisy.600',
   ]);
-  expect(await idsOf({ policy: 'noisy', status: 'failed', before: 1_900, limit: 3 })).toEqual([
+  expect(await idsOf({ policy: 'noisy', status: 'failed', until: 1_900, limit: 3 })).toEqual([
     'noisy.600',
     'noisy.300',
   ]);
   expect(await idsOf({ policy: 'quiet', status: 'failed', limit: 3 })).toEqual(['quiet.1200']);
   expect(await idsOf({ policy: 'noisy', status: 'cancelled', limit: 3 })).toEqual([]);
+});
+
+test('pages of runs that were created in one millisecond have each run once, with several policies and for one reader', async () => {
+  const of = (policy: string, number: number, createdAt: number) =>
+    aRun({ id: `${policy}.${number}`, policy, createdAt });
+  for (let number = 0; number < 7; number += 1) {
+    await records.runs.create(of('a', number, 5_000), limits);
+    await records.runs.create(of('b', number, 5_000 + (number % 2)), limits);
+    await records.runs.create(of('c', number, 5_000), limits);
+  }
+  const pagesOf = async (query: Omit<Parameters<typeof records.runs.list>[0], 'limit'>) => {
+    const found: string[] = [];
+    for (let after = query.after; ; ) {
+      const page = await records.runs.list({ ...query, after, limit: 2 });
+      found.push(...page.map(({ id }) => id));
+      if (page.length < 2) return found;
+      after = page.at(-1);
+    }
+  };
+
+  const all = await pagesOf({});
+  expect(all).toHaveLength(21);
+  expect(new Set(all).size).toBe(21);
+  expect(all.slice(0, 4)).toEqual(['b.5', 'b.3', 'b.1', 'c.6']);
+  expect(await pagesOf({ policy: ['a', 'b', 'a'] })).toEqual(all.filter((id) => !id.startsWith('c')));
+  expect(await pagesOf({ sees: ({ policy }) => policy === 'c' })).toEqual(
+    all.filter((id) => id.startsWith('c')),
+  );
+  expect(await pagesOf({ until: 5_001 })).toEqual(all.slice(3));
 });

@@ -206,8 +206,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
-/** Before a test times out, which would not say what it waited for. */
-const HANGS_MS = 100_000;
+/** So long without any event of any run, a run hangs. A test that times out would not say what it waited for. */
+const HANGS_MS = 60_000;
 
 /** What a run waits for: of a test that hangs once in a hundred runs, nothing else is known. */
 async function stateOf({ caretaker, clock, log, targets }: World, id: string): Promise<string> {
@@ -224,11 +224,21 @@ async function stateOf({ caretaker, clock, log, targets }: World, id: string): P
 
 /** Rejects when a run hangs, with what it waits for. */
 async function hang(world: World, id: string, signal: AbortSignal): Promise<never> {
-  await systemClock.sleep(HANGS_MS, signal);
+  let heardAt = Date.now();
+  const hear = () => {
+    heardAt = Date.now();
+  };
+  // While Redis is away, nothing is heard.
+  const stop = await world.caretaker.records.listen(hear).catch(() => async () => {});
+  while (!signal.aborted && Date.now() - heardAt < HANGS_MS)
+    await systemClock.sleep(heardAt + HANGS_MS - Date.now(), signal);
+  await stop();
   if (signal.aborted) throw new Error('It has ended.');
   const silence = systemClock.sleep(5_000).then(() => 'Redis does not answer.');
   const state = await Promise.race([stateOf(world, id), silence]);
-  throw new Error(`A run of a test has not ended after ${HANGS_MS / 1_000} s. ${state}`);
+  throw new Error(
+    `A run of a test has not ended, and no run has had an event for ${HANGS_MS / 1_000} s. ${state}`,
+  );
 }
 
 /**

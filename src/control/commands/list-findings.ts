@@ -3,7 +3,7 @@ import { isPermitted } from '../../access/principal.ts';
 import { findingStates, severities } from '../../records/finding-words.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
 import { defineCommand } from '../command.ts';
-import { someOf, someText } from '../fields.ts';
+import { limit, nextOf, someOf, someText } from '../fields.ts';
 import { FindingReport, toFindingReport } from '../finding-report.ts';
 import { type FindingPage, listFindings } from '../findings.ts';
 
@@ -24,15 +24,15 @@ export const listFindingsCommand = defineCommand()({
     policy: someText,
     account: someText,
     search: text.describe('A part of the target, its label, the subject or the message, in any case.'),
-    after: z.string().min(1).max(2_000).optional().describe('The `next` of the previous page.'),
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    ...nextOf,
+    limit,
   }),
   // The answer has the findings of what the grants cover.
   subject: () => undefined,
-  carryOut: async ({ limit, after, ...filter }, { records, clock }, { by: { principal } }) =>
+  carryOut: async ({ limit: count, after, ...filter }, { records, clock }, { by: { principal } }) =>
     redact(
       await listFindings(records, filter, {
-        ...{ limit, after, now: clock.now() },
+        ...{ limit: count, after, now: clock.now() },
         sees: (of) => isPermitted(principal, 'viewer', of),
       }),
       scrubOnce,

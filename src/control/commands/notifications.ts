@@ -3,9 +3,10 @@ import { isPermitted } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import { deliveryStates } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
+import { NextPage } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
-import { reason, someOf, someText } from '../fields.ts';
+import { limit, reason, someOf, someText } from '../fields.ts';
 
 const time = z.string();
 
@@ -61,12 +62,12 @@ export const listDeliveries = defineCommand()({
     state: someOf(z.enum(deliveryStates)).describe('`dead`: given up.'),
     to: someText.describe('A name under `notifications`.'),
     policy: someText.describe('The policy that it is about.'),
-    before: z
+    after: z
       .string()
       .regex(/^\d+ [\w-]+$/)
       .optional()
-      .describe('`next` of the answer before: the page after it.'),
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
+      .describe('The `next` of the previous page.'),
+    limit,
   }),
   // For every viewer of something; the answer has the deliveries that the grants of the caller cover.
   subject: () => undefined,
@@ -75,7 +76,7 @@ export const listDeliveries = defineCommand()({
       ...query,
       permits: ({ policy, account }) => isPermitted(by.principal, 'viewer', { policy, account }),
     }),
-  answer: z.object({ deliveries: z.array(DeliveryReport), next: z.string().nullable() }),
+  answer: z.object({ deliveries: z.array(DeliveryReport), ...NextPage }),
   toAnswer: ({ deliveries, next }) => ({
     deliveries: deliveries.map(toDeliveryReport),
     next: next ?? null,

@@ -1,9 +1,11 @@
-/** The addresses of commands: each command is one POST, and one that only reads is a GET unless it has a body. */
-
-import { carryOut, carryOutOnce } from '../../control/carry-out.ts';
+/**
+ * The HTTP API: a loop over the commands. Each is one POST, and one that only reads is a GET unless it has a body. Whether a
+ * role permits one is checked, and recorded, where it is carried out.
+ */
+import { answer, answerOnce } from '../../control/carry-out.ts';
 import { type AnyCommand, methodOf } from '../../control/command.ts';
 import { commands } from '../../control/commands.ts';
-import { InvalidRequestError } from '../../control/errors.ts';
+import { InvalidRequestError, MediaTypeError } from '../../control/errors.ts';
 import { actorOf } from '../auth/caller.ts';
 import type { Exchange, Handler } from '../http/context.ts';
 import { sendJson } from './json.ts';
@@ -14,15 +16,15 @@ export const API = '/api/v1';
 const handlerOf =
   (command: AnyCommand): Handler =>
   async (c, { control }) => {
-    const input = { ...(methodOf(command) === 'GET' ? queryOf(c) : await bodyOf(c)), ...pathOf(c, command) };
+    const isGet = methodOf(command) === 'GET';
+    const input = { ...(isGet ? queryOf(c) : await bodyOf(c)), ...pathOf(c, command) };
     const by = actorOf(c);
     const key = keyOf(c);
     if (key !== undefined && !command.reads)
-      return sendJson(c, await carryOutOnce(command, control, input, by, key));
-    return sendJson(c, command.toAnswer(await carryOut(command, control, input, by), input));
+      return sendJson(c, await answerOnce(command, control, input, by, key));
+    return sendJson(c, await answer(command, control, input, by));
   };
 
-/** The routes of all commands. Whether a role permits one is checked, and recorded, where it is carried out. */
 export const commandRoutes = commands.map((command) => ({
   method: methodOf(command),
   path: `${API}${command.path.replace(/\{(\w+)\}/g, ':$1')}`,
@@ -48,7 +50,7 @@ async function bodyOf(c: Exchange): Promise<object> {
   const text = await c.req.text();
   if (text.trim() === '') return {};
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
-    throw new InvalidRequestError('Send the body as JSON, with the header Content-Type: application/json.');
+    throw new MediaTypeError('Send the body as JSON, with the header Content-Type: application/json.');
   let value: unknown;
   try {
     value = JSON.parse(text);

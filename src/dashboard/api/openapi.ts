@@ -1,94 +1,16 @@
-/** `GET /api/v1/openapi.json`: the OpenAPI 3.1 document, made from the commands and the schemas of what is read. */
+/** `GET /api/v1/openapi.json`: the OpenAPI 3.1 document, made from the commands. */
 import { z } from 'zod';
-import { RunAnswer } from '../../control/answers.ts';
 import { type AnyCommand, methodOf } from '../../control/command.ts';
 import { commands } from '../../control/commands.ts';
-import { outcomes } from '../../run/run.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { API } from './commands.ts';
 import { sendJson } from './json.ts';
 import { ProblemDocument } from './problem-document.ts';
-import { RunsQuery } from './runs.ts';
-import { TargetsQuery } from './targets.ts';
 
 type Json = Record<string, unknown>;
 
-const Policy = z
-  .looseObject({ name: z.string(), description: z.string().nullable(), job: z.string(), account: z.string() })
-  .meta({ id: 'Policy', description: 'The object of `caretaker policies --json`.' });
-const Target = z
-  .looseObject({
-    id: z.string(),
-    label: z.string(),
-    outcome: z.enum(outcomes).nullable(),
-    reason: z.string().nullable(),
-    detail: z.string().nullable(),
-    requests: z
-      .array(
-        z.object({
-          operation: z.string(),
-          at: z.string(),
-          ms: z.number().describe('From sending the request to the begin of its answer.'),
-          status: z.int().nullable().describe('The HTTP status; null when no answer came.'),
-          request_id: z.string().nullable().describe('The id that the service gave the request.'),
-          error: z.object({ code: z.string().nullable(), message: z.string().nullable() }).nullable(),
-        }),
-      )
-      .optional()
-      .describe('The first and the last requests that were sent for the target alone.'),
-    more_requests: z.int().optional().describe('How many more were sent between them.'),
-  })
-  .meta({ id: 'Target' });
-
-/** What is read without a command. */
-interface Read {
-  path: string;
-  name: string;
-  summary: string;
-  query?: z.ZodType;
-  answer: z.ZodType;
-  mediaType?: string;
-}
-
-const reads: readonly Read[] = [
-  {
-    path: '/policies',
-    name: 'policies.list',
-    summary: 'Lists the active policies.',
-    answer: z.object({ policies: z.array(Policy) }),
-  },
-  { path: '/policies/{name}', name: 'policies.get', summary: 'Shows an active policy.', answer: Policy },
-  {
-    path: '/runs',
-    name: 'runs.list',
-    summary: 'Lists runs, newest first. The header Link has the next page.',
-    query: RunsQuery(0),
-    answer: z.object({ runs: z.array(RunAnswer) }),
-  },
-  {
-    path: '/runs/{id}',
-    name: 'runs.get',
-    summary: 'Shows a run with all its targets.',
-    query: z.object({
-      targets: z.enum(['true', 'false']).default('true').describe('Whether to show the targets.'),
-    }),
-    answer: RunAnswer.extend({ targets: z.array(Target).optional() }),
-  },
-  {
-    path: '/runs/{id}/targets',
-    name: 'runs.targets',
-    summary: 'Lists the targets of a run by the page.',
-    query: TargetsQuery,
-    answer: z.object({ targets: z.array(Target), next: z.int().nullable() }),
-  },
-  {
-    path: '/targets/{account}/{id}',
-    name: 'targets.get',
-    summary: 'Shows the results of a target in its last twenty runs.',
-    answer: z.object({
-      runs: z.array(z.object({ run: z.string(), policy: z.string(), status: z.string(), target: Target })),
-    }),
-  },
+/** What is no command. */
+const others = [
   {
     path: '/events',
     name: 'events.stream',
@@ -98,9 +20,10 @@ const reads: readonly Read[] = [
   },
   {
     path: '/openapi.json',
-    name: 'openapi.get',
+    name: 'openapi.show',
     summary: 'Describes this API.',
     answer: z.looseObject({ openapi: z.string() }),
+    mediaType: 'application/json',
   },
 ];
 
@@ -111,43 +34,53 @@ export const sendOpenApi = (c: Exchange, { publicUrl }: DashboardContext): Respo
 export function openApiDocument(server = '/'): Json {
   const components: Json = {};
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => shared(schema, io, components);
-  const problem = {
-    description: 'A problem (RFC 9457).',
+  const problemOf = (description: string) => ({
+    description,
     content: { 'application/problem+json': { schema: schemaOf(ProblemDocument, 'output') } },
-  };
-  const answerOf = (schema: z.ZodType, mediaType = 'application/json') => ({
-    200: { description: 'Done.', content: { [mediaType]: { schema: schemaOf(schema, 'output') } } },
-    default: problem,
+  });
+  const answersOf = (schema: z.ZodType, statuses: readonly (keyof typeof problems)[], mediaType: string) => ({
+    200: {
+      description: 'Done.',
+      ...(isPaged(schema) ? { headers: { Link: linkHeader } } : {}),
+      content: { [mediaType]: { schema: schemaOf(schema, 'output') } },
+    },
+    ...Object.fromEntries(statuses.map((status) => [status, problemOf(problems[status])])),
+    default: problemOf('A problem (RFC 9457).'),
   });
   const paths: Record<string, Json> = {};
   const add = (path: string, method: 'get' | 'post', operation: Json) => {
     const address = `${API}${path}`;
     paths[address] = { ...paths[address], [method]: operation };
   };
-  for (const { path, name, summary, query, answer, mediaType } of reads)
+  for (const { path, name, summary, answer, mediaType } of others)
     add(path, 'get', {
       operationId: name,
+      tags: [tagOf(name)],
       summary,
-      parameters: [...pathParameters(path), ...(query ? queryParameters(query, schemaOf) : [])],
-      responses: answerOf(answer, mediaType),
+      responses: answersOf(answer, [401], mediaType),
     });
   for (const command of commands)
     add(command.path, methodOf(command) === 'GET' ? 'get' : 'post', {
       operationId: command.name,
+      tags: [tagOf(command.name)],
       summary: command.summary,
       description: `Needs the role \`${command.role}\`.`,
       ...inputOf(command, schemaOf),
-      responses: answerOf(command.answer),
+      responses: answersOf(command.answer, statusesOf(command), 'application/json'),
     });
   return {
     openapi: '3.1.0',
     info: {
       title: 'Caretaker',
       version: '1',
+      license: { name: 'MIT', identifier: 'MIT' },
       description: 'What people and programs can do with policies and runs. docs/http-api.md has examples.',
     },
     servers: [{ url: server }],
     security: [{ token: [] }],
+    tags: [...new Set([...commands, ...others].map(({ name }) => tagOf(name)))]
+      .sort()
+      .map((name) => ({ name })),
     paths,
     components: {
       schemas: components,
@@ -155,6 +88,42 @@ export function openApiDocument(server = '/'): Json {
     },
   };
 }
+
+/** What an endpoint can answer that is no success. */
+const problems = {
+  400: 'The request is not valid.',
+  401: 'The request has no token, or one that is not accepted.',
+  403: 'The token has no role that permits it.',
+  404: 'There is no such thing, or the token may not see it.',
+  409: 'The present state does not permit it.',
+  415: 'The body is not sent as JSON.',
+  422: 'The idempotency key was used for another request.',
+  503: 'Redis is away, or refuses to write.',
+} as const;
+
+function statusesOf(command: AnyCommand): (keyof typeof problems)[] {
+  const hasBody = methodOf(command) === 'POST';
+  const isFound = command.path.includes('{');
+  return [
+    400,
+    401,
+    403,
+    ...(isFound ? ([404] as const) : []),
+    ...(command.reads ? [] : ([409] as const)),
+    ...(hasBody ? ([415] as const) : []),
+    ...(command.reads ? [] : ([422] as const)),
+    503,
+  ];
+}
+
+/** `runs` of `runs.cancel`. */
+const tagOf = (name: string): string => name.split('.')[0] ?? name;
+
+const isPaged = (schema: z.ZodType): boolean => schema instanceof z.ZodObject && 'next' in schema.shape;
+const linkHeader = {
+  description: 'The address of the next page, with rel="next"; missing at the end.',
+  schema: { type: 'string' },
+};
 
 type SchemaOf = (schema: z.ZodType, io: 'input' | 'output') => Json;
 

@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { ForbiddenError } from '../../control/errors.ts';
-import { NoRunError } from '../../engine/run-commands.ts';
 import type { CaretakerError } from '../../errors.ts';
 import { visibleJson } from '../../text.ts';
 import type { Exchange } from '../http/context.ts';
@@ -37,6 +36,7 @@ const statuses: Record<string, ContentfulStatusCode> = {
   INVALID_REQUEST: 400,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  UNSUPPORTED_MEDIA_TYPE: 415,
   KEY_REUSED: 422,
   REDIS_REFUSES: 503,
   REDIS_UNREACHABLE: 503,
@@ -44,7 +44,6 @@ const statuses: Record<string, ContentfulStatusCode> = {
 
 /** The HTTP status of an error. Other errors mean that the present state does not allow the request: 409. */
 export function statusOf(error: CaretakerError): ContentfulStatusCode {
-  if (error instanceof NoRunError) return 404;
   // What a principal may not see is answered as if it did not exist.
   if (error instanceof ForbiddenError && !error.isVisible) return 404;
   return statuses[error.code] ?? 409;

@@ -127,7 +127,10 @@ async function refusalOf(
 
 function askProgram(c: Exchange, { authenticator, access }: DashboardContext): Response {
   const has = authenticator.hasPassword || access().tokens.length > 0;
-  if (has) c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
+  if (has) {
+    c.header('WWW-Authenticate', 'Bearer realm="Caretaker"');
+    c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"', { append: true });
+  }
   const message = has
     ? 'Send a token (access.tokens) or the password of the dashboard: as a bearer token, or by HTTP Basic with any name.'
     : 'Programs need a token (access.tokens) or the password of the dashboard, and none is set (dashboard.password).';

@@ -20,6 +20,19 @@ import { inTime } from './in-time.ts';
 import { openPageMaker } from './page-maker.ts';
 import { boardRule, routes, unknownApiRule, unknownPageRule } from './routes.ts';
 
+/** The methods of an address of the API. */
+const methodsAt = (path: string): string[] =>
+  routes
+    .filter((route) => route.programs && isAt(route.path, path))
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+
+const isAt = (route: string, path: string): boolean => {
+  const [parts, given] = [route.split('/'), path.split('/')];
+  return (
+    parts.length === given.length && parts.every((part, at) => part.startsWith(':') || part === given[at])
+  );
+};
+
 /** Commands wait while Redis is away. A page does not wait longer than this. */
 const RECORDS_TIMEOUT_MS = 5_000;
 const ACT_TIMEOUT_MS = 60_000;
@@ -43,7 +56,7 @@ export function createApp(given: PageContext): Hono<Env> {
   for (const { method, path, handle, ...rule } of routes) {
     app.on(method, path, guard(rule, context), (c) => handle(c, forCaller(c)));
   }
-  app.all('/api/*', guard(unknownApiRule, context), sendNoEndpoint);
+  app.all('/api/*', guard(unknownApiRule, context), sendNoEndpoint(methodsAt));
   app.use(`${BOARD_PATH}/*`, guard(boardRule, context), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
   app.all(`${BOARD_PATH}/*`, openBoard(context.queues, context.basePath));

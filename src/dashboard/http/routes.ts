@@ -47,9 +47,6 @@ import {
 } from '../actions/run.tsx';
 import { commandRoutes } from '../api/commands.ts';
 import { sendOpenApi } from '../api/openapi.ts';
-import { sendPolicies, sendPolicy } from '../api/policies.ts';
-import { sendRun, sendRuns } from '../api/runs.ts';
-import { sendTarget, sendTargets } from '../api/targets.ts';
 import {
   deliveryInPath,
   everything,
@@ -227,12 +224,6 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/runs/:id/resume', ...ofRun(resumeRollout), handle: resumeOne },
 
   { method: 'GET', path: '/metrics', ...readEverything, programs, handle: sendMetrics },
-  { method: 'GET', path: '/api/v1/policies', ...read, programs, handle: sendPolicies },
-  { method: 'GET', path: '/api/v1/policies/:name', ...readPolicy, programs, handle: sendPolicy },
-  { method: 'GET', path: '/api/v1/runs', ...read, programs, handle: sendRuns },
-  { method: 'GET', path: '/api/v1/runs/:id', ...readRun, programs, handle: sendRun },
-  { method: 'GET', path: '/api/v1/runs/:id/targets', ...readRun, programs, handle: sendTargets },
-  { method: 'GET', path: '/api/v1/targets/:account/:id', ...read, programs, handle: sendTarget },
   { method: 'GET', path: '/api/v1/events', ...read, programs, handle: sendEvents },
   { method: 'GET', path: '/api/v1/openapi.json', ...read, programs, handle: sendOpenApi },
   ...commandRoutes.map((route): Route => ({ ...route, ...read, programs })),

@@ -1,4 +1,5 @@
 import { type Child, useContext } from 'hono/jsx';
+import { MAX_READ, type TargetPage, type TargetQuery } from '../../control/targets.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Excluded } from '../../records/target-types.ts';
 import { shownOutcome, shownStatus } from '../../run/found.ts';
@@ -23,7 +24,6 @@ import { TargetList } from '../components/target-line.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type End, paceOf, readEnds } from '../queries/pace.ts';
-import { MAX_READ, type TargetPage, type TargetQuery } from '../queries/paging.ts';
 import { isAttended } from '../queries/system-status.ts';
 import { sendProblem } from './problem.tsx';
 import { sendCsv } from './runs.tsx';

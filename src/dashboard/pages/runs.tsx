@@ -1,6 +1,7 @@
 import { stream } from 'hono/streaming';
 import { holds } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
+import { allRuns, listRuns, type RunPage, statusFilters } from '../../control/runs.ts';
 import { runColumns, toSummary } from '../../run/report.ts';
 import { triggers } from '../../run/run.ts';
 import { BYTE_ORDER_MARK, csvLine } from '../../text.ts';
@@ -13,8 +14,7 @@ import { showPage } from '../components/layout.tsx';
 import { number } from '../components/progress.tsx';
 import { RunList } from '../components/run-list.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { allRuns, type RunPage, readRunPage } from '../queries/run-list.ts';
-import { type RunQuery, readRunQuery, statusChoices } from '../queries/run-query.ts';
+import { type RunQuery, readRunQuery } from '../queries/run-query.ts';
 import { sendProblem } from './problem.tsx';
 
 const PAGE = MAX_SELECTED;
@@ -24,18 +24,18 @@ const PATH = '/runs';
 export async function showRuns(c: Exchange, context: DashboardContext): Promise<Response> {
   const now = context.clock.now();
   const query = readRunQuery((name) => c.req.query(name), now);
-  const before = Number(c.req.query('before')) || undefined;
-  const nothing: RunPage = { runs: [], reasons: new Map() };
-  const page =
+  const after = c.req.query('after');
+  const page: RunPage =
     query.faults.length > 0
-      ? nothing
-      : await readRunPage(context.reader, query.filter, { limit: PAGE, before });
-  const here = pathWith(PATH, { ...query.given, before: before === undefined ? undefined : String(before) });
+      ? { runs: [] }
+      : await listRuns(context.reader, query.filter, { limit: PAGE, after });
+  const reasons = await context.reader.reasons(page.runs.map(({ id }) => id));
+  const here = pathWith(PATH, { ...query.given, after });
   const maySelect = page.runs.length > 0 && holds(principalOf(c), 'operator');
   return showPage(
     c,
     context,
-    { title: 'Runs', here: PATH, live: '*', byAccount: { pagedBy: 'before' } },
+    { title: 'Runs', here: PATH, live: '*', byAccount: { pagedBy: 'after' } },
     <section>
       <div class="page-head">
         <h1>Runs</h1>
@@ -49,11 +49,11 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
         {maySelect && <input type="hidden" name="back" value={here} />}
         <div id="runs" data-live>
           {page.runs.length === 0 ? (
-            <NoRuns query={query} page={page} isFirst={before === undefined} />
+            <NoRuns query={query} page={page} isFirst={after === undefined} />
           ) : (
-            <RunList name="Runs" runs={page.runs} reasons={page.reasons} now={now} />
+            <RunList name="Runs" runs={page.runs} reasons={reasons} now={now} />
           )}
-          <Pages query={query} page={page} before={before} />
+          <Pages query={query} page={page} after={after} />
         </div>
       </form>
     </section>,
@@ -90,7 +90,7 @@ const BulkActions = () => (
 );
 
 const filtersOf = ({ given }: RunQuery, context: DashboardContext): readonly Filter[] => [
-  { name: 'status', label: 'Status', value: given.status, options: statusChoices },
+  { name: 'status', label: 'Status', value: given.status, options: statusFilters },
   {
     name: 'policy',
     label: 'Policy',
@@ -126,13 +126,11 @@ const NoRuns = ({ query, page, isFirst }: { query: RunQuery; page: RunPage; isFi
   );
 };
 
-const Pages = ({ query, page, before }: { query: RunQuery; page: RunPage; before: number | undefined }) =>
-  before === undefined && page.next === undefined ? null : (
+const Pages = ({ query, page, after }: { query: RunQuery; page: RunPage; after: string | undefined }) =>
+  after === undefined && page.next === undefined ? null : (
     <nav class="pager" aria-label="Pages of runs">
-      {before !== undefined && <a href={pathWith(PATH, query.given)}>Newest</a>}
-      {page.next !== undefined && (
-        <a href={pathWith(PATH, { ...query.given, before: String(page.next) })}>Older</a>
-      )}
+      {after !== undefined && <a href={pathWith(PATH, query.given)}>Newest</a>}
+      {page.next !== undefined && <a href={pathWith(PATH, { ...query.given, after: page.next })}>Older</a>}
       {page.looked !== undefined && (
         <span class="dim">These are what was found among {number(page.looked)} runs.</span>
       )}

@@ -36,8 +36,8 @@ export async function readHistory(
     reader.runs({
       policy,
       limit: MAX_RUNS,
-      ...(since === undefined ? {} : { since }),
-      ...(before === undefined ? {} : { before }),
+      since,
+      until: before,
     }),
   ]);
   const runs = new Map(ofTimes.map((run) => [run.id, run]));

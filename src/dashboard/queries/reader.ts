@@ -4,6 +4,8 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import { runsOfTarget } from '../../control/commands/list-runs.ts';
+import { readTargetPage, type TargetPage, type TargetQuery } from '../../control/targets.ts';
 import { defined } from '../../defined.ts';
 import { pastCost } from '../../engine/plan/cost.ts';
 import { supervisorLease } from '../../engine/supervise/lease.ts';
@@ -27,7 +29,6 @@ import type { Run, RunStatus, Target } from '../../run/run.ts';
 import type { UsualCost } from '../../schedule/predicted-runs.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
 import { type FindingsReader, openFindingsReader } from './findings-reader.ts';
-import { readTargetPage, type TargetPage, type TargetQuery } from './paging.ts';
 import { openSearchReader, type SearchReader, type TargetRun } from './search-reader.ts';
 import { openSitesReader, type SitesReader } from './sites-reader.ts';
 import { openTargetIndex } from './target-index.ts';
@@ -113,17 +114,8 @@ export function openReader(records: Records, clock: Clock): Reader {
     gates: async (run) =>
       new Map([...(await records.batches.gates(run))].map(([batch, seen]) => [batch, clean(seen)])),
     excluded: async (run, limit) => clean(await records.targets.excluded(run, 0, limit)),
-    async runsOfTarget(account, id, also) {
-      const known = await records.targets.runsOf(account, id);
-      const runs = also === undefined || known.includes(also) ? known : [also, ...known];
-      const targetRuns = await Promise.all(
-        runs.map(async (runId): Promise<TargetRun | undefined> => {
-          const [run, target] = await Promise.all([records.runs.get(runId), records.targets.get(runId, id)]);
-          return run?.account === account && target ? { run, target } : undefined;
-        }),
-      );
-      return clean(targetRuns.filter((targetRun) => targetRun !== undefined));
-    },
+    runsOfTarget: async (account, target, also) =>
+      clean(await runsOfTarget({ records }, { account, target, also })),
     ledger: async (policy, limit, before) => clean(await records.ledger.latest(policy, limit, before)),
     preview: async (policy) => clean(await records.previews.last(policy)),
     ledgerBetween: async (policy, from, to, limit) =>

@@ -1,15 +1,13 @@
 /** The filters of the list of runs, as its address holds them. */
 import { isoTime } from '../../clock.ts';
+import { type RunFilter, statusFilters } from '../../control/runs.ts';
 import { DAY_MS } from '../../dates.ts';
-import { type RunStatus, runStatuses, type Trigger, triggers } from '../../run/run.ts';
+import { type RunStatus, type Trigger, triggers } from '../../run/run.ts';
 import { isWholeDay, parsePast } from '../../yaml/written-time.ts';
-import type { RunFilter } from './run-list.ts';
 
 /** Parameters of the address, in the order of the fields. */
 export const runParameters = ['status', 'policy', 'trigger', 'account', 'reason', 'from', 'to'] as const;
 type Parameter = (typeof runParameters)[number];
-
-export const statusChoices = ['active', ...runStatuses] as const;
 
 export interface RunQuery {
   /** What was given, for fields and links. */
@@ -41,7 +39,7 @@ export function readRunQuery(query: (name: string) => string | undefined, now: n
     return at;
   };
   const filter: RunFilter = {
-    status: oneOf<RunStatus | 'active'>('status', statusChoices),
+    status: oneOf<RunStatus | 'active'>('status', statusFilters),
     policy: given.policy,
     trigger: oneOf<Trigger>('trigger', triggers),
     account: given.account,

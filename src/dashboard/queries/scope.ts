@@ -14,7 +14,6 @@ import type { Health } from '../options.ts';
 import type { Reader } from './reader.ts';
 import type { SearchReader } from './search-reader.ts';
 
-const PAGE = 200;
 /** So many of the newest runs whose ids match are looked at. */
 const MAX_RUNS_MATCHED = 2_000;
 
@@ -120,7 +119,8 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
   };
   const isSeen = async (id: string) => (await run(id)) !== undefined;
   const runsOf = async (ids: readonly string[]) => (await reader.runsOf(ids)).filter(scope.run);
-  const runs = (query: RunQuery) => runsIn(reader, scope, query);
+  const runs = ({ policy = scope.names, ...query }: RunQuery) =>
+    reader.runs({ ...query, policy, sees: (one) => scope.run(one) && (query.sees?.(one) ?? true) });
   return {
     ...scopedSearch(reader, scope),
     findings: reader.findings.within(scope.run),
@@ -209,40 +209,6 @@ const scopedSearch = (reader: Reader, scope: Scope): SearchReader => ({
     return (await reader.madeAs(accounts, id)).filter(({ run }) => scope.run(run));
   },
 });
-
-/** The newest runs of the query that are seen. They are found by policy, or by reading all of them. */
-async function runsIn(reader: Reader, scope: Scope, query: RunQuery): Promise<Run[]> {
-  const { limit, policy } = query;
-  const names = policy === undefined ? scope.names : [policy];
-  if (names) {
-    const ofEach = await Promise.all(names.map((name) => allIn(reader, scope, { ...query, policy: name })));
-    return ofEach
-      .flat()
-      .sort((a, b) => b.createdAt - a.createdAt)
-      .slice(0, limit);
-  }
-  return allIn(reader, scope, query);
-}
-
-async function allIn(reader: Reader, scope: Scope, query: RunQuery): Promise<Run[]> {
-  const found = new Map<string, Run>();
-  const read = new Set<string>();
-  for (let before = query.before; found.size < query.limit; ) {
-    const page = await reader.runs({
-      ...query,
-      limit: PAGE,
-      ...(before === undefined ? {} : { before }),
-    });
-    for (const run of page) if (scope.run(run)) found.set(run.id, run);
-    const last = page.at(-1);
-    if (!last || page.length < PAGE) break;
-    // Runs of the same millisecond may continue on the next page.
-    const isNew = page.some(({ id }) => !read.has(id));
-    for (const { id } of page) read.add(id);
-    before = isNew ? last.createdAt + 1 : last.createdAt;
-  }
-  return [...found.values()].slice(0, query.limit);
-}
 
 /** The totals of the seen runs, complete for any number of runs. */
 async function totalsIn(reader: Reader, scope: Scope, from: number, now: number): Promise<Totals> {

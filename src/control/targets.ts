@@ -1,12 +1,12 @@
 /**
- * Targets and runs by the page.
+ * Targets by the page.
  *
- * A page of targets begins at a position of the plan, so it costs the same wherever it is. A search reads at
+ * A page begins at a position of the plan, so it costs the same wherever it is. A search reads at
  * most `MAX_READ` targets and reports where to continue.
  */
-import type { TargetStore } from '../../records/target-store.ts';
-import type { Outcome, Run, Target } from '../../run/run.ts';
-import { scrub } from '../../secrets.ts';
+import type { TargetStore } from '../records/target-store.ts';
+import type { Outcome, Target } from '../run/run.ts';
+import { scrub } from '../secrets.ts';
 
 export interface TargetQuery {
   /** Only those with this outcome; `open` are those that have none yet. */
@@ -56,14 +56,3 @@ export async function readTargetPage(
 /** The text that is searched. It has no secrets, so that nobody can find one by guessing. */
 const searchTextOf = ({ id, label, reason, detail }: Target): string =>
   scrub([id, label, reason, detail].join('\n')).toLowerCase();
-
-/**
- * The time before which the next page of runs begins; nothing when this is the last page. `found` has one run
- * more than the page. Runs of the same time are shown on both pages, so that none is missing.
- */
-export function nextRunPage(found: readonly Run[], pageSize: number): number | undefined {
-  const [last, first] = [found[pageSize - 1], found[pageSize]];
-  if (!last || !first) return undefined;
-  const isWholePage = found[0]?.createdAt === last.createdAt;
-  return first.createdAt === last.createdAt && !isWholePage ? last.createdAt + 1 : last.createdAt;
-}

@@ -1,0 +1,190 @@
+/** Reads runs, their targets, and the runs of a target. */
+import { z } from 'zod';
+import { isPermitted, type Principal } from '../../access/principal.ts';
+import { isoTime } from '../../clock.ts';
+import type { Records } from '../../records/records.ts';
+import { type RunSummary, type TargetReport, toSummary, toTargetReport } from '../../run/report.ts';
+import { outcomes, type Run, type Target, triggers } from '../../run/run.ts';
+import { stepNamesOf } from '../../run/steps.ts';
+import { NextPage, RunAnswer, TargetAnswer } from '../answers.ts';
+import { type BaseDeps, defineCommand } from '../command.ts';
+import { limit, nextOf, pastTime, runId, someOf, someText } from '../fields.ts';
+import { listRuns, type RunReader, statusFilters } from '../runs.ts';
+import { readTargetPage } from '../targets.ts';
+import { runOf, subjectOfRun } from './change-run.ts';
+
+/** Reads the runs that the principal may see. Those of somebody with a few policies are found by policy. */
+export function runsSeenBy(
+  principal: Principal,
+  { runs, targets }: Pick<Records, 'runs' | 'targets'>,
+): RunReader {
+  const isUnlimited = isPermitted(principal, 'viewer');
+  const isByName = principal.grants.every((grant) => grant.policies !== undefined);
+  const names = isByName ? principal.grants.flatMap((grant) => grant.policies ?? []) : undefined;
+  const sees = ({ policy, account }: Run) => isPermitted(principal, 'viewer', { policy, account });
+  return {
+    runs: ({ policy = names, ...query }) =>
+      isUnlimited ? runs.list({ policy, ...query }) : runs.list({ policy, ...query, sees }),
+    reasons: async (ids) => (ids.length === 0 ? new Map() : targets.reasons(ids)),
+  };
+}
+
+export const listRunsCommand = defineCommand()({
+  name: 'runs.list',
+  summary: 'Lists runs without their targets, newest first.',
+  role: 'viewer',
+  reads: true,
+  path: '/runs',
+  input: z.strictObject({
+    policy: someText,
+    status: someOf(z.enum(statusFilters)).describe('`active`: every status of a run that has not ended.'),
+    account: someText,
+    trigger: someOf(z.enum(triggers)),
+    reason: someText.describe('A reason for which at least one target ended.'),
+    since: pastTime.describe('Created at or after this time: 2026-11-01, 2026-11-01T02:00:00Z, or 7d ago.'),
+    until: pastTime.describe('Created before this time, written as `since`.'),
+    ...nextOf,
+    limit,
+  }),
+  // The answer has the runs that the grants cover.
+  subject: () => undefined,
+  async carryOut({ limit: count, after, ...filter }, { records, clock }, { by: { principal } }) {
+    const now = clock.now();
+    const { since, until, ...rest } = filter;
+    const times = { since: since?.(now), until: until?.(now) };
+    const found = await listRuns(
+      runsSeenBy(principal, records),
+      { ...rest, ...times },
+      { limit: count, after },
+    );
+    return { ...found, now };
+  },
+  answer: z.object({ runs: z.array(RunAnswer), ...NextPage }),
+  toAnswer: ({ runs, next, now }): { runs: RunSummary[]; next: string | null } => ({
+    runs: runs.map((run) => toSummary(run, now)),
+    next: next ?? null,
+  }),
+});
+
+async function* reportsOf(run: Run, targets: AsyncIterable<Target>): AsyncGenerator<TargetReport> {
+  const stepNames = stepNamesOf(run);
+  for await (const target of targets) yield toTargetReport(target, stepNames);
+}
+
+/** The targets of an answer: read while they are used, or in whole where the answer was sent. */
+export type Targets = AsyncIterable<TargetReport> | Iterable<TargetReport>;
+
+export const showRun = defineCommand()({
+  name: 'runs.show',
+  summary: 'Shows a run with all its targets.',
+  role: 'viewer',
+  reads: true,
+  path: '/runs/{run}',
+  input: z.strictObject({
+    run: runId,
+    targets: z.enum(['true', 'false']).default('true').describe('Whether to show the targets.'),
+  }),
+  subject: subjectOfRun,
+  carryOut: async ({ run }, deps) => ({
+    run: await runOf(deps, run),
+    targets: deps.records.targets.all(run),
+    now: deps.clock.now(),
+  }),
+  answer: RunAnswer.extend({ targets: z.array(TargetAnswer).optional() }),
+  toAnswer: ({ run, targets, now }, { targets: wanted }): RunSummary & { targets?: Targets } => ({
+    ...toSummary(run, now),
+    ...(wanted === 'false' ? {} : { targets: reportsOf(run, targets) }),
+  }),
+});
+
+export const listTargets = defineCommand()({
+  name: 'runs.targets',
+  summary: 'Lists the targets of a run in the order of its plan.',
+  role: 'viewer',
+  reads: true,
+  path: '/runs/{run}/targets',
+  input: z.strictObject({
+    run: runId,
+    outcome: z
+      .enum([...outcomes, 'open'])
+      .optional()
+      .describe('`open`: has not ended.'),
+    search: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('A part of the id, the label, the reason or the detail, in any case.'),
+    after: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'The `next` of the previous page. A page of a search may be short and still have a next one.',
+      ),
+    limit,
+  }),
+  subject: subjectOfRun,
+  async carryOut({ run: id, outcome, search, after = 0, limit: count }, deps) {
+    const run = await runOf(deps, id);
+    const query = { from: after, limit: count, ...(outcome && { outcome }), ...(search && { search }) };
+    return { run, ...(await readTargetPage(deps.records.targets, id, query)) };
+  },
+  answer: z.object({ targets: z.array(TargetAnswer), ...NextPage }),
+  toAnswer: ({ run, targets, next }): { targets: TargetReport[]; next: string | null } => ({
+    targets: targets.map((target) => toTargetReport(target, stepNamesOf(run))),
+    next: next !== undefined && next < run.counts.planned ? String(next) : null,
+  }),
+});
+
+/** The target in its last twenty runs, newest first, and in the run `also` in any case. */
+export async function runsOfTarget(
+  { records }: Pick<BaseDeps, 'records'>,
+  { account, target, also }: { account: string; target: string; also?: string | undefined },
+): Promise<{ run: Run; target: Target }[]> {
+  const known = await records.targets.runsOf(account, target);
+  const ids = also === undefined || known.includes(also) ? known : [also, ...known];
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const [run, one] = await Promise.all([records.runs.get(id), records.targets.get(id, target)]);
+      return run?.account === account && one ? [{ run, target: one }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+export const showTarget = defineCommand()({
+  name: 'targets.show',
+  summary: 'Shows the results of a target in its last twenty runs.',
+  role: 'viewer',
+  reads: true,
+  path: '/targets/{account}/{target}',
+  input: z.strictObject({ account: z.string().min(1), target: z.string().min(1) }),
+  // The answer has the runs that the grants cover.
+  subject: () => undefined,
+  carryOut: async (input, deps, { by: { principal } }) =>
+    (await runsOfTarget(deps, input)).filter(({ run: { policy, account } }) =>
+      isPermitted(principal, 'viewer', { policy, account }),
+    ),
+  answer: z.object({
+    runs: z.array(
+      z.object({
+        run: z.string(),
+        policy: z.string(),
+        status: z.string(),
+        created_at: z.iso.datetime(),
+        target: TargetAnswer,
+      }),
+    ),
+  }),
+  toAnswer: (found) => ({
+    runs: found.map(({ run, target }) => ({
+      run: run.id,
+      policy: run.policy,
+      status: run.status,
+      created_at: isoTime(run.createdAt),
+      target: toTargetReport(target, stepNamesOf(run)),
+    })),
+  }),
+});
