@@ -81,10 +81,7 @@ const MAX_PRUNED = 1_000;
 export class RunStore {
   constructor(private readonly store: Store) {}
 
-  /**
-   * Stores a new run. Returns what prevented it, if anything: a firing makes one run, whichever process fires
-   * it, and a run belongs to the service of the account's records (`moved`).
-   */
+  /** Stores a new run. Returns what prevented it: it exists, another run is active, or its account has `moved`. */
   async create(
     run: Run,
     limits: RunLimits,

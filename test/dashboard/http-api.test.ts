@@ -188,7 +188,10 @@ test('an address with another method, a body of another type and an unknown para
       ...init,
       headers: { authorization: `Bearer ${PASSWORD}`, ...init.headers },
     });
-  const problemOf = async (answer: Response) => [answer.status, (await answer.json()).detail];
+  const problemOf = async (answer: Response) => [
+    answer.status,
+    ((await answer.json()) as { detail: string }).detail,
+  ];
 
   const method = await ask('/runs', { method: 'DELETE' });
   expect(method.headers.get('allow')).toBe('GET, HEAD');
