@@ -4,8 +4,16 @@
  */
 import { expect } from 'vitest';
 import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+import { pageCases } from './list-cases.ts';
 
 const history = '/auto-update-history';
+
+pageCases({
+  section: '2.9 Auto update history',
+  path: history,
+  key: 'auto_update_history',
+  timezone: false,
+});
 
 async function schedule({ call }: Tools, fields: object) {
   const auto_update_schedule = {

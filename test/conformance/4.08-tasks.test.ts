@@ -105,11 +105,17 @@ conformHeld(
     expect(await show()).toMatchObject({
       status: 'running',
       progress: { percent: 75, metrics: { sites: { done: 1, total: 2 } } },
-      details: { sites: [{ status: 'completed', progress: { percent: 100 } }, { status: 'running' }] },
+      details: {
+        sites: [
+          { id: 'site-0001', status: 'completed', progress: { percent: 100 } },
+          { id: 'site-0002', status: 'running', progress: { percent: 50 } },
+        ],
+      },
     });
     await tools.time.pass(MINUTE);
     expect(await show()).toMatchObject({
       status: 'completed',
+      updated_at: '2026-11-21T12:02:03.000Z',
       progress: { percent: 100, metrics: { sites: { done: 2, total: 2 } } },
     });
   },

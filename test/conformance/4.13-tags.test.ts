@@ -56,6 +56,7 @@ conform('4.13 Tags: createTag and updateTag need a body (400)', async (tools) =>
     expect((await tools.call('POST', path, { tag: { name: 7 } })).status).toBe(400);
     expect((await tools.call('POST', path, '{"tag":')).status).toBe(400);
   }
+  expect((await tools.call('POST', `/tags/${id}/update`, { tag: {} })).status).toBe(422);
 });
 
 conform('4.13 Tags: a name that is blank cannot be (422)', async (tools) => {
@@ -136,6 +137,7 @@ conformHeld(
       expect(status).toBe(200);
       if (body.meta.failed === 0) continue;
       const [full] = body.assign.errors;
+      expect(full.code).toBe('tag_limit_reached');
       expect((await call('GET', `/tags/${id}`)).body.tag.site_ids).not.toContain(full.id);
       expect((await call('GET', `/sites/${full.id}`)).body.site.tags).toHaveLength(10);
       return;

@@ -55,6 +55,8 @@ conformHeld(
     expect(await momentsOf(tools, `${list}?filters[created_at:gte]=${ago(9)}`)).toEqual(between(9, 0));
     expect(await momentsOf(tools, `${list}?filters[created_at:lte]=${ago(2)}`)).toEqual(between(7, 2));
     expect(await momentsOf(tools, `${list}?filters[created_at:lte]=${ago(8)}`)).toEqual([]);
+    const both = `filters[created_at:gte]=${ago(9)}&filters[created_at:lte]=${ago(7.5)}`;
+    expect(await momentsOf(tools, `${list}?${both}`)).toEqual(between(9, 7.5));
   },
 );
 

@@ -65,7 +65,7 @@ conform(
 );
 
 conform('7 Errors: a path that is none is answered 404', async ({ call }) => {
-  for (const path of ['/nothing', '/sites/1/2/3', '/sites//sync']) {
+  for (const path of ['/nothing', '/sites/1/2/3', '/sites//sync', '/sites/...']) {
     expect([path, (await call('GET', path)).status]).toEqual([path, 404]);
   }
 });

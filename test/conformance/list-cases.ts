@@ -11,7 +11,7 @@ type Item = any;
 /**
  * A filter as in the section, and where an item shows the filtered value (default: the field with its name).
  */
-export interface FilterCase {
+interface FilterCase {
   operators: readonly string[];
   read?: (item: Item) => unknown;
   /** A value that is not allowed. */
@@ -20,16 +20,19 @@ export interface FilterCase {
   try?: readonly string[];
 }
 
-export interface ListCase {
+interface PagedCase {
   /** `4.12 Team members`. */
   section: string;
   /** The path of the list; may look for a site first. */
   path: string | ((tools: Tools) => Promise<string>);
   key: string;
+  timezone: boolean;
+}
+
+interface ListCase extends PagedCase {
   filters: Record<string, FilterCase>;
   sorts: readonly string[];
   defaultSort: string;
-  timezone: boolean;
 }
 
 const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'];
@@ -119,11 +122,22 @@ export function listCases(row: ListCase): void {
     }
   });
 
+  pageCases(row);
+}
+
+/** Declares the cases of the pages and the timezone of one list. */
+export function pageCases({ section, path: given, key, timezone }: PagedCase): void {
+  const conform = readingCases();
+  const pathOf = async (tools: Tools) => (typeof given === 'string' ? given : given(tools));
+
   conform(`${section}: the list is cut into pages, 100 a page unless said otherwise`, async (tools) => {
     const path = await pathOf(tools);
     const whole = (await tools.call('GET', path)).body;
+    expect(Object.keys(whole).sort()).toEqual([key, 'meta'].sort());
     const { totalItems } = whole.meta.pagination;
-    expect(whole.meta.pagination).toMatchObject({ page: 1, perPage: 100 });
+    const totalPages = Math.ceil(totalItems / 100);
+    expect(whole.meta.pagination).toEqual({ page: 1, perPage: 100, totalPages, totalItems });
+    expect(whole[key]).toHaveLength(Math.min(100, totalItems));
     const paged: Item[] = [];
     for (let page = 1; page <= Math.min(totalItems, 5); page += 1) {
       const { body } = await tools.call('GET', `${path}?page=${page}&perPage=1`);
@@ -131,15 +145,18 @@ export function listCases(row: ListCase): void {
       paged.push(...body[key]);
     }
     expect(paged).toEqual(whole[key].slice(0, 5));
-    for (const query of ['page=0', 'page=a', 'perPage=0', 'perPage=101', 'pages=1']) {
+    const pages = ['page=0', 'page=-1', 'page=one', 'page=1.5', 'perPage=0', 'perPage=101', 'perPage=all'];
+    for (const query of [...pages, 'pages=1', 'limit=5', 'sort=', 'sort=nonsense,asc', 'filters=1']) {
       expect([query, (await tools.call('GET', `${path}?${query}`)).status]).toEqual([query, 400]);
     }
   });
 
-  conform(`${section}: the list ${row.timezone ? 'takes' : 'takes no'} timezone`, async (tools) => {
+  conform(`${section}: the list ${timezone ? 'takes' : 'takes no'} timezone`, async (tools) => {
     const path = await pathOf(tools);
-    const { status } = await tools.call('GET', `${path}?timezone=Europe/Berlin`);
-    expect(status).toBe(row.timezone ? 200 : 400);
+    for (const zone of ['Europe/Berlin', 'UTC']) {
+      const { status } = await tools.call('GET', `${path}?timezone=${zone}`);
+      expect(status).toBe(timezone ? 200 : 400);
+    }
     expect((await tools.call('GET', `${path}?timezone=Nowhere/Land`)).status).toBe(400);
   });
 }

@@ -88,6 +88,7 @@ test('only the page Queues may show something in a frame, and only bull-board ma
   };
   expect(await framing('/queues')).toEqual(["'self'", "'none'", 'DENY']);
   expect(await framing('/queues/board')).toEqual(["'none'", "'self'", 'SAMEORIGIN']);
+  expect((await ask('/queues/board/')).headers.get('location')).toBe('/queues/board');
   for (const path of ['/', '/runs', '/sign-in', '/queues/nothing'])
     expect(await framing(path), path).toEqual(["'none'", "'none'", 'DENY']);
 });

@@ -480,22 +480,6 @@ test('missing runs and missing pages have an error page', async () => {
   expect(run.text).toContain('There is no such run, or it is older than the retention period.');
 });
 
-test('bull-board can be viewed, and nothing can be changed in it', async () => {
-  world = await startWorld();
-  const ask = await world.signedIn();
-  const origin = world.dashboard.url;
-
-  const page = await ask('/queues/board');
-  const slash = await ask('/queues/board/');
-  const { queues } = (await (await ask('/queues/board/api/queues')).json()) as { queues: { name: string }[] };
-  const change = await ask('/queues/board/api/queues/plans/pause', { method: 'PUT', headers: { origin } });
-
-  expect(page.status).toBe(200);
-  expect(slash.headers.get('location')).toBe('/queues/board');
-  expect(queues.map(({ name }) => name).sort()).toEqual(['actions', 'deliveries', 'plans']);
-  expect(change.status).toBe(405);
-});
-
 test('an invalid file of forty policies takes one line of the notices, and its errors can be expanded', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [brokenFileOf(40)];

@@ -21,16 +21,6 @@ describe('authentication', () => {
     expect((await get('/sites')).status).toBe(401);
     expect((await get('/sites', { authorization: 'Bearer new-token' })).status).toBe(200);
   });
-
-  test('refuses an inactive account with 403 until it is active again', async () => {
-    const { sandbox, get, post } = await startCalling({ sites: 1 });
-    sandbox.account.deactivate();
-    expect((await get('/sites')).status).toBe(403);
-    expect((await post('/sites/site-0001/sync')).body.error.code).toBe('account_inactive');
-    sandbox.account.activate();
-    expect((await get('/sites')).status).toBe(200);
-    expect(sandbox.journal.effects).toEqual([]);
-  });
 });
 
 describe('the rate limit', () => {
@@ -57,13 +47,6 @@ describe('the rate limit', () => {
     expect(limits(await get('/sites'))).toEqual(['3', '2', '60']);
   });
 
-  test('carries out no request once it is reached', async () => {
-    const { sandbox, post } = await startCalling({ sites: 2, rateLimit: 1 });
-    expect((await post('/sites/site-0001/sync')).status).toBe(200);
-    expect((await post('/sites/site-0002/sync')).status).toBe(429);
-    expect(sandbox.journal.effectsOf('syncSite')).toEqual(['site-0001']);
-  });
-
   test('is shared with other clients of the account', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 10 });
     sandbox.account.useUpRequests(8);
@@ -86,42 +69,6 @@ describe('the rate limit', () => {
 });
 
 describe('a request', () => {
-  test('for an unknown path answers 404', async () => {
-    const { get, post } = await startCalling({ sites: 1 });
-    for (const path of [
-      '/sites/unknown',
-      '/tags/999',
-      '/clients/x',
-      '/tasks/x',
-      '/sites/x/snapshots',
-      '/nowhere',
-      '/sites/...',
-    ]) {
-      expect([path, (await get(path)).status]).toEqual([path, 404]);
-    }
-    expect((await post('/sites/unknown/sync')).body.error.code).toBe('not_found');
-  });
-
-  test.each([
-    ['no body where one is required', '/tags', undefined, 400],
-    ['a field that is not taken', '/tags', { tag: { name: 'a', shade: 'dark' } }, 400],
-    ['a field without its wrapper', '/tags', { name: 'a' }, 400],
-    ['a value of another type', '/tags', { tag: { name: 5 } }, 400],
-    ['a value that will not do', '/sites', { site: { url: ' ' } }, 422],
-    ['nothing to change', '/tags/11/update', { tag: {} }, 422],
-  ])('with %s is refused', async (_what, path, body, status) => {
-    const { sandbox, post } = await startCalling({ sites: 1 });
-    expect((await post(path, body)).status).toBe(status);
-    expect(sandbox.journal.effects).toEqual([]);
-  });
-
-  test('with a body that is not JSON is refused', async () => {
-    const { sandbox } = await startCalling({ sites: 1 });
-    const headers = { authorization: `Bearer ${sandbox.token}` };
-    const { status } = await fetch(`${sandbox.url}/tags`, { method: 'POST', body: '{', headers });
-    expect(status).toBe(400);
-  });
-
   test('for the description of the interface gets it, with this address, and costs a request', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 5 });
     const { body, headers } = await get('/openapi.json');

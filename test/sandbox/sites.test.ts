@@ -20,26 +20,6 @@ test('an invalid or existing address is refused', async () => {
   expect((await post('/sites', { site: { url: known } })).body.error.code).toBe('site_exists');
 });
 
-test('credentials are shown only where they are configured, and only in the single view', async () => {
-  const { get, post } = await startCalling({ sites: 1 });
-  const http_auth = { username: 'guest', password: 'secret' };
-  expect((await get('/sites/site-0001')).body.site.connection).toEqual({ status: 'connected' });
-
-  await post('/sites/site-0001/update', { site: { connection: { sticky_ip: '192.0.2.7', http_auth } } });
-  expect((await get('/sites/site-0001')).body.site.connection).toEqual({
-    status: 'connected',
-    sticky_ip: '192.0.2.7',
-    http_auth,
-  });
-  expect((await get('/sites')).body.sites[0].connection).toEqual({ status: 'connected' });
-
-  await post('/sites/site-0001/update', { site: { connection: { http_auth: null } } });
-  expect((await get('/sites/site-0001')).body.site.connection).toEqual({
-    status: 'connected',
-    sticky_ip: '192.0.2.7',
-  });
-});
-
 test('a change of the daily sync time moves the next sync, and the answer shows it', async () => {
   const { sandbox, get, post } = await startCalling({ sites: 1 });
   const update = () => post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '13:37Z' } } });

@@ -13,30 +13,6 @@ async function startWithTask(ends: 'completed' | 'failed' | 'aborted' = 'complet
 }
 
 describe('a task', () => {
-  test('goes from initializing through running to completed, with progress by site and step', async () => {
-    const { clock, show } = await startWithTask();
-    expect(await show()).toMatchObject({ status: 'initializing', progress: { percent: 0 } });
-
-    await clock.advance(3 * SECOND + 60 * SECOND);
-    const running = await show();
-    expect(running).toMatchObject({
-      status: 'running',
-      progress: { percent: 60, metrics: { sites: { done: 1, total: 2 } } },
-    });
-    expect(running.details.sites).toMatchObject([
-      { id: 'site-0001', status: 'completed', progress: { percent: 100 } },
-      { id: 'site-0002', status: 'running', progress: { percent: 19 } },
-    ]);
-
-    await clock.advance(40 * SECOND);
-    const done = await show();
-    expect(done).toMatchObject({
-      status: 'completed',
-      updated_at: '2026-11-21T12:01:43.000Z',
-      progress: { percent: 100, metrics: { sites: { done: 2 } } },
-    });
-  });
-
   test.each(['failed', 'aborted'] as const)('that is %s says so down to the step', async (end) => {
     const { clock, show } = await startWithTask(end);
     await clock.advance(200 * SECOND);
@@ -62,14 +38,6 @@ describe('a task', () => {
     await clock.advance(500 * SECOND);
     expect(await show()).toEqual(cancelled.body.task);
     expect(sandbox.journal.effectsOf('cancelTask')).toEqual([id]);
-  });
-
-  test('that has ended cannot be cancelled', async () => {
-    const { sandbox, clock, post, id } = await startWithTask();
-    await clock.advance(103 * SECOND);
-    const { status, body } = await post(`/tasks/${id}/cancel`);
-    expect([status, body.error.code]).toEqual([422, 'task_ended']);
-    expect(sandbox.journal.effects).toEqual([]);
   });
 });
 

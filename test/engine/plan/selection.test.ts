@@ -107,10 +107,14 @@ test('the targets that the condition excludes are stored with the run', async ()
   ]);
 });
 
-test('a run for one named target works on that target only', async () => {
-  const [, , chosen = ''] = world.sandbox.siteIds();
-  const run = await world.ended(await world.fire(aPolicy(), [chosen]));
-  expect(await world.reasons(run)).toEqual({ [chosen]: 'done' });
+test('a run for named targets works on these only, with one request each to find them', async () => {
+  const [, , chosen = '', other = ''] = world.sandbox.siteIds();
+  const { journal } = world.sandbox;
+  const looks = () => journal.requests.filter(({ query }) => query.includes('id%3Aeq')).length;
+  const before = looks();
+  const run = await world.ended(await world.fire(aPolicy(), [chosen, other]));
+  expect(await world.reasons(run)).toEqual({ [chosen]: 'done', [other]: 'done' });
+  expect(looks() - before).toBe(2);
   expect((await world.caretaker.engine.preview(aPolicy(), [chosen])).targets).toMatchObject([{ id: chosen }]);
 });
 
@@ -128,13 +132,14 @@ test('a limit counts targets only, not candidates that need no action or are exc
   expect(targets.map(({ id }) => id).sort()).toEqual(others);
 });
 
-test('a retry works on the failed targets even if the filters of the policy no longer select them', async () => {
+test('a retry works on the failed targets even if the filters and the condition no longer select them', async () => {
   const fresh = await startWorld({ before: quickSyncs, sites: 2 });
   const [id = ''] = fresh.sandbox.siteIds();
   const site = fresh.sandbox.site(id);
   site.isCalled({ url: 'https://before.example' });
   site.failNextSync('The disk is full.');
-  const select = { filters: { url: { contains: 'before.example' } } };
+  const where = 'site.sync.last_sync_at < now - duration("1h")';
+  const select = { filters: { url: { contains: 'before.example' } }, where };
   const failed = await fresh.ended(await fresh.fire(aPolicy({ select })));
 
   site.isCalled({ url: 'https://after.example' });

@@ -47,6 +47,10 @@ const notes = async () => {
   return (await call('listSiteNotes', { site_id: 'site-0001', filters })).notes;
 };
 const effects = () => world.sandbox.journal.effects.map(({ operation }) => operation);
+const plans = async (policy: Policy) => {
+  const { targets } = await world.caretaker.engine.preview(policy);
+  return targets.map(({ plan }) => plan);
+};
 
 function faultsOf(from: string, options: string): string[] {
   const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: ${from} }\n    with: ${options}\n`;
@@ -81,10 +85,12 @@ describe('when its policy is loaded, grace', () => {
 });
 
 describe('an announced call', () => {
-  test('is announced on the site of its target, and not again during the grace period', async () => {
+  test('is announced once on the site of its target, made by the first run after that, and the note is updated', async () => {
     const copy = await withCopy();
 
+    const before = await plans(deletion());
     const first = await runOf(deletion());
+    const during = await plans(deletion());
     const second = await runOf(deletion());
 
     const detail = expect.stringMatching(/^deleteStagingSite is to be called on or after .* UTC\.$/);
@@ -99,13 +105,10 @@ describe('an announced call', () => {
     const [note] = await notes();
     expect(note?.content).toContain(`Caretaker's policy "old-copies" calls deleteStagingSite for https://`);
     expect(note?.content).toContain('To cancel this, remove this note.');
-  });
 
-  test('is made by the first run after the grace period, and the note is updated', async () => {
-    const copy = await withCopy();
-    await runOf(deletion());
     world.clock.leap(3 * DAY);
-
+    const after = await plans(deletion());
+    expect(effects()).toEqual(['createSiteNote']);
     const targets = await runOf(deletion());
 
     expect(targets[copy]).toMatchObject({
@@ -117,9 +120,14 @@ describe('an announced call', () => {
     expect((await notes())[0]?.content).toContain(
       `[caretaker old-copies: deleteStagingSite ${copy}, closed]`,
     );
+    expect([before, during, after]).toEqual([
+      [expect.stringMatching(/^Would be announced, and done on or after 2026-11-24 12:0. UTC$/)],
+      [expect.stringMatching(/^Nothing yet: it is announced for 2026-11-24 12:0. UTC$/)],
+      [expect.stringMatching(/^Would be done, if the announcement for 2026-11-24 12:0. UTC is still there$/)],
+    ]);
   });
 
-  test('whose note was removed is not made, and its target is kept', async () => {
+  test('whose note was removed is not made, its target is kept, and the plan says so', async () => {
     const copy = await withCopy();
     await runOf(deletion());
     const [note] = await notes();
@@ -131,26 +139,29 @@ describe('an announced call', () => {
       reason: 'announcement-removed',
     });
     expect(effects()).toEqual(['createSiteNote', 'deleteSiteNote']);
+    expect(await plans(deletion())).toEqual([
+      expect.stringMatching(/^Nothing: its announcement for 2026-11-24 12:0. UTC was removed$/),
+    ]);
   });
 
-  test.each(['reset-after', 'reset-before'] as const)(
-    'is announced, made and closed once when answers are lost (%s)',
-    async (fault) => {
-      const copy = await withCopy();
-      world.sandbox.failNext({ operation: 'createSiteNote' }, fault);
-      expect((await runOf(deletion()))[copy]).toMatchObject({ reason: 'announced' });
-      world.clock.leap(3 * DAY);
-      world.sandbox.failNext({ operation: 'deleteStagingSite' }, fault);
-      world.sandbox.failNext({ operation: 'updateSiteNote' }, fault);
+  test('is announced, made and closed once when requests and answers are lost', async () => {
+    const copy = await withCopy();
+    const lose = (operation: OperationId) => {
+      for (const fault of ['reset-before', 'reset-after'] as const)
+        world.sandbox.failNext({ operation }, fault);
+    };
+    lose('createSiteNote');
+    expect((await runOf(deletion()))[copy]).toMatchObject({ reason: 'announced' });
+    world.clock.leap(3 * DAY);
+    for (const operation of ['deleteStagingSite', 'updateSiteNote'] as const) lose(operation);
 
-      const { [copy]: target } = await runOf(deletion());
+    const { [copy]: target } = await runOf(deletion());
 
-      expect(target).toMatchObject({ outcome: 'succeeded' });
-      expect(['done', 'already-done']).toContain(target?.reason);
-      expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
-      expect(await notes()).toHaveLength(1);
-    },
-  );
+    expect(target).toMatchObject({ outcome: 'succeeded' });
+    expect(['done', 'already-done']).toContain(target?.reason);
+    expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+    expect(await notes()).toHaveLength(1);
+  });
 
   test('that the policy declares differently is announced again', async () => {
     world = await worldOfTest({ leaps: true, sites: 1 });
@@ -293,62 +304,22 @@ describe('a target that belongs to no site', () => {
   });
 });
 
-describe('the plan of an announced call', () => {
-  const plans = async (policy: Policy) => {
-    const { targets } = await world.caretaker.engine.preview(policy);
-    return targets.map(({ plan }) => plan);
-  };
-
-  test('shows what would be announced, what waits for its date and what would be done', async () => {
-    await withCopy();
-
-    const before = await plans(deletion());
-    await runOf(deletion());
-    const during = await plans(deletion());
-    world.clock.leap(3 * DAY);
-    const after = await plans(deletion());
-
-    expect(before).toEqual([
-      expect.stringMatching(/^Would be announced, and done on or after 2026-11-24 12:0. UTC$/),
-    ]);
-    expect(during).toEqual([
-      expect.stringMatching(/^Nothing yet: it is announced for 2026-11-24 12:0. UTC$/),
-    ]);
-    expect(after).toEqual([
-      expect.stringMatching(/^Would be done, if the announcement for 2026-11-24 12:0. UTC is still there$/),
-    ]);
-    expect(effects()).toEqual(['createSiteNote']);
-  });
-
-  test('shows that a removed announcement keeps the target', async () => {
-    await withCopy();
-    await runOf(deletion());
-    const [note] = await notes();
-    await call('deleteSiteNote', { site_id: 'site-0001', note_id: note?.id ?? '' });
-    await runOf(deletion());
-
-    expect(await plans(deletion())).toEqual([
-      expect.stringMatching(/^Nothing: its announcement for 2026-11-24 12:0. UTC was removed$/),
-    ]);
-  });
-
-  test('shows those of the items of each site too', async () => {
-    world = await worldOfTest({ leaps: true, sites: 1 });
-    await call('createSiteNote', { site_id: 'site-0001', body: { note: { content: 'old' } } });
-    const policy = deletion(
-      { operation: 'deleteSiteNote', confirm: 'deleteSiteNote' },
-      {
-        select: {
-          from: 'listSiteNotes',
-          forEach: { list: 'listSites', filters: {} },
-          filters: { content: { contains: 'old' } },
-          where: 'note.content == "old"',
-        },
+test('the plan shows the announcements of the items of each site too', async () => {
+  world = await worldOfTest({ leaps: true, sites: 1 });
+  await call('createSiteNote', { site_id: 'site-0001', body: { note: { content: 'old' } } });
+  const policy = deletion(
+    { operation: 'deleteSiteNote', confirm: 'deleteSiteNote' },
+    {
+      select: {
+        from: 'listSiteNotes',
+        forEach: { list: 'listSites', filters: {} },
+        filters: { content: { contains: 'old' } },
+        where: 'note.content == "old"',
       },
-    );
-    const [target] = Object.values(await runOf(policy));
+    },
+  );
+  const [target] = Object.values(await runOf(policy));
 
-    expect(target).toMatchObject({ reason: 'announced' });
-    expect(await plans(policy)).toEqual([expect.stringMatching(/^Nothing yet: it is announced for /)]);
-  });
+  expect(target).toMatchObject({ reason: 'announced' });
+  expect(await plans(policy)).toEqual([expect.stringMatching(/^Nothing yet: it is announced for /)]);
 });

@@ -153,17 +153,15 @@ describe('an announced target that the policy no longer selects', () => {
     expect(await runOf(nothing)).toEqual({});
   });
 
-  test.each(['reset-after', 'reset-before'] as const)(
-    'loses its note once when the answer is lost (%s)',
-    async (fault) => {
-      const { withdrawal } = await announced();
+  test('loses its note once when a request and an answer are lost', async () => {
+    const { withdrawal } = await announced();
+    for (const fault of ['reset-before', 'reset-after'] as const)
       world.sandbox.failNext({ operation: 'deleteSiteNote' }, fault);
 
-      expect((await runOf(nothing))[withdrawal]).toMatchObject({ reason: 'announcement-withdrawn' });
-      expect(effects()).toEqual(['createSiteNote', 'deleteSiteNote']);
-      expect(await runOf(nothing)).toEqual({});
-    },
-  );
+    expect((await runOf(nothing))[withdrawal]).toMatchObject({ reason: 'announcement-withdrawn' });
+    expect(effects()).toEqual(['createSiteNote', 'deleteSiteNote']);
+    expect(await runOf(nothing)).toEqual({});
+  });
 
   test('keeps its announcement open while the service refuses, and the next run withdraws it', async () => {
     const { withdrawal } = await announced();
@@ -276,13 +274,9 @@ describe('of a policy with steps', () => {
       ],
       { name: 'old-copies', select: { from: 'listSites', filters: {}, ...(where ? { where } : {}) } },
     );
-  const start = async () => {
+  test('the plan shows the announcement with its step, and it is withdrawn without the other steps', async () => {
     world = await startWorld({ leaps: true, sites: 1 });
     stop = world.stop;
-  };
-
-  test('the plan shows the announcement with its step', async () => {
-    await start();
 
     const before = await world.caretaker.engine.preview(steps());
     await runOf(steps());
@@ -290,11 +284,6 @@ describe('of a policy with steps', () => {
 
     expect(before.targets[0]?.plan).toMatch(/^Step 2 \(quiet\): Would be announced, and done on or after /);
     expect(during.targets[0]?.plan).toMatch(/^Step 2 \(quiet\): Nothing yet: it is announced for /);
-  });
-
-  test('an announcement is withdrawn without the other steps', async () => {
-    await start();
-    await runOf(steps());
     expect(notes()).toHaveLength(1);
 
     const targets = await runOf(steps('site.url == "another"'));

@@ -71,7 +71,7 @@ function justBefore(operation: OperationId, happen: () => unknown, nth = 1) {
 const beforeSecondCheck = (happen: () => unknown) => justBefore('listStagingSites', happen, 3);
 
 describe('a stale copy', () => {
-  test('is announced on its live site, and not again during the grace period', async () => {
+  test('is announced once on its live site, deleted by the first run after that, and the note is updated', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     await call('createTag', { body: { tag: { name: 'keep-staging' } } });
 
@@ -85,22 +85,17 @@ describe('a stale copy', () => {
     );
     expect(second[stale]?.detail).toBe(first[stale]?.detail);
     expect(effects()).toEqual(['createTag', 'createSiteNote']);
-    const [note] = await notesOf(0);
-    expect(note?.content).toContain(`(${stale}) is stale: created on `);
-    expect(note?.content).toContain('To cancel this, remove this note');
-    expect(note?.content).toContain('tag the site "keep-staging"');
-  });
+    const [announced] = await notesOf(0);
+    expect(announced?.content).toContain(`(${stale}) is stale: created on `);
+    expect(announced?.content).toContain('To cancel this, remove this note');
+    expect(announced?.content).toContain('tag the site "keep-staging"');
 
-  test('is deleted by the first run after the grace period, and the note is updated', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    await clean({ grace: '3d' });
     world.clock.leap(3 * DAY);
-
     const targets = await clean({ grace: '3d' });
 
     expect(targets[stale]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(targets[stale]?.detail).toMatch(/^Deleted: created on /);
-    expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+    expect(effects().slice(2)).toEqual(['deleteStagingSite', 'updateSiteNote']);
     const [note, ...others] = await notesOf(0);
     expect(note?.content).toMatch(/was deleted on .* by Caretaker's policy "cleanup", as announced/);
     expect(note?.content).toContain(`[caretaker staging-cleanup: ${stale}, closed]`);
@@ -241,24 +236,14 @@ describe('a copy that is gone before it is deleted', () => {
     expect(effects()).toEqual([]);
   });
 
-  test('is already-done when the deletion finds that', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    justBefore('deleteStagingSite', () => world.sandbox.staging.clear());
-
-    expect((await clean({ grace: 0 }))[stale]).toMatchObject({
-      outcome: 'succeeded',
-      reason: 'already-done',
-    });
-    expect(effects()).toEqual([]);
-  });
-
-  test('gets its note updated', async () => {
+  test('is already-done when the deletion finds that, and gets its note updated', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     await clean();
     world.clock.leap(3 * DAY);
     justBefore('deleteStagingSite', () => world.sandbox.staging.clear());
 
-    expect(reasonsOf(await clean())).toEqual({ [stale]: 'already-done' });
+    expect((await clean())[stale]).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
+    expect(effects()).toEqual(['createSiteNote', 'updateSiteNote']);
     expect((await notesOf(0))[0]?.content).toContain('was announced for deletion, but was already gone');
   });
 });
@@ -314,46 +299,17 @@ describe('a copy that changes between plan and deletion', () => {
 const startTask = (type: string, input: { id: string }[]) =>
   world.sandbox.startTask({ type, input, takesMs: 3_600_000 });
 
-describe('a copy that a running task is working on', () => {
-  const busy = async () => {
-    const targets = await clean({ grace: 0 });
-    const untouched = Object.values(targets).filter(({ reason }) => reason === 'not-eligible');
-    return untouched.map(({ id }) => id).sort();
-  };
+// Which copies a task may be working on: copies.test.ts.
+test('a copy that a running task is working on is not touched, and the detail names the task', async () => {
+  const [first = '', second = '', third = ''] = await withCopies([0, 15], [0, 16], [1, 15]);
+  const task = startTask('download_staging', [{ id: first }]);
 
-  test('is the only one that is not touched when the task names it', async () => {
-    const [first = '', second = ''] = await withCopies([0, 15], [0, 16], [1, 15]);
-    startTask('configure_staging_site', [{ id: first }]);
-    expect(await busy()).toEqual([first]);
-    expect(world.sandbox.journal.effectsOf('deleteStagingSite')).toContain(second);
-  });
+  const targets = await clean({ grace: 0 });
 
-  test('is not touched, nor any other copy of its site, when the task names the site', async () => {
-    const [first = '', second = ''] = await withCopies([0, 15], [0, 16], [1, 15]);
-    startTask('staging', [{ id: 'site-0001' }]);
-    expect(await busy()).toEqual([first, second]);
-  });
-
-  test('may be any copy when the task names nothing we know, so none is touched', async () => {
-    const copies = await withCopies([0, 15], [0, 16], [1, 15]);
-    startTask('download_staging', []);
-    expect(await busy()).toEqual(copies);
-    expect(effects()).toEqual([]);
-  });
-
-  test('is none of these when the task creates a copy of another site', async () => {
-    await withCopies([0, 15]);
-    startTask('staging', [{ id: 'site-0002' }]);
-    expect(await busy()).toEqual([]);
-  });
-
-  test('is reported in the detail with the task', async () => {
-    const [first = ''] = await withCopies([0, 15]);
-    const task = startTask('download_staging', [{ id: first }]);
-    expect((await clean())[first]).toMatchObject({
-      outcome: 'skipped',
-      detail: `The task ${task} (download_staging) is or may be working on it: the service does not always show which copy a task is for.`,
-    });
+  expect(reasonsOf(targets)).toEqual({ [first]: 'not-eligible', [second]: 'done', [third]: 'done' });
+  expect(targets[first]).toMatchObject({
+    outcome: 'skipped',
+    detail: `The task ${task} (download_staging) is or may be working on it: the service does not always show which copy a task is for.`,
   });
 });
 
@@ -420,27 +376,30 @@ describe('a copy that is kept', () => {
   );
 });
 
-describe('an answer that is lost', () => {
-  test.each(['reset-after', 'reset-before'] as const)(
-    'leads to one announcement, one deletion and one closing note (%s)',
-    async (fault) => {
-      const [stale = ''] = await withCopies([0, 15]);
-      world.sandbox.failNext({ operation: 'createSiteNote' }, fault);
-      expect(reasonsOf(await clean())).toEqual({ [stale]: 'announced' });
-      world.clock.leap(3 * DAY);
-      world.sandbox.failNext({ operation: 'deleteStagingSite' }, fault);
-      world.sandbox.failNext({ operation: 'updateSiteNote' }, fault);
+describe('answers that are lost', () => {
+  /** Of two requests the first is lost on its way, and the answer to the second one. */
+  const lose = (...operations: OperationId[]) => {
+    for (const operation of operations)
+      for (const fault of ['reset-before', 'reset-after'] as const)
+        world.sandbox.failNext({ operation }, fault);
+  };
 
-      expect(reasonsOf(await clean())).toEqual({ [stale]: 'done' });
+  test('lead to one announcement, one deletion and one closing note', async () => {
+    const [stale = ''] = await withCopies([0, 15]);
+    lose('createSiteNote');
+    expect(reasonsOf(await clean())).toEqual({ [stale]: 'announced' });
+    world.clock.leap(3 * DAY);
+    lose('deleteStagingSite', 'updateSiteNote');
 
-      expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
-      expect(await notesOf(0)).toHaveLength(1);
-    },
-  );
+    expect(reasonsOf(await clean())).toEqual({ [stale]: 'done' });
 
-  test.each(['reset-after', 'reset-before'] as const)('leads to one extension (%s)', async (fault) => {
+    expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+    expect(await notesOf(0)).toHaveLength(1);
+  });
+
+  test('lead to one extension', async () => {
     const [copy = ''] = await withCopies([0, 13]);
-    world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, fault);
+    lose('extendStagingSiteExpiry');
 
     const targets = await clean(extension);
 
@@ -484,27 +443,20 @@ describe('when it cannot be found out in time', () => {
 const extension = { action: 'extend', older_than: undefined, expires_within: '3d', days: 7 };
 
 describe('extending', () => {
-  test('extends the life of a copy once', async () => {
+  test('extends the life of a copy once, and stores none of its credentials, which the answer has', async () => {
     const [copy = '', other = ''] = await withCopies([0, 13], [1, 1]);
-
-    const targets = await clean(extension);
-
-    expect(Object.keys(targets)).toEqual([copy]);
-    expect(targets[copy]?.detail).toMatch(/^It expires on \d{4}-\d\d-\d\d instead of \d{4}-\d\d-\d\d\.$/);
-    expect(await clean(extension)).toEqual({});
-    expect(effects()).toEqual(['extendStagingSiteExpiry']);
-    expect(world.sandbox.staging.ids()).toContain(other);
-  });
-
-  test('stores no credentials of the copy, although the answer of the service contains them', async () => {
-    const [copy = ''] = await withCopies([0, 13]);
     const { staging_site } = await call('showStagingSite', { staging_site_id: copy });
     const secret = staging_site.credentials?.server?.password ?? '';
     expect(secret).not.toBe('');
 
     const targets = await clean(extension);
 
+    expect(Object.keys(targets)).toEqual([copy]);
+    expect(targets[copy]?.detail).toMatch(/^It expires on \d{4}-\d\d-\d\d instead of \d{4}-\d\d-\d\d\.$/);
     expect(JSON.stringify([targets, world.log.lines])).not.toContain(secret);
+    expect(await clean(extension)).toEqual({});
+    expect(effects()).toEqual(['extendStagingSiteExpiry']);
+    expect(world.sandbox.staging.ids()).toContain(other);
   });
 
   test('beyond what the service allows is rejected with its message', async () => {

@@ -548,30 +548,22 @@ describe('enable_paused', () => {
     );
   });
 
-  test.each(['reset-after', 'truncate', 'error-after'] as const)(
-    'is not requested twice when the answer is lost (%s)',
-    async (fault) => {
-      await startAccount();
-      const id = await addSchedule(['site-0001']);
-      await pause(id);
-      world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule' }, fault);
-
-      const { [id]: target } = await check(options);
-
-      expect(linesOf(target)[0]).toContain('enabled by this check');
-      expect(effects().enabled).toEqual([id]);
-      expect(world.sandbox.journal.countOf('enableAutoUpdateSchedule')).toBe(1);
-    },
-  );
-
-  test('is requested again when the request provably did not arrive', async () => {
+  test('is requested once when the answer is lost, and again when the request provably did not arrive', async () => {
     await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await pause(id);
-    world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule' }, 'error-before');
+    const faults = ['reset-after', 'truncate', 'error-after', 'error-before'] as const;
+    const ids: string[] = [];
+    for (const [at, fault] of faults.entries()) {
+      const id = await addSchedule([`site-000${at + 1}`], { name: `Plugins ${at}` });
+      await pause(id);
+      ids.push(id);
+      world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule' }, fault);
+    }
 
-    expect(linesOf((await check(options))[id])[0]).toContain('enabled by this check');
-    expect(effects().enabled).toEqual([id]);
+    const targets = await check(options);
+
+    for (const id of ids) expect(linesOf(targets[id])[0]).toContain('enabled by this check');
+    expect(effects().enabled.toSorted()).toEqual(ids.toSorted());
+    expect(world.sandbox.journal.countOf('enableAutoUpdateSchedule')).toBe(5);
   });
 
   test('ends as unavailable when every attempt fails, and the schedule is not changed', async () => {
@@ -640,6 +632,7 @@ describe('pause_on_failed_rate', () => {
   test('pauses a schedule once if its last run failed on more than that percentage, and nothing enables it again', async () => {
     await startAccount();
     const id = await addFailing();
+    world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
 
     const first = await check(options);
     const second = await check(options);
@@ -693,15 +686,6 @@ describe('pause_on_failed_rate', () => {
 
     expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
     expect(effects().paused).toEqual([]);
-  });
-
-  test('is not requested twice when the answer is lost', async () => {
-    await startAccount();
-    const id = await addFailing();
-    world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
-
-    expect(linesOf((await check(options))[id])[0]).toContain('Paused by this check');
-    expect(effects().paused).toEqual([id]);
   });
 });
 
