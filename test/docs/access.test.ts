@@ -57,7 +57,7 @@ function rowOf(address: string, rule: Rule): string {
 }
 
 const addresses = [
-  row(['address', 'nobody', ...roles, 'limits', 'programs']),
+  row(['address', 'not signed in', ...roles, 'limits', 'programs']),
   row(['---', '---', ...roles.map(() => '---'), '---', '---']),
   ...routes.map(({ method, path, ...rule }) => rowOf(`${method} ${path.replace(/:(\w+)/g, '{$1}')}`, rule)),
   rowOf(`any ${BOARD_PATH}/...`, boardRule),
@@ -74,8 +74,8 @@ const acts = [
 test('docs/access.md has every address and every command with its roles', async () => {
   const page = `# Who may do what
 
-\`access:\` in \`config/caretaker.yaml\` names who may sign in to the dashboard and its API, and what each may do. A running daemon
-applies changes within seconds: the session of a user who was removed, or has another password, ends with its next request.
+For admins and operators: who may sign in to the dashboard and its API, and what each may do. \`access:\` in
+\`config/caretaker.yaml\` names them. A running daemon applies changes within seconds.
 
 \`\`\`yaml
 access:
@@ -101,62 +101,60 @@ access:
   trusted_proxies: [10.0.0.0/8]
 \`\`\`
 
-[configuration.md](configuration.md) has every key. \`caretaker validate\` checks them: an account that does not exist is an error, a
-policy that does not exist a warning.
+[configuration.md](configuration.md) has every key; \`caretaker validate\` checks them.
 
 ## Roles
 
 A viewer reads. An operator also starts and stops runs, pauses and freezes. An approver also approves and rejects runs. An admin may do
 everything. A user has the roles of all entries together.
 
-A role can be limited to \`policies\`, \`accounts\` or both; then it covers a policy only in these accounts. Somebody with limits
-sees only the runs, policies, targets and events that the limits cover. Totals are counted over these runs. Pages
-about everything (System, Queues, metrics) need a role without limits. What one may not see is answered as if it did not exist, and
-what one may not do has no button. The definition of a policy that follows another one (\`schedule.after\`) shows the name of that
-policy in any case.
+A role can be limited to \`policies\`, \`accounts\` or both; then it covers a policy only in these accounts. A user with
+limits sees only the runs, policies, targets and events that the limits cover, and totals of these. Pages about
+everything (System, Queues, metrics) need a role without limits. What a user may not see is answered as if it did not
+exist, and what a user may not do has no button. A policy that follows another one (\`schedule.after\`) shows its name in
+any case.
 
 ## Users
 
 \`caretaker user add ana\` asks for a password, at least 12 characters, and prints the lines for the file with its hash (scrypt).
 \`caretaker user passwd ana\` prints a new hash. Neither changes the file.
 
-The single \`dashboard.password\` works in addition to users, as the user \`admin\`, who may do everything; so no other user can have this
-name then. On any address but loopback it needs 12 characters. Without a password, users and \`oidc\`, people on the same machine sign
-in with a link: \`caretaker dashboard\` prints a new one, which works once and within ten minutes.
+The single \`dashboard.password\` works in addition to users, as the user \`admin\`, who may do everything. On any address but
+loopback it needs 12 characters. Without a password, users and \`oidc\`, people on the same machine sign in with a link:
+\`caretaker dashboard\` prints a new one, which works once and within ten minutes.
 
 ## Tokens
 
-Programs send a token as \`Authorization: Bearer <token>\`, or as the password of HTTP Basic with any name. \`caretaker user token ci\`
-makes one and prints it once, with the hash for the file. In place of \`hash\`, \`token: \${CI_TOKEN}\` takes it from the environment.
-The single password works in the same way. Passwords of users do not. Changes need the bearer token.
+Programs send a token as \`Authorization: Bearer <token>\`, or as the password of HTTP Basic with any name. \`caretaker user
+token ci\` makes one and prints it once, with the hash for the file. In place of \`hash\`, \`token: \${CI_TOKEN}\` takes it from
+the environment. The single password works in the same way; passwords of users do not. Changes need the bearer token.
 
-Secrets that are written in the file itself, and plain HTTP to other machines, are warned about by \`caretaker validate\`, by
-\`caretaker doctor\` and in the log of the daemon.
+\`caretaker validate\`, \`caretaker doctor\` and the log of the daemon warn of secrets that are written in the file itself, and
+of plain HTTP to other machines.
 
 ## Sign-in by OpenID Connect
 
 With \`oidc\` the sign-in page has a button that leads to the issuer (authorization code with PKCE, state and nonce). Register
-\`<address of the dashboard>/sign-in/oidc/callback\` there. \`dashboard.public_url\` is that address when a proxy changes it. The
-issuer is asked when somebody signs in, not when the daemon starts; while it does not answer, other ways to sign in work.
+\`<address of the dashboard>/sign-in/oidc/callback\` there. \`dashboard.public_url\` is that address when a proxy changes it.
+While the issuer does not answer, other ways to sign in work.
 
-Somebody who comes from the issuer is the user with this \`oidc_subject\`, or with this \`oidc_email\` if the issuer has verified the
-address. Anybody else gets the roles of all entries of \`claims\` that match, and is called by the verified address or
-\`oidc:<subject>\`. Without any, there is no access. To sign out also ends the session at the issuer, if it supports that.
+A person who comes from the issuer is the user with this \`oidc_subject\`, or with this \`oidc_email\` if the issuer has
+verified the address. Others get the roles of all entries of \`claims\` that match, and are called by the verified address
+or \`oidc:<subject>\`. Without any, there is no access.
 
 ## Guessing passwords
 
-Each address (one /64 of IPv6) has ten failed attempts a minute, for pages and programs together. When ten attempts with one name, or
-20 in all, failed within a minute, each address has one attempt a minute. So from \`n\` addresses at most \`n\` + 10
-wrong passwords for a name are checked a minute, and at most \`n\` + 20 in all. The first attempt of an address in a minute is always
-checked, so nobody can lock out others at other addresses. An attempt counts when it begins. At most two password hashes are checked at
-the same time and 16 wait; further attempts get a 503 at once and do not count. An unknown name takes as long as a known one. Tokens are
-random and therefore not slowed down.
+Each address (one /64 of IPv6) has ten failed attempts a minute, for pages and programs together. When ten attempts with one
+name, or 20 in all, failed within a minute, each address has one attempt a minute. The first attempt of an address in a
+minute is always checked, so other addresses cannot lock a user out. An attempt counts when it begins. At most two password
+hashes are checked at the same time and 16 wait; further attempts get a 503 at once and do not count. An unknown name takes
+as long as a known one. Tokens are random and therefore not slowed down.
 
 ## Proxies
 
 Behind a proxy every caller has the address of the proxy, unless \`trusted_proxies\` names it. Then the address is taken from
-\`X-Forwarded-For\`, read from the right, over further trusted proxies. \`X-Forwarded-Proto: https\` of a trusted proxy makes the cookie
-\`Secure\`. These headers are ignored from everybody else, and \`Forwarded\` from all.
+\`X-Forwarded-For\`, read from the right, over further trusted proxies, and \`X-Forwarded-Proto: https\` makes the cookie
+\`Secure\`. These headers are ignored from all others, and \`Forwarded\` from all.
 
 Set \`dashboard.public_url\` to the address that people open, such as \`https://ops.example.com/caretaker\`: the sign-in link, links in
 messages, and the addresses of a path come from it. The proxy may remove the path or leave it. It has to send its own name or \`localhost\`
