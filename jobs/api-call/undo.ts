@@ -187,7 +187,7 @@ export async function beginReversible(
   const isSet = await setting.read(api, input);
   if (isSet === undefined) return skipped('The service does not show its present state.');
   if (isSet === (setting.on === operation)) {
-    const detail = policy === undefined ? 'It was so before the call.' : 'Somebody has reversed it already.';
+    const detail = policy === undefined ? 'It was so before the call.' : 'It was reversed already.';
     return { is: 'done', reason: 'already-done', detail };
   }
   const key = policy === undefined ? keys.change : keys.attempt;

@@ -43,7 +43,7 @@ export async function openAnnouncements(records: AnnouncementRecords): Promise<A
   return found.sort((a, b) => from(a) - from(b) || a.id.localeCompare(b.id));
 }
 
-/** What somebody is told who names one that is not open. */
+/** What a person is told who names one that is not open. */
 export const noAnnouncement = (id: string): string =>
   `There is no open announcement "${id}". "caretaker announcements" lists them. A change that was made or cancelled is no longer announced.`;
 
@@ -71,7 +71,7 @@ export const AnnouncementReport = z
     change_from: z.iso
       .datetime()
       .nullable()
-      .describe('The announced date. A later date that somebody wrote into the note counts instead.'),
+      .describe('The announced date. A later date in the note counts instead.'),
     cancelled_at: z.iso.datetime().nullable(),
     cancelled_by: z.string().nullable(),
     reason: z.string().nullable().describe('Why it was cancelled.'),

@@ -63,7 +63,7 @@ const PAGE = 100;
 const DELIVERIES_IN_TICK = 50;
 /** How often the taking of a notice is tried again because of another process. */
 const MAX_TRIES = 5;
-/** So many messages to one receiver that wait for each other are attempted at the end of a process. */
+/** How many messages to one receiver that wait for each other are attempted at the end of a process. */
 const MAX_ROUNDS = 10;
 /** Deliveries that one process attempts at the same time: to one receiver, and in all. */
 export const CONCURRENCY_OF_RECEIVER = 5;
@@ -101,7 +101,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       return false;
     } catch (error) {
       if (!troubled.has(one.text))
-        log.error({ err: error, notice: one.notice }, `nobody was notified of an event: ${messageOf(error)}`);
+        log.error({ err: error, notice: one.notice }, `an event could not be reported: ${messageOf(error)}`);
       troubled.add(one.text);
       return false;
     }
@@ -181,7 +181,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     },
     async deliverDue() {
       await takeNotices();
-      // Nobody may be there later to send what waits for others.
+      // No one may be there later to send what waits for others.
       await releaseHolds('group');
       const tried = new Set<string>();
       // Again for those that waited for an earlier one to the same receiver.

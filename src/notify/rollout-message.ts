@@ -11,12 +11,12 @@ import type { Message } from './message.ts';
 /** How many targets a message names. */
 const MAX_NAMED = 10;
 
-/** The message that a run waits for an approval, or that nobody approved it in time, without secrets. */
+/** The message that a run waits for an approval, or that it was not approved in time, without secrets. */
 export function messageAboutApproval(run: Run, is: 'wanted' | 'expired'): Message {
   const text =
     is === 'wanted'
       ? `${run.policy} waits for an approval (${waitingPart(run)}). ${formatStanding(run) ?? ''} caretaker approve ${run.id}`
-      : `${run.policy} was cancelled: ${run.detail ?? 'nobody approved it in time.'}`;
+      : `${run.policy} was cancelled: ${run.detail ?? 'it was not approved in time.'}`;
   return redact({ text: linesOf([text]), ...toSummary(run) }) as Message;
 }
 

@@ -108,7 +108,7 @@ const Select = z.strictObject({
   limit: z
     .optional(whole(1, 100_000))
     .describe(
-      'At most so many targets are worked on. Those that need no request are recorded and do not count. Default no limit.',
+      'The maximum number of targets that are worked on. Those that need no request are recorded and do not count. Default no limit.',
     ),
   single_views: z
     .optional(whole(0, 100_000))

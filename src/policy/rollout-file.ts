@@ -26,7 +26,7 @@ export const Approval = z.strictObject({
   by: z
     .optional(z.array(z.string().min(1)).min(1))
     .describe(
-      'Who may decide: names of roles or users. Default everybody with the role approver or admin for the policy.',
+      'Who may decide: names of roles or users. Default all users with the role approver or admin for the policy.',
     ),
   expires: duration(60_000)
     .prefault('24h')

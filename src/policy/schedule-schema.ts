@@ -115,7 +115,7 @@ const ScheduleKeys = z.strictObject({
   pause_after_failures: z
     .optional(whole(1, 1000))
     .describe(
-      'So many scheduled runs in a row that failed or were stopped pause the policy, and notify those who have `paused` under `notify.on`. Default: never.',
+      'After this many scheduled runs in a row that failed or were stopped, the policy is paused, and the receivers with `paused` under `notify.on` are notified. Default: never.',
     ),
 });
 

@@ -113,7 +113,7 @@ function aboutMissed(policy: string, records: readonly ScheduledTime[]): SystemN
     first === last
       ? `the scheduled time ${isoMinute(first.scheduledFor)}`
       : `${missed.length} scheduled times from ${isoMinute(first.scheduledFor)} to ${isoMinute(last.scheduledFor)}`;
-  const detail = `${policy} missed ${times}: nobody could start a run within its catchup. caretaker why ${policy} shows more.`;
+  const detail = `${policy} missed ${times}: no daemon could start a run within its catchup. caretaker why ${policy} shows more.`;
   return { type: 'system', event: 'missed-time', at: last.at, policy, detail };
 }
 

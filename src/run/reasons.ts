@@ -59,10 +59,10 @@ export const coreReasons = {
     notable: true,
   },
   'announcement-removed': {
-    text: 'The change was announced, and somebody cancelled it or removed the announcement: it is not made.',
+    text: 'The change was announced, then it was cancelled or its announcement was removed: it is not made.',
   },
   'announcement-withdrawn': {
-    text: 'The announcement of a change was withdrawn: the policy no longer selects the target, or somebody cancelled it.',
+    text: 'The announcement of a change was withdrawn: the policy no longer selects the target, or the change was cancelled.',
     withoutChange: true,
     notable: true,
   },
@@ -73,7 +73,7 @@ export const coreReasons = {
   'not-eligible': {
     text: 'The target is not in a state in which this job works on it; the detail says why.',
   },
-  'not-approved': { text: 'The target was rejected, or nobody approved it in time.' },
+  'not-approved': { text: 'The target was rejected, or was not approved in time.' },
   'gate-closed': { text: 'An earlier batch of the rollout did not do well, so this target was not started.' },
   'safety-limit': { text: 'A safety limit stopped the run before this target was done.' },
   'run-cancelled': {

@@ -165,7 +165,7 @@ export const formatDecisions = ({ approvals = [] }: Pick<Run, 'approvals'>): str
     ),
     ...(decided
       ? [
-          `${decided.is === 'expired' ? 'Nobody decided in time' : `${decided.by} ${decided.is} it`}${because(decided.reason)}`,
+          `${decided.is === 'expired' ? 'It expired without a decision' : `${decided.by} ${decided.is} it`}${because(decided.reason)}`,
         ]
       : []),
   ]);
@@ -197,7 +197,7 @@ export function stateOfBatch(
   return endedAt !== undefined || isFinal(status) ? 'ended' : 'running';
 }
 
-/** What became of the pause and the gate after a batch, one sentence each. */
+/** The result of the pause and the gate after a batch, one sentence each. */
 export const formatAfterBatch = ({ gate, pauseSkipped, resumed }: Batch): string[] => [
   ...(pauseSkipped ? [`${pauseSkipped.by} skipped the pause${because(pauseSkipped.reason)}`] : []),
   ...(gate ? [`Gate ${gate.is}: ${gate.why}`] : []),

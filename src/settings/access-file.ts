@@ -97,7 +97,7 @@ const issuer = z.string().superRefine((text, context) => {
 
 const OidcOf = z.strictObject({
   issuer: issuer.describe(
-    'Address of the issuer: https://login.example.com. Its configuration is read when somebody signs in.',
+    'Address of the issuer: https://login.example.com. Its configuration is read when a user signs in.',
   ),
   client_id: z.string().min(1).describe('Id of Caretaker at the issuer.'),
   client_secret: z

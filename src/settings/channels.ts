@@ -16,7 +16,7 @@ const secret = (text: z.ZodType<string>) =>
 const httpForm = { pattern: '^\\s*[hH][tT][tT][pP][sS]?:' };
 const httpUrl = () =>
   z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).meta(httpForm);
-/** An address that nobody else may know. */
+/** An address that no one else may know. */
 const secretUrl = () => secret(httpUrl());
 
 /** 24 to 64 bytes as base64, with the prefix of Standard Webhooks. */
@@ -94,7 +94,7 @@ const Heartbeat = z
     every: duration(10_000).prefault('1m').describe('How often. Default 1m.'),
   })
   .describe(
-    'An address that is requested while a worker runs and reaches Redis, so that somebody else notices when none does. It gets no messages. Default none.',
+    'An address that is requested while a worker runs and reaches Redis, so that a monitor notices when none does. It gets no messages. Default none.',
   );
 
 /** The kinds of channels, by the key of their settings. */

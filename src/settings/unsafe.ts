@@ -9,7 +9,7 @@ export function literalSecret(path: Path, value: string | undefined): Remark | u
   const key = String(path.at(-1));
   if (!value?.trim() || !(isSecretKey(key) || (path[0] === 'redis' && hasPassword(value)))) return undefined;
   return {
-    message: `The ${key === 'redis' ? 'password' : key.replaceAll('_', ' ')} is written in the file, where everybody who can read the file sees it.`,
+    message: `The ${key === 'redis' ? 'password' : key.replaceAll('_', ' ')} is written in the file, where everyone who can read the file sees it.`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how variables are written in config files.
     suggestion: 'take it from the environment: ${NAME}',
   };

@@ -77,8 +77,8 @@ test('several policies are paused after one question, and each has its line in t
 
   const asked = await olga.look('/bulk/pause?policy=sync&policy=checks&policy=hotels&policy=nothing');
   expect(asked.text).toContain('Pause 2 policies?');
-  expect(asked.text).toContain('hotels is left out: it is paused already.');
-  expect(asked.text).toContain('nothing is left out: no active policy has this name.');
+  expect(asked.text).toContain('hotels is skipped: it is paused already.');
+  expect(asked.text).toContain('nothing is skipped: no active policy has this name.');
   expect(asked.html).toMatch(/<button[^>]*>Pause 2 policies<\/button>/);
   expect(await pausesOf()).toEqual({ hotels: 'before' });
 
@@ -130,7 +130,7 @@ test('only what a principal may do is done, and what it tried is in the audit lo
   const mixed = await as('mixed');
   const asked = await mixed.look('/bulk/pause?policy=sync&policy=hotels');
   expect(asked.text).toContain('Pause 1 policy?');
-  expect(asked.text).toContain('sync is left out: you may not do this.');
+  expect(asked.text).toContain('sync is skipped: you may not do this.');
 
   const done = await mixed.press('/bulk/pause', [...named('sync', 'hotels'), ['reason', 'mine']]);
   expect(done.text).toContain('1 policy paused, 1 not');

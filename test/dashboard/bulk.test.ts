@@ -77,7 +77,7 @@ test('several runs are cancelled after one question, and each has its line in th
   expect(asked.text).toContain('3 targets have not ended');
   expect(asked.text).toContain('at most 3 requests and 1 minute with the whole budget');
   expect(asked.text).toContain('A cancelled run cannot be continued.');
-  expect(asked.text).toContain('done.1 is left out: it has already ended: partial.');
+  expect(asked.text).toContain('done.1 is skipped: it has already ended: partial.');
   expect(asked.html).toMatch(/<button[^>]*>Cancel 2 runs<\/button>/);
   expect(await endingOf('sync.1')).toBeUndefined();
 
@@ -102,7 +102,7 @@ test('a retry says how many targets, about how many requests, and of which ones 
   expect(text).toContain('works on the 2 targets that failed');
   expect(text).toContain('about 4 requests and 1 minute with the whole budget');
   expect(text).toContain('For 1 target it is unknown whether they changed (unknown-effect)');
-  expect(text).toContain('sync.1 is left out: it has not ended: running.');
+  expect(text).toContain('sync.1 is skipped: it has not ended: running.');
 });
 
 test('what became of each run is said when it cannot be done to all of them', async () => {

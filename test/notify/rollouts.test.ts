@@ -98,7 +98,9 @@ test('an approval that nobody gave is told once, with the time', async () => {
   expect(told(w.ops).toSorted()).toEqual(['run.approval-expired', 'run.approval-wanted', 'run.cancelled']);
   const expired = told(w.ops).indexOf('run.approval-expired');
   expect(bodyOf(w.ops, expired)).toMatchObject({
-    text: expect.stringMatching(/was cancelled: Nobody approved it before \S+ \S+Z \(approval\.expires\)\.$/),
+    text: expect.stringMatching(
+      /was cancelled: It was not approved before \S+ \S+Z \(approval\.expires\)\.$/,
+    ),
     run: run.id,
     approvals: [{ decided: { is: 'expired' } }],
   });

@@ -123,10 +123,10 @@ access: { tokens: { ci: { token: a-token-of-twenty-four-characters, roles: [view
       { T: 'a-longer-token' },
     ),
   ).toEqual([
-    '2:59 The token is written in the file, where everybody who can read the file sees it.',
-    '4:8 The password is written in the file, where everybody who can read the file sees it.',
-    '5:24 The password is written in the file, where everybody who can read the file sees it.',
-    '6:34 The token is written in the file, where everybody who can read the file sees it.',
+    '2:59 The token is written in the file, where everyone who can read the file sees it.',
+    '4:8 The password is written in the file, where everyone who can read the file sees it.',
+    '5:24 The password is written in the file, where everyone who can read the file sees it.',
+    '6:34 The token is written in the file, where everyone who can read the file sees it.',
   ]);
 });
 

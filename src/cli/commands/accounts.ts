@@ -97,7 +97,7 @@ export async function moveAccount(
     );
     if (!yes && !isAskable(terminal))
       throw new UsageError(
-        'Nothing was moved, because nobody can be asked here. --yes moves it without asking.',
+        'Nothing was moved: there is no terminal to ask for confirmation. --yes moves it without asking.',
       );
     if (!yes && !(await isConfirmed('Move it? Only "yes" does: ', 'Nothing was moved.', terminal))) {
       terminal.message('Nothing was moved.');

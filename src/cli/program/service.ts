@@ -58,7 +58,7 @@ export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
     .argument('<policy>', 'name of the policy that reports it')
     .argument('<site>', 'id of the site or other target')
     .description('acknowledge the open findings of a policy on a site: they do not count')
-    .requiredOption('--reason <text>', 'why, for everybody who sees the finding')
+    .requiredOption('--reason <text>', 'why, for everyone who sees the finding')
     .option('--about <subject>', 'only the finding about this; default: all on the site')
     .option('--account <name>', 'account of the site', 'default')
     .option(

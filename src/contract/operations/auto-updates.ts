@@ -130,7 +130,7 @@ export const autoUpdateOperations = {
   disableAutoUpdateSchedule: operation({
     section: '4.7',
     summary: 'Pauses an auto update schedule.',
-    destructive: 'The sites are no longer updated until somebody enables it.',
+    destructive: 'The sites are no longer updated until it is enabled again.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/disable',
     success: 200,

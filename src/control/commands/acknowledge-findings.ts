@@ -1,4 +1,4 @@
-/** Acknowledges findings: somebody knows of them, so they do not count until a time, or until they are resolved. */
+/** Acknowledges findings: a person knows of them, so they do not count until a time, or until they are resolved. */
 import { z } from 'zod';
 import { fieldOf, type KnownFinding } from '../../records/finding-indexes.ts';
 import type { FindingPolicy } from '../../records/open-findings-store.ts';
@@ -69,7 +69,7 @@ export const acknowledgeFindings = defineCommand()({
   input: z.strictObject({
     ...names,
     until: until.optional(),
-    reason: z.string().trim().min(1).max(200).describe('Why, for everybody who sees the finding.'),
+    reason: z.string().trim().min(1).max(200).describe('Why, for everyone who sees the finding.'),
   }),
   subject: subjectOf,
   async carryOut({ until: end, reason, ...input }, deps, { at, by }) {

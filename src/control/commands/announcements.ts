@@ -63,14 +63,14 @@ export const listAnnouncements = defineCommand()({
   }),
 });
 
-/** What became of the note of a cancelled announcement. */
+/** The result of the note of a cancelled announcement. */
 const noteResults = ['removed', 'marked', 'none', 'left'] as const;
 
 const CancelledAnswer = AnnouncementReport.extend({
   note: z
     .enum(noteResults)
     .describe(
-      '`marked`: somebody had edited the note, so it stays and says that the change was cancelled. `left`: the next run of the policy removes it.',
+      '`marked`: the note had been edited, so it stays and says that the change was cancelled. `left`: the next run of the policy removes it.',
     ),
   note_detail: z.string().nullable().describe('Why the note is left.'),
   in_progress: z
@@ -82,7 +82,7 @@ export type CancelledAnswer = z.output<typeof CancelledAnswer>;
 
 interface Cancelled {
   announcement: Announced;
-  /** `marked`: somebody had edited it, so it stays and says that the change was cancelled. `left`: see `why`. */
+  /** `marked`: a person had edited it, so it stays and says that the change was cancelled. `left`: see `why`. */
   note: (typeof noteResults)[number];
   /** Why the note could not be removed. The next run of the policy removes it. */
   why: string | undefined;
@@ -158,7 +158,7 @@ async function runThatActs(
 const asPerson = { requestClass: 'person' } as const;
 
 /**
- * Removes the note, or marks it when somebody has edited it. Two requests; none for a target without a site. The
+ * Removes the note, or marks it when a person has edited it. Two requests; none for a target without a site. The
  * announcement stays open: the next run of the policy looks whether the note is gone, and withdraws it.
  */
 async function removeNote(
@@ -185,13 +185,13 @@ async function removeNote(
   }
 }
 
-/** What a person reads after it: that the change is cancelled, and what became of the note. */
+/** What a person reads after it: that the change is cancelled, and the result of the note. */
 export function sentencesOf(answer: CancelledAnswer): string[] {
   const { policy, label, change_from: from, note, note_detail: why, in_progress: run } = answer;
   const date = from === null ? '' : ` of ${formatUtc(Date.parse(from))}`;
   const ofNote = {
     removed: ['Its note was removed.'],
-    marked: ['Somebody had edited its note, so the note stays and says that the change was cancelled.'],
+    marked: ['Its note had been edited, so it stays and says that the change was cancelled.'],
     none: [],
     left: [`Its note could not be removed; the next run of ${policy} does so: ${why}`],
   };

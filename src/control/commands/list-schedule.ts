@@ -19,7 +19,13 @@ export const listSchedule = defineCommand<AllPolicies>()({
       .optional()
       .describe('Only these policies; repeatable.'),
     days: z.coerce.number().min(1).max(3_660).default(7).describe('How far to look ahead.'),
-    limit: z.coerce.number().int().min(1).max(1_000).default(10).describe('At most so many of each policy.'),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(10)
+      .describe('The maximum number for each policy.'),
   }),
   subject: () => undefined,
   async carryOut({ policy, days, limit }, { policies, records, clock }, { by: { principal } }) {

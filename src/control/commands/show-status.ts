@@ -25,7 +25,7 @@ const StatusAnswer = z.object({
     .describe('Of each policy whose last run did not succeed and ended in the last 24 hours: that run.'),
   findings: z
     .object({ error: count, warning: count, info: count })
-    .describe('Open findings that nobody has acknowledged.'),
+    .describe('Open findings that are not acknowledged.'),
   next: z.array(z.object({ policy: z.string(), fires_at: time })).describe('The next scheduled runs.'),
   daemons: z.array(
     z.object({ host: z.string(), pid: z.int(), roles: z.array(z.string()), started_at: time }),
@@ -38,9 +38,9 @@ type Answer = z.output<typeof StatusAnswer>;
 export type StatusReport = Omit<Answer, 'active' | 'failed'> & Record<'active' | 'failed', RunSummary[]>;
 
 const MAX_NEXT = 3;
-/** Of so many policies the last runs are read. */
+/** Of this many policies the last runs are read. */
 const MAX_POLICIES = 50;
-/** A run that was skipped, or has not ended, says nothing of how the policy does: so many runs are looked at. */
+/** A run that was skipped, or has not ended, says nothing of how the policy does: this many runs are looked at. */
 const MAX_LOOKED = 5;
 /** What a check found did not fail: it is among the findings. */
 const notAllWell: readonly ShownStatus[] = ['failed', 'partial', 'stopped'];

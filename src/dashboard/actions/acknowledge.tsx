@@ -50,7 +50,7 @@ export async function askToAcknowledge(c: Exchange, context: DashboardContext): 
       <>
         <Hidden asked={asked} />
         <label>
-          Reason (shown to everybody)
+          Reason (shown to all users)
           <input name="reason" maxlength={200} autocomplete="off" required autofocus />
         </label>
         <label>

@@ -28,7 +28,7 @@ export async function askToCancelAnnouncement(c: Exchange, context: DashboardCon
     back: '/approvals',
     fields: (
       <label>
-        Reason (shown to everybody)
+        Reason (shown to all users)
         <input name="reason" maxlength={200} autocomplete="off" />
       </label>
     ),

@@ -59,7 +59,7 @@ async function selectionOf(
   return selection;
 }
 
-/** Without a principal nobody is asked yet: the command refuses what is not permitted, for the audit log too. */
+/** Without a principal no one is asked yet: the command refuses what is not permitted, for the audit log too. */
 function whyNot(
   { name, account }: Policy,
   kind: Kind,
@@ -78,7 +78,7 @@ const Others = ({ others }: Pick<Selection, 'others'>) =>
     <ul>
       {others.map(({ name, why }) => (
         <li>
-          {name} is left out: {why}.
+          {name} is skipped: {why}.
         </li>
       ))}
     </ul>

@@ -15,7 +15,7 @@ import { sendResult } from './bulk-result.tsx';
 import { showConfirmation } from './confirm.tsx';
 import { cancelText, retryText } from './run-questions.ts';
 
-/** At most so many runs at once: as many as a page of the list has. */
+/** At most this many runs at once: as many as a page of the list has. */
 export const MAX_SELECTED = 50;
 
 const kinds = ['retry', 'cancel'] as const;
@@ -52,7 +52,7 @@ async function selectionOf(
   return selection;
 }
 
-/** Without a principal nobody is asked yet: the command refuses what is not permitted, for the audit log too. */
+/** Without a principal no one is asked yet: the command refuses what is not permitted, for the audit log too. */
 function whyNot(run: Run, kind: Kind, principal: Principal | undefined): string | undefined {
   if (principal && !isPermitted(principal, 'operator', run)) return 'you may not do this';
   if (kind === 'cancel') return isFinal(run.status) ? `it has already ended: ${run.status}` : undefined;
@@ -70,7 +70,7 @@ const ask = (kind: Kind) => async (c: Exchange, context: DashboardContext) => {
     <ul>
       {others.map(({ id, why }) => (
         <li>
-          <span class="id">{id}</span> is left out: {why}.
+          <span class="id">{id}</span> is skipped: {why}.
         </li>
       ))}
     </ul>

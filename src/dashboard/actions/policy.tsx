@@ -67,7 +67,7 @@ export const makePlan = withPolicy(async (c, context, policy) => {
 export const PauseFields = () => (
   <>
     <label>
-      Reason (shown to everybody)
+      Reason (shown to all users)
       <input name="reason" maxlength={200} autocomplete="off" autofocus />
     </label>
     <label>

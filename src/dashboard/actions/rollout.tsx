@@ -19,7 +19,7 @@ const idIn = (c: Exchange): string => c.req.param('id') ?? '';
 
 const Reason = () => (
   <label>
-    Reason (shown to everybody)
+    Reason (shown to all users)
     <input name="reason" maxlength={200} autocomplete="off" />
   </label>
 );

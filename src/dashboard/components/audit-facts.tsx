@@ -8,7 +8,7 @@ import { Sentence, Time } from './time.tsx';
 const kinds: Readonly<Record<string, string>> = {
   user: 'user of the configuration',
   token: 'token of the configuration',
-  local: 'somebody with access to Redis',
+  local: 'a user with access to Redis',
   daemon: 'Caretaker itself',
 };
 

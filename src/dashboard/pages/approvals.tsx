@@ -1,4 +1,4 @@
-/** What somebody can agree to or stop: runs that wait for an approval, and changes that are announced. */
+/** What a person can agree to or stop: runs that wait for an approval, and changes that are announced. */
 import { carryOut } from '../../control/carry-out.ts';
 import { listAnnouncements, toAnnouncementReport } from '../../control/commands/announcements.ts';
 import { listApprovals, openTargets, type WaitingRun } from '../../control/commands/approve-run.ts';
@@ -28,7 +28,7 @@ export async function showApprovals(c: Exchange, context: DashboardContext): Pro
       <div class="stack" id="approvals" data-live>
         {waiting.length === 0 ? (
           <Empty title="No run waits for an approval." icon="badge-check">
-            Runs of policies with <code>approval:</code> wait here until somebody approves or rejects them.
+            Runs of policies with <code>approval:</code> wait here until they are approved or rejected.
           </Empty>
         ) : (
           waiting.map((one) => <Waiting one={one} now={now} />)

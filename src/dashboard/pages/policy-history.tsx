@@ -15,7 +15,7 @@ import { policyTab } from './policy.tsx';
 
 const PAGE = 50;
 
-/** Every scheduled time of a policy with what became of it, and its other runs, newest first. */
+/** Every scheduled time of a policy with the result of it, and its other runs, newest first. */
 export const showPolicy = policyTab('History', async (c, { reader, clock }, policy) => {
   const before = Number(c.req.query('before')) || undefined;
   const page = await readHistory(reader, policy.name, { limit: PAGE, before });
@@ -76,8 +76,8 @@ const End = ({
     <>
       {next === undefined && oldest && (
         <p class="dim">
-          Before <Time at={oldest.at} now={now} show="exact" /> nothing is recorded: what became of earlier
-          times is not known.
+          Before <Time at={oldest.at} now={now} show="exact" /> nothing is recorded: the results of earlier
+          times are not known.
         </p>
       )}
       {(before !== undefined || next !== undefined) && (

@@ -15,7 +15,7 @@ export async function showQueues(c: Exchange, context: DashboardContext): Promis
         <h1>Queues</h1>
         <p class="dim">
           Entries of BullMQ that wait, are in work, or ended in the last day. <a href="/runs">Runs</a> show
-          what became of each site.
+          the result of each site.
         </p>
       </div>
       <div id="beside-queues" data-live>

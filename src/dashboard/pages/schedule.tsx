@@ -18,7 +18,7 @@ import { calendarOf, readWeek, type Week } from '../queries/schedule.ts';
 import { shownOn } from '../queries/schedule-entries.ts';
 
 const PATH = '/schedule';
-/** So many sentences about collisions, and names in one. */
+/** How many sentences about collisions, and names in one. */
 const MAX_COLLISIONS = 3;
 const MAX_NAMES = 6;
 
@@ -151,7 +151,7 @@ const Notes = ({ week, now }: { week: Week; now: number }) => {
       )}
       <p class="dim small">
         {isOver
-          ? 'This week is over: it shows what became of each scheduled time.'
+          ? 'This week is over: it shows the result of each scheduled time.'
           : collisions.length === 0 &&
             (cut.length === 0
               ? 'No collisions are predicted in this week. '

@@ -20,11 +20,11 @@ import type { TargetRun } from '../queries/search-reader.ts';
 import { type SiteFacts, type SiteState, siteState } from '../queries/site-state.ts';
 import { sendProblem } from './problem.tsx';
 
-/** The records store so many runs of a target. */
+/** The records store this many runs of a target. */
 const LATEST = 20;
 
 /**
- * A target: what became of it in its last runs, newest first, and how its site is, by the service. The service is not
+ * A target: its results in its last runs, newest first, and how its site is, by the service. The service is not
  * asked again while the page is open, so that it costs one request, not one a minute.
  */
 export async function showTarget(c: Exchange, context: DashboardContext): Promise<Response> {
@@ -58,7 +58,7 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
         <div class="stack" id="target-runs" data-live>
           {findings.length > 0 && <OpenFindings findings={findings} now={now} />}
           <div class="card">
-            <h2>What became of it, newest first</h2>
+            <h2>Results, newest first</h2>
             <Timeline entries={targetRuns.map((one) => entryOf(one, now))} now={now} />
             <p class="dim">
               At most its last {LATEST} runs. Runs in which it needed no action are not listed.

@@ -257,7 +257,7 @@ function limitWarning({ select: { limit } }: Policy, all: readonly Planned[]): s
   return `select.limit: the run works on ${countOf(limit, 'target')}. It also records ${ended} that came before the last of them and need no request; these do not count. Candidates after them are not looked at.`;
 }
 
-const scheduledRunsStop = 'A run that nobody starts stops for that, unless it waits for an approval.';
+const scheduledRunsStop = 'A scheduled run stops for that, unless it waits for an approval.';
 
 const frozenWarning = (freeze: Freeze): string =>
   `No run starts now, because ${formatFrozen(freeze)} is ${formatFreeze(freeze)}.`;

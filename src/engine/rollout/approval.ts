@@ -1,4 +1,4 @@
-/** Decisions of people about runs that wait for an approval, and what happens when nobody decides. */
+/** Decisions of people about runs that wait for an approval, and what happens when no one decides. */
 import { isPermitted, type Principal, type Role, roles } from '../../access/principal.ts';
 import { isoMinute } from '../../clock.ts';
 import { defined } from '../../defined.ts';
@@ -249,14 +249,14 @@ async function conclude(
   return true;
 }
 
-/** A run that waits for an approval ends when nobody decided in time. */
+/** A run that waits for an approval ends when no one decided in time. */
 export async function maintainApproval(deps: EngineDeps, run: Run): Promise<void> {
   const approval = lastApproval(run);
   if (!approval || approval.decided || run.ending || run.held) return;
   const at = deps.clock.now();
   if (at < approval.expires) return finishIfDone(deps, run.id);
   const decided = { is: 'expired', by: 'caretaker', at } as const;
-  const detail = `Nobody approved it before ${isoMinute(approval.expires)} (approval.expires).`;
+  const detail = `It was not approved before ${isoMinute(approval.expires)} (approval.expires).`;
   await conclude(deps, run, approval, decided, detail);
 }
 

@@ -1,6 +1,6 @@
 /**
  * An announcement whose target the policy no longer selects, or whose change was cancelled by a command, is withdrawn:
- * it would announce what is not done. Its note is removed. One that somebody has edited is kept, and then says that the
+ * it would announce what is not done. Its note is removed. One that a person has edited is kept, and then says that the
  * announcement was withdrawn. When the policy selects a target again, the change is announced again, with the whole
  * grace period.
  *
@@ -39,7 +39,7 @@ type WithdrawingTarget = ExtraTarget<never> & { is: 'target' };
 
 /**
  * The open announcements that are to be withdrawn, as targets: the policy no longer selects the target, declares the
- * change differently, or somebody cancelled it. None when the plan does not cover everything that the policy selects.
+ * change differently, or a person cancelled it. None when the plan does not cover everything that the policy selects.
  */
 export function* withdrawals<State>(
   { open, idFor }: Announcements,
@@ -74,7 +74,7 @@ type Withdrawing = Graced & Pick<Acting<unknown>, 'runContext'>;
 /**
  * Withdraws an announcement. Costs two requests while our records know the note and it is there. Else one per 100 notes
  * with the marker, and one for a note that is found. None for a target without a site. One effect at most:
- * `deleteSiteNote`, or `updateSiteNote` when somebody has edited the note.
+ * `deleteSiteNote`, or `updateSiteNote` when a person has edited the note.
  *
  * @throws {NotShownError} when a note does not show its content.
  */
@@ -95,9 +95,9 @@ export async function withdraw(acting: Withdrawing, withdrawal: Withdrawal): Pro
     const found = id && (await lookFor(acting, id, memory?.noteId));
     if (!id) return await withdrawn(acting, withdrawal, 'It had no note.');
     if (found === 'removed') {
-      // Somebody has cancelled the change, which stays so: only the announcement is no longer open.
+      // A person has cancelled the change, which stays so: only the announcement is no longer open.
       await acting.announcements.remove(announcementKey(withdrawal));
-      return withdrawnEnd('Somebody has removed its note.');
+      return withdrawnEnd('Its note was removed.');
     }
     if (typeof found !== 'object') return await withdrawn(acting, withdrawal, 'Its note was not there.');
     const text = memory?.cancelled
@@ -112,7 +112,7 @@ export async function withdraw(acting: Withdrawing, withdrawal: Withdrawal): Pro
 }
 
 /**
- * Removes the note of an announcement, or, when somebody has edited it, replaces its last line by `text`. Gives whether
+ * Removes the note of an announcement, or, when a person has edited it, replaces its last line by `text`. Gives whether
  * it was removed. One effect, `deleteSiteNote` or `updateSiteNote`.
  */
 export async function takeBack(
@@ -128,14 +128,13 @@ export async function takeBack(
   return isOurs;
 }
 
-/** What an edited note says of a change that somebody cancelled. */
+/** What an edited note says of a change that a person cancelled. */
 export const cancelledText = (policy: string, { at, by }: NonNullable<Memory['cancelled']>): string =>
   `Cancelled on ${formatUtc(at)} by ${by}: Caretaker's policy "${policy}" does not make this change.`;
 
-const keptNote =
-  'Its note was edited by somebody, so it was kept, and now says that the announcement was withdrawn.';
+const keptNote = 'Its note was edited, so it was kept, and now says that the announcement was withdrawn.';
 
-/** What became of the lost `deleteSiteNote` or `updateSiteNote` of `withdraw`. One request. */
+/** Whether the lost `deleteSiteNote` or `updateSiteNote` of `withdraw`. One request. */
 export async function reconcileWithdrawal(
   acting: Withdrawing,
   withdrawal: Withdrawal,
@@ -154,7 +153,7 @@ async function withdrawn(
 ): Promise<End> {
   const key = announcementKey(withdrawal);
   const cancelled = parseMemory((await acting.once.holder(key))?.result)?.cancelled;
-  // What was cancelled stays so, like what somebody has cancelled by removing the note.
+  // What was cancelled stays so, like what a person has cancelled by removing the note.
   if (cancelled) await acting.announcements.remove(key);
   else await forget(acting, withdrawal);
   return withdrawnEnd(cancelled ? `${cancelled.by} has cancelled the change. ${detail}` : detail);

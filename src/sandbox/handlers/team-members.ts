@@ -110,7 +110,7 @@ function requireFreeEmail(world: World, email: string): string {
   const wanted = email.toLowerCase();
   const taken = [world.caller.email, ...[...world.team.values()].map(({ fields }) => fields.email)];
   if (taken.some((one) => one.toLowerCase() === wanted)) {
-    throw cannot('already_in_team', 'Somebody with this address is in the team or invited already.');
+    throw cannot('already_in_team', 'A person with this address is in the team or invited already.');
   }
   return email;
 }

@@ -51,7 +51,7 @@ test('nobody approves and the run expires: it is cancelled, nothing was sent, an
   const end = await w.ended(run);
 
   expect(end.status).toBe('cancelled');
-  expect(end.detail).toMatch(/^Nobody approved it before .+ \(approval\.expires\)\.$/);
+  expect(end.detail).toMatch(/^It was not approved before .+ \(approval\.expires\)\.$/);
   expect(Object.values(await w.reasons(end))).toEqual(new Array(5).fill('not-approved'));
   expect(syncsIn(w)).toEqual([]);
   await expect(w.caretaker.engine.approve(run.id, { by: anna })).rejects.toThrow(/expired by caretaker/);

@@ -88,7 +88,7 @@ test('an approval expires once, and nothing is done', async () => {
   });
   for (const run of ends) {
     expect(run).toMatchObject({ status: 'cancelled', counts: { cancelled: 4 } });
-    expect(run.detail).toMatch(/^Nobody approved it before/);
+    expect(run.detail).toMatch(/^It was not approved before/);
     expect(run.approvals).toMatchObject([{ decided: { is: 'expired', by: 'caretaker' } }]);
     expect(notedBy(world, run.policy)).toEqual([]);
   }

@@ -441,7 +441,7 @@ describe('a target whose call', () => {
     expect(world.sandbox.journal.effectsOf('createSiteNote')).toEqual([]);
   });
 
-  test('started a task that somebody cancels is failed as task-cancelled', async () => {
+  test('started a task that is cancelled is failed as task-cancelled', async () => {
     world = await startWorld({ leaps: true, sites: 12 });
     const { client } = world.caretaker.link('default');
     around(client, 'call', async (call, operation) => {

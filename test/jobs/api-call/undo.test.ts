@@ -104,7 +104,7 @@ test('what somebody has changed since is left alone', async () => {
 
   const end = (await runOf(back)).get('site-0001');
 
-  expect(end).toMatchObject({ reason: 'already-done', detail: 'Somebody has reversed it already.' });
+  expect(end).toMatchObject({ reason: 'already-done', detail: 'It was reversed already.' });
 });
 
 test('a change whose answer was lost counts as changed when the service shows it, and is not sent again', async () => {

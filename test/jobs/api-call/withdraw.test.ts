@@ -111,7 +111,7 @@ describe('an announced target that the policy no longer selects', () => {
 
     const targets = await runOf(nothing);
 
-    expect(targets[withdrawal]?.detail).toMatch(/^Its note was edited by somebody, so it was kept/);
+    expect(targets[withdrawal]?.detail).toMatch(/^Its note was edited, so it was kept/);
     const [note = ''] = notes();
     expect(note).toMatch(/^Ask Ines first\.\n/);
     expect(note).toMatch(
@@ -130,7 +130,7 @@ describe('an announced target that the policy no longer selects', () => {
       .site('site-0001')
       .changeNotes((content) => (content.includes('old-copies') ? null : content));
 
-    expect((await runOf(nothing))[withdrawal]?.detail).toBe('Somebody has removed its note.');
+    expect((await runOf(nothing))[withdrawal]?.detail).toBe('Its note was removed.');
     expect(await runOf(nothing)).toEqual({});
     expect((await runOf(deletion()))[copy]).toMatchObject({ reason: 'announcement-removed' });
     expect(effects()).toEqual(['createSiteNote']);
