@@ -81,7 +81,7 @@ export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).rep
 export const isoEnd = (ms: number): string =>
   ms % 60_000 < 1_000 ? isoMinute(ms) : `${isoTime(ms).slice(0, 19).replace('T', ' ')}Z`;
 
-/** The time of day, in UTC: `14:03:10Z`. For what happens while somebody looks on. */
+/** The time of day, in UTC: `14:03:10Z`. For what happens while a person looks on. */
 export const isoClock = (ms: number): string => `${isoTime(ms).slice(11, 19)}Z`;
 
 /** The bounds of a time that is not known exactly, in milliseconds since 1970. */

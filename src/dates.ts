@@ -12,7 +12,7 @@ export const DAY_MS = 24 * HOUR_MS;
 /** The day of an instant in UTC: `2026-11-21`. */
 export const isoDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** The day so many days after another one; before it when `days` is negative. */
+/** The day this many days after another one; before it when `days` is negative. */
 export const daysAfter = (day: string, days: number): string => isoDay(Date.parse(day) + days * DAY_MS);
 
 /** The day that calendars in a time zone show at an instant. */
@@ -71,7 +71,7 @@ export type LocalTime =
   | { is: 'skipped'; changeAt: number }
   | { is: 'twice'; first: number; last: number };
 
-/** So many days of a zone are cached: a year of daily runs, read from both sides. */
+/** How many days of a zone are cached: a year of daily runs, read from both sides. */
 const MAX_DAYS = 1_000;
 
 /** Formatters by zone: creating one takes far longer than using it. */

@@ -166,7 +166,7 @@ function answerFor(
   if (endedAt === undefined) {
     return { is: 'waiting', reason: 'conflict', detail: `The run ${run} is making this call ${name}.` };
   }
-  // Without its record, nobody knows how the holder ended. What it stopped following may still run.
+  // Without its record, it is not known how the holder ended. What it stopped following may still run.
   const hadNoEffect = isStarted
     ? taskFailures.includes(reason ?? '')
     : reason !== undefined && reason !== 'unknown-effect';

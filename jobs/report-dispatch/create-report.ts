@@ -320,7 +320,7 @@ async function continueWith(
   return { is: 'next', state: withReport(facts, shown, options) };
 }
 
-/** Finds out what became of a request for a report whose answer was lost. */
+/** Finds the report of a request whose answer was lost. */
 export async function adoptReport(
   acting: Making,
   state: Step<'make'>,

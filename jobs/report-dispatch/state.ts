@@ -40,7 +40,7 @@ export const State = z.discriminatedUnion('step', [
     step: z.literal('find'),
     ...mailing,
     since: z.number(),
-    /** Whether the followed task is ours, may be ours, or belongs to somebody else. */
+    /** Whether the followed task is ours, may be ours, or belongs to someone else. */
     taskOwner: z.enum(['own', 'maybe-own', 'other']),
   }),
   z.object({ step: z.literal('archive'), ...mailing, report: made }),

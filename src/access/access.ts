@@ -48,10 +48,10 @@ export interface Access {
 
 export const noAccess: Access = { users: [], tokens: [], trustedProxies: [] };
 
-/** What an OIDC issuer says about somebody. */
+/** What an OIDC issuer says about a person. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
-/** How somebody signed in. A session keeps it, so that changed settings apply to its next request. */
+/** How a person signed in. A session keeps it, so that changed settings apply to its next request. */
 export type Identity =
   /** With the single password of the dashboard or with a link. */
   | { by: 'dashboard' }
@@ -80,7 +80,7 @@ export function programWith(token: string, { tokens }: Access): Principal | unde
   return found && { kind: 'token', name: found.name, grants: found.grants };
 }
 
-/** A user that the settings name, else the roles of all matching claims, else nobody. */
+/** A user that the settings name, else the roles of all matching claims, else no one. */
 function byClaims(claims: Claims, { users, oidc }: Access): Principal | undefined {
   const email = verifiedEmail(claims);
   const user =
@@ -90,13 +90,13 @@ function byClaims(claims: Claims, { users, oidc }: Access): Principal | undefine
   const grants = (oidc?.claims ?? []).flatMap((one) =>
     hasValue(claimAt(claims, one.claim), one.value) ? one.grants : [],
   );
-  // Names of users in the settings have neither "@" nor ":", so nobody can take one.
+  // Names of users in the settings have neither "@" nor ":", so no one can take one.
   return grants.length === 0 ? undefined : { kind: 'user', name: email ?? `oidc:${claims.sub}`, grants };
 }
 
 const principalOf = ({ name, grants }: User): Principal => ({ kind: 'user', name, grants });
 
-/** Without the issuer's word anybody could claim the address of somebody else. */
+/** Without the issuer's word anyone could claim the address of someone else. */
 const verifiedEmail = ({ email, email_verified }: Claims): string | undefined =>
   typeof email === 'string' && email.includes('@') && email_verified === true
     ? email.toLowerCase()

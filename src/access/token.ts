@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Tokens that people choose have at least so many characters: attempts with tokens are not slowed down. */
+/** Tokens that people choose have at least this many characters: attempts with tokens are not slowed down. */
 export const MIN_TOKEN = 24;
 const HASH = /^sha256:[\w-]{43}$/;
 

@@ -146,7 +146,7 @@ export async function startDaemon(options: {
       // Before anything fires, the daemons have to know each other's policies.
       await moved.look();
       await showPresence(state);
-      // If the start fails after this, as on a used port, nobody is told that this process runs.
+      // If the start fails after this, as on a used port, no one is told that this process runs.
       stops.push(() => records.presence.withdraw(caretaker.owner));
       await agreement.look();
       const scheduler = startScheduler({

@@ -23,7 +23,7 @@ export const historySpans = {
 } as const;
 export type HistorySpan = keyof typeof historySpans;
 
-/** A bucket has at most so many pairs of class and policy; those of further policies are counted as of none. */
+/** A bucket has at most this many pairs of class and policy; those of further policies are counted as of none. */
 export const MAX_FIELDS = 200;
 
 export interface Spending {

@@ -6,7 +6,7 @@ import type { Store } from '../redis/store.ts';
 import { countOf } from '../text.ts';
 import type { Check } from './output/service-description.ts';
 
-/** A pending notification that is older than this is reported: several attempts have failed, or nobody works. */
+/** A pending notification that is older than this is reported: several attempts have failed, or no one works. */
 const LONG_MS = 30 * 60_000;
 
 /** A warning for each receiver with notifications that did not arrive, or have been waiting for long. */

@@ -34,7 +34,7 @@ export async function loadSchemas(): Promise<Record<SchemaKind, () => object>> {
 export async function writeSchemas(folder: string): Promise<{ file: string; isWritten: boolean }[]> {
   const schemas = await loadSchemas();
   mkdirSync(folder, { recursive: true });
-  // Nobody writes a saved plan manually.
+  // No one writes a saved plan manually.
   return schemaKinds
     .filter((kind) => kind !== 'plan')
     .map((kind) => {

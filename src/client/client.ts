@@ -182,7 +182,7 @@ function mayRetry(id: OperationId, error: unknown, { requestClass }: CallOptions
   if (operationOf(id).effect !== undefined) return false;
   if (error instanceof ContractError) return true;
   if (!(error instanceof UnavailableError) || error instanceof NotTheServiceError) return false;
-  // Where nothing listens, or nobody can be trusted, a person hears it at once.
+  // Where nothing listens, or no one can be trusted, a person hears it at once.
   return requestClass !== 'person' || (error.sent && !isTimeout(error));
 }
 

@@ -16,8 +16,8 @@ export interface Audit {
    */
   writeResult(line: Omit<AuditLine, 'at'>): Promise<void>;
   /**
-   * Adds that an act was refused because of who asked. In each process, everybody has ten such lines a minute and one more
-   * that says so: nobody without a role can fill the log.
+   * Adds that an act was refused because of who asked. In each process, everyone has ten such lines a minute and one more
+   * that says so: no one without a role can fill the log.
    */
   refuse(line: Omit<AuditLine, 'at' | 'result'>): Promise<void>;
   /** The same for something that has happened and has no request: a sign-in, a changed file. */

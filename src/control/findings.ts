@@ -44,7 +44,7 @@ export interface CountedGroup extends FindingGroup {
   newAcknowledged: number;
 }
 
-/** How many of a group somebody has to look at: those that nobody has acknowledged. */
+/** How many of a group a person has to look at: those that no one has acknowledged. */
 export const unacknowledged = ({ open, acknowledged }: CountedGroup): number => open - acknowledged;
 export const newUnacknowledged = (group: CountedGroup): number => group.new - group.newAcknowledged;
 
@@ -56,9 +56,9 @@ export interface FindingPage {
   looked?: number;
 }
 
-/** At most so many findings are read for one page. */
+/** At most this many findings are read for one page. */
 const MAX_LOOKED = 5_000;
-/** So many are read at once. */
+/** How many are read at once. */
 const CHUNK = 250;
 
 type Records = { openFindings: OpenFindingsStore; acknowledgements: AcknowledgementStore };

@@ -61,7 +61,7 @@ export interface ForecastRun {
  */
 export function simulate(upcoming: readonly ForecastRun[], perMinute: number, now: number): number[] {
   const open = upcoming.map((run, index) => {
-    // In whole minutes, because the budget has so many requests per minute.
+    // In whole minutes, because the budget has this many requests per minute.
     const from = now + Math.floor((run.at - now) / MINUTE_MS) * MINUTE_MS;
     return { ...run, index, from, left: run.requests };
   });

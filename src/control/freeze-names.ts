@@ -1,4 +1,4 @@
-/** Checks that what a freeze names exists: a misspelt name would freeze nothing, and nobody would notice. */
+/** Checks that what a freeze names exists: a misspelt name would freeze nothing, and no one would notice. */
 import type { Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
 import { CaretakerError } from '../errors.ts';

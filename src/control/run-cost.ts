@@ -18,7 +18,7 @@ export interface RunCost {
 const notKnown: RunCost = { from: 'nothing', ms: 0 };
 
 /**
- * What is known without a request: by past runs, or by the estimate that somebody made within a day. Pages, commands and
+ * What is known without a request: by past runs, or by the estimate that a person made within a day. Pages, commands and
  * messages all ask this.
  */
 export async function knownRunCost(

@@ -34,7 +34,7 @@ export interface RunPage {
   looked?: number;
 }
 
-/** At most so many runs are read for one page. */
+/** At most this many runs are read for one page. */
 export const MAX_LOOKED = 2_000;
 const CHUNK = 200;
 

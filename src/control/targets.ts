@@ -24,7 +24,7 @@ export interface TargetPage {
   next?: number;
 }
 
-/** At most so many targets are read for one page: some ten round trips. */
+/** At most this many targets are read for one page: some ten round trips. */
 export const MAX_READ = 5_000;
 const CHUNK = 500;
 
@@ -53,6 +53,6 @@ export async function readTargetPage(
   return { targets, next: at };
 }
 
-/** The text that is searched. It has no secrets, so that nobody can find one by guessing. */
+/** The text that is searched. It has no secrets, so that no one can find one by guessing. */
 const searchTextOf = ({ id, label, reason, detail }: Target): string =>
   scrub([id, label, reason, detail].join('\n')).toLowerCase();

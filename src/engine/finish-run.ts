@@ -118,7 +118,7 @@ export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Prom
   await endUnstarted(deps, { ...run, ending: 'safety-limit' });
 }
 
-/** So many targets can be removed while a run works, whatever its size; and this percentage of its plan. */
+/** How many targets can be removed while a run works, whatever its size; and this percentage of its plan. */
 const FEW_GONE = 3;
 const FEW_GONE_PERCENT = 10;
 
@@ -183,7 +183,7 @@ async function countFound({ records, registry }: EngineDeps, { id, counts }: Run
     .reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Runs that nobody started in person. */
+/** Runs that no one started in person. */
 const countedTriggers = new Set<Run['trigger']>(['schedule', 'catch-up', 'after']);
 
 /** Pauses a policy whose scheduled runs failed too often in a row (`schedule.pause_after_failures`). */

@@ -2,6 +2,6 @@
 import type { Policy } from '../policy/policy.ts';
 import type { Notice } from '../records/notice-store.ts';
 
-/** The notice, unless the policy notifies nobody of anything. */
+/** The notice, unless the policy notifies no one of anything. */
 export const noticeFor = ({ notify }: Pick<Policy, 'notify'>, notice: Notice): Notice | undefined =>
   notify.length > 0 ? notice : undefined;

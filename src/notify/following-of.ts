@@ -14,7 +14,7 @@ import { aboutEnd, oncePerInterval } from './run-end.ts';
 import { systemResultOf } from './system-messages.ts';
 import type { FollowingDeps, Wanted } from './wanted.ts';
 
-/** What is to be sent, in groups of which nobody gets more than one message, and what changes with it. */
+/** What is to be sent, in groups of which no one gets more than one message, and what changes with it. */
 export interface Result {
   groups: readonly (readonly Wanted[])[];
   changes: Following['changes'];

@@ -6,7 +6,7 @@ import type { Sent } from './channel-types.ts';
 import { send } from './channels.ts';
 import { openConnections } from './post.ts';
 
-/** What became of it, and how long it took. */
+/** Its result, and how long it took. */
 export type TestResult = Sent & { ms: number };
 
 /** Attempts it once, within 30 s. Nothing is recorded, and nothing is tried again. `id`: of the message, for its receiver. */
@@ -32,7 +32,7 @@ export async function sendTest(
   }
 }
 
-/** What became of a test message, as one sentence. */
+/** The result of a test message, as one sentence. */
 export function formatTestResult(receiver: string, sent: Sent): string {
   if (sent.is !== 'delivered') return `"${receiver}" was not notified: ${sent.why}.`;
   const answer = sent.status === undefined ? '' : ` (HTTP ${sent.status})`;

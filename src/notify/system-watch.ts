@@ -7,7 +7,7 @@ import type { Records } from '../records/records.ts';
 
 /** How often. Costs three requests to Redis, and one for each queue. */
 export const WATCH_INTERVAL_MS = 30_000;
-/** When nobody has worked for this long, that is reported. Longer than a restart. */
+/** When no one has worked for this long, that is reported. Longer than a restart. */
 export const SILENT_MS = 5 * 60_000;
 
 /** Records that this process works, and which queues are paused; each change has a notice, once. */

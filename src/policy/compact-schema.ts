@@ -59,7 +59,7 @@ const withParts = (schema: Json, part: (inner: unknown) => unknown): Json =>
 
 const isMap = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Editors call a type by its title, or else by the name of its reference, which nobody knows. */
+/** Editors call a type by its title, or else by the name of its reference, which it is not known. */
 const isShown = ({ type, title }: Json): boolean => type !== undefined && title === undefined;
 
 const isNothing = ({ not, ...rest }: Json): boolean =>

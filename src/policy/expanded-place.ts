@@ -1,4 +1,4 @@
-/** Where an error in an expanded policy is shown: at the text that somebody has to change. */
+/** Where an error in an expanded policy is shown: at the text that a person has to change. */
 import type { Diagnostic } from '../yaml/diagnostic.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
 import type { ExpandedPolicy } from './expand-file.ts';

@@ -126,7 +126,7 @@ export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
 }
 
 interface Fingerprint {
-  /** Differs when somebody edited, added, renamed or removed a file. */
+  /** Differs when a person edited, added, renamed or removed a file. */
   text: string;
   /** The inode of each file, which identifies a renamed file. */
   inodes: Map<string, number>;

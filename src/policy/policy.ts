@@ -146,7 +146,7 @@ const Approval = z.object({
 });
 export type ApprovalRule = z.output<typeof Approval>;
 
-/** The targets for which a condition holds, so many, or such a part of the whole plan. */
+/** The targets for which a condition holds, this many, or such a part of the whole plan. */
 const Batch = z.union([
   z.object({ where: text }),
   z.object({ percent: number }),

@@ -3,7 +3,7 @@ import { Cron } from 'croner';
 import { DAY_MS } from '../dates.ts';
 import type { Remark } from '../yaml/yaml-file.ts';
 
-/** Weekdays and dates repeat after so many years. */
+/** Weekdays and dates repeat after this many years. */
 const CYCLE_YEARS = 28;
 const YEAR_MS = 365.25 * DAY_MS;
 const START = Date.UTC(2029, 0, 1);

@@ -76,7 +76,7 @@ export function fillTexts(
   };
 }
 
-/** A text of at most so many characters, never with half of a surrogate pair. */
+/** A text of at most this many characters, never with half of a surrogate pair. */
 function cut(whole: string, most: number): string {
   if (whole.length <= most) return whole;
   return `${whole.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;

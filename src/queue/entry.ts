@@ -18,7 +18,7 @@ export const Entry = z.discriminatedUnion('kind', [
 ]);
 export type Entry = z.output<typeof Entry>;
 
-/** What became of an entry, for people who look at the queue. Nothing depends on it. */
+/** The result of an entry, for people who look at the queue. Nothing depends on it. */
 export interface Report {
   result: Readonly<Record<string, string | number | undefined>>;
   /** A sentence each. */

@@ -1,5 +1,5 @@
 /**
- * What is wrong now and is about no run: a broken policy file, a paused queue, and whether anybody works. Each change of
+ * What is wrong now and is about no run: a broken policy file, a paused queue, and whether anyone works. Each change of
  * it is noticed once, however many processes see it: the script that makes the change adds its notice.
  */
 import { defineScript } from '../redis/script.ts';
@@ -8,7 +8,7 @@ import { scrub } from '../secrets.ts';
 import { keys } from './keys.ts';
 import { ADD_NOTICE, noticeText, type SystemNotice } from './notice-store.ts';
 
-/** An alert that nobody sees any more is forgotten after this time. */
+/** An alert that no one sees any more is forgotten after this time. */
 const KEPT_MS = 90 * 86_400_000;
 const MAX_ALERTS = 1_000;
 const ALIVE = 'alive';
@@ -79,7 +79,7 @@ export class AlertStore {
     return (await this.store.hexists(keys.alerts, ALIVE)) === 1;
   }
 
-  /** Records that a process works. `about` makes the notice when nobody has worked for `silentMs`; it is added once. */
+  /** Records that a process works. `about` makes the notice when no one has worked for `silentMs`; it is added once. */
   async noteAlive(now: number, silentMs: number, about: (since: number) => SystemNotice): Promise<void> {
     const before = await this.store.hget(keys.alerts, ALIVE);
     const isBack = before !== null && now - Number(before) >= silentMs;

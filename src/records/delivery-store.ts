@@ -45,7 +45,7 @@ export const NewDelivery = z.object({
 });
 export type NewDelivery = z.output<typeof NewDelivery>;
 
-/** What became of an attempt; without `is`, the process died or the attempt is not over. */
+/** The result of an attempt; without `is`, the process died or the attempt is not over. */
 export const Attempt = z.object({
   at: number,
   is: optional(z.enum(['delivered', 'failed', 'rejected'])),
@@ -246,7 +246,7 @@ export class DeliveryStore {
   }
 
   /**
-   * Newest first. Reads them a hundred at a time, until it has so many. `next`: where the next page begins; missing when
+   * Newest first. Reads them a hundred at a time, until it has this many. `next`: where the next page begins; missing when
    * there is none.
    */
   async page(query: DeliveryQuery): Promise<{ deliveries: Delivery[]; next?: string }> {

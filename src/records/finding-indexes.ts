@@ -36,7 +36,7 @@ export const FINDINGS_KEPT_MS = 400 * 86_400_000;
 /** Resolved findings that are kept, and for how long. */
 export const MAX_RESOLVED = 200;
 export const RESOLVED_KEPT_MS = 30 * 86_400_000;
-/** The trend has so many days. */
+/** The trend has this many days. */
 export const TREND_DAYS = 30;
 
 export const fieldOf = ({ target, about }: Pick<KnownFinding, 'target' | 'about'>): string =>

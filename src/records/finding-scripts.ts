@@ -8,7 +8,7 @@ export const POLICIES_OF_SITES_AT_ONCE = 10;
 
 /**
  * Of each policy and severity: how many findings are open, how many were seen first after `new_since`, and when the
- * oldest was, or ''; then how many findings of the policy somebody has acknowledged at any time. `indexes`: of each policy
+ * oldest was, or ''; then how many findings of the policy a person has acknowledged at any time. `indexes`: of each policy
  * the findings by age, for each severity, and the acknowledged ones.
  */
 export const countFindings = defineScript(

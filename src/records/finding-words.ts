@@ -4,6 +4,6 @@
 export const severities = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
-/** `open`: seen earlier, and still there. `acknowledged`: somebody knows of it, and it does not count. */
+/** `open`: seen earlier, and still there. `acknowledged`: a person knows of it, and it does not count. */
 export const findingStates = ['new', 'open', 'acknowledged', 'resolved'] as const;
 export type FindingState = (typeof findingStates)[number];

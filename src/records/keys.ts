@@ -126,7 +126,7 @@ export const keys = {
   audit: `${PREFIX}:audit`,
   /** The versions of a policy: see `version-store.ts`. */
   versions: (policy: string) => `${PREFIX}:policy-versions:${policy}`,
-  /** The last plan of a policy that somebody made to look at it. */
+  /** The last plan of a policy that a person made to look at it. */
   preview: (policy: string) => `${PREFIX}:preview:${policy}`,
   /** What its run was estimated to cost. */
   estimate: (policy: string) => `${PREFIX}:estimate:${policy}`,

@@ -29,7 +29,7 @@ export const Notice = z.discriminatedUnion('type', [
   }),
   /** A run is predicted to miss its deadline, or has missed it. */
   z.object({ type: z.literal('deadline'), ...ofRun }),
-  /** The `number`th approval of a run, from 1, begins to be waited for, or nobody decided in time. */
+  /** The `number`th approval of a run, from 1, begins to be waited for, or no one decided in time. */
   z.object({
     type: z.literal('approval'),
     ...ofRun,
@@ -55,7 +55,7 @@ export type Notice = z.output<typeof Notice>;
 export type SystemNotice = Extract<Notice, { type: 'system' }>;
 export type RunNotice = Exclude<Notice, SystemNotice>;
 
-/** A notice that nobody has taken for this long is of no use any more. */
+/** A notice that no one has taken for this long is of no use any more. */
 const KEPT_MS = 7 * 86_400_000;
 
 /** As an argument of a script that has `ADD_NOTICE`; '' for none. */
@@ -134,12 +134,12 @@ export class NoticeStore {
     return this.channels.listen(keys.notices, listener);
   }
 
-  /** Whether there are notices that nobody has taken, messages that are held, or deliveries that are due some time. */
+  /** Whether there are notices that no one has taken, messages that are held, or deliveries that are due some time. */
   async anyOpen(): Promise<boolean> {
     return (await this.store.exists(keys.notices, keys.holds, keys.dueDeliveries)) > 0;
   }
 
-  /** Those that nobody has taken yet, oldest first, from position `from` (0 is the first). */
+  /** Those that no one has taken yet, oldest first, from position `from` (0 is the first). */
   async open(limit: number, from = 0): Promise<OpenNotice[]> {
     const texts = await this.store.zrange(keys.notices, from, String(from + limit - 1));
     return texts.map((text) => {

@@ -28,7 +28,7 @@ export interface FindingGroup extends FindingPolicy {
   new: number;
   /** When the oldest of them was seen first; missing without any. */
   since?: number;
-  /** Somebody has acknowledged a finding of the policy, now or earlier, of any severity. */
+  /** A person has acknowledged a finding of the policy, now or earlier, of any severity. */
   hasAcknowledged?: true;
 }
 

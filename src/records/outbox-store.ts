@@ -53,7 +53,7 @@ const PAGE = 500;
 const ENTRIES_KEPT_MS = 20 * DAY_MS;
 const NOTES_KEPT_MS = 400 * DAY_MS;
 
-/** Sets a field of a hash that is forgotten when nobody has set one for this long. */
+/** Sets a field of a hash that is forgotten when no one has set one for this long. */
 const setField = defineScript(
   { keys: ['hash'], args: ['field', 'value', 'ttl'] },
   `

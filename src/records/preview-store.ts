@@ -1,5 +1,5 @@
 /**
- * The last plan of each policy that somebody made to look at it, and the last estimate of what its run costs. They decide
+ * The last plan of each policy that a person made to look at it, and the last estimate of what its run costs. They decide
  * nothing: a run makes a plan of its own. Of the lists only the first items are kept, so a plan of any fleet has some 100
  * KB at most. Both are removed after a day.
  */
@@ -10,7 +10,7 @@ import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
 const KEPT_MS = 86_400_000;
-/** So many items of each list are kept. */
+/** How many items of each list are kept. */
 export const MAX_LISTED = 100;
 const MAX_TEXT = 300;
 
@@ -94,7 +94,7 @@ export class PreviewStore {
   }
 }
 
-/** The same, with at most so many items in each list and so many characters in each text. */
+/** The same, with at most this many items in each list and this many characters in each text. */
 function bounded<T>(value: T): T;
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') {

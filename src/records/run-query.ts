@@ -19,7 +19,7 @@ export interface RunQuery {
   until?: number | undefined;
   /** Only runs that are listed after this one: the next page of a list. */
   after?: RunPlace | undefined;
-  /** Only runs that somebody may see. */
+  /** Only runs that a person may see. */
   sees?: ((run: Run) => boolean) | undefined;
   /** The maximum number of runs, newest first. */
   limit: number;
@@ -85,7 +85,7 @@ async function smallerFirst(store: Store, indexes: readonly string[]): Promise<s
   return sized.sort((a, b) => a.size - b.size).map(({ index }) => index);
 }
 
-/** Of the newest runs, so many pages of ids are searched, some of them in one round trip. */
+/** Of the newest runs, this many pages of ids are searched, some of them in one round trip. */
 const SEARCHED = { page: 250, pages: 80, together: 16 };
 
 /**

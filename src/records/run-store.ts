@@ -73,7 +73,7 @@ export interface RunChange {
   notice?: Notice | undefined;
 }
 
-/** So many are read or written at once. */
+/** How many are read or written at once. */
 const PAGE = 500;
 /** How many runs are removed at most per call. */
 const MAX_PRUNED = 1_000;
@@ -343,7 +343,7 @@ export class RunStore {
 
   /**
    * Records why a run waits, unless it ends, has ended or is held: those have a detail of their own. With `step`, only
-   * while the run has made so many steps, and until its next one.
+   * while the run has made this many steps, and until its next one.
    */
   async note(id: string, detail: string, { step }: { step?: number } = {}): Promise<void> {
     await noteDetail(this.store, {

@@ -38,7 +38,7 @@ import { withoutSecrets } from './target-secrets.ts';
 import { type Allocated, type Claimed, type Dispatched, Excluded, type TimedState } from './target-types.ts';
 
 const PAGE = 500;
-/** So many targets are dispatched by one script, which takes Redis less than a millisecond. */
+/** How many targets are dispatched by one script, which takes Redis less than a millisecond. */
 const DISPATCHED_TOGETHER = 25;
 /** When a target that waits for another run to release its site is dispatched again. */
 const SITE_BUSY_MS = 5_000;

@@ -1,6 +1,6 @@
 /**
  * Counts what ended in each hour: runs by status, targets by outcome and reason, both by policy and account, so that
- * the totals of somebody with limits are complete too.
+ * the totals of a user with limits are complete too.
  *
  * The script that ends a run adds to the totals, so that a day's totals are known without reading its runs. A
  * run is added once: it has the mark `totalled`. An hour expires when no page needs it any more.

@@ -1,6 +1,6 @@
 /**
  * Found is not failed: a check that finds something did its work. Its targets have the outcome `failed`, so that
- * somebody is told, and a reason that says so (`found` of `ReasonInfo`).
+ * a person is told, and a reason that says so (`found` of `ReasonInfo`).
  */
 import type { Reason, Reasons } from './reasons.ts';
 import { type Counts, type Outcome, type Run, runStatuses } from './run.ts';

@@ -119,7 +119,7 @@ export interface TargetReport {
   task_id: string | null;
   /** What a person should know in addition to the outcome; left out when there are none. */
   findings?: readonly Finding[];
-  /** What became of each step of the policy; left out for a policy without `steps`. */
+  /** The result of each step of the policy; left out for a policy without `steps`. */
   steps?: readonly StepReport[];
   /** Since when the service no longer knows its work, which is searched for; left out for any other target. */
   lost_at?: string;

@@ -246,7 +246,7 @@ export const Watch = z.looseObject({
   since: number,
   /** `since` by the service's clock, if it was known when following started. */
   serviceSince: optional(timeBounds),
-  /** The work was started by somebody else. */
+  /** The work was started by someone else. */
   adopted: optional(yes),
   /**
    * When following stops, at the latest; the work then counts as failed with `timeout`. The target's own time

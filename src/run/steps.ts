@@ -1,4 +1,4 @@
-/** What became of each step of a policy (`steps`) on a target, for people. */
+/** The result of each step of a policy (`steps`) on a target, for people. */
 import { z } from 'zod';
 import { isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
@@ -44,7 +44,7 @@ export function activeStepOf(names: readonly string[], target: Target): string |
   return isActive && name !== undefined ? stepTitle(name, at) : undefined;
 }
 
-/** What became of each step of a target. */
+/** The result of each step of a target. */
 export const stepReports = (names: readonly string[], target: Target): StepReport[] =>
   names.map((step, at) => {
     const end = target.steps?.[at];

@@ -121,7 +121,7 @@ export function loadOf(
   return load;
 }
 
-/** The policies with a run whose duration and requests nobody knows, because none of its runs has ended. */
+/** The policies with a run whose duration and requests it is not known, because none of its runs has ended. */
 export const unknownIn = (runs: readonly PredictedRun[]): string[] => [
   ...new Set(runs.flatMap(({ policy, cost, skipCause }) => (cost || skipCause ? [] : [policy.name]))),
 ];

@@ -36,7 +36,7 @@ export interface PolicyAgreement {
   look(): Promise<void>;
 }
 
-/** At most so many differing policies are named in the log. */
+/** At most this many differing policies are named in the log. */
 const MAX_NAMED = 10;
 
 export function openPolicyAgreement({

@@ -70,7 +70,7 @@ interface Known {
 
 type ScheduledPolicy = Policy & { schedule: Schedule };
 
-/** So many policies fire concurrently: each waits for Redis a few times. */
+/** How many policies fire concurrently: each waits for Redis a few times. */
 const MAX_CONCURRENT = 20;
 
 /** How often a backlog that is caught up in turn is checked. */
@@ -298,7 +298,7 @@ const firingOf = ({
   ...(afterRun === undefined ? {} : { afterRun }),
 });
 
-/** After a long downtime, so many ends of a predecessor's runs are decided together. */
+/** After a long downtime, this many ends of a predecessor's runs are decided together. */
 const MAX_ENDS = 500;
 
 async function dueOf(

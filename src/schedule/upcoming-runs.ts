@@ -14,7 +14,7 @@ import { wallTime } from './wall-time.ts';
 export interface UpcomingReport {
   policy: string;
   job: string;
-  /** The policy that it follows: then nobody knows when it starts, only that it is not before. */
+  /** The policy that it follows: then it is not known when it starts, only that it is not before. */
   after?: string;
   not_before?: string;
   scheduled_for: string | null;

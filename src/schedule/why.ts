@@ -156,7 +156,7 @@ async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]
   ).flat();
 }
 
-/** At most so many ends are looked at. */
+/** At most this many ends are looked at. */
 const MAX_ENDS = 500;
 
 /** The ends of the runs of the policy that this one follows. */

@@ -19,7 +19,7 @@ import { watchRun } from '../watch-run.ts';
 const SITES = 60;
 /** A sync that takes one minute in the service takes three seconds. */
 const SPEED = 20;
-/** The request budget, increased by the same factor, so that nobody waits a minute for the next window. */
+/** The request budget, increased by the same factor, so that no one waits a minute for the next window. */
 const REQUESTS = 200 * SPEED;
 /** The policy that runs first, because the README describes it. */
 const FIRST = 'nightly-sync';

@@ -1,7 +1,7 @@
 /**
  * Sets up a folder: writes the shipped configuration, policies and tests, the schemas for editors, and a
  * README. Existing files are not changed, except the schemas. Policies that change anything come switched off, and
- * a folder that has a policies folder gets none, so that what somebody deleted does not come back.
+ * a folder that has a policies folder gets none, so that what a person deleted does not come back.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -17,7 +17,7 @@ const none: StatusReport = {
   problems: ['No daemon has run here yet. Start one: caretaker daemon'],
 };
 
-/** A section has at most so many lines. */
+/** A section has at most this many lines. */
 const MAX_LINES = 8;
 
 export const status = (terminal: Terminal, options: GlobalOptions): Promise<number> =>

@@ -4,7 +4,7 @@ import type { KeyChange } from '../../policy/policy-diff.ts';
 import type { TargetChanges } from '../target-changes.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What became of one policy. */
+/** The result of one policy. */
 export interface PolicyDiff {
   policy: string;
   /** `unknown`: it is there in both, but one of the versions cannot be read. */

@@ -76,7 +76,7 @@ const classesOf = (counts: Readonly<Record<string, number>>): string =>
     .map((name) => `${name} ${counts[name]}`)
     .join(', ');
 
-/** So many policies are printed; JSON has all. */
+/** How many policies are printed; JSON has all. */
 const MAX_POLICIES = 10;
 
 function printLastHour(

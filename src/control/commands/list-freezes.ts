@@ -11,7 +11,7 @@ export const listFreezes = defineCommand()({
   path: '/freezes',
   input: z.strictObject({}),
   subject: () => undefined,
-  /** A freeze of everything concerns everybody; one of an account those who may see the account. */
+  /** A freeze of everything concerns everyone; one of an account those who may see the account. */
   async carryOut(_input, { records, clock }, { by: { principal } }) {
     const active = await records.freeze.active(clock.now());
     return active.filter(({ scope }) =>

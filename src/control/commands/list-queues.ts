@@ -75,7 +75,7 @@ export const listQueues = defineCommand<QueueCountDeps>()({
   path: '/queues',
   input: z.strictObject({}),
   subject: () => undefined,
-  /** The queues are of everybody: somebody with limits sees only what becomes of the runs that these cover. */
+  /** The queues are of everyone: a user with limits sees only what becomes of the runs that these cover. */
   async carryOut(_input, deps, { by: { principal } }) {
     const now = deps.clock.now();
     if (isPermitted(principal, 'viewer')) return readQueues(deps, now);

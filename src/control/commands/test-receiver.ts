@@ -14,7 +14,7 @@ export interface TestReceiverDeps {
   sendTest(receiver: string, id: string): Promise<TestResult>;
 }
 
-/** What became of a test message, for programs. */
+/** The result of a test message, for programs. */
 export const TestReport = z.object({
   receiver: z.string(),
   result: z.enum(['delivered', 'failed', 'rejected']).describe('`delivered`: the receiver has accepted it.'),

@@ -7,7 +7,7 @@ import type { actorOf } from '../auth/caller.ts';
 import type { DashboardContext } from '../http/context.ts';
 import { planToShow } from '../queries/plan-to-show.ts';
 
-/** Begins to plan, unless somebody has begun already. Resolves when the plan is stored, or with why it could not be made. */
+/** Begins to plan, unless a person has begun already. Resolves when the plan is stored, or with why it could not be made. */
 export async function beginPlan(
   context: DashboardContext,
   policy: Policy,

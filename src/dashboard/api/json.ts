@@ -4,7 +4,7 @@ import { visibleJson } from '../../text.ts';
 import type { Exchange } from '../http/context.ts';
 import { refuse } from './problem-document.ts';
 
-/** Sends JSON without control characters: somebody may read it in a terminal. A list has the address of its next page. */
+/** Sends JSON without control characters: a person may read it in a terminal. A list has the address of its next page. */
 export function sendJson(c: Exchange, value: object): Response {
   const { next } = value as { next?: unknown };
   if (typeof next === 'string' && c.req.method === 'GET') {

@@ -6,7 +6,7 @@ import type { DashboardContext, Exchange } from '../http/context.ts';
 import { addressOf } from './client-address.ts';
 import { signIn } from './cookie.ts';
 
-/** Longer names are cut: they are remembered for a while, and nobody has one. */
+/** Longer names are cut: they are remembered for a while, and no one has one. */
 const MAX_NAME = 100;
 
 /** An attempt that may be made, with its end. */
@@ -52,7 +52,7 @@ export function beginAttempt(
 }
 
 /**
- * The program whose credentials the request carries: a token, which nobody can guess and which therefore is not slowed down, or
+ * The program whose credentials the request carries: a token, which no one can guess and which therefore is not slowed down, or
  * the single password. Gives the answer to send when too many attempts failed; nothing for wrong credentials.
  */
 export function programIn(c: Exchange, context: DashboardContext): Principal | Response | undefined {

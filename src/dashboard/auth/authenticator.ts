@@ -40,7 +40,7 @@ export class Authenticator {
     return signsInWithLink(this.password, this.access());
   }
 
-  /** Who somebody is by the current settings. */
+  /** Who a person is by the current settings. */
   principal(identity: Identity): Principal | undefined {
     return principalBy(identity, this.access());
   }

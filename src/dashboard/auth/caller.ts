@@ -3,7 +3,7 @@ import type { Actor } from '../../control/command.ts';
 import type { Exchange } from '../http/context.ts';
 import { addressOf } from './client-address.ts';
 
-/** Who sent this request. The guard has set it on every address that is not open to everybody. */
+/** Who sent this request. The guard has set it on every address that is not open to everyone. */
 export function principalOf(c: Exchange): Principal {
   const principal = c.get('principal');
   if (!principal) throw new Error(`${c.req.path} has no guard that identifies the caller.`);

@@ -16,7 +16,7 @@ import { findAddress } from './client-address.ts';
 import { sessionPrincipal } from './cookie.ts';
 import { localPath } from './origin.ts';
 
-/** `open`: everybody. Else the role that the request needs. */
+/** `open`: everyone. Else the role that the request needs. */
 export type Access = 'open' | Role;
 
 /** Who may request an address. */
@@ -65,7 +65,7 @@ export const NO_DELIVERY = 'There is no such notification. They are kept for 30 
 export const NO_RECEIVER = 'The configuration has no receiver with this name.';
 export const NO_RUN = 'There is no such run, or it is older than the retention period.';
 
-/** Of no policy and no account: everybody may know of it. */
+/** Of no policy and no account: everyone may know of it. */
 const general: readonly (SubjectOf | undefined)[] = [everything, receiverInPath];
 
 /** What is answered when there is no such subject, or the principal may not see it. */

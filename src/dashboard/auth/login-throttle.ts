@@ -14,7 +14,7 @@ const MAX_WINDOWS = 10_000;
 /**
  * Slows down guessing of passwords, from one address or many: from `n` addresses at most `n` + 20 wrong
  * passwords are checked a minute, and at most `n` + 10 for one name. The first attempt of an address in a
- * minute is always checked, so other addresses cannot lock anybody out.
+ * minute is always checked, so other addresses cannot lock anyone out.
  */
 export class LoginThrottle {
   private readonly addresses: Windows;

@@ -8,7 +8,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 export class IssuerError extends CaretakerError {
   readonly code = 'OIDC_ISSUER';
 }
-/** The issuer has answered, and nobody is signed in. */
+/** The issuer has answered, and no one is signed in. */
 export class OidcRefusedError extends CaretakerError {
   readonly code = 'OIDC_REFUSED';
 }
@@ -31,7 +31,7 @@ interface Pending {
   endsAt: number;
 }
 
-/** The issuer's configuration is read when somebody signs in, and kept while the settings stay the same. */
+/** The issuer's configuration is read when a person signs in, and kept while the settings stay the same. */
 export class OidcSignIn {
   private readonly pending = new Map<string, Pending>();
   private known: { settings: Oidc; config: Promise<Configuration>; failedAt?: number } | undefined;

@@ -6,7 +6,7 @@ export const SESSION_MS = 86_400_000;
 /** Beyond that number the oldest session ends. */
 const MAX_SESSIONS = 1_000;
 
-/** Sessions, by random ids, in memory: a restart signs everybody out. */
+/** Sessions, by random ids, in memory: a restart signs everyone out. */
 export class Sessions {
   private readonly sessions = new Map<string, { identity: Identity; endsAt: number }>();
 

@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 export interface NewRows {
-  /** Takes the new rows out of `fresh` that would push down what somebody reads in `old`. */
+  /** Takes the new rows out of `fresh` that would push down what a person reads in `old`. */
   hold(old: Element, fresh: Element): void;
 }
 

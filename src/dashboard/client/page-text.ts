@@ -12,7 +12,7 @@ export const partsOf = (text: string): string[] => (text === '' ? [] : text.spli
 export const applyDelta = (parts: Parts, delta: Delta): string[] =>
   delta.flatMap((one) => (typeof one === 'string' ? partsOf(one) : parts.slice(one[0], one[0] + one[1])));
 
-/** What has to be sent to somebody who has the first text. Takes time proportional to the length of both. */
+/** What has to be sent to a person who has the first text. Takes time proportional to the length of both. */
 export function deltaOf(from: Parts, to: Parts): Delta {
   const places = new Map<string, number>();
   for (let at = from.length - 1; at >= 0; at -= 1) places.set(from[at] ?? '', at);

@@ -1,6 +1,6 @@
 /**
  * Changes part of the page into a newer version of it and keeps every node that stands for the same thing.
- * So nobody loses what they have focused, opened or typed.
+ * So no one loses what they have focused, opened or typed.
  */
 
 /** Makes the attributes and the content of `old` those of `fresh`. */

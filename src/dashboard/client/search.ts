@@ -1,5 +1,5 @@
 /**
- * Suggestions for the fields of the search: the first results while somebody types, as links below the field. Enter opens
+ * Suggestions for the fields of the search: the first results while a person types, as links below the field. Enter opens
  * the first, or the one that was chosen with the arrow keys.
  */
 import { pathHere } from './path-here.ts';
@@ -89,7 +89,7 @@ function suggest(field: HTMLInputElement, number: number): void {
       choose(event.key === 'ArrowDown' ? chosen + 1 : Math.max(chosen, 0) - 1);
       return;
     }
-    // Only what belongs to the text: somebody may press Enter before its suggestions are there.
+    // Only what belongs to the text: a person may press Enter before its suggestions are there.
     const isShown = !list.hidden && shown === field.value.trim();
     const target = options()[Math.max(chosen, 0)];
     if (event.key !== 'Enter' || !isShown || !target) return;

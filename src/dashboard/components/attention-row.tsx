@@ -19,7 +19,7 @@ interface AttentionRowProps {
   now: number;
 }
 
-/** One line of the overview's list of what needs somebody. */
+/** One line of the overview's list of what needs a person. */
 export const AttentionRow = (props: AttentionRowProps) => {
   const { name, what, policy, whole, why, wholeWhy, since, streak = '–', action, now } = props;
   return (

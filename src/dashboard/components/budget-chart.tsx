@@ -13,7 +13,7 @@ export const classTones = {
   control: 'series-5',
 } as const;
 
-/** So many policies have a colour of their own. */
+/** How many policies have a colour of their own. */
 const MAX_POLICIES = 6;
 /** What follows work of several policies, and what people ask for. */
 export const NO_POLICY = 'no single policy';

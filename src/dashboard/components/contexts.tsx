@@ -6,7 +6,7 @@ import type { Reason, Reasons } from '../../run/reasons.ts';
 /** Who reads the page; the layout provides it. */
 export const PrincipalContext = createContext<Principal | undefined>(undefined);
 
-/** Whether the reader may do this: what nobody may do has no button. */
+/** Whether the reader may do this: what no one may do has no button. */
 export function useMay(): (role: Role, subject: Subject) => boolean {
   const principal = useContext(PrincipalContext);
   return (role, subject) => principal !== undefined && isPermitted(principal, role, subject);

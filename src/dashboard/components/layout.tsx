@@ -34,7 +34,7 @@ interface PageProps {
 }
 
 interface LayoutProps extends Omit<PageProps, 'byAccount'> {
-  /** Who reads it. For nobody, a page has no frame and no script. */
+  /** Who reads it. For no one, a page has no frame and no script. */
   principal: Principal | undefined;
   theme?: Theme;
   alerts?: readonly Alert[];
@@ -124,7 +124,7 @@ export const asPage = (
   status: ContentfulStatusCode = 200,
 ): Response | Promise<Response> => c.html(html`<!doctype html>${page}`, status);
 
-/** Sends a page to somebody who is signed in, with the frame around it. */
+/** Sends a page to a person who is signed in, with the frame around it. */
 export async function showPage(
   c: Exchange,
   context: DashboardContext,

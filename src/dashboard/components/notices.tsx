@@ -6,7 +6,7 @@ import { Icon } from './icon.tsx';
 import type { IconName } from './icon-shapes.ts';
 import { Sentence, Time } from './time.tsx';
 
-/** At most so many errors and policies of a broken file are shown. */
+/** At most this many errors and policies of a broken file are shown. */
 const MAX_ERRORS = 20;
 const MAX_KEPT = 100;
 

@@ -2,7 +2,7 @@ import { shownStatus } from '../../run/found.ts';
 import { type Run, runStatuses } from '../../run/run.ts';
 import { span } from './time.tsx';
 
-/** So many runs are in a strip. */
+/** How many runs are in a strip. */
 export const STRIP_RUNS = 20;
 const [WIDTH, GAP, HEIGHT] = [8, 2, 24];
 /** A run that took no time can still be seen. */

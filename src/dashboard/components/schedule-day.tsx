@@ -8,7 +8,7 @@ import { span as duration } from './time.tsx';
 import { isMissed, toneOf } from './week.tsx';
 import { clockIn } from './zoned.ts';
 
-/** So many policies have a lane; all are in the list below. */
+/** How many policies have a lane; all are in the list below. */
 const MAX_LANES = 16;
 
 interface DayProps {

@@ -8,7 +8,7 @@ import { span } from './time.tsx';
 import { isMissed } from './week.tsx';
 import { clockIn } from './zoned.ts';
 
-/** So many lines; a day with more can be filtered. */
+/** How many lines; a day with more can be filtered. */
 const MAX_LINES = 200;
 
 export const DayList = ({ shown, zone }: { shown: readonly Shown[]; zone: string }) => {

@@ -4,9 +4,9 @@ import { BarChart, seriesTones } from './chart.tsx';
 import { number } from './progress.tsx';
 import { clockIn } from './zoned.ts';
 
-/** So many policies have a colour of their own. */
+/** How many policies have a colour of their own. */
 const MAX_SERIES = 5;
-/** So many accounts have a chart: those with the most requests. */
+/** How many accounts have a chart: those with the most requests. */
 const MAX_ACCOUNTS = 6;
 
 export const LoadCharts = ({ week: { load, hours, unknownOnDay }, zone }: { week: Week; zone: string }) => {

@@ -5,7 +5,7 @@ import { Sentence } from './time.tsx';
 
 const words = { active: 'in progress', 'not-started': 'not started' } as const;
 
-/** What became of each step of the policy on a target. Empty for a policy without steps. */
+/** The result of each step of the policy on a target. Empty for a policy without steps. */
 export const Steps = ({ names, target }: { names: readonly string[]; target: Target }) =>
   names.length === 0 ? null : (
     <ol class="steps">

@@ -28,7 +28,7 @@ export const TargetList = ({
 }: {
   run: Run;
   targets: readonly Target[];
-  /** The steps of the policy, to show what became of each. */
+  /** The steps of the policy, to show the result of each. */
   stepNames: readonly string[];
   now: number;
 }) => (

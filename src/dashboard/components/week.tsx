@@ -5,10 +5,10 @@ import { Icon } from './icon.tsx';
 import { number } from './progress.tsx';
 import { clockIn, dayName } from './zoned.ts';
 
-/** So many lines of a day; the others are counted. */
+/** How many lines of a day; the others are counted. */
 const MAX_LINES = 7;
 
-/** It did not run, and nobody decided that it should not. */
+/** It did not run, and no one decided that it should not. */
 export const isMissed = ({ state }: Entry): boolean => state === 'missed' || state === 'not decided';
 
 /** The tone of a state, or of the status of a run. */

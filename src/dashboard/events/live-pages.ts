@@ -16,7 +16,7 @@ import type { LivePages } from './live-reader.ts';
 const UPDATE_INTERVAL_MS = 1_000;
 /** For what no event reports: which processes are running, and what blocks them. */
 const REFRESH_INTERVAL_MS = 15_000;
-/** After making a page, pause for so many times the CPU time that it took: less than 4% of a core. */
+/** After making a page, pause for this many times the CPU time that it took: less than 4% of a core. */
 const PAUSES = 25;
 /** A page that took long because the process was busy does not stop all others. */
 const MAX_PAUSE_MS = 10_000;

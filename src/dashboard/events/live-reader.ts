@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/principal.ts';
 
-/** Somebody who has a page open. */
+/** A person who has a page open. */
 export interface LiveReader {
   /** What changed since the last call, as JSON of a `Delta`; undefined when nothing did for so long. */
   next(timeoutMs: number, ended: AbortSignal): Promise<string | undefined>;

@@ -11,7 +11,7 @@ const PULSE_INTERVAL_MS = 2_000;
 const MAX_PATH = 2_000;
 
 /**
- * Streams what changes on a page that somebody has open: `?page=` its address, `&since=` when it was made. A
+ * Streams what changes on a page that a person has open: `?page=` its address, `&since=` when it was made. A
  * slow reader gets fewer and larger messages, never a backlog. Without a page it only says that the server is there,
  * and whether Redis is.
  */

@@ -46,7 +46,7 @@ export function createApp(given: PageContext): Hono<Env> {
   };
   const makePage = openPageMaker(context, RECORDS_TIMEOUT_MS);
   const forCaller = (c: Exchange) => scopedTo(c.get('principal'), context);
-  // Streams are left as they are. No page has a secret that somebody who can choose a part of it could guess by its size.
+  // Streams are left as they are. No page has a secret that a person who can choose a part of it could guess by its size.
   app.use(compress(), addBase(context.basePath));
   app.use(safeHeaders, ownHostOnly(context), sameOriginOnly(context), identify(context));
   app.use(bodyLimit);

@@ -28,7 +28,7 @@ type Given = Pick<
   | 'log'
 >;
 
-/** A plan that somebody asked for on the page of a policy, in work or failed. */
+/** A plan that a person asked for on the page of a policy, in work or failed. */
 export interface PlanInWork {
   at: number;
   by: string;
@@ -72,7 +72,7 @@ export interface DashboardContext extends PageContext {
 export type Env = {
   Bindings: HttpBindings;
   /**
-   * Who sent the request, and from where; `principalOf` and `addressOf` read them. `isUpdate`: nobody did, an open page
+   * Who sent the request, and from where; `principalOf` and `addressOf` read them. `isUpdate`: no one did, an open page
    * is brought up to date.
    */
   Variables: { principal?: Principal; address?: string; isUpdate?: true };

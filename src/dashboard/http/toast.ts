@@ -32,7 +32,7 @@ export function redirectWith(c: Exchange, context: DashboardContext, path: strin
 }
 
 /**
- * The page on which somebody pressed a button, with its filters and its place in a list. The question about it passes
+ * The page on which a person pressed a button, with its filters and its place in a list. The question about it passes
  * it on to the change.
  */
 export function pageBefore(c: Exchange, { basePath }: DashboardContext, otherwise: string): string {

@@ -7,7 +7,7 @@ import { policyPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import type { Item } from '../queries/attention.ts';
 
-/** The open findings of a policy with one severity, in the overview's list of what needs somebody. */
+/** The open findings of a policy with one severity, in the overview's list of what needs a person. */
 export const FindingsRow = ({
   item: { group },
   now,

@@ -1,4 +1,4 @@
-/** The overview's list of what needs somebody. */
+/** The overview's list of what needs a person. */
 import { useContext } from 'hono/jsx';
 import { type ShownOutcome, shownOutcome } from '../../run/found.ts';
 import { countOf } from '../../text.ts';
@@ -15,7 +15,7 @@ import { Sentence, Time } from '../components/time.tsx';
 import type { FailedItem, Item } from '../queries/attention.ts';
 import { FindingsRow, findingsPath } from './attention-findings.tsx';
 
-/** So many are in the table; the others can be opened. */
+/** How many are in the table; the others can be opened. */
 const MAX_SHOWN = 12;
 const MAX_FOLDED = 200;
 

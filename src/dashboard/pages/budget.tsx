@@ -17,7 +17,7 @@ import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountBudget, readBudgets, readForecast, type Spender } from '../queries/budget.ts';
 
 const PATH = '/budget';
-/** So many accounts are shown with a chart; more can be chosen. */
+/** How many accounts are shown with a chart; more can be chosen. */
 const MAX_ACCOUNTS = 6;
 const MAX_ROWS = 20;
 const spans = Object.keys(historySpans) as HistorySpan[];

@@ -28,7 +28,7 @@ import { Attention } from './attention.tsx';
 const MAX_ACTIVE = 6;
 const MAX_GROUPS = 50;
 
-/** The first page: what needs somebody, what is running, what the last day brought and what the next one brings. */
+/** The first page: what needs a person, what is running, what the last day brought and what the next one brings. */
 export async function showOverview(c: Exchange, context: DashboardContext): Promise<Response> {
   const account = accountIn((name) => c.req.query(name));
   const shown = inAccount(account, context);

@@ -13,7 +13,7 @@ import { Cut, DataTable } from '../components/table.tsx';
 import { span, Time, Took } from '../components/time.tsx';
 import { policyTab } from './policy.tsx';
 
-/** The last plan that somebody made, and the button that makes one. Opening it requests nothing of the service. */
+/** The last plan that a person made, and the button that makes one. Opening it requests nothing of the service. */
 export const showPlan = policyTab('Plan', async (_, { reader, clock, plansInWork }, policy) => {
   const [plan, runs] = await Promise.all([
     reader.preview(policy.name),

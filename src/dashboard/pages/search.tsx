@@ -1,4 +1,4 @@
-/** The search: a page with all kinds of results, and suggestions for the field while somebody types. */
+/** The search: a page with all kinds of results, and suggestions for the field while a person types. */
 import type { Child } from 'hono/jsx';
 import { sendJson } from '../api/json.ts';
 import { Badge } from '../components/badge.tsx';

@@ -90,7 +90,7 @@ function askToWait(
 /** Writes a new one-time link to the log. */
 export function logNewLink(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   if (!context.authenticator.hasLink) return c.redirect('/sign-in', 303);
-  // Each new link counts as a failed attempt, so that nobody can fill the log.
+  // Each new link counts as a failed attempt, so that no one can fill the log.
   const attempt = beginAttempt(c, context);
   if ('waitMs' in attempt) return askToWait(c, context, attempt);
   context.authenticator.renewKey();
@@ -127,7 +127,7 @@ interface SignInProps {
   to: string;
   name?: string;
   problem?: string;
-  /** So long nobody can sign in. */
+  /** So long no one can sign in. */
   seconds?: number;
 }
 
@@ -168,7 +168,7 @@ interface PasswordProps {
   /** Whether users have passwords; else there is only the single one. */
   withName: boolean;
   withPassword: boolean;
-  /** Nobody can sign in now. */
+  /** No one can sign in now. */
   isLate: boolean;
 }
 

@@ -7,9 +7,9 @@ import type { Run } from '../../run/run.ts';
 import { firingsAhead } from '../../schedule/policy-report.ts';
 import type { Reader } from './reader.ts';
 
-/** So many policies are shown. */
+/** How many policies are shown. */
 const MAX_POLICIES = 10;
-/** So many times of a policy are shown one by one: one of every 15 minutes has 96 a day. Of more, its hours are shown. */
+/** How many times of a policy are shown one by one: one of every 15 minutes has 96 a day. Of more, its hours are shown. */
 const MAX_TIMES = 96;
 /** A run whose duration is unknown. */
 const UNKNOWN_MS = 60_000;

@@ -1,5 +1,5 @@
 /**
- * What somebody should look at: one item for each policy and reason. It is put together from the totals of the
+ * What a person should look at: one item for each policy and reason. It is put together from the totals of the
  * last day, the active runs, the states of the policies and the broken files; only the runs of the items that are
  * shown are read.
  */
@@ -16,9 +16,9 @@ import type { BrokenFile, Health } from '../options.ts';
 import type { Day } from './last-day.ts';
 import type { Reader } from './reader.ts';
 
-/** So many items are shown with their details. */
+/** How many items are shown with their details. */
 const MAX_DETAILED = 10;
-/** So many runs of a policy are read, to count those in a row. */
+/** How many runs of a policy are read, to count those in a row. */
 const MAX_STREAK = 6;
 
 /** What failed, for one policy and one reason. */
@@ -97,7 +97,7 @@ async function seriousFindings(reader: Reader, policies: readonly Policy[]): Pro
     .map((group): Item => ({ is: 'findings', group }));
 }
 
-/** The statuses of whole runs that somebody should look at. */
+/** The statuses of whole runs that a person should look at. */
 const bad: readonly ShownStatus[] = ['failed', 'stopped', 'blocked'];
 
 async function failedItems(reader: Reader, { failed, unsuccessful }: Day): Promise<FailedItem[]> {

@@ -4,7 +4,7 @@ import type { Policy } from '../../policy/policy.ts';
 import type { Reader } from './reader.ts';
 import type { SystemStatus } from './system-status.ts';
 
-/** More than so many are shown as `99+`. */
+/** More than this many are shown as `99+`. */
 const MAX_COUNTED = 100;
 
 export interface Counters {

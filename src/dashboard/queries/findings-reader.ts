@@ -30,7 +30,7 @@ export interface FindingsReader {
   ofSite(account: string, site: string): Promise<ListedFinding[]>;
   /** Of a policy: how many were open on each of the last 30 days, and how many were resolved in seven days. */
   history(of: FindingPolicy): Promise<FindingHistory>;
-  /** The same reader for somebody who sees only these policies. */
+  /** The same reader for a person who sees only these policies. */
   within(sees: Sees): FindingsReader;
 }
 

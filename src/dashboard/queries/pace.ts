@@ -13,7 +13,7 @@ export interface End {
   worked: boolean;
 }
 
-/** The ends are read for runs of at most so many targets: some ten round trips. */
+/** The ends are read for runs of at most this many targets: some ten round trips. */
 export const MAX_ENDS = 2_000;
 const CHUNK = 500;
 const WINDOW_MS = 10 * 60_000;

@@ -1,5 +1,5 @@
 /**
- * What became of the scheduled times of a policy, together with the runs that no scheduled time made: manual runs, retries,
+ * The result of the scheduled times of a policy, together with the runs that no scheduled time made: manual runs, retries,
  * backfills. Newest first, by the page.
  */
 import type { ScheduledTime } from '../../records/ledger-store.ts';
@@ -19,7 +19,7 @@ export interface HistoryPage {
   next?: number;
 }
 
-/** At most so many runs are read for one page, in addition to those of its scheduled times. */
+/** At most this many runs are read for one page, in addition to those of its scheduled times. */
 const MAX_RUNS = 300;
 
 /** A page of at least `limit` entries, or all that there are. Entries of one time are on the same page. */

@@ -4,7 +4,7 @@ import { shownCounts } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 
-/** So many runs are compared, with at most so many before them; fewer than `min` before them say nothing. */
+/** How many runs are compared, with at most this many before them; fewer than `min` before them say nothing. */
 export const COMPARED = { recent: 5, before: 20, min: 10 } as const;
 /** A smaller change says nothing, even if few of the earlier runs had such a value. */
 const MIN_CHANGE = 0.2;

@@ -74,7 +74,7 @@ export interface Reader extends SearchReader {
   policyStates(policies: readonly PolicyRef[]): Promise<Map<string, PolicyState>>;
   /** The latest scheduled times of a policy, newest first; those before `before`, if it is given. */
   ledger(policy: string, limit: number, before?: number): Promise<ScheduledTime[]>;
-  /** The last plan of the policy that somebody made to look at it, if it was within a day. */
+  /** The last plan of the policy that a person made to look at it, if it was within a day. */
   preview(policy: string): Promise<StoredPreview | undefined>;
   /** Its scheduled times from `from` to `to`, oldest first, at most `limit`. */
   ledgerBetween(policy: string, from: number, to: number, limit: number): Promise<ScheduledTime[]>;
@@ -152,7 +152,7 @@ export function openReader(records: Records, clock: Clock): Reader {
 }
 
 const COST_KEPT_MS = 60_000;
-/** So many costs are kept: more than there are policies. */
+/** How many costs are kept: more than there are policies. */
 const MAX_COSTS = 2_000;
 
 /** Reading the last runs of a policy takes a command for each of them, so what they show is kept for a minute. */

@@ -1,4 +1,4 @@
-/** One time on the schedule: what became of it, or what is predicted. */
+/** One time on the schedule: the result of it, or what is predicted. */
 import { deadlineAt } from '../../engine/deadline.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
@@ -10,11 +10,11 @@ import { formatSkipCause } from '../../schedule/skip-cause.ts';
 import { upcomingFirings } from '../../schedule/upcoming.ts';
 import type { Reader } from './reader.ts';
 
-/** So many times of a policy in a week. */
+/** How many times of a policy in a week. */
 export const MAX_OF_POLICY = MAX_SCHEDULED_TIMES;
-/** So many runs of the chosen day are read for their duration. */
+/** How many runs of the chosen day are read for their duration. */
 const MAX_RUNS = 200;
-/** So many times of a policy on one day are shown one by one; more are shown together, with their count. */
+/** How many times of a policy on one day are shown one by one; more are shown together, with their count. */
 export const MAX_SINGLE = 6;
 /** A time that passed no longer ago is about to be decided. */
 const DECIDED_WITHIN_MS = 60_000;
@@ -23,7 +23,7 @@ export type EntryState =
   /** It will run, or will be skipped. */
   | 'planned'
   | 'will be skipped'
-  /** What became of it. */
+  /** Its result. */
   | 'ran'
   | 'skipped'
   | 'missed'
@@ -45,7 +45,7 @@ export interface Entry {
   requests?: number;
   run?: string;
   status?: RunStatus;
-  /** It does not start before `at`, but nobody knows when. */
+  /** It does not start before `at`, but it is not known when. */
   isEarliest?: true;
   /** When it has to be done. */
   dueBy?: number;
@@ -85,7 +85,7 @@ export function toEntry({
   };
 }
 
-/** What became of the times of each policy. The runs of the chosen day are read; those that are over show their end. */
+/** The result of the times of each policy. The runs of the chosen day are read; those that are over show their end. */
 export async function pastEntries(
   reader: Reader,
   policies: readonly Policy[],

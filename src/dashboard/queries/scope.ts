@@ -14,7 +14,7 @@ import type { Health } from '../options.ts';
 import type { Reader } from './reader.ts';
 import type { SearchReader } from './search-reader.ts';
 
-/** So many of the newest runs whose ids match are looked at. */
+/** How many of the newest runs whose ids match are looked at. */
 const MAX_RUNS_MATCHED = 2_000;
 
 /** Decides what is seen. */
@@ -185,7 +185,7 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
   };
 }
 
-/** Of so many matches the runs are read, to see whether one of them is seen. */
+/** Of this many matches the runs are read, to see whether one of them is seen. */
 const MAX_MATCHES = 40;
 
 const scopedSearch = (reader: Reader, scope: Scope): SearchReader => ({

@@ -24,7 +24,7 @@ export interface SiteQuery {
 }
 
 export interface Site extends Label {
-  /** The last run that worked on it and is still stored, with what became of the target. */
+  /** The last run that worked on it and is still stored, with the result of the target. */
   last: { run: Run; target: Target } | undefined;
   /** In how many of its last 20 runs in a row it failed, the last one included. */
   streak: number;
@@ -51,11 +51,11 @@ export interface SiteScope {
 
 export interface SitesReader {
   list(query: SiteQuery, limit: number): Promise<SitePage>;
-  /** The same reader for somebody who sees only these. */
+  /** The same reader for a person who sees only these. */
   within(scope: SiteScope): SitesReader;
 }
 
-/** At most so many targets are read for one page. */
+/** At most this many targets are read for one page. */
 const MAX_LOOKED = 2_000;
 const CHUNK = 200;
 
@@ -131,7 +131,7 @@ async function withResults(
   runs: Map<string, Run | undefined>,
 ): Promise<Site[]> {
   const ids = await Promise.all(labels.map(({ account, target }) => records.targets.runsOf(account, target)));
-  // For somebody who sees everything the last run is enough.
+  // For a person who sees everything the last run is enough.
   const wanted = new Set(
     ids.flatMap((all, at) => (scope.wholeAccount(labels[at]?.account ?? '') ? all.slice(0, 1) : all)),
   );

@@ -92,7 +92,7 @@ export function alertsOf(status: SystemStatus): Alert[] {
 
 const worstFirst: readonly Alert['is'][] = ['failed', 'blocked', 'partial'];
 
-/** At most so many differences are listed. */
+/** At most this many differences are listed. */
 const MAX_DIFFERENCES = 5;
 
 /** Adds the capital letter and the full stop. */
@@ -169,7 +169,7 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
   return found;
 }
 
-/** At most so many policies of a broken file are named in its sentence. */
+/** At most this many policies of a broken file are named in its sentence. */
 const MAX_NAMED = 3;
 
 function activeOf(active: BrokenFile['active'], kept: BrokenFile['kept']): string {

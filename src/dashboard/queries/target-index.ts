@@ -7,13 +7,13 @@
 import type { Clock } from '../../clock.ts';
 import type { Label, LabelStore } from '../../records/label-store.ts';
 
-/** A change is found within this time while somebody searches. */
+/** A change is found within this time while a person searches. */
 const REFRESH_MS = 5_000;
 /** So few are read at once, so that a search has what was written just before. */
 const FEW = 1_000;
 /** Labels that changed while their number stayed are found within this time. */
 const RELOAD_MS = 600_000;
-/** So many matches are compared, to show the best of them. */
+/** How many matches are compared, to show the best of them. */
 const MAX_COMPARED = 500;
 
 export interface TargetIndex {

@@ -213,7 +213,7 @@ class Step {
     return { is: 'task-cancel-requested' };
   }
 
-  /** What became of an effect whose answer was lost; undefined when it provably did not happen. */
+  /** Whether an effect whose answer was lost happened; undefined when it provably did not happen. */
   private async reconcile(intent: Intent): Promise<StepResult | undefined> {
     const found = await this.job.reconcile(this.acting(), intent);
     if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };

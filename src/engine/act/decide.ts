@@ -306,7 +306,7 @@ function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances:
 
 /**
  * A decision needs a field that the service did not show, so nothing is done. With an intent still open, it
- * is unknown what became of the effect.
+ * is unknown whether the effect happened.
  */
 const endedAsNotShown = (target: Target, { message }: NotShownError, now: number): TargetIn<'ended'> =>
   target.intent

@@ -1,5 +1,5 @@
 /**
- * The follower finds out what became of all work in flight in an account, by list calls that cover all of it.
+ * The follower finds the state of all work in flight in an account, by list calls that cover all of it.
  *
  * One process follows an account at a time: the supervisor holds the lease. Outside the records the follower
  * only keeps when it last looked. A successor starts with a sweep and loses nothing.

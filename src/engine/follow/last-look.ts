@@ -11,7 +11,7 @@ import { requestStatus } from './status.ts';
 /** How many looks one round makes: a round delays the other work of the supervisor. */
 export const MAX_LAST_LOOKS = 20;
 
-/** What became of the work; undefined when the service does not answer now. One or two requests, counted for the run. */
+/** The result of the work; undefined when the service does not answer now. One or two requests, counted for the run. */
 export async function lastLook(
   deps: EngineDeps,
   one: Followed,
@@ -41,7 +41,7 @@ export async function lastLook(
   }
 }
 
-/** This long after its time limit, followed work ends although nothing could show what became of it. */
+/** This long after its time limit, followed work ends although nothing could show its result. */
 export const UNSEEN_TIMEOUT_MS = 5 * 60_000;
 
 /** The same for the first of these whose own limit (`until`) has passed. The others, and what nothing shows now, wait. */

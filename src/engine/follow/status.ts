@@ -8,7 +8,7 @@ import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** What became of the work; `startOf`: when it began, by the service's clock. Throws the client's other errors. */
+/** The result of the work; `startOf`: when it began, by the service's clock. Throws the client's other errors. */
 export async function requestStatus(
   api: Api,
   watch: Watch,

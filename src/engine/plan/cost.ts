@@ -30,7 +30,7 @@ export interface PastCost {
 }
 
 const MAX_PAST_RUNS = 5;
-/** Among so many of the last runs, and of them so many of this version: others are retries, or were cancelled. */
+/** Among this many of the last runs, and of them this many of this version: others are retries, or were cancelled. */
 const LOOK_BACK = 50;
 const MAX_LOOKED = 15;
 /**

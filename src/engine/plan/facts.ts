@@ -43,7 +43,7 @@ export class Reads {
     return observed(item, known) as T;
   }
 
-  /** Adds a field that somebody else has compared: the service, when it applies a filter. */
+  /** Adds a field that someone else has compared: the service, when it applies a filter. */
   add(name: string, path: readonly string[]): void {
     const { seen } = this.items.get(name) ?? {};
     if (seen) path.reduce(fieldOf, seen);

@@ -33,7 +33,7 @@ function groupsOfKind(kind: Group['kind'], parties: readonly Party[] | undefined
   }));
 }
 
-/** Those of the groups of which only so many targets may be in flight. */
+/** Those of the groups of which only this many targets may be in flight. */
 export const withPlaces = (limits: Limits, groups: readonly Group[]): Group[] =>
   groups.filter((group) => limitsOf(limits, group)?.concurrency !== undefined);
 

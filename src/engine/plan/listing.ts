@@ -178,7 +178,7 @@ async function* itemsOf(
   yield* readList(list, (page) => call({ ...query, ...page }), { earlier, onIncomplete });
 }
 
-/** The items of `for_each` that are selected; and what became of those that are not, if that is to be shown. */
+/** The items of `for_each` that are selected; and why the others are not, if that is to be shown. */
 async function* parentsOf(
   planning: Planning,
   { list, filters, where }: ForEach,

@@ -10,7 +10,7 @@ import type { PlanDeps } from '../deps.ts';
 import { isWhole } from '../job-api.ts';
 import { isGrave } from './selection.ts';
 
-/** So many earlier runs are compared, among so many. */
+/** How many earlier runs are compared, among this many. */
 const MAX_COMPARED = 5;
 const LOOK_BACK = 50;
 /** For work that deletes or mails, unless its policy says otherwise. */
@@ -18,12 +18,12 @@ const DEFAULT_CHANGE = { percent: 50 } as const;
 /** Without `max_change` in the policy, a difference of so few targets stops no run: small numbers vary. */
 const FREE_TARGETS = 10;
 
-/** Runs that nobody started: nobody has looked at their plan. */
+/** Runs that no one started: no one has looked at their plan. */
 const unattended: ReadonlySet<Trigger> = new Set(['schedule', 'catch-up', 'after']);
 export const isUnattended = ({ trigger }: Pick<Run, 'trigger'>): boolean => unattended.has(trigger);
 
 /**
- * A message when a plan with so many targets changes the selection by more than the policy allows: it is compared with
+ * A message when a plan with this many targets changes the selection by more than the policy allows: it is compared with
  * the largest and the smallest of the last five whole runs of the same version of the policy. Costs no request.
  */
 export async function excessiveChange(

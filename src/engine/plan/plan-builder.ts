@@ -2,7 +2,7 @@
  * Makes a plan from its candidates and stores it part by part, under the fence of this attempt.
  *
  * A part ends between two items of the list (with `select.for_each`, of that list), and is stored with the position
- * there in one script. What became of an item is stored as soon as requests were sent for it. So an attempt that
+ * there in one script. The result of an item is stored as soon as requests were sent for it. So an attempt that
  * continues an interrupted one repeats the requests of one page at most, or those of one item of `for_each`. What the
  * job prepares and the lists that are joined are read again.
  */
@@ -311,7 +311,7 @@ export class PlanBuilder {
     return only ? undefined : excessiveChange(this.deps, policy, job, this.targetCount);
   }
 
-  /** A run that somebody started, or that waits for an approval, goes on with a warning. */
+  /** A run that a person started, or that waits for an approval, goes on with a warning. */
   private stopsOnChange(): boolean {
     const { policy, job } = this.planning;
     return isUnattended(this.run) && !approvalWanted(policy, job, this.targetCount);

@@ -175,7 +175,7 @@ function nextOf(
 /** Stands in texts for what an answer would show. */
 const NOT_KNOWN = '\u{E000}not known\u{E000}';
 
-/** An answer of which nothing is known. `note` is called when somebody looks at it. */
+/** An answer of which nothing is known. `note` is called when a person looks at it. */
 function unknownAnswer(note: () => void): unknown {
   const value: unknown = new Proxy(() => undefined, {
     get(_, key) {

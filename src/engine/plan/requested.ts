@@ -13,7 +13,7 @@ export class Requested {
     earlier?: EarlierPlan,
   ) {
     this.left = new Set(ids);
-    // What became of an item that was processed is planned. If it became nothing, its own list was read to its end.
+    // The result of an item that was processed is planned. Without a result, its own list was read to its end.
     for (const id of [...(earlier?.planned ?? []), ...(earlier?.given ?? [])]) this.left.delete(id);
   }
 
@@ -47,7 +47,7 @@ export class Requested {
     return this.left.size === 0;
   }
 
-  /** What became of those that were not found: every requested id is reported. */
+  /** The ids that were not found: every requested id is reported. */
   *rest(job: AnyJob, known: ReadonlyMap<string, Unlisted>): Generator<Planned> {
     for (const id of this.left) {
       const found = known.get(id);

@@ -83,7 +83,7 @@ export class SavedPlanError extends CaretakerError {
   readonly code = 'SAVED_PLAN';
 }
 
-/** How long a plan can be applied unless somebody says otherwise. */
+/** How long a plan can be applied unless a person says otherwise. */
 export const EXPIRES = '7d';
 const MAX_EXPIRES_MS = 30 * 86_400_000;
 

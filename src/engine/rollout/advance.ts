@@ -197,7 +197,7 @@ export async function answerGate(deps: EngineDeps, asked: Run, { gate, seen }: A
 const closedDetail = (rollout: Rollout, last: number): string =>
   `The gate after ${formatBatch(rollout, last)} closed: ${rollout.batches[last]?.gate?.why ?? ''}`;
 
-/** Nobody resumed a run whose gate is closed: what has not begun is not touched. */
+/** No one resumed a run whose gate is closed: what has not begun is not touched. */
 async function endClosed(deps: EngineDeps, run: Run, rollout: Rollout): Promise<void> {
   const { records, clock } = deps;
   const step = { from: run.step ?? 0, rollout: { ...without(rollout) } };

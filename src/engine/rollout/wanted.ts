@@ -9,7 +9,7 @@ import { countOf } from '../../text.ts';
 export type Wanted = Pick<Approval, 'why' | 'destructive'>;
 
 /**
- * Why a run of the policy with so many targets needs an approval; undefined when it needs none, as with no targets at
+ * Why a run of the policy with this many targets needs an approval; undefined when it needs none, as with no targets at
  * all. A job that does not declare what it calls counts as destructive.
  */
 export function approvalWanted(

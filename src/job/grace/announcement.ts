@@ -154,7 +154,7 @@ export async function closeAnnouncement(
 }
 
 /**
- * Takes back an announcement that Caretaker wrote and nobody has changed since: removes its note. One effect,
+ * Takes back an announcement that Caretaker wrote and no one has changed since: removes its note. One effect,
  * `deleteSiteNote`, whose intent records the note.
  */
 export async function removeAnnouncement(
@@ -166,7 +166,7 @@ export async function removeAnnouncement(
 }
 
 /**
- * Takes back an announcement that somebody has edited: what people wrote stays, and `text` and the mark of a closed
+ * Takes back an announcement that a person has edited: what people wrote stays, and `text` and the mark of a closed
  * announcement replace its last line. One effect, `updateSiteNote`, whose intent records the note.
  */
 export async function retractAnnouncement(

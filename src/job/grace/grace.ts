@@ -290,7 +290,7 @@ function textOf({ headline, advice = [] }: GracedChange, from: number): string {
 
 /** An announcement is a warning, so that it is notified once, when it is new. */
 function announcedEnd(from: number, { summary }: GracedChange): End {
-  // A date that nobody can parse is written again, and never reported.
+  // A date that no one can parse is written again, and never reported.
   const detail = summary(formatUtc(from));
   const findings = [{ severity: 'warning' as const, about: 'announced', message: detail }];
   return { is: 'done', reason: 'announced', detail, findings };

@@ -38,7 +38,7 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
   },
 };
 
-/** What became of a task. One request. */
+/** The result of a task. One request. */
 export async function pollTask(api: Api, watch: TaskWatch): Promise<Verdict | Lost> {
   const task = await taskOf(api, watch.taskId);
   if (!task) return lost;

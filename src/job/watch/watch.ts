@@ -58,7 +58,7 @@ export interface WatchKind<W extends Watch, I> {
 // biome-ignore lint/suspicious/noExplicitAny: the facts of a watch go with its kind, which only its own functions know.
 export type AnyWatchKind = WatchKind<any, any>;
 
-/** The verdict for work that succeeded. Work that somebody else had started is `adopted`. */
+/** The verdict for work that succeeded. Work that someone else had started is `adopted`. */
 export const successVerdict = (watch: Watch): Verdict => ({
   is: 'done',
   reason: watch.adopted ? 'adopted' : 'done',

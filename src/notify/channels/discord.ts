@@ -1,4 +1,4 @@
-/** A webhook of Discord. Nobody is mentioned, and nothing in the text is read as Markdown. */
+/** A webhook of Discord. No one is mentioned, and nothing in the text is read as Markdown. */
 import type { Send } from '../channel-types.ts';
 import { postJson } from '../post.ts';
 import { cut, textOf } from '../wording.ts';

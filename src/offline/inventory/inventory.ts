@@ -37,7 +37,7 @@ export const listIds = Object.keys(operations).filter(
   (id) => operationOf(id as OperationId).list !== undefined,
 ) as ListId[];
 
-/** Items of a list are read by so many at a time: one that deviates costs no more than its neighbours. */
+/** Items of a list are read by this many at a time: one that deviates costs no more than its neighbours. */
 const CHUNK = 100;
 
 /**
