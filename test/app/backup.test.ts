@@ -17,7 +17,6 @@ import { restoreBackup, takeBackup } from '../../src/app/backup.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
 import { serviceAddress } from '../../src/contract/service-address.ts';
-import type { Policy } from '../../src/policy/policy.ts';
 import { keys } from '../../src/records/keys.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { redisTroubles } from '../../src/redis/health.ts';
@@ -76,12 +75,12 @@ async function elsewhere() {
   };
 }
 
-/** A run that went on to its end after a backup in its middle, and the records of that backup in a new Redis. */
-async function restoreMiddle(policy: Policy, operation: 'createSiteNote' | 'deleteSite') {
+// A held run that is cancelled: restored.test.ts.
+test('a run that was backed up in its middle is held after the restore, and once released it finds what is done', async () => {
   world = await startWorld({ before: quickSyncs, sites: SITES });
   const { caretaker } = world;
-  const effects = () => world.sandbox.journal.effectsOf(operation);
-  const run = await world.fire(policy);
+  const effects = () => world.sandbox.journal.effectsOf('deleteSite');
+  const run = await world.fire(deletions);
   await until(world, () => effects().length >= 3);
   await takeBackup(file, caretaker, by);
   expect((await caretaker.records.runs.get(run.id))?.status).toBe('running');
@@ -102,38 +101,16 @@ async function restoreMiddle(policy: Policy, operation: 'createSiteNote' | 'dele
   // Half a minute of the world's time, in which a worker would have continued the run.
   await systemClock.sleep(500);
   expect(effects()).toHaveLength(SITES);
-  return {
-    ...{ id: run.id, records, engine, effects },
-    async ended() {
-      await until(world, async () => (await records.runs.get(run.id))?.finishedAt !== undefined);
-      return records.runs.get(run.id);
-    },
-  };
-}
-
-test('a run that was backed up in its middle is held after the restore, and nothing of it is sent again', async () => {
-  const { id, records, engine, effects, ended } = await restoreMiddle(notes, 'createSiteNote');
-
-  await engine.cancel(id);
-
-  expect(await ended()).toMatchObject({ status: 'cancelled', counts: { planned: SITES, cancelled: 0 } });
-  const reasons = new Set<string | undefined>();
-  for await (const { reason } of records.targets.all(id)) reasons.add(reason);
-  expect(reasons).toEqual(new Set(['done', 'unknown-effect']));
-  expect(effects()).toHaveLength(SITES);
   const acts: string[] = [];
   for await (const { line } of records.audit.newestFirst({})) acts.push(`${line.what}: ${line.detail}`);
   expect(acts).toContainEqual(
     expect.stringMatching(/^records\.restore: taken at 20.*Z, 1 runs, 1 of them held$/),
   );
-});
 
-test('a held run that is released goes on from the backup, and what is done already is found', async () => {
-  const { id, engine, effects, ended } = await restoreMiddle(deletions, 'deleteSite');
+  await engine.release(run.id);
 
-  await engine.release(id);
-
-  expect(await ended()).toMatchObject({ counts: { planned: SITES, failed: 0 } });
+  await until(world, async () => (await records.runs.get(run.id))?.finishedAt !== undefined);
+  expect(await records.runs.get(run.id)).toMatchObject({ counts: { planned: SITES, failed: 0 } });
   expect(new Set(effects()).size).toBe(SITES);
   expect(effects()).toHaveLength(SITES);
 });

@@ -63,8 +63,10 @@ test('deleting a site deletes its notes, works, log, staging copies and the acce
   expect(sandbox.journal.effectsOf('deleteSite')).toHaveLength(new Set([copy.site_id, seen]).size);
 });
 
-test('effects of team, storage, staging, notes, works and logs are recorded under the requested id', async () => {
+test('effects of clients, team, storage, staging, notes, works and logs are recorded under the requested id', async () => {
   const { sandbox, get, post, remove } = await startCalling();
+  const client = (await post('/clients', { client: { company_name: 'New' } })).body.client;
+  await post('/clients/delete', { ids: [client.id, 'nobody'] });
   const member = (await post('/team-members', { team_member: { email: 'new@agency.example' } })).body
     .team_member;
   const again = (await post(`/team-members/${member.id}/resend-invitation`)).body.team_member;
@@ -77,6 +79,8 @@ test('effects of team, storage, staging, notes, works and logs are recorded unde
   await post(`/staging-sites/${paused.id}/resume`);
   await post(`/staging-sites/${paused.id}/resume`);
   expect(sandbox.journal.effects.map(({ operation, resource }) => [operation, resource])).toEqual([
+    ['createClient', client.id],
+    ['deleteClients', client.id],
     ['createTeamMember', member.id],
     ['resendTeamMemberInvitation', member.id],
     ['deleteTeamMember', again.id],

@@ -57,19 +57,6 @@ test('nobody approves and the run expires: it is cancelled, nothing was sent, an
   await expect(w.caretaker.engine.approve(run.id, { by: anna })).rejects.toThrow(/expired by caretaker/);
 });
 
-test('a run without batches is not approved by a batch', async () => {
-  const w = await world();
-  const { engine } = w.caretaker;
-  const run = await w.ended(await w.fire(aPolicy({ approval: always })), waits);
-  const hash = lastApproval(run)?.hash ?? '';
-
-  const deciding = { by: localPrincipal('root'), hash, batch: 1 };
-  await expect(engine.approve(run.id, deciding)).rejects.toThrow('has no batches');
-  await expect(engine.reject(run.id, deciding)).rejects.toThrow('has no batches');
-
-  expect((await w.caretaker.records.runs.get(run.id))?.status).toBe('awaiting-approval');
-});
-
 test('a rejected run is cancelled with who rejected it and why', async () => {
   const w = await world();
   const run = await w.ended(await w.fire(aPolicy({ approval: always })), waits);
@@ -123,7 +110,7 @@ test('when every target was rejected one by one, the run is cancelled', async ()
   expect((await w.ended(run)).status).toBe('cancelled');
 });
 
-test('who may decide: the role, the names of the policy, and another person than the one who started it', async () => {
+test('who may decide, and on what: the role, the names of the policy, another person than who started it, this plan', async () => {
   const w = await world();
   const { engine, records } = w.caretaker;
   const policy = aPolicy({ approval: { ...always, by: ['anna', 'admin'], separate: true } });
@@ -138,12 +125,14 @@ test('who may decide: the role, the names of the policy, and another person than
   await expect(engine.approve(run.id, { by: ben })).rejects.toThrow(/ben does not have the role approver/);
   await expect(engine.approve(run.id, { by: carl })).rejects.toThrow(/Only anna or admin may decide/);
   await expect(engine.approve(run.id, { by: anna })).rejects.toThrow(/anna started the run/);
-  await expect(engine.approve(run.id, { by: localPrincipal('root'), hash: 'another' })).rejects.toThrow(
-    /another plan/,
-  );
+  const root = localPrincipal('root');
+  await expect(engine.approve(run.id, { by: root, hash: 'another' })).rejects.toThrow(/another plan/);
+  const hash = lastApproval(run)?.hash ?? '';
+  for (const decide of [engine.approve, engine.reject])
+    await expect(decide(run.id, { by: root, hash, batch: 1 })).rejects.toThrow('has no batches');
   expect((await records.runs.get(run.id))?.status).toBe('awaiting-approval');
 
-  await engine.approve(run.id, { by: localPrincipal('root'), hash: lastApproval(run)?.hash ?? '' });
+  await engine.approve(run.id, { by: root, hash });
   expect((await w.ended(run)).status).toBe('succeeded');
 });
 

@@ -2,13 +2,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { ConflictError, GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
-import { createRegistry } from '../../../src/job/registry.ts';
-import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Select } from '../../../src/policy/policy.ts';
-import { folderWith } from '../../settings/folder.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { mistakesOf } from '../policies.ts';
 import { callOf } from './policies.ts';
 
 let world: World | undefined;
@@ -16,16 +14,6 @@ afterEach(async () => {
   await world?.stop();
   world = undefined;
 });
-
-/** The faults of `with: {...}` for items of a list. Columns are counted from the brace. */
-function faultsOf(from: string, call: string): string[] {
-  const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: ${from} }\n    with: ${call}\n`;
-  const dir = folderWith({ 'p.yaml': text });
-  return loadPolicies({ dir, registry: createRegistry([apiCall]) }).findings.map(
-    ({ line, column, message, suggestion }) =>
-      `${line - 5}:${column - 11} ${message}${suggestion ? ` ${suggestion}` : ''}`,
-  );
-}
 
 describe('when its policy is loaded, a call is checked against the contract and', () => {
   test.each([
@@ -46,7 +34,7 @@ describe('when its policy is loaded, a call is checked against the contract and'
       '{ operation: createSiteCustomWorks, body: { custom_works: [{ title: Care, performed_on: { cel: now } }] } }',
     ],
   ])('accepted for %s: %s', (from, call) => {
-    expect(faultsOf(from, call)).toEqual([]);
+    expect(mistakesOf(apiCall, `{ from: ${from} }`, call)).toEqual([]);
   });
 
   test.each([
@@ -145,7 +133,7 @@ describe('when its policy is loaded, a call is checked against the contract and'
       ],
     ],
   ])('rejected for %s: %s', (from, call, faults) => {
-    expect(faultsOf(from, call)).toEqual(faults);
+    expect(mistakesOf(apiCall, `{ from: ${from} }`, call)).toEqual(faults);
   });
 });
 

@@ -3,13 +3,11 @@ import { afterEach, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { claimCall, compileKey, keyFor } from '../../../jobs/api-call/once.ts';
 import type { Holder, Once } from '../../../src/job/job.ts';
-import { createRegistry } from '../../../src/job/registry.ts';
 import { sourceOf } from '../../../src/job/source.ts';
-import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Target } from '../../../src/run/run.ts';
-import { folderWith } from '../../settings/folder.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { mistakesOf } from '../policies.ts';
 
 let world: World;
 let stop: (() => Promise<void>) | undefined;
@@ -183,18 +181,9 @@ test.each([
   ['{{site.url', /"\{\{" has no "\}\}" after it/],
   ['', /"once"/],
 ])('the key %j is refused when the policy is loaded, with its place', (once, message) => {
-  const file = [
-    'policies:',
-    '  - name: p',
-    '    job: api-call',
-    '    select: { from: listSites }',
-    `    with: { operation: enableSiteActivityLogs, once: ${JSON.stringify(once)} }`,
-  ].join('\n');
-  const { findings } = loadPolicies({
-    dir: folderWith({ 'p.yaml': file }),
-    registry: createRegistry([apiCall]),
-  });
+  const call = `{ operation: enableSiteActivityLogs, once: ${JSON.stringify(once)} }`;
+  const mistakes = mistakesOf(apiCall, '{ from: listSites }', call);
 
-  expect(findings).toHaveLength(1);
-  expect(findings[0]).toMatchObject({ line: 5, message: expect.stringMatching(message) });
+  expect(mistakes).toEqual([expect.stringMatching(message)]);
+  expect(mistakes[0]).toMatch(/^0:/);
 });

@@ -2,14 +2,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { ConflictError } from '../../../src/client/errors.ts';
-import { createRegistry } from '../../../src/job/registry.ts';
-import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Target } from '../../../src/run/run.ts';
-import { folderWith } from '../../settings/folder.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { mistakesOf } from '../policies.ts';
 
 let world: World;
 let stop: (() => Promise<void>) | undefined;
@@ -166,17 +164,12 @@ test('a site that does not show its state is left alone', async () => {
 test.each([
   [
     '{ operation: syncSite, undoable: true }',
-    /^"undoable" does not apply to syncSite, only to enableSiteActivityLogs and disableSiteActivityLogs, /,
+    / "undoable" does not apply to syncSite, only to enableSiteActivityLogs and disableSiteActivityLogs, /,
   ],
   [
     '{ operation: enableSiteActivityLogs, undoable: true, undo_of: quiet }',
-    /^"undo_of" cannot be used together with "undoable"\.$/,
+    / "undo_of" cannot be used together with "undoable"\./,
   ],
 ])('%s is refused when its policy is loaded', (call, message) => {
-  const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: listSites }\n    with: ${call}\n`;
-  const { findings } = loadPolicies({
-    dir: folderWith({ 'p.yaml': text }),
-    registry: createRegistry([apiCall]),
-  });
-  expect(findings.map((one) => one.message)).toEqual([expect.stringMatching(message)]);
+  expect(mistakesOf(apiCall, '{ from: listSites }', call)).toEqual([expect.stringMatching(message)]);
 });

@@ -2,32 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { check } from '../../../jobs/check/job.ts';
 import type { Input, ListId } from '../../../src/contract/operations.ts';
-import { createRegistry } from '../../../src/job/registry.ts';
-import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { folderWith } from '../../settings/folder.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { mistakesOf } from '../policies.ts';
+import { checkOf } from './policies.ts';
 
 const HOUR = 3_600_000;
-
-/** A check as its file would have it: `select` and `with` in YAML's flow style. */
-function read(select: string, options = '{}') {
-  const text = `policies:\n  - name: p\n    job: check\n    select: ${select}\n    with: ${options}\n`;
-  return loadPolicies({ dir: folderWith({ 'p.yaml': text }), registry: createRegistry([check]) });
-}
-
-function checkOf(select: string, options?: string): Policy {
-  const { policies, findings } = read(select, options);
-  expect(findings.map(({ message }) => message)).toEqual([]);
-  return policies[0] as Policy;
-}
-
-/** What is wrong with `with`; places are counted from its brace on. */
-const mistakesOf = (select: string, options: string): string[] =>
-  read(select, options).findings.map(
-    ({ line, column, message, suggestion }) =>
-      `${line - 5}:${column - 11} ${message}${suggestion ? ` ${suggestion}` : ''}`,
-  );
 
 /** Runs a check to its end: its status, its targets, what it cost and changed. */
 async function checked(world: World, policy: Policy, only?: string[]) {
@@ -115,77 +95,6 @@ describe('each case of an agency is a small policy', () => {
       findings: [{ severity: 'warning', about: 'member' }],
     });
   });
-
-  test('sender emails are not verified', async () => {
-    const { messages } = await checked(
-      world,
-      checkOf(
-        '{ from: listSenderEmails, filters: { status: { eq: pending } } }',
-        '{ message: "{{sender.email}} has been waiting since {{ago(sender.created_at)}}" }',
-      ),
-    );
-    expect(Object.values(messages)).toContain('never.read@agency.example has been waiting since 45 days ago');
-  });
-
-  test('scheduled reports did not go out', async () => {
-    const { reports } = await listed('listReports', { filters: { type: { eq: 'scheduled' } } });
-    const sent = reports.find(({ email }) => (email?.recipients ?? []).length > 0);
-    const address = sent?.email?.recipients?.[0]?.email ?? '';
-    world.sandbox.mail.ends(address, 'bounced');
-
-    const late = await checked(
-      world,
-      checkOf(
-        '{ from: listScheduledReports, where: \'scheduled_report.status != "active" || scheduled_report.next_report_at < now - duration("2h")\' }',
-        '{ message: "Due {{ago(scheduled_report.next_report_at)}}, and {{scheduled_report.status}}" }',
-      ),
-    );
-    const bounced = await checked(
-      world,
-      checkOf(
-        '{ from: listReports, filters: { type: { eq: scheduled } }, where: \'report.email.recipients.exists(r, r.status in ["failed", "bounced"])\' }',
-        '{ message: "{{report.title}}: {{report.email.recipients.map(r, r.email)}}" }',
-      ),
-    );
-
-    expect(Object.values(late.messages)).toContainEqual(
-      expect.stringMatching(/^Due \d+ days ago, and paused$/),
-    );
-    expect(bounced.found).toContain(sent?.id);
-    expect(bounced.messages[sent?.id ?? '']).toContain(address);
-  });
-
-  test('staging copies are about to expire', async () => {
-    const [site = ''] = world.sandbox.siteIds();
-    const soon = world.sandbox.staging.make(site, 12);
-    const later = world.sandbox.staging.make(site, 1);
-
-    const { found, messages } = await checked(
-      world,
-      checkOf(
-        '{ from: listStagingSites, where: \'staging.expires_at < now + duration("72h")\' }',
-        '{ severity: info, message: "Expires {{ago(staging.expires_at)}}" }',
-      ),
-    );
-
-    expect(found).toContain(soon);
-    expect(found).not.toContain(later);
-    expect(messages[soon]).toMatch(/^Expires in \d+ hours$/);
-  });
-
-  test('sites are not reachable, or nobody watches whether they are', async () => {
-    const { sites } = await listed('listSites');
-    const { found } = await checked(
-      world,
-      checkOf(
-        '{ from: listSites, where: \'site.connection.status == "disconnected" || (site.uptime.enabled && site.uptime.status != "up") || !site.uptime.enabled\' }',
-      ),
-    );
-    const expected = sites.filter(
-      ({ connection, uptime }) => connection?.status === 'disconnected' || uptime?.enabled !== true,
-    );
-    expect(found.sort()).toEqual(expected.map(({ id }) => id).sort());
-  });
 });
 
 describe('a check', () => {
@@ -272,11 +181,11 @@ test.each([
   ['{ message: "At {{site.url" }', ['0:15 "{{" has no "}}" after it. write {{site.url}}']],
   ['{ mesage: x }', [expect.stringMatching(/^0:2 .*mesage.*message/)]],
 ])('%s is refused when it is loaded', (options, expected) => {
-  expect(mistakesOf('{ from: listSites }', options)).toEqual(expected);
+  expect(mistakesOf(check, '{ from: listSites }', options)).toEqual(expected);
 });
 
 test('a check without a list is refused', () => {
-  expect(mistakesOf('{}', '{}')).toEqual([
+  expect(mistakesOf(check, '{}')).toEqual([
     expect.stringContaining('works on any list; name one with "from"'),
   ]);
 });

@@ -566,18 +566,6 @@ describe('enable_paused', () => {
     expect(world.sandbox.journal.countOf('enableAutoUpdateSchedule')).toBe(5);
   });
 
-  test('ends as unavailable when every attempt fails, and the schedule is not changed', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await pause(id);
-    world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule', times: 1_000 }, 'error-before');
-    const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
-    const run = await world.fire(policyWith({ enable_paused: true }, { retry }));
-    const { [id]: target } = await targetsOf(await world.ended(run));
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
-    expect(effects().enabled).toEqual([]);
-  });
-
   test('succeeds when somebody else has enabled the schedule', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
