@@ -30,7 +30,7 @@ const MAX_MESSAGE_LENGTH = 500;
 export const check = defineJob({
   name: 'check',
   summary: 'Reports what a policy selects, and changes nothing.',
-  reasons: { found: { text: 'The check found it; the message says what.', found: true } },
+  reasons: { found: { text: 'The check found it; the message shows what.', found: true } },
   options: Options,
   check: ({ message }, { source }) => messageFaults(message, source),
   candidates: 'any',

@@ -70,7 +70,7 @@ type Sync = NonNullable<Item<'listSites'>['sync']>;
 
 export const siteSync = defineJob({
   name: 'site-sync',
-  summary: 'Syncs all sites, or those with a stale sync, and follows each sync to its snapshot.',
+  summary: 'Syncs all sites, or only sites with a stale sync, and follows each sync to its snapshot.',
   options: Options,
   candidates: 'listSites',
   state: State,

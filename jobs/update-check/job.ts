@@ -57,7 +57,7 @@ const Options = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Enables paused schedules, except those that `pause_on_failed_rate` would pause again. Default false.',
+      'Enables paused schedules, except schedules that `pause_on_failed_rate` would pause again. Default false.',
     ),
   pause_on_failed_rate: percent(0, 100)
     .optional()

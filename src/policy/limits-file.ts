@@ -64,7 +64,7 @@ export const Limits = z.strictObject({
     )
     .meta({ anyOf: [{ enum: ['none'] }, ...thresholdSchemas] })
     .describe(
-      'How far the number of targets may be outside those of the last five whole runs: a percentage, a number of targets, or none. Beyond it, a scheduled run stops before anything is sent. Default 50% and more than 10 targets for work that deletes or mails, none for any other.',
+      'How far the number of targets may be outside the range of the last five whole runs: a percentage, a number of targets, or none. Beyond it, a scheduled run stops before anything is sent. Default 50% and more than 10 targets for work that deletes or mails, none for any other.',
     ),
   stop_after_failures: z
     .optional(z.union([z.int(), z.string()], { error: thresholdForms }))

@@ -337,5 +337,5 @@ export const PolicyFileOutline = z.strictObject({
     ),
   policies: z
     .array(z.unknown())
-    .describe('The policies. An empty list, in the only file of the folder, says that there are none.'),
+    .describe('The policies. An empty list, in the only file of the folder, means that there are none.'),
 });

@@ -21,7 +21,7 @@ export const Approval = z.strictObject({
       { error: 'must be always, destructive, or { over: { targets: 20 } }' },
     )
     .describe(
-      'Which runs need an approval before they start: always; destructive: those that can call a destructive operation; { over: { targets: 20 } }: those with more targets.',
+      'Which runs need an approval before they start: always; destructive: runs that can call a destructive operation; { over: { targets: 20 } }: runs with more targets.',
     ),
   by: z
     .optional(z.array(z.string().min(1)).min(1))
@@ -112,7 +112,7 @@ export const Rollout = z.strictObject({
     .prefault(0)
     .describe('How long the run waits when the targets of a batch have ended. Default 0.'),
   max_failed: MaxFailed.prefault(0).describe(
-    'More failed targets than this, or than this percentage of those that are done, close the gate before the next batch. Default 0.',
+    'More failed targets than this, or than this percentage of the targets that are done, close the gate before the next batch. Default 0.',
   ),
   healthy: z
     .optional(z.string())

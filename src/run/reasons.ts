@@ -27,12 +27,12 @@ export const coreReasons = {
     withoutChange: true,
   },
   adopted: {
-    text: 'The same work was already under way; it was followed to its end instead of being started again.',
+    text: 'The same work was already in progress; it was followed to its end instead of being started again.',
   },
   gone: { text: 'The account has no such target: it was removed, or never existed.' },
   'daily-limit': { text: 'The site has used up its on-demand syncs for today.' },
   maintenance: { text: 'The site is under maintenance.' },
-  conflict: { text: 'Another change of the target was under way until the time limit.', retryable: true },
+  conflict: { text: 'Another change of the target was in progress until the time limit.', retryable: true },
   rejected: { text: 'The service refused the request; the detail has its message.' },
   'task-failed': { text: 'The work was started, and the service reports that it failed.', retryable: true },
   'task-aborted': { text: 'The work was started, and the service aborted it.', retryable: true },
@@ -68,16 +68,16 @@ export const coreReasons = {
   },
   frozen: { text: 'A freeze of its client or tag holds for the target; the detail names it.' },
   'changed-since-plan': {
-    text: 'The target is not as it was when it was planned, so nothing was sent; the detail says what differs.',
+    text: 'The target is not as it was when it was planned, so nothing was sent; the detail shows what differs.',
   },
   'not-eligible': {
-    text: 'The target is not in a state in which this job works on it; the detail says why.',
+    text: 'The target is not in a state in which this job works on it; the detail shows why.',
   },
   'not-approved': { text: 'The target was rejected, or was not approved in time.' },
   'gate-closed': { text: 'An earlier batch of the rollout did not do well, so this target was not started.' },
   'safety-limit': { text: 'A safety limit stopped the run before this target was done.' },
   'run-cancelled': {
-    text: 'The run was cancelled before this target was done; the detail says if work was still under way in the service.',
+    text: 'The run was cancelled before this target was done; the detail shows if work was still in progress in the service.',
   },
   internal: {
     text: 'Caretaker itself failed on this target; the detail and the log say how.',

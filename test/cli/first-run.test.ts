@@ -116,7 +116,7 @@ describe('a run in which targets failed', () => {
   test('says why it is not successful, and that the sandbox is made that way', async () => {
     const { stderr } = await desk.run(['run', 'impossible']);
     expect(stderr).toMatch(/The run is failed because \d of \d targets failed: \d rejected|gone/);
-    expect(stderr).toMatch(/"caretaker explain (rejected|gone)" says what to do\./);
+    expect(stderr).toMatch(/"caretaker explain (rejected|gone)" shows what to do\./);
     expect(stderr).toContain('The account is the sandbox');
   });
 

@@ -17,7 +17,7 @@ export function failureSummary(
   const [most, ...others] = [...reasons].sort(([, a], [, b]) => b - a);
   if (!most) return undefined;
   const named = [most, ...others].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  return `The run is ${status} because ${counts.failed} of ${countOf(counts.planned, 'target')} failed: ${named}. "caretaker explain ${most[0]}" says what to do.`;
+  return `The run is ${status} because ${counts.failed} of ${countOf(counts.planned, 'target')} failed: ${named}. "caretaker explain ${most[0]}" shows what to do.`;
 }
 
 /** Advises a retry if it may help, and a check of the account if a retry might repeat a change. */

@@ -137,7 +137,7 @@ export function addAnnouncementCommands(program: Program, actionOf: ActionOf): v
   const announcements = program
     .command('announcements')
     .description('list the changes that are announced (grace) and not made yet')
-    .option('--policy <name>', 'only those of this policy; repeatable, or with commas', collectList)
+    .option('--policy <name>', 'only of this policy; repeatable, or with commas', collectList)
     .option('--limit <n>', 'maximum number of announcements', wholeNumber(1, 1_000), 100)
     .addOption(output())
     .addOption(json())

@@ -46,7 +46,7 @@ export const listAnnouncements = defineCommand()({
   reads: true,
   path: '/announcements',
   input: z.strictObject({
-    policy: someText.describe('Only those of this policy.'),
+    policy: someText.describe('Only of this policy.'),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
   }),
   subject: () => undefined,
@@ -70,7 +70,7 @@ const CancelledAnswer = AnnouncementReport.extend({
   note: z
     .enum(noteResults)
     .describe(
-      '`marked`: the note had been edited, so it stays and says that the change was cancelled. `left`: the next run of the policy removes it.',
+      '`marked`: the note had been edited, so it stays and shows that the change was cancelled. `left`: the next run of the policy removes it.',
     ),
   note_detail: z.string().nullable().describe('Why the note is left.'),
   in_progress: z
@@ -82,7 +82,7 @@ export type CancelledAnswer = z.output<typeof CancelledAnswer>;
 
 interface Cancelled {
   announcement: Announced;
-  /** `marked`: a person had edited it, so it stays and says that the change was cancelled. `left`: see `why`. */
+  /** `marked`: a person had edited it, so it stays and shows that the change was cancelled. `left`: see `why`. */
   note: (typeof noteResults)[number];
   /** Why the note could not be removed. The next run of the policy removes it. */
   why: string | undefined;
@@ -191,7 +191,7 @@ export function sentencesOf(answer: CancelledAnswer): string[] {
   const date = from === null ? '' : ` of ${formatUtc(Date.parse(from))}`;
   const ofNote = {
     removed: ['Its note was removed.'],
-    marked: ['Its note had been edited, so it stays and says that the change was cancelled.'],
+    marked: ['Its note had been edited, so it stays and shows that the change was cancelled.'],
     none: [],
     left: [`Its note could not be removed; the next run of ${policy} does so: ${why}`],
   };

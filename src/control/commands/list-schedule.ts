@@ -9,7 +9,7 @@ const name = z.string().min(1);
 
 export const listSchedule = defineCommand<AllPolicies>()({
   name: 'schedule.list',
-  summary: 'Lists the upcoming runs of policies in the order of time, and those that follow them.',
+  summary: 'Lists the upcoming runs of policies in the order of time, and the runs that follow them.',
   role: 'viewer',
   reads: true,
   path: '/schedule',

@@ -101,7 +101,7 @@ export const resendDelivery = defineCommand()({
     const delivery = await records.deliveries.get(id);
     if (!delivery)
       throw new NotFoundError(
-        `There is no notification "${id}". "caretaker notify list" shows those of the last 30 days.`,
+        `There is no notification "${id}". "caretaker notify list" shows the notifications of the last 30 days.`,
       );
     return subjectOfDelivery(delivery);
   },

@@ -28,7 +28,7 @@ import {
   readPolicies,
 } from '../queries/policy-list.ts';
 
-const SUCCESS = `Of its last ${STRIP_RUNS} runs, those without a failure. Skipped and cancelled runs and those with nothing to do do not count.`;
+const SUCCESS = `Of its last ${STRIP_RUNS} runs, the percentage without a failure. Skipped, cancelled and empty runs do not count.`;
 const PATH = '/policies';
 
 /** All active policies: what each does and how often, how it did, when it runs next. */

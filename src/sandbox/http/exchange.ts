@@ -150,7 +150,7 @@ function refuse(error: unknown): Outcome {
   }
   const mistake = error instanceof Error ? error.message : String(error);
   const body = JSON.stringify({
-    error: { code: 'sandbox_mistake', message: `The sandbox is wrong: ${mistake}` },
+    error: { code: 'sandbox_error', message: `Error in the sandbox: ${mistake}` },
   });
   return { status: 500, body, mistake };
 }
