@@ -1,21 +1,22 @@
-/** Each effect of each job with a worker in a process of its own that is killed at each step (SIGKILL). */
-import { afterEach, expect, test } from 'vitest';
+/**
+ * An effect of each job with a worker in a process of its own that is killed at each step (SIGKILL). Only a real process
+ * shows that the lost worker of `cuts.test.ts`, which has every effect, is lost as a process that dies.
+ */
+import { afterEach, test } from 'vitest';
 import { dieAt } from '../support/dying.ts';
-import { clear, cutAtEachStep, ofSites, ofTheRest } from './cuts.ts';
+import { clear, cutAtEachStep, ofSites, ofTheRest, type Scenario } from './cuts.ts';
 
 afterEach(clear);
 
-const scenarios = { ...ofSites, ...ofTheRest };
+const ofEachJob = [
+  'api-call leaves a note',
+  'report-dispatch sends a report',
+  'site-sync starts a sync',
+  'update-check enables a schedule',
+  'staging-cleanup deletes a copy',
+].map((name): [string, Scenario | undefined] => [name, { ...ofSites, ...ofTheRest }[name]]);
 
-test.each(Object.entries(scenarios))('%s once, whichever step its worker dies at', (_, scenario) =>
-  cutAtEachStep(scenario, dieAt),
-);
-
-test.each(['api-call leaves a note', 'staging-cleanup extends a copy'])(
-  '%s once in a run that applies a saved plan, whichever step its worker dies at',
-  async (name) => {
-    const { [name]: scenario } = scenarios;
-    expect(scenario).toBeDefined();
-    if (scenario) await cutAtEachStep({ ...scenario, applied: true }, dieAt);
-  },
-);
+test.each(ofEachJob)('%s once, whichever step its worker dies at', async (name, scenario) => {
+  if (!scenario) throw new Error(`There is no scenario "${name}".`);
+  await cutAtEachStep(scenario, dieAt);
+});

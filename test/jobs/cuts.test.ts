@@ -1,4 +1,4 @@
-/** Each effect of each job with a worker that is lost at each step; `cuts.long.test.ts` kills processes there. */
+/** Each effect of each job with a worker that is lost at each step; `cuts.long.test.ts` kills processes for one of each. */
 import { afterEach, test } from 'vitest';
 import { loseAt } from '../support/lost-worker.ts';
 import { clear, cutAtEachStep, ofSites, ofTheRest } from './cuts.ts';

@@ -2,24 +2,22 @@
  * One run of a policy shortly after another: effects of the first are never taken for those of the second. Only whole
  * runs against a service with a clock of its own show this.
  */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
-import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
-import { endedByLeaps } from '../support/leaps.ts';
+import type { World, WorldOptions } from '../support/caretaker.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
+import { describeSecondRuns, type Effects, SITES } from './second-runs.ts';
 
 let world: World;
-afterEach(() => world.stop());
 
-const SITES = 4;
 /** Long enough that a sync is in progress when the answer to its request is lost. */
 const before: WorldOptions['before'] = async ({ sandbox }) => {
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(5_000);
 };
 const effectsOf = (operation: OperationId) => world.sandbox.journal.effectsOf(operation).length;
 
-const calls: [string, OperationId, Partial<Policy>][] = [
+const effects: Effects[] = [
   ['syncs', 'syncSite', { job: 'site-sync' }],
   [
     'notes',
@@ -32,39 +30,7 @@ const calls: [string, OperationId, Partial<Policy>][] = [
   ],
 ];
 
-describe.each(calls)('%s of a second run, two seconds after the first', (_, operation, policy) => {
-  const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
-  const fire = async () => endedByLeaps(world, await world.fire(aPolicy({ retry, ...policy })));
-  const start = async () => {
-    world = await startWorld({ sites: SITES, before });
-    const first = await fire();
-    const made = effectsOf(operation);
-    expect(first.counts.succeeded).toBe(made);
-    expect(made).toBeGreaterThan(0);
-    await world.clock.sleep(2_000);
-    return made;
-  };
-
-  test('do not succeed when the service drops every request', async () => {
-    const made = await start();
-    world.sandbox.failNext({ operation, times: 1_000 }, 'reset-before');
-
-    const second = await fire();
-
-    expect(effectsOf(operation)).toBe(made);
-    expect(second.counts).toMatchObject({ succeeded: 0, failed: made });
-  });
-
-  test('happen once each when the answers are lost', async () => {
-    const made = await start();
-    world.sandbox.failNext({ operation, times: made }, 'reset-after');
-
-    const second = await fire();
-
-    expect(effectsOf(operation)).toBe(2 * made);
-    expect(second.counts).toMatchObject({ succeeded: made, failed: 0 });
-  });
-});
+describeSecondRuns(effects, () => ({ before }));
 
 describe.each([
   ['seven minutes behind ours', { serviceAheadMs: -7 * 60_000 }],
@@ -72,7 +38,7 @@ describe.each([
   ['hours ahead of ours, with lists that lag', { serviceAheadMs: 5 * 3_600_000, listLagMs: 3_000 }],
 ] as [string, WorldOptions][])('with a service whose clock is %s', (_, options) => {
   test('a site is synced once in each run, and no run waits for its time limit', async () => {
-    world = await startWorld({ sites: SITES, before, ...options });
+    world = await worldOfTest({ sites: SITES, before, ...options });
     world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-after');
 
     const first = await world.ended(await world.fire(aPolicy()));
@@ -88,7 +54,7 @@ describe.each([
 });
 
 test('with a service that shows no times, a lost answer is unknown if only the time could identify the effect', async () => {
-  world = await startWorld({ sites: SITES, before, dateHeader: false });
+  world = await worldOfTest({ sites: SITES, before, dateHeader: false });
   world.sandbox.failNext({ operation: 'syncSite', times: 1 }, 'reset-after');
 
   const run = await world.ended(await world.fire(aPolicy()));
@@ -99,7 +65,7 @@ test('with a service that shows no times, a lost answer is unknown if only the t
 });
 
 test('ages are based on the service’s time: a policy with an age selects the same sites with any clock', async () => {
-  world = await startWorld({ sites: 1, serviceAheadMs: 7 * 60_000, before });
+  world = await worldOfTest({ sites: 1, serviceAheadMs: 7 * 60_000, before });
   const { sandbox } = world;
   const synced = async (agoMinutes: number) => {
     sandbox.site('site-0001').lastSynced(agoMinutes * 60_000);
@@ -111,7 +77,7 @@ test('ages are based on the service’s time: a policy with an age selects the s
 });
 
 test('a service whose clock runs twenty times as fast is followed by lists, like the sandbox with --speed 20', async () => {
-  world = await startWorld({ sites: SITES, speedUp: 10, speed: 20, before });
+  world = await worldOfTest({ sites: SITES, speedUp: 10, speed: 20, before });
   world.sandbox.failNext({ operation: 'syncSite' }, 'reset-after');
 
   const run = await world.ended(await world.fire(aPolicy()));

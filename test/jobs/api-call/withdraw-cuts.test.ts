@@ -1,4 +1,4 @@
-/** A withdrawal is made once, with workers that are lost; `withdraw-cuts.long.test.ts` kills processes. */
+/** A withdrawal is made once, with workers that are lost (`jobs/cuts.long.test.ts` kills processes). */
 import { afterEach, test } from 'vitest';
 import { loseAt } from '../../support/lost-worker.ts';
 import { clear, cutAtEachStep, withdrawals } from './withdraw-cuts.ts';
