@@ -7,7 +7,7 @@ import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
 import type { Clock } from '../clock.ts';
 import { type AnyCommand, type Command, methodOf } from '../control/command.ts';
-import type { AllPolicies } from '../control/policies.ts';
+import type { AllPolicies, PolicyDeps } from '../control/policies.ts';
 import { CaretakerError } from '../errors.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withCaretaker, withRecords } from './context.ts';
 import { UsageError } from './exit.ts';
@@ -16,35 +16,54 @@ import type { Terminal } from './output/terminal.ts';
 import { serverAddress } from './server-address.ts';
 
 export interface Reader<Opened> {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
+  /** What is open in this process; undefined on a server, and while there are no records yet. */
+  readonly here?: Opened;
+  /** The address of the server, when the commands are carried out there. */
+  readonly server?: string;
   /**
-   * Asks a command that only reads. `none` is its answer while there are no records yet: what only reads does not start the
-   * embedded Redis.
+   * Asks a command that only reads. `none` is its answer while there are no records yet, or makes it: what only reads does
+   * not start the embedded Redis. `more`: what the command needs besides in this process.
    *
    * @throws {UsageError} when the words of the command line name nothing or are not valid, and what the command throws.
    */
-  read<Schema extends z.ZodType, Result, Answer extends object>(
-    command: Command<Schema, Result, Opened, Answer>,
+  read<Schema extends z.ZodType, Result, Answer extends object, More extends object = object>(
+    command: Command<Schema, Result, Opened & More, Answer>,
     input: z.input<Schema>,
-    none: Answer,
+    none: Answer | (() => Answer | Promise<Answer>),
+    more?: More,
   ): Promise<Answer>;
 }
 
+type Act<Opened> = <Schema extends z.ZodType, Result, Answer extends object, More extends object = object>(
+  command: Command<Schema, Result, Opened & More, Answer>,
+  input: z.input<Schema>,
+  more?: More,
+) => Promise<Answer>;
+
 export interface Client<Opened> extends Reader<Opened> {
-  /** Carries out a command that changes something. Throws as `read` does. */
-  act<Schema extends z.ZodType, Result, Answer extends object>(
-    command: Command<Schema, Result, Opened, Answer>,
-    input: z.input<Schema>,
-  ): Promise<Answer>;
+  /**
+   * Carries out a command that changes something, for a daemon to act on. `more`: what it needs besides in this process.
+   * Throws as `read` does.
+   */
+  act: Act<Opened>;
+  /** The same for what this process itself works on. */
+  start: Act<Opened>;
 }
+
+/** For parts that only need to read records. */
+export type RecordReader = Reader<OpenRecords>;
 
 /** What a command needs where it is carried out in this process. */
 interface Needs {
   records: OpenRecords;
   /** The policies of the files too, and those that daemons keep active while their files have errors. */
-  policies: OpenRecords & AllPolicies;
+  policies: OpenRecords & AllPolicies & PolicyDeps;
   caretaker: Caretaker;
 }
+
+export const isOnServer = (terminal: Pick<Terminal, 'io'>, options: GlobalOptions): boolean =>
+  serverAddress(options, terminal.io.env) !== undefined;
 
 /** For a command line that only reads. */
 export async function withReader<Need extends keyof Needs>(
@@ -53,9 +72,11 @@ export async function withReader<Need extends keyof Needs>(
   options: GlobalOptions,
   use: (reader: Reader<Needs[Need]>) => Promise<number>,
 ): Promise<number> {
-  const isHere = serverAddress(options, terminal.io.env) === undefined;
-  if (!isHere || hasRecords(settingsOf(terminal, options))) return withClient(need, terminal, options, use);
-  return use({ clock: clockOf(terminal.io), read: async (_command, _input, none) => none });
+  if (isOnServer(terminal, options) || hasRecords(settingsOf(terminal, options)))
+    return withClient(need, terminal, options, use);
+  const read = async (_command: unknown, _input: unknown, none: object | (() => object)) =>
+    typeof none === 'function' ? none() : none;
+  return use({ clock: clockOf(terminal.io), read } as Reader<Needs[Need]>);
 }
 
 /** For a command line that changes something. */
@@ -67,20 +88,28 @@ export async function withClient<Need extends keyof Needs>(
 ): Promise<number> {
   const address = serverAddress(options, terminal.io.env);
   if (address !== undefined) {
-    const { openServer } = await import('./remote/server.ts');
+    const { openServer } = await import('./server.ts');
     const server = openServer(address, terminal.io.env);
     const ask = (command: AnyCommand, input: object) =>
       asUsage(() => {
         const [path, rest] = filled(command.path, input);
         return methodOf(command) === 'GET' ? server.get(path, rest) : server.post(path, rest);
       });
-    return use({ clock: clockOf(terminal.io), read: ask, act: ask } as Client<Needs[Need]>);
+    const client = { clock: clockOf(terminal.io), server: server.url, read: ask, act: ask, start: ask };
+    return use(client as Client<Needs[Need]>);
   }
-  const { answerHere } = await import('./carry-out-here.ts');
-  const useHere = async (opened: OpenRecords) => {
-    const ask = (command: AnyCommand, input: object) =>
-      asUsage(() => answerHere(command, opened, input, terminal));
-    return use({ clock: opened.clock, read: ask, act: ask } as Client<Needs[Need]>);
+  const { answerHere, noteNoDaemon } = await import('./carry-out-here.ts');
+  const useHere = async (here: OpenRecords) => {
+    const start = (command: AnyCommand, input: object, more: object = {}) =>
+      asUsage(() => answerHere(command, { ...here, ...more }, input));
+    const read = (command: AnyCommand, input: object, _none: unknown, more?: object) =>
+      start(command, input, more);
+    const act = async (command: AnyCommand, input: object, more?: object) => {
+      const given = await start(command, input, more);
+      await noteNoDaemon(here, terminal);
+      return given;
+    };
+    return use({ clock: here.clock, here, read, act, start } as Client<Needs[Need]>);
   };
   const settings = settingsOf(terminal, options);
   if (need === 'caretaker') return withCaretaker(terminal, options, settings, useHere);
@@ -88,7 +117,8 @@ export async function withClient<Need extends keyof Needs>(
     if (need === 'records') return useHere(opened);
     const { knownPolicies } = await import('./effective-policies.ts');
     const all = await knownPolicies(settings, opened.records, opened.clock.now());
-    return useHere({ ...opened, policies: () => all } as OpenRecords);
+    const policy = (name: string) => all.find((one) => one.name === name);
+    return useHere({ ...opened, policies: () => all, policy } as OpenRecords);
   });
 }
 

@@ -44,12 +44,18 @@ export interface ReasonOption {
 export const readSettings = ({ io }: Pick<Terminal, 'io'>, { config }: GlobalOptions): Settings =>
   loadSettings({ configPath: config, cwd: process.cwd(), env: io.env });
 
-/** The settings. Warns when others can read the file with the token. */
+/** Those of each command line: several parts of it need them. */
+const read = new WeakMap<Io, { config: string | undefined; settings: Settings }>();
+
+/** The settings, as they were when the command began. Warns when others can read the file with the token. */
 export function settingsOf(
   { io, ...terminal }: Pick<Terminal, 'io'> & Partial<Terminal>,
   options: GlobalOptions,
 ): Settings {
+  const known = read.get(io);
+  if (known && known.config === options.config) return known.settings;
   const settings = readSettings({ io }, options);
+  read.set(io, { config: options.config, settings });
   for (const one of settings.warnings)
     if (basename(one.file) === '.env') terminal.message?.(`warning: ${renderFinding(one, { color: false })}`);
   return settings;

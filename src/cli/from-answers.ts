@@ -1,5 +1,5 @@
 /** Reads the public forms of pauses, freezes and kept policies back, so that they are shown in the same words. */
-import type { FreezeAnswer } from '../control/commands/freeze.ts';
+import type { FreezeAnswer } from '../control/commands/list-freezes.ts';
 import type { Freeze } from '../records/freeze-store.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { PolicyReport } from '../schedule/policy-report.ts';

@@ -7,8 +7,8 @@ import type { Io } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 import { type CommandFunction, collecting, rootOf } from './program/root.ts';
 import { createProgram } from './program.ts';
-import { clientCommands, localCommands, redisCommands, remoteCommands } from './remote/commands.ts';
 import { serverAddress } from './server-address.ts';
+import { localCommands, redisCommands } from './without-server.ts';
 
 /**
  * Runs one command line and returns the exit code. Never throws. Ends the process only at a second signal, and when
@@ -60,43 +60,24 @@ class Runner {
     if (options.bom && options.output !== 'csv') command.error('error: --bom is for --output csv');
     const terminal = options.bom ? withByteOrderMark(this.terminal) : this.terminal;
     const given = args.slice(0, -2) as Args;
-    const address = serverAddress(options, this.terminal.io.env);
-    const path = wordsOf(command);
-    if (address !== undefined && !clientCommands.has(path)) {
-      const refusal = localCommands[path];
-      if (!refusal) {
-        this.exitCode = await this.runOnServer(terminal, path, address, given.flat() as string[], options);
-        return;
-      }
-      if (options.server !== undefined)
-        throw new UsageError(
-          `"caretaker ${path}" cannot be used with a server: ${refusal.why}. ${refusal.instead}`,
-        );
-    }
+    if (serverAddress(options, this.terminal.io.env) !== undefined) refuseServer(wordsOf(command), options);
     const run = await load();
     this.exitCode = await run(terminal, ...given, options);
   }
+}
 
-  private async runOnServer(
-    terminal: Terminal,
-    path: string,
-    address: string,
-    given: (string | undefined)[],
-    options: object,
-  ): Promise<number> {
-    const load = remoteCommands[path];
-    if (!load) {
-      const { why, instead } = redisCommands[path] ?? { why: 'it reads Redis itself', instead: '' };
-      const here = 'mit --server, and unset CARETAKER_SERVER';
-      const what = instead.startsWith('Omit --server')
-        ? instead.replace('mit --server', here)
-        : `${instead} Or o${here}.`;
-      throw new UsageError(`"caretaker ${path}" cannot be used with a server: ${why}. ${what}`);
-    }
-    const [run, { openServer }] = await Promise.all([load(), import('./remote/server.ts')]);
-    const args = given.filter((one) => one !== undefined);
-    return run(terminal, openServer(address, terminal.io.env), args, options);
-  }
+/** @throws {UsageError} for a command that cannot work with a server. */
+function refuseServer(path: string, { server }: { server?: string }): void {
+  const local = localCommands[path];
+  const refusal = local ?? redisCommands[path];
+  // CARETAKER_SERVER does not concern what needs no server.
+  if (!refusal || (local && server === undefined)) return;
+  const here = 'mit --server, and unset CARETAKER_SERVER';
+  const { why, instead } = refusal;
+  const what = instead.startsWith('Omit --server')
+    ? instead.replace('mit --server', local ? 'mit --server' : here)
+    : `${instead}${local ? '' : ` Or o${here}.`}`;
+  throw new UsageError(`"caretaker ${path}" cannot be used with a server: ${why}. ${what}`);
 }
 
 /** The same terminal, whose data begins with the mark of UTF-8. */

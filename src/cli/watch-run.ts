@@ -12,6 +12,7 @@ import { serviceAddress } from '../contract/service-address.ts';
 import { findActiveProcess } from '../control/active-process.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
+import type { RunReport } from '../run/report.ts';
 import { formatStanding } from '../run/rollout-report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
 import { visibleLine } from '../text.ts';
@@ -193,7 +194,7 @@ export async function targetsOf({ records }: Pick<Caretaker, 'records'>, { id }:
 
 /** Prints the result of a run that has ended, and returns the exit code. */
 export async function printEnd(
-  { targets, reasons }: { targets: readonly Target[]; reasons: Reasons },
+  { targets, reasons, ...read }: { targets: readonly Target[]; reasons: Reasons; report?: RunReport },
   run: Run,
   terminal: Terminal,
   options: Omit<WatchOptions, 'cancelIfRefused'>,
@@ -213,7 +214,7 @@ export async function printEnd(
       );
     for (const line of retryAdvice(run, targets, reasons)) terminal.message(line);
   };
-  if (!options.silent) await showReport(terminal, options, { run, targets, text });
+  if (!options.silent) await showReport(terminal, options, { ...read, run, targets, text });
   if (options.targetsNamed && targets.every(({ reason }) => reason === 'not-eligible')) {
     terminal.message('Nothing was done: none of the targets that you named is eligible.');
     return exit.notAllWell;
@@ -298,7 +299,7 @@ async function endStalled(
     });
   if (!options.silent) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
-    await showStalled(now, await targetsOf(caretaker, now), terminal, options);
+    await showStalled({ run: now, targets: await targetsOf(caretaker, now) }, terminal, options);
   }
   return code;
 }
@@ -316,8 +317,7 @@ export function printStalled(run: Run, terminal: Terminal, next?: string): numbe
 
 /** The run for programs; the messages about what it waits for are enough for a person. */
 export const showStalled = (
-  run: Run,
-  targets: readonly Target[],
+  read: { run: Run; targets: readonly Target[]; report?: RunReport },
   terminal: Terminal,
   options: OutputOption,
-) => showReport(terminal, options, { run, targets, text: () => undefined });
+) => showReport(terminal, options, { ...read, text: () => undefined });

@@ -7,7 +7,9 @@ import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
 import type { ReasonCount } from '../records/reason-count.ts';
 import type { RunPlace, RunQuery } from '../records/run-query.ts';
 import { isFinal } from '../run/moves.ts';
+import { NoRunError } from '../run/no-run-error.ts';
 import { type Run, type RunStatus, runStatuses, type Trigger } from '../run/run.ts';
+import type { ActSubject, BaseDeps } from './command.ts';
 import { InvalidRequestError } from './errors.ts';
 
 /** What a run can be listed by: `active` is every status of one that has not ended. */
@@ -125,3 +127,18 @@ function placeIn(text: string | undefined): RunPlace | undefined {
     throw new InvalidRequestError(`"${text}" is not the next of a list of runs (after).`);
   return { createdAt: Number(at), id };
 }
+
+/** @throws {NoRunError} */
+export async function runOf({ records }: Pick<BaseDeps, 'records'>, id: string): Promise<Run> {
+  const run = await records.runs.get(id);
+  if (!run) throw new NoRunError(id);
+  return run;
+}
+
+export const subjectOfRun = async (
+  { run: id }: { run: string },
+  deps: Pick<BaseDeps, 'records'>,
+): Promise<ActSubject> => {
+  const { policy, account } = await runOf(deps, id);
+  return { policy, account, run: id };
+};

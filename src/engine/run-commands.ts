@@ -2,6 +2,7 @@
 import { CaretakerError } from '../errors.ts';
 import { jobOf } from '../policy/policy-job.ts';
 import { isFinal } from '../run/moves.ts';
+import { NoRunError } from '../run/no-run-error.ts';
 import type { Run } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
@@ -13,14 +14,6 @@ import { forceEndRun } from './supervise/force-end.ts';
 /** The run does not exist (any more), or the command is not possible in its status. */
 export class RunError extends CaretakerError {
   readonly code = 'RUN';
-}
-
-/** There is no such run (any more). */
-export class NoRunError extends CaretakerError {
-  readonly code = 'NOT_FOUND';
-  constructor(runId: string) {
-    super(`There is no run "${runId}". "caretaker runs" lists them.`);
-  }
 }
 
 /** Cancels a run that a newer one replaces. */

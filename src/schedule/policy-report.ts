@@ -5,6 +5,7 @@
 import { isoTime } from '../clock.ts';
 import { afterAsWritten } from '../policy/as-written.ts';
 import type { Policy } from '../policy/policy.ts';
+import { jobsOf } from '../policy/policy-job.ts';
 import { freezeAt } from '../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../records/policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
@@ -16,6 +17,8 @@ export interface PolicyReport {
   description: string | null;
   owner: string | null;
   job: string;
+  /** The jobs that it uses: one, or that of each step. */
+  jobs: string[];
   account: string;
   cron: string[];
   timezone: string | null;
@@ -89,6 +92,7 @@ export const toPolicyReport = (
     description: policy.description ?? null,
     owner: policy.owner ?? null,
     job: policy.job,
+    jobs: jobsOf(policy),
     account: policy.account,
     cron: policy.schedule?.cron ?? [],
     timezone: policy.schedule?.timezone ?? null,

@@ -1,5 +1,5 @@
 /** The command line with `--server`: a real daemon with its dashboard, and commands without access to Redis. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { main } from '../../src/cli/main.ts';
+import { localCommands, redisCommands } from '../../src/cli/without-server.ts';
 import { begunBatches, lastApproval } from '../../src/run/rollout.ts';
 import type { Run } from '../../src/run/run.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import type { Ended } from '../support/cli.ts';
+import { actingCommands } from '../support/commands.ts';
 import { TestIo } from '../support/io.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 
@@ -49,6 +51,12 @@ afterAll(async () => {
   await world.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+async function savedPlan(): Promise<string> {
+  const file = join(folder, 'saved.plan.json');
+  if (!existsSync(file)) expect(await caretaker(['plan', 'sync', '--out', file])).toMatchObject({ code: 0 });
+  return file;
+}
 
 /** Runs a command that has no configuration and no Redis. */
 async function caretaker(args: string[], more: Record<string, string> = {}): Promise<Ended> {
@@ -229,6 +237,34 @@ test('the budget of the server is shown with what was spent in the last hour, as
   expect(sum(account.last_hour.by_policy.map((one: { requests: number }) => one.requests))).toBe(
     account.last_hour.requests,
   );
+});
+
+test('every command that is not refused works on the server, and opens nothing of this machine', async () => {
+  const refused = new Set([...Object.keys(localCommands), ...Object.keys(redisCommands)]);
+  // What they need besides their arguments.
+  const options: Record<string, string[]> = {
+    freeze: ['--for', '1h'],
+    backfill: ['--from', '1d'],
+    apply: ['--yes'],
+    'findings acknowledge': ['--reason', 'known'],
+  };
+  const optional = new Set(['plan', 'policies pause', 'policies resume']);
+  for (const { words, command } of actingCommands()) {
+    if (refused.has(words)) continue;
+    const given = command.registeredArguments
+      .filter(({ required }) => required || optional.has(words))
+      .map(() => 'x');
+    const { stderr } = await caretaker([
+      ...words.split(' '),
+      // A saved plan is a file of this machine, and is read first.
+      ...(words === 'apply' ? [await savedPlan()] : given),
+      ...(options[words] ?? []),
+      '--server',
+      'http://127.0.0.1:9',
+    ]);
+    expect([words, stderr]).toEqual([words, expect.stringContaining('127.0.0.1:9 cannot be reached')]);
+  }
+  expect(existsSync(join(folder, '.caretaker'))).toBe(false);
 });
 
 test('a token is made on this machine, also while CARETAKER_SERVER is set', async () => {

@@ -1,23 +1,22 @@
-import { carryOut } from '../../control/carry-out.ts';
-import { applyPlan, type Definition, definitionOf } from '../../control/commands/apply-plan.ts';
-import { needApplicable, runIdOf } from '../../engine/plan/apply-plan.ts';
+import { applyPlan, checkPlan, type Definition } from '../../control/commands/apply-plan.ts';
+import { runIdOf } from '../../engine/plan/apply-plan.ts';
 import type { SavedPlan } from '../../engine/plan/saved-plan.ts';
 import { isFinal } from '../../run/moves.ts';
 import { accountOf } from '../../settings/account.ts';
 import { countOf } from '../../text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
+import { isOnServer, withClient } from '../client.ts';
 import { isAskable, isConfirmed } from '../confirm.ts';
-import { type GlobalOptions, policiesOf, type ReasonOption, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, policiesOf, type ReasonOption, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
 import { isForPeople } from '../output/show.ts';
 import { MAX_ROWS, printSavedPlan } from '../output/show-saved-plan.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { readSavedPlan } from '../saved-plan-file.ts';
-import { watchOrDetach } from './run.ts';
-import { continueHere } from './runs-act.ts';
+import { start } from './run.ts';
+import { resume } from './runs-act.ts';
 
-export interface ApplyOptions extends GlobalOptions, ReasonOption {
+interface ApplyOptions extends GlobalOptions, ReasonOption {
   yes?: boolean;
   all?: boolean;
   detach?: boolean;
@@ -26,47 +25,38 @@ export interface ApplyOptions extends GlobalOptions, ReasonOption {
 
 /**
  * Applies a saved plan, and follows its run to the end. Asks first at a terminal, unless `--yes` is given. The run of an
- * `apply` that was interrupted is continued.
+ * `apply` that was interrupted is continued. A server checks the plan before anybody is asked, and again when it is applied:
+ * its policy has to be defined there as in the plan, unless an admin without limits applies it.
  */
 export async function apply(terminal: Terminal, file: string, options: ApplyOptions): Promise<number> {
   const saved = readSavedPlan(file);
-  const settings = settingsOf(terminal, options);
-  accountOf(settings, saved.account.name);
+  const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
+  if (settings) accountOf(settings, saved.account.name);
   needAskable(file, terminal, options);
-  return withCaretaker(terminal, options, settings, async (caretaker) => {
-    const begun = await caretaker.records.runs.get(runIdOf(saved));
+  return withClient('caretaker', terminal, options, async (client) => {
+    const { here } = client;
+    const begun = await here?.records.runs.get(runIdOf(saved));
     if (begun && !isFinal(begun.status) && !options.detach) {
       terminal.message(
         `The plan was applied before, and its run ${begun.id} is not over (${begun.status}): it is continued.`,
       );
-      return continueHere(caretaker, begun, terminal, options);
+      return resume(client, begun, terminal, options);
     }
-    await needApplicable(caretaker, saved);
-    const { policies } = await policiesOf(settings);
-    const definition = definitionOf(
-      saved,
-      policies.find(({ name }) => name === saved.policy.name),
-    );
-    if (!(await isAgreed(saved, definition, terminal, options))) return exit.notAllWell;
-    // Who has access to Redis may apply any definition, so no active policy is looked up.
-    const deps = {
-      ...caretaker,
-      policy: () => undefined,
-      needAccount: (name: string) => accountOf(settings, name),
+    const own =
+      settings && (await policiesOf(settings)).policies.find(({ name }) => name === saved.policy.name);
+    const more = settings && {
+      policy: () => own,
+      needAccount: (name: string) => accountOf(settings, name) as { baseUrl: string },
     };
-    const input = {
-      plan: { ...saved },
-      ignore_freeze: options.ignoreFreeze,
-      detach: options.detach,
-      reason: options.reason,
-    };
-    const fired = await carryOut(applyPlan, deps, input, localActor());
-    return watchOrDetach(caretaker, fired, terminal, options);
+    const plan = { ...saved };
+    const checked = await client.read(checkPlan, { plan }, { policy: 'missing' as Definition }, more);
+    if (!(await isAgreed(saved, checked.policy, terminal, options))) return exit.notAllWell;
+    return start(client, applyPlan, { plan }, { terminal, options, more });
   });
 }
 
 /** @throws {UsageError} when somebody has to be asked, and nobody can be. */
-export function needAskable(file: string, terminal: Terminal, { yes }: ApplyOptions): void {
+function needAskable(file: string, terminal: Terminal, { yes }: ApplyOptions): void {
   if (!yes && !isAskable(terminal))
     throw new UsageError(
       `Nothing was applied, because nobody can be asked here. "caretaker plan --show ${shortFile(file)}" shows the plan; --yes applies it without asking.`,
@@ -74,7 +64,7 @@ export function needAskable(file: string, terminal: Terminal, { yes }: ApplyOpti
 }
 
 /** Shows the plan, and asks whether it is applied, unless `--yes` is given. */
-export async function isAgreed(
+async function isAgreed(
   saved: SavedPlan,
   definition: Definition,
   terminal: Terminal,

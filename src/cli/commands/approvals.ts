@@ -10,12 +10,12 @@ import { isFinal } from '../../run/moves.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { type Acted, actOnRun } from '../act-on-run.ts';
-import { withReader } from '../client.ts';
+import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
 import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { type Acted, actOnRun } from '../read-runs.ts';
 import { printIdle } from './rollout.ts';
 
 const columns = [
@@ -46,14 +46,14 @@ export const listApprovals = (terminal: Terminal, options: GlobalOptions): Promi
     return exit.ok;
   });
 
-export interface DecisionOptions extends GlobalOptions, ReasonOption {
+interface DecisionOptions extends GlobalOptions, ReasonOption {
   batch?: number;
   target?: string[];
   plan?: string;
 }
 
 /** What is sent with a decision. */
-export const decisionOf = ({ batch, target, plan, reason }: DecisionOptions) => ({
+const decisionOf = ({ batch, target, plan, reason }: DecisionOptions) => ({
   reason,
   plan,
   ...(batch === undefined ? {} : { batch }),
@@ -61,23 +61,25 @@ export const decisionOf = ({ batch, target, plan, reason }: DecisionOptions) => 
 });
 
 export const approveRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
-  actOnRun(terminal, { command: approve, input: decisionOf(options) }, word, options, (acted) =>
-    printApproved(acted, terminal, options),
+  withClient('caretaker', terminal, options, (client) =>
+    actOnRun(client, approve, { word, input: decisionOf(options) }, (acted) =>
+      printApproved(acted, terminal, options),
+    ),
   );
 
 export const rejectRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
-  actOnRun(terminal, { command: reject, input: decisionOf(options) }, word, options, ({ run }) =>
-    printRejected(run, terminal),
+  withClient('caretaker', terminal, options, (client) =>
+    actOnRun(client, reject, { word, input: decisionOf(options) }, ({ run }) => printRejected(run, terminal)),
   );
 
-export function printApproved(acted: Acted, terminal: Terminal, { target }: DecisionOptions): void {
+function printApproved(acted: Acted, terminal: Terminal, { target }: DecisionOptions): void {
   const { run } = acted;
   const others = target ? ' The other targets are not done (not-approved).' : '';
   terminal.message(`${run.id} is approved: ${countOf(openTargets(run), 'target')} to do.${others}`);
   if (!isFinal(run.status)) printIdle(acted, terminal);
 }
 
-export function printRejected(run: Run, terminal: Terminal): void {
+function printRejected(run: Run, terminal: Terminal): void {
   const isOver = isFinal(run.status) || lastApproval(run)?.decided !== undefined;
   terminal.message(
     isOver

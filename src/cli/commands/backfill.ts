@@ -1,13 +1,12 @@
-import type { Caretaker } from '../../app/caretaker.ts';
 import type { OpenRecords } from '../../app/open-records.ts';
 import { isoTime } from '../../clock.ts';
-import { carryOut } from '../../control/carry-out.ts';
-import { backfillPolicy, type Backfilled as Planned } from '../../control/commands/backfill.ts';
+import { backfillPolicy, previewBackfill } from '../../control/commands/backfill.ts';
+import { showPolicyReport } from '../../control/commands/list-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { pauseAt } from '../../records/policy-store.ts';
+import { toRun } from '../../run/from-report.ts';
+import type { Run } from '../../run/run.ts';
 import {
   type BackfillReport,
-  type BackfillTime,
   planBackfill,
   type Reprocess,
   toBackfillReport,
@@ -16,26 +15,21 @@ import { edgeOf, type Span } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
 import { countOf } from '../../text.ts';
 import { needWorker } from '../active-process.ts';
-import {
-  type GlobalOptions,
-  hasRecords,
-  policyNamed,
-  policyToStart,
-  type ReasonOption,
-  settingsOf,
-  withCaretaker,
-  withRecords,
-} from '../context.ts';
+import { isOnServer, type Reader, withClient, withReader } from '../client.ts';
+import { type GlobalOptions, policyNamed, policyToStart, type ReasonOption, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { clockOf } from '../io.ts';
-import { localActor } from '../local-actor.ts';
+import { followToEnd } from '../follow-run.ts';
+import { pauseIn } from '../from-answers.ts';
 import { formatPause } from '../output/pause.ts';
 import { isForPeople, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
+import { policyOnServer } from '../read-policies.ts';
+import { readSummary } from '../read-runs.ts';
 import { watchRun } from '../watch-run.ts';
+import { startable } from './run.ts';
 
-export interface BackfillOptions extends GlobalOptions, ReasonOption {
+interface BackfillOptions extends GlobalOptions, ReasonOption {
   from: string;
   to?: string;
   dryRun?: boolean;
@@ -49,69 +43,72 @@ export interface BackfillOptions extends GlobalOptions, ReasonOption {
  * them.
  */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
-  const settings = settingsOf(terminal, options);
-  const policyFor = options.dryRun ? policyNamed : policyToStart;
-  const policy = await policyFor(name, settings, terminal);
-  accountOf(settings, policy.account);
-  const planned = async (opened?: Pick<OpenRecords, 'records' | 'clock'>) => {
-    const now = opened?.clock.now() ?? clockOf(terminal.io).now();
-    const span = spanOf(policy.schedule?.timezone ?? 'UTC', options, now);
-    const scheduledTimes = await planBackfill(opened?.records, policy, span, options.reprocess, now);
-    return { span, scheduledTimes };
+  const own = isOnServer(terminal, options) ? undefined : await ownPolicy(name, terminal, options);
+  const more = own && startable(own);
+  const { dryRun, reprocess } = options;
+  const preview = async (client: Reader<OpenRecords>) => {
+    const zone = own ? own.schedule?.timezone : (await policyOnServer(client, name)).timezone;
+    const now = client.clock.now();
+    const span = spanOf(zone ?? 'UTC', options, now);
+    const input = { policy: name, from: isoTime(span.from), to: isoTime(span.to), reprocess };
+    const none = async () =>
+      toBackfillReport(own as Policy, await planBackfill(undefined, own as Policy, span, reprocess, now));
+    return { span, input, planned: await client.read(previewBackfill, input, none, more) };
   };
-  if (options.dryRun) {
-    // A dry run does not start the embedded Redis.
-    const { span, scheduledTimes } = await (hasRecords(settings)
-      ? withRecords(terminal, options, settings, planned)
-      : planned());
-    return showBackfill(toBackfillReport(policy, scheduledTimes), span, terminal, options);
-  }
-  return withCaretaker(terminal, options, settings, async (caretaker) => {
-    const { span, scheduledTimes } = await planned(caretaker);
-    return fireAndFollow(caretaker, policy, { span, scheduledTimes }, terminal, options);
+  // A dry run does not start the embedded Redis.
+  if (dryRun)
+    return withReader('records', terminal, options, async (client) => {
+      const { planned, span } = await preview(client);
+      return showBackfill(planned, span, terminal, options);
+    });
+  return withClient('caretaker', terminal, options, async (client) => {
+    const { here } = client;
+    const { span, input, planned } = await preview(client);
+    if (here && options.detach) await needWorker(here);
+    const { paused } = own
+      ? await client.read(showPolicyReport, { policy: name }, noReport, more)
+      : await policyOnServer(client, name);
+    if (paused)
+      terminal.message(
+        `${name} is ${formatPause(pauseIn(paused))}. The backfill runs anyway, because you requested it.`,
+      );
+    if (isForPeople(options)) printTimes(planned, terminal, options);
+    const { ignoreFreeze: ignore_freeze, reason } = options;
+    const given = { ...input, ignore_freeze, reason, ...(here ? {} : { detach: true }) };
+    const made = (await client.start(backfillPolicy, given, more)).scheduled_times;
+    const runs = made.flatMap(({ run }) => (run ? [toRun(run)] : []));
+    const silent = !isForPeople(options);
+    const watch = (run: Run) =>
+      here
+        ? watchRun(here, run, terminal, { silent, cancelIfRefused: false })
+        : followToEnd(client, run, terminal, { silent });
+    const code = options.detach ? exit.ok : await worstOf(runs, watch);
+    const now = new Map(
+      (await Promise.all(runs.map(({ id }) => readSummary(client, id)))).map((run) => [run.id, run.status]),
+    );
+    const times = planned.scheduled_times.map((time) => {
+      const id = made.find((one) => one.scheduled_for === time.scheduled_for)?.run?.run ?? null;
+      return { ...time, run: id, status: (id === null ? undefined : now.get(id)) ?? null };
+    });
+    await showBackfilled({ ...planned, scheduled_times: times }, span, terminal, options);
+    return code;
   });
 }
 
-async function fireAndFollow(
-  caretaker: Caretaker,
-  policy: Policy,
-  { span, scheduledTimes }: { span: Span; scheduledTimes: readonly BackfillTime[] },
-  terminal: Terminal,
-  options: BackfillOptions,
-): Promise<number> {
-  const { records, clock } = caretaker;
-  const { name } = policy;
-  if (options.detach) await needWorker(caretaker);
-  const pause = pauseAt(await records.policies.state(name), clock.now());
-  if (pause)
-    terminal.message(`${name} is ${formatPause(pause)}. The backfill runs anyway, because you requested it.`);
-  if (isForPeople(options)) printTimes(toBackfillReport(policy, scheduledTimes), terminal, options);
-  const deps = { ...caretaker, policy: () => policy, needAccount: () => undefined };
-  const input = {
-    policy: name,
-    from: isoTime(span.from),
-    to: isoTime(span.to),
-    reprocess: options.reprocess,
-    ignore_freeze: options.ignoreFreeze,
-    reason: options.reason,
-  };
-  const made = await carryOut(backfillPolicy, deps, input, localActor());
-  const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
-  const report = toBackfillReport(policy, await withPresentState(caretaker, made));
-  await showBackfilled(report, span, terminal, options);
-  return code;
+const noReport = (): never => {
+  throw new Error('A command that starts runs opens the records.');
+};
+
+/** @throws {InvalidFilesError} {UsageError} */
+async function ownPolicy(name: string, terminal: Terminal, options: BackfillOptions): Promise<Policy> {
+  const settings = settingsOf(terminal, options);
+  const policy = await (options.dryRun ? policyNamed : policyToStart)(name, settings, terminal);
+  accountOf(settings, policy.account);
+  return policy;
 }
 
-const withPresentState = ({ records }: Caretaker, made: readonly Planned[]): Promise<Planned[]> =>
-  Promise.all(
-    made.map(async (one) => {
-      const run = one.run && (await records.runs.get(one.run.id));
-      return run ? { ...one, run } : one;
-    }),
-  );
-
 /** @throws {UsageError} when the options name no range of past times. */
-export function spanOf(zone: string, { from, to }: Pick<BackfillOptions, 'from' | 'to'>, now: number): Span {
+function spanOf(zone: string, { from, to }: Pick<BackfillOptions, 'from' | 'to'>, now: number): Span {
   const edge = (option: string, text: string, which: keyof Span) => {
     const at = edgeOf(text, zone, now, which);
     if (at !== undefined) return at;
@@ -129,21 +126,8 @@ export function spanOf(zone: string, { from, to }: Pick<BackfillOptions, 'from' 
   return span;
 }
 
-async function watchAll(
-  caretaker: Caretaker,
-  made: readonly Planned[],
-  terminal: Terminal,
-  options: GlobalOptions,
-): Promise<number> {
-  const silent = !isForPeople(options);
-  return worstOf(
-    made.flatMap(({ run }) => run ?? []),
-    (run) => watchRun(caretaker, run, terminal, { silent, cancelIfRefused: false }),
-  );
-}
-
 /** Watches runs one after the other, until the rest cannot be watched, and returns the worst exit code. */
-export async function worstOf<T>(runs: readonly T[], watch: (run: T) => Promise<number>): Promise<number> {
+async function worstOf<T>(runs: readonly T[], watch: (run: T) => Promise<number>): Promise<number> {
   let worst: number = exit.ok;
   for (const run of runs) {
     const code = await watch(run);
@@ -154,7 +138,7 @@ export async function worstOf<T>(runs: readonly T[], watch: (run: T) => Promise<
 }
 
 /** Shows what a backfill would run. */
-export async function showBackfill(
+async function showBackfill(
   report: BackfillReport,
   span: Span,
   terminal: Terminal,
@@ -170,7 +154,7 @@ export async function showBackfill(
 }
 
 /** Shows the runs of a backfill; for people, only those that were left to a daemon. */
-export async function showBackfilled(
+async function showBackfilled(
   report: BackfillReport,
   span: Span,
   terminal: Terminal,
@@ -184,7 +168,7 @@ export async function showBackfilled(
 }
 
 /** Prints the times, and what becomes of each. */
-export function printTimes(
+function printTimes(
   { policy, timezone, overlap, scheduled_times: times }: BackfillReport,
   terminal: Terminal,
   { dryRun }: Pick<BackfillOptions, 'dryRun'>,

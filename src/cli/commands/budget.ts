@@ -1,11 +1,13 @@
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { AccountMovedError, serviceAddress } from '../../contract/service-address.ts';
 import { type BudgetReport, budgetReport } from '../../control/budget-report.ts';
+import { type BudgetDeps, listBudgets } from '../../control/commands/list-budgets.ts';
 import { forecast, statesIn } from '../../control/forecast.ts';
 import { estimateRunCost, knownRunCost } from '../../control/run-cost.ts';
 import { pastCost } from '../../engine/plan/cost.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { isOnServer, type Reader, withReader } from '../client.ts';
 import { type GlobalOptions, policiesOf, printFindings, settingsOf, withCaretaker } from '../context.ts';
 import { exit, explain } from '../exit.ts';
 import { showBudgets } from '../output/show-budget.ts';
@@ -17,6 +19,13 @@ import type { Terminal } from '../output/terminal.ts';
  * yet.
  */
 export async function budget(terminal: Terminal, options: GlobalOptions): Promise<number> {
+  // A server sends no request for it.
+  if (isOnServer(terminal, options))
+    return withReader('records', terminal, options, async ({ read }) => {
+      const { accounts } = await (read as Reader<BudgetDeps>['read'])(listBudgets, {}, { accounts: [] });
+      await showBudgets(accounts, terminal, options);
+      return exit.ok;
+    });
   const settings = settingsOf(terminal, options);
   const { policies, findings } = await policiesOf(settings);
   if (findings.length > 0) printFindings(findings, terminal);

@@ -1,28 +1,19 @@
 /** Freezes: no policy starts a run until the freeze ends, or none of an account or job; or targets are skipped. */
-import type { OpenRecords } from '../../app/open-records.ts';
 import { isoEnd } from '../../clock.ts';
-import type { BaseDeps } from '../../control/command.ts';
-import { beginFreeze, endFreeze, freezeAnswer } from '../../control/commands/freeze.ts';
-import { InvalidRequestError, NotFoundError } from '../../control/errors.ts';
-import type { NameDeps } from '../../control/freeze-names.ts';
+import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
+import { freezeAnswer, listFreezes } from '../../control/commands/list-freezes.ts';
 import { defined } from '../../defined.ts';
 import { type FreezeScope, formatScope, isOfTargets } from '../../records/freeze-scope.ts';
 import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
-import { carryOutHere } from '../carry-out-here.ts';
-import {
-  type GlobalOptions,
-  hasRecords,
-  type ReasonOption,
-  settingsOf,
-  withCaretaker,
-  withRecords,
-} from '../context.ts';
+import { type Client, withClient, withReader } from '../client.ts';
+import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { freezeIn } from '../from-answers.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
 
-export interface FreezeOptions extends GlobalOptions, UntilOptions {
+interface FreezeOptions extends GlobalOptions, UntilOptions {
   reason?: string;
   account?: string;
   job?: string;
@@ -35,34 +26,32 @@ export interface FreezeOptions extends GlobalOptions, UntilOptions {
  * A client or a tag is looked up first, which costs a request per 100 of them in each account.
  */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
-  const settings = settingsOf(terminal, options);
   const scope = scopeOf(options);
-  const begin = async (deps: BaseDeps & NameDeps & Pick<OpenRecords, 'redis'>) => {
-    const until = needEnd(options, deps.clock.now());
-    const input = { ...scope, until, reason: options.reason };
-    const begun = await carryOutHere(beginFreeze, deps, input, terminal).catch((error: unknown) => {
-      throw error instanceof InvalidRequestError ? new UsageError(error.message) : error;
-    });
-    printFrozen(begun, terminal);
+  const begin = async ({ act, clock }: Pick<Client<object>, 'act' | 'clock'>, more?: object) => {
+    const input = { ...scope, until: needEnd(options, clock.now()), reason: options.reason };
+    const { replaced, unchecked, ...begun } = await act(beginFreeze, input, more);
+    if (unchecked !== null) terminal.message(unchecked);
+    printFrozen(freezeIn(begun), replaced ? freezeIn(replaced) : undefined, terminal);
     return exit.ok;
   };
-  if (Object.keys(scope).length > 0) return withCaretaker(terminal, options, settings, begin);
+  if (Object.keys(scope).length > 0)
+    return withClient('caretaker', terminal, options, (client) => begin(client));
   // Everything has no name to look up, so neither the jobs nor a client of the service is loaded.
-  return withRecords(terminal, options, settings, (opened) => begin({ ...opened, ...noNames }));
+  return withClient('records', terminal, options, (client) => begin(client, noNames));
 }
 
-const noNames: NameDeps = {
+const noNames = {
   settings: { accounts: {} },
   registry: { names: () => [] },
-  link(account) {
+  link(account: string) {
     throw new Error(`A freeze of everything does not ask the account ${account}.`);
   },
 };
 
-export const scopeOf = ({ account, job, client, tag }: FreezeOptions): FreezeScope =>
+const scopeOf = ({ account, job, client, tag }: FreezeOptions): FreezeScope =>
   defined({ account, job, client, tag });
 
-export function needEnd(options: FreezeOptions, now: number): string {
+function needEnd(options: FreezeOptions, now: number): string {
   const until = endText(options, now);
   if (until === undefined)
     throw new UsageError(
@@ -72,16 +61,8 @@ export function needEnd(options: FreezeOptions, now: number): string {
 }
 
 /** Prints what is frozen now. */
-export function printFrozen(
-  {
-    freeze,
-    before,
-    unchecked,
-  }: { freeze: Freeze; before?: Freeze | undefined; unchecked?: string | undefined },
-  terminal: Terminal,
-): void {
+function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Terminal): void {
   const { scope, until, id } = freeze;
-  if (unchecked !== undefined) terminal.message(unchecked);
   if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
   if (scope === undefined) {
     terminal.message(
@@ -98,20 +79,15 @@ export function printFrozen(
 }
 
 /** Lists the active freezes. */
-export async function freezes(terminal: Terminal, options: GlobalOptions & OutputOption): Promise<number> {
-  const settings = settingsOf(terminal, options);
-  // A command that only reads does not start the embedded Redis.
-  const active = hasRecords(settings)
-    ? await withRecords(terminal, options, settings, ({ records, clock }) =>
-        records.freeze.active(clock.now()),
-      )
-    : [];
-  await showFreezes(active, terminal, options);
-  return exit.ok;
-}
+export const freezes = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
+  withReader('records', terminal, options, async ({ read }) => {
+    const answer = await read(listFreezes, {}, { freezes: [] });
+    await showFreezes(answer.freezes.map(freezeIn), terminal, options);
+    return exit.ok;
+  });
 
 /** Shows freezes as a list. */
-export const showFreezes = (active: readonly Freeze[], terminal: Terminal, options: OutputOption) =>
+const showFreezes = (active: readonly Freeze[], terminal: Terminal, options: OutputOption) =>
   show(terminal, options, {
     value: active.map(freezeAnswer),
     columns: ['id', 'account', 'job', 'client', 'tag', 'by', 'since', 'until', 'reason'],
@@ -134,23 +110,21 @@ const cells = (freeze: Freeze): string[] => [
 ];
 
 /** Ends a freeze early. Scheduled times that it skipped stay skipped. */
-export async function unfreeze(
+export const unfreeze = (
   terminal: Terminal,
   id: string | undefined,
   options: GlobalOptions & ReasonOption,
-): Promise<number> {
-  return withRecords(terminal, options, settingsOf(terminal, options), async (opened) => {
-    const input = { freeze: id ?? 'everything', reason: options.reason };
-    const { ended } = await carryOutHere(endFreeze, opened, input, terminal).catch((error: unknown) => {
-      throw error instanceof NotFoundError ? new UsageError(error.message) : error;
-    });
-    printUnfrozen({ id, ended, others: await opened.records.freeze.scoped(opened.clock.now()) }, terminal);
+): Promise<number> =>
+  withClient('records', terminal, options, async ({ act, read }) => {
+    const { ended } = await act(endFreeze, { freeze: id ?? 'everything', reason: options.reason });
+    const left = (await read(listFreezes, {}, { freezes: [] })).freezes.map(freezeIn);
+    const others = left.filter(({ scope }) => scope !== undefined);
+    printUnfrozen({ id, ended: ended ? freezeIn(ended) : undefined, others }, terminal);
     return exit.ok;
   });
-}
 
 /** Prints which freeze has ended, and what is still frozen after a freeze of everything. */
-export function printUnfrozen(
+function printUnfrozen(
   { id, ended, others }: { id: string | undefined; ended: Freeze | undefined; others: readonly Freeze[] },
   terminal: Terminal,
 ): void {

@@ -1,51 +1,41 @@
+import { listSchedule } from '../../control/commands/list-schedule.ts';
 import { localTimezone } from '../../dates.ts';
-import type { Records } from '../../records/records.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
 import { type UpcomingReport, type UpcomingRuns, upcomingRuns } from '../../schedule/upcoming-runs.ts';
 import { wallTime } from '../../schedule/wall-time.ts';
-import {
-  type GlobalOptions,
-  hasRecords,
-  policiesOf,
-  printFindings,
-  settingsOf,
-  withRecords,
-} from '../context.ts';
-import { findActivePolicy, keptByDaemons } from '../effective-policies.ts';
+import { isOnServer, withReader } from '../client.ts';
+import { type GlobalOptions, policiesOf, printFindings, settingsOf } from '../context.ts';
+import { findActivePolicy } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { clockOf } from '../io.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { policyOnServer } from '../read-policies.ts';
 
 /** Lists the upcoming scheduled runs of all policies, or of the named ones, in order of time. */
-export async function next(
+export const next = (
   terminal: Terminal,
   names: readonly string[],
   options: GlobalOptions & { days: number; limit: number },
-): Promise<number> {
-  const settings = settingsOf(terminal, options);
-  const loaded = await policiesOf(settings);
-  const collect = async (records?: Records, now = clockOf(terminal.io).now()) => {
-    const kept = records ? (await keptByDaemons(records, now)).map(({ policy }) => policy) : [];
-    const own = new Set(loaded.policies.map(({ name }) => name));
-    const all = [...loaded.policies, ...kept.filter(({ name }) => !own.has(name))];
-    const chosen =
-      names.length === 0
-        ? all
-        : await Promise.all(names.map((name) => findActivePolicy(name, settings, records, now)));
-    const states = await records?.policies.many(all);
-    const wanted = new Set(chosen.map(({ name }) => name));
-    const known = [...all, ...chosen.filter(({ name }) => !all.some((one) => one.name === name))];
-    return upcomingRuns(known, states, { ...options, now, isWanted: ({ name }) => wanted.has(name) });
-  };
-  // A command that only reads does not start the embedded Redis.
-  const found = hasRecords(settings)
-    ? await withRecords(terminal, options, settings, ({ records, clock }) => collect(records, clock.now()))
-    : await collect();
-  await showUpcoming(found, terminal, options);
-  if (names.length === 0) printFindings(loaded.findings, terminal);
-  return names.length === 0 && loaded.findings.length > 0 ? exit.badInput : exit.ok;
-}
+): Promise<number> =>
+  withReader('policies', terminal, options, async (client) => {
+    const { days, limit } = options;
+    const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
+    const loaded = settings && (await policiesOf(settings));
+    const now = client.clock.now();
+    for (const name of names)
+      await (settings
+        ? findActivePolicy(name, settings, client.here?.records, now)
+        : policyOnServer(client, name));
+    const input = { days, limit, ...(names.length > 0 && { policy: [...names] }) };
+    const isWanted = ({ name }: { name: string }) => names.length === 0 || names.includes(name);
+    const found = await client.read(listSchedule, input, () =>
+      upcomingRuns(loaded?.policies ?? [], undefined, { ...options, now, isWanted }),
+    );
+    await showUpcoming(found, terminal, options);
+    if (names.length > 0 || !loaded) return exit.ok;
+    printFindings(loaded.findings, terminal);
+    return loaded.findings.length > 0 ? exit.badInput : exit.ok;
+  });
 
 const columns = [
   ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'moved_from', 'timezone'],
@@ -53,7 +43,7 @@ const columns = [
 ];
 
 /** Shows upcoming runs, with their times in the time zone of this machine too. */
-export async function showUpcoming(
+async function showUpcoming(
   { runs, more }: UpcomingRuns,
   terminal: Terminal,
   options: OutputOption & { days: number },

@@ -3,7 +3,7 @@ import { isoMinute, systemClock } from '../../clock.ts';
 import { type DeliveryReport, listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
 import type { DeliveryState } from '../../records/delivery-states.ts';
 import { suggestionFor } from '../../suggest.ts';
-import { withClient, withReader } from '../client.ts';
+import { isOnServer, withClient, withReader } from '../client.ts';
 import { type GlobalOptions, type ReasonOption, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { show } from '../output/show.ts';
@@ -73,12 +73,21 @@ export const resendNotifications = (
     return exit.ok;
   });
 
-/** Sends a test message to a receiver, once. Nothing is recorded. */
+/** Sends a test message to a receiver, once: here, where nothing is recorded, or from a server. */
 export async function testReceiver(
   terminal: Terminal,
   name: string,
   options: GlobalOptions,
 ): Promise<number> {
+  const { sendTest, formatTestResult } = await import('../../notify/send-test.ts');
+  if (isOnServer(terminal, options)) {
+    const { sentIn, testReceiver: test } = await import('../../control/commands/test-receiver.ts');
+    return withClient('caretaker', terminal, options, async (client) => {
+      const report = await client.act(test, { receiver: name });
+      terminal.message(formatTestResult(name, sentIn(report)));
+      return report.result === 'delivered' ? exit.ok : exit.notAllWell;
+    });
+  }
   const { notifications } = settingsOf(terminal, options);
   const receiver = notifications[name];
   if (!receiver) {
@@ -87,7 +96,6 @@ export async function testReceiver(
       `There is no "${name}" under notifications in the configuration${hint ? `: ${hint}` : '.'}`,
     );
   }
-  const { sendTest, formatTestResult } = await import('../../notify/send-test.ts');
   const sent = await sendTest(receiver, systemClock);
   terminal.message(formatTestResult(name, sent));
   return sent.is === 'delivered' ? exit.ok : exit.notAllWell;

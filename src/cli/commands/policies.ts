@@ -1,12 +1,10 @@
 import { stringify } from 'yaml';
 import { loadJobs } from '../../app/load-jobs.ts';
 import { isoMinute } from '../../clock.ts';
-import {
-  type PolicyDefinition,
-  readStoredPolicy,
-  toPolicyDefinition,
-} from '../../control/policy-definition.ts';
-import { asWritten } from '../../policy/as-written.ts';
+import { listFreezes } from '../../control/commands/list-freezes.ts';
+import { listPolicies as list } from '../../control/commands/list-policies.ts';
+import { showPolicy as showDefinition } from '../../control/commands/show-policy.ts';
+import { type PolicyDefinition, toPolicyDefinition } from '../../control/policy-definition.ts';
 import {
   type ChainNode,
   chainFault,
@@ -16,31 +14,29 @@ import {
   linksByName,
 } from '../../policy/chains.ts';
 import type { Policy, Schedule } from '../../policy/policy.ts';
-import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
-import { type Pause, pauseAt } from '../../records/policy-store.ts';
+import { effectOf, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
+import type { Pause } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
-import { nextFiringAt, type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
+import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
 import { DISABLED, formatSkipCause } from '../../schedule/skip-cause.ts';
-import type { Settings } from '../../settings/settings.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
+import { isOnServer, withReader } from '../client.ts';
 import {
   type GlobalOptions,
-  hasRecords,
   noSuchPolicy,
   policiesOf,
   printFindings,
   printIgnored,
   settingsOf,
-  withRecords,
 } from '../context.ts';
-import { formatKept, type Kept, keptByDaemons, type ShownKept } from '../effective-policies.ts';
+import { formatKept, type ShownKept } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
-import { clockOf } from '../io.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { policyOnServer } from '../read-policies.ts';
 
 /** What the list shows of a policy. */
 export interface PolicyRow {
@@ -62,24 +58,57 @@ interface ShownSchedule extends Pick<Schedule, 'cron' | 'timezone' | 'disabled'>
 }
 
 /** Lists policies with their next and last runs, including those that a daemon keeps active. */
-export async function listPolicies(
+export const listPolicies = (
   terminal: Terminal,
   options: GlobalOptions & { graph?: boolean },
-): Promise<number> {
-  const settings = settingsOf(terminal, options);
-  const { policies, findings, ignored } = await policiesOf(settings);
-  const { rows, freezes } = await rowsOf(terminal, policies, settings, options);
-  const none = `There are no policies in ${settings.policiesDir}.`;
-  await showPolicies(rows, none, terminal, options);
-  printFindings(findings, terminal);
-  printFreezes(freezes, terminal);
-  printKept(rows, terminal);
-  printIgnored(ignored, terminal);
-  return findings.length > 0 ? exit.badInput : exit.ok;
+): Promise<number> =>
+  withReader('policies', terminal, options, async (client) => {
+    const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
+    const loaded = settings && (await policiesOf(settings));
+    const { policies } = await client.read(list, {}, () => ({
+      policies: (loaded?.policies ?? []).map((policy) =>
+        toPolicyReport(policy, { failures: 0 }, undefined, client.clock.now()),
+      ),
+    }));
+    const own = new Set(loaded?.policies.map(({ name }) => name));
+    // A daemon that keeps a policy has not read its corrected file yet.
+    const rows = policies.map((report) => rowOf(own.has(report.name) ? { ...report, kept: null } : report));
+    const none = settings
+      ? `There are no policies in ${settings.policiesDir}.`
+      : 'The server has no policies that you may see.';
+    await showPolicies(rows, none, terminal, options);
+    if (loaded) printFindings(loaded.findings, terminal);
+    const { freezes } = await client.read(listFreezes, {}, { freezes: [] });
+    printFreezes(freezes.map(freezeIn), terminal);
+    const kept = rows.flatMap((row) => row.kept ?? []);
+    for (const sentence of formatKept(kept, settings ? shortFile : onServer)) terminal.message(sentence);
+    if (loaded) printIgnored(loaded.ignored, terminal);
+    return loaded && loaded.findings.length > 0 ? exit.badInput : exit.ok;
+  });
+
+/** A file of the server, which has no place relative to a folder of this machine. */
+const onServer = (file: string): string => file;
+
+function rowOf(report: PolicyReport): PolicyRow {
+  const { name, job, cron, timezone, after, enabled, paused, last_run, next, kept } = report;
+  const schedule = {
+    cron,
+    timezone: timezone ?? 'UTC',
+    ...(after ? { after } : {}),
+    ...(enabled ? {} : { disabled: true as const }),
+  };
+  return {
+    policy: { name, job, ...(enabled === null ? {} : { schedule }) },
+    pause: paused ? pauseIn(paused) : undefined,
+    last: last_run ? { status: last_run.status, createdAt: Date.parse(last_run.created_at) } : undefined,
+    nextAt: next === null ? undefined : Date.parse(next),
+    kept: kept ? keptIn(name, kept) : undefined,
+    report,
+  };
 }
 
 /** Shows policies as a list or as chains; `none` is what is printed when there are none. */
-export async function showPolicies(
+async function showPolicies(
   given: readonly PolicyRow[],
   none: string,
   terminal: Terminal,
@@ -97,15 +126,6 @@ export async function showPolicies(
     columns: policyColumns,
     text,
   });
-}
-
-/** Prints which policies daemons keep active although their files have errors. */
-export function printKept(rows: readonly PolicyRow[], terminal: Terminal, nameOf = shortFile): void {
-  for (const sentence of formatKept(
-    rows.flatMap(({ kept }) => kept ?? []),
-    nameOf,
-  ))
-    terminal.message(sentence);
 }
 
 const policyColumns = [
@@ -146,55 +166,6 @@ function withChainTimes(rows: readonly PolicyRow[]): PolicyRow[] {
     for (let steps = 0; first?.policy.schedule?.after && steps < rows.length; steps += 1)
       first = rowOf.get(first.policy.schedule.after.policy);
     return first === row ? row : { ...row, afterAt: first?.nextAt };
-  });
-}
-
-async function rowsOf(
-  terminal: Terminal,
-  policies: readonly Policy[],
-  settings: Settings,
-  options: GlobalOptions,
-): Promise<{ rows: PolicyRow[]; freezes: Freeze[] }> {
-  const row = (
-    policy: Policy,
-    state: Parameters<typeof toPolicyReport>[1],
-    last: Run | undefined,
-    now: number,
-    kept?: Kept,
-  ) => ({
-    policy,
-    pause: pauseAt(state, now),
-    last,
-    nextAt: nextFiringAt(policy, state, now),
-    kept,
-    report: toPolicyReport(policy, state, last, now, kept),
-  });
-  // A command that only reads does not start the embedded Redis.
-  if (!hasRecords(settings))
-    return {
-      rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, clockOf(terminal.io).now())),
-      freezes: [],
-    };
-  return withRecords(terminal, options, settings, async ({ records, clock }) => {
-    const now = clock.now();
-    const names = new Set(policies.map(({ name }) => name));
-    const kept = (await keptByDaemons(records, now)).filter(({ name }) => !names.has(name));
-    const rows = await Promise.all(
-      [...policies, ...kept.map(({ policy }) => policy)].map(async (policy) => {
-        const [state, [last]] = await Promise.all([
-          records.policies.state(policy),
-          records.runs.list({ policy: policy.name, limit: 1 }),
-        ]);
-        return row(
-          policy,
-          state,
-          last,
-          now,
-          kept.find(({ name }) => name === policy.name),
-        );
-      }),
-    );
-    return { rows, freezes: await records.freeze.active(now) };
   });
 }
 
@@ -243,63 +214,42 @@ function formatSchedule({ schedule }: PolicyRow['policy']): string {
  * Shows one policy as YAML with all defaults, with its last and next runs. With `expanded`, shows only the
  * YAML, which is a valid file for the same policy.
  */
-export async function showPolicy(
+export const showPolicy = (
   terminal: Terminal,
   name: string,
   options: GlobalOptions & { expanded?: boolean },
-): Promise<number> {
-  const settings = settingsOf(terminal, options);
-  const loaded = await policiesOf(settings);
-  const own = loaded.policies.find((policy) => policy.name === name);
-  if (options.expanded) {
-    if (!own) throw noSuchPolicy(name, settings, loaded);
-    await showExpanded(asWritten(own, await loadJobs()), terminal, options);
+): Promise<number> =>
+  withReader('policies', terminal, options, async (client) => {
+    const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
+    const loaded = settings && (await policiesOf(settings));
+    const own = loaded?.policies.find((policy) => policy.name === name);
+    const isKnown = own || client.here?.policy(name);
+    if (settings && loaded && !(options.expanded ? own : isKnown)) throw noSuchPolicy(name, settings, loaded);
+    if (!settings) await policyOnServer(client, name);
+    const registry = await loadJobs();
+    const found = await client.read(
+      showDefinition,
+      { policy: name },
+      () =>
+        toPolicyDefinition(
+          own as Policy,
+          { now: client.clock.now() },
+          { registry, policies: loaded?.policies ?? [] },
+        ),
+      { registry },
+    );
+    const definition = own ? { ...found, kept: null } : found;
+    const file = { policies: [definition.policy] };
+    const nameOf = settings ? shortFile : onServer;
+    await show(
+      terminal,
+      options,
+      options.expanded
+        ? { value: file, rows: file.policies, text: () => terminal.data(yamlOf(file)) }
+        : { value: definition, text: () => terminal.data(definitionText(definition, nameOf)) },
+    );
     return exit.ok;
-  }
-  const registry = await loadJobs();
-  // A command that only reads does not start the embedded Redis.
-  const definition = hasRecords(settings)
-    ? await withRecords(terminal, options, settings, async ({ records, clock }) => {
-        const kept = own
-          ? undefined
-          : (await keptByDaemons(records, clock.now())).find((one) => one.name === name);
-        const policy = own ?? kept?.policy;
-        if (!policy) throw noSuchPolicy(name, settings, loaded);
-        const stored = await readStoredPolicy(records, policy, clock.now());
-        return toPolicyDefinition(policy, { ...stored, kept }, { registry, policies: loaded.policies });
-      })
-    : own &&
-      toPolicyDefinition(own, { now: clockOf(terminal.io).now() }, { registry, policies: loaded.policies });
-  if (!definition) throw noSuchPolicy(name, settings, loaded);
-  await showDefinition(definition, terminal, options);
-  return exit.ok;
-}
-
-/** Shows a policy with its last and next runs. `nameOf`: how its file is named; it may be on another machine. */
-export const showDefinition = (
-  definition: PolicyDefinition,
-  terminal: Terminal,
-  options: OutputOption,
-  nameOf = shortFile,
-): Promise<void> =>
-  show(terminal, options, {
-    value: definition,
-    text: () => terminal.data(definitionText(definition, nameOf)),
   });
-
-/** Shows the policy alone, as a valid file. */
-export function showExpanded(
-  policy: PolicyDefinition['policy'],
-  terminal: Terminal,
-  options: OutputOption,
-): Promise<void> {
-  const file = { policies: [policy] };
-  return show(terminal, options, {
-    value: file,
-    rows: file.policies,
-    text: () => terminal.data(yamlOf(file)),
-  });
-}
 
 const yamlOf = (file: object): string =>
   stringify(file, { flowCollectionPadding: true, lineWidth: 110 }).trimEnd();

@@ -1,7 +1,5 @@
 /** Cancels, retries and continues runs. */
-
-import { findActiveProcess } from '../../control/active-process.ts';
-import { carryOut } from '../../control/carry-out.ts';
+import type { Caretaker } from '../../app/caretaker.ts';
 import {
   cancelRun as cancel,
   forceEndRun,
@@ -9,62 +7,58 @@ import {
   releaseRun as release,
   retryRun as retry,
 } from '../../control/commands/change-run.ts';
+import { toRun } from '../../run/from-report.ts';
 import { isFinal } from '../../run/moves.ts';
-import type { Run, Target } from '../../run/run.ts';
+import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { type Acted, actOnRun } from '../act-on-run.ts';
-import { needWorker } from '../active-process.ts';
-import { carryOutHere } from '../carry-out-here.ts';
-import { type GlobalOptions, type ReasonOption, settingsOf, withCaretaker } from '../context.ts';
+import { type Client, withClient } from '../client.ts';
+import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
+import { followToEnd } from '../follow-run.ts';
 import { showReport } from '../output/run-report.ts';
 import type { OutputOption } from '../output/show.ts';
 import { endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { runNamed } from '../run-id.ts';
-import { targetsOf, watchRun } from '../watch-run.ts';
-import { watchOrDetach } from './run.ts';
-
-type Opened = Parameters<Parameters<typeof withCaretaker>[3]>[0];
+import { actOnRun, processOf, readRun, readSummary, runNamed } from '../read-runs.ts';
+import { watchRun } from '../watch-run.ts';
+import { start } from './run.ts';
 
 /** Cancels a run. If no other process works on it, follows work in flight to its end. */
-export async function cancelRun(
+export const cancelRun = (
   terminal: Terminal,
   word: string,
   options: GlobalOptions & ReasonOption & { force?: boolean; leaveTasks?: boolean },
-): Promise<number> {
-  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
-    const { id, account, status } = await runNamed(caretaker.records, word);
-    if (options.force) return forceEnd(caretaker, id, terminal, options);
+): Promise<number> =>
+  withClient('caretaker', terminal, options, async (client) => {
+    const { here } = client;
+    const { reason, leaveTasks: leave_tasks } = options;
+    const before = await runNamed(client, word);
+    const { id } = before;
+    if (options.force) {
+      await client.act(forceEndRun, { run: id, reason });
+      return showForceEnded(client, id, terminal, options);
+    }
     // Read before cancelling: once the run has ended, there may be no active process.
-    const activeProcess = await findActiveProcess(caretaker, account);
-    await carryOutHere(
-      cancel,
-      caretaker,
-      { run: id, leave_tasks: options.leaveTasks, reason: options.reason },
-      terminal,
-    );
-    const run = await caretaker.records.runs.get(id);
-    if (!run || isFinal(run.status)) {
+    const activeProcess = await processOf(client, before);
+    const answer = await client.act(cancel, { run: id, leave_tasks, reason });
+    const run = toRun(answer.run);
+    if (isFinal(run.status)) {
       terminal.message(`${id} is cancelled. No work was in progress.`);
       return exit.ok;
     }
-    printCancelled({ id, wasBlocked: status === 'blocked', activeProcess }, terminal, options);
-    if (activeProcess) return exit.ok;
-    const code = await watchRun(caretaker, run, terminal, {
+    printCancelled({ id, wasBlocked: before.status === 'blocked', activeProcess }, terminal, options);
+    if (activeProcess || !here) return exit.ok;
+    const code = await watchRun(here, run, terminal, {
       output: options.output,
       cancelIfRefused: false,
       isCancelled: true,
       openingMessage: `No other process works on it, so this command completes the cancellation. To end it without waiting: caretaker runs cancel ${id} --force`,
     });
-    const ended = await caretaker.records.runs.get(id);
-    return ended && isFinal(ended.status) ? exit.ok : code;
+    return isFinal((await readSummary(client, id)).status) ? exit.ok : code;
   });
-}
 
 /** What becomes of a run that is cancelled while work is in progress, and who completes that. */
-export function printCancelled(
+function printCancelled(
   { id, wasBlocked, activeProcess }: { id: string; wasBlocked: boolean; activeProcess: string | undefined },
   { message }: Terminal,
   { leaveTasks }: { leaveTasks?: boolean },
@@ -79,27 +73,18 @@ export function printCancelled(
     message(`${activeProcess[0]?.toUpperCase()}${activeProcess.slice(1)} completes the cancellation.`);
 }
 
-async function forceEnd(
-  caretaker: Opened,
-  id: string,
-  terminal: Terminal,
-  options: GlobalOptions & ReasonOption,
-): Promise<number> {
-  const run = await carryOutHere(forceEndRun, caretaker, { run: id, reason: options.reason }, terminal);
-  return showForceEnded(run, await targetsOf(caretaker, run), terminal, options);
-}
-
 /** Shows a run that was force-ended, and what is not known about its targets. */
-export async function showForceEnded(
-  run: Run,
-  targets: readonly Target[],
+async function showForceEnded(
+  client: Client<Caretaker>,
+  id: string,
   terminal: Terminal,
   options: OutputOption,
 ): Promise<number> {
+  const { run, targets, report } = await readRun(client, id);
   const text = () => {
     for (const line of endLines(run, terminal)) terminal.data(line);
   };
-  await showReport(terminal, options, { run, targets, text });
+  await showReport(terminal, options, { run, targets, report, text });
   const unknown = targets.filter(({ reason }) => reason === 'unknown-effect').length;
   const inProgress = targets.filter(
     ({ outcome, detail }) => outcome === 'cancelled' && detail !== undefined,
@@ -112,19 +97,15 @@ export async function showForceEnded(
 }
 
 /** Starts a new run with the targets that failed. */
-export async function retryRun(
+export const retryRun = (
   terminal: Terminal,
   word: string,
   options: GlobalOptions & ReasonOption & { detach?: boolean; ignoreFreeze?: true },
-): Promise<number> {
-  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
-    const { id } = await runNamed(caretaker.records, word);
-    if (options.detach) await needWorker(caretaker);
-    const input = { run: id, ignore_freeze: options.ignoreFreeze, reason: options.reason };
-    const fired = await carryOut(retry, caretaker, input, localActor());
-    return watchOrDetach(caretaker, fired, terminal, options);
+): Promise<number> =>
+  withClient('caretaker', terminal, options, async (client) => {
+    const { id } = await runNamed(client, word);
+    return start(client, retry, { run: id }, { terminal, options });
   });
-}
 
 /** Releases a held run, so that it continues. */
 export const releaseRun = (
@@ -132,38 +113,38 @@ export const releaseRun = (
   word: string,
   options: GlobalOptions & ReasonOption,
 ): Promise<number> =>
-  actOnRun(terminal, { command: release, input: { reason: options.reason } }, word, options, (acted) =>
-    printReleased(acted, terminal),
+  withClient('caretaker', terminal, options, (client) =>
+    actOnRun(client, release, { word, input: { reason: options.reason } }, (acted) => {
+      const { id, activeProcess, howToContinue } = acted;
+      terminal.message(
+        activeProcess
+          ? `${id} is released; ${activeProcess} continues it.`
+          : `${id} is released, but no process works on it. ${howToContinue}`,
+      );
+    }),
   );
-
-export function printReleased({ id, activeProcess, howToContinue }: Acted, { message }: Terminal): void {
-  message(
-    activeProcess
-      ? `${id} is released; ${activeProcess} continues it.`
-      : `${id} is released, but no process works on it. ${howToContinue}`,
-  );
-}
 
 /**
- * Works on an interrupted run until it has ended.
+ * Works on an interrupted run until it has ended. On a server, its daemon does.
  *
  * @throws {RunError} when it has already ended.
  */
-export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
-  return withCaretaker(terminal, options, settingsOf(terminal, options), async (caretaker) => {
-    const run = await runNamed(caretaker.records, word);
-    return continueHere(caretaker, run, terminal, options);
-  });
-}
+export const continueRun = (terminal: Terminal, word: string, options: GlobalOptions): Promise<number> =>
+  withClient('caretaker', terminal, options, async (client) =>
+    resume(client, await runNamed(client, word), terminal, options),
+  );
 
-/** The same on a Caretaker that is open. */
-export async function continueHere(
-  caretaker: Opened,
-  run: Run,
+/** The same with a run that was read. */
+export async function resume(
+  client: Client<Caretaker>,
+  { id }: Run,
   terminal: Terminal,
   { output }: OutputOption,
 ): Promise<number> {
-  await carryOut(nudge, caretaker, { run: run.id }, localActor());
+  const answer = await client.start(nudge, { run: id });
+  const run = toRun(answer.run);
   const isCancelled = run.ending === 'cancelled';
-  return watchRun(caretaker, run, terminal, { output, cancelIfRefused: false, isCancelled });
+  return client.here
+    ? watchRun(client.here, run, terminal, { output, cancelIfRefused: false, isCancelled })
+    : followToEnd(client, run, terminal, { output, isCancelled });
 }

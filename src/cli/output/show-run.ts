@@ -5,10 +5,9 @@ import { shownCounts, shownOutcomes } from '../../run/found.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
-import { formatLate } from '../../run/report.ts';
+import { formatLate, type RunSummary } from '../../run/report.ts';
 import { formatRollout } from '../../run/rollout-report.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
-import { runEndOf } from '../../run/run-end.ts';
 import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
@@ -60,9 +59,11 @@ export function outOf(run: Run, terminal: Terminal): string {
 }
 
 /** When an active run ends, or for what it waits: `ends about 2026-11-21 03:00Z`, `waits for an approval`. */
-export function formatEnd(run: Run, now: number): string | undefined {
-  const end = runEndOf(run, now);
-  return end && (end.waits ?? (end.at === undefined ? undefined : `ends about ${isoMinute(end.at)}`));
+export function formatEnd({
+  waits,
+  expected_end: end,
+}: Pick<RunSummary, 'waits' | 'expected_end'>): string | undefined {
+  return waits ?? (end ? `ends about ${isoMinute(Date.parse(end))}` : undefined);
 }
 
 /** The progress line. The width of the bar depends on the terminal. */

@@ -5,7 +5,7 @@ import type { Run } from '../../run/run.ts';
 import { OneRun, oneRun } from '../answers.ts';
 import { type Act, defineCommand } from '../command.ts';
 import { reason, runId } from '../fields.ts';
-import { runOf, subjectOfRun } from './change-run.ts';
+import { runOf, subjectOfRun } from '../runs.ts';
 
 export interface RolloutDeps {
   engine: Pick<Engine, 'skipPause' | 'resume'>;

@@ -1,31 +1,16 @@
 /** What can be done with a run: cancel, force-end, retry, continue and release it. */
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
-import { NoRunError } from '../../engine/run-commands.ts';
 import type { Run } from '../../run/run.ts';
 import { OneRun, oneRun } from '../answers.ts';
-import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { detach, ignoreFreeze, reason, runId } from '../fields.ts';
 import { needWorker, startedBy } from '../policies.ts';
+import { runOf, subjectOfRun } from '../runs.ts';
 
 export interface ChangeRunDeps {
   engine: Pick<Engine, 'cancel' | 'forceEnd' | 'retry' | 'nudge' | 'release'>;
 }
-
-/** @throws {NoRunError} */
-export async function runOf({ records }: Pick<BaseDeps, 'records'>, id: string): Promise<Run> {
-  const run = await records.runs.get(id);
-  if (!run) throw new NoRunError(id);
-  return run;
-}
-
-export const subjectOfRun = async (
-  { run: id }: { run: string },
-  deps: Pick<BaseDeps, 'records'>,
-): Promise<ActSubject> => {
-  const { policy, account } = await runOf(deps, id);
-  return { policy, account, run: id };
-};
 
 const input = z.strictObject({ run: runId, reason });
 const answer = { answer: OneRun, toAnswer: oneRun };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findActiveProcess } from '../active-process.ts';
 import { defineCommand } from '../command.ts';
 import { runId } from '../fields.ts';
-import { runOf, subjectOfRun } from './change-run.ts';
+import { runOf, subjectOfRun } from '../runs.ts';
 
 export const findProcess = defineCommand()({
   name: 'runs.process',

@@ -1,64 +1,26 @@
 import { z } from 'zod';
-import { isoEnd, isoTime } from '../../clock.ts';
+import { isoEnd } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { type FreezeScope, formatScope } from '../../records/freeze-scope.ts';
 import { type Freeze, formatFrozen } from '../../records/freeze-store.ts';
 import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
 import { endOf, reason, until } from '../fields.ts';
 import { type NameDeps, needNames } from '../freeze-names.ts';
+import { FreezeAnswer, freezeAnswer } from './list-freezes.ts';
 
 const text = z.string().min(1).max(200).optional();
-
-export const FreezeAnswer = z
-  .object({
-    id: z.string().nullable().describe('Missing for the freeze of everything.'),
-    account: z.string().nullable(),
-    job: z.string().nullable(),
-    client: z.string().nullable(),
-    tag: z.string().nullable(),
-    by: z.string(),
-    since: z.iso.datetime(),
-    until: z.iso.datetime(),
-    reason: z.string().nullable(),
-  })
-  .meta({ id: 'Freeze' });
-
-export type FreezeAnswer = z.output<typeof FreezeAnswer>;
-
-/** A freeze as programs see it. */
-export const freezeAnswer = ({
-  id,
-  scope = {},
-  by,
-  at,
-  until,
-  reason,
-}: Freeze): z.output<typeof FreezeAnswer> => ({
-  id: id ?? null,
-  account: scope.account ?? null,
-  job: scope.job ?? null,
-  client: scope.client ?? null,
-  tag: scope.tag ?? null,
-  by,
-  since: isoTime(at),
-  until: isoTime(until),
-  reason: reason ?? null,
-});
 
 const scopeOf = ({
   account,
   job,
   client,
   tag,
-}: { [K in keyof FreezeScope]: string | undefined }): FreezeScope => ({
-  ...(account === undefined ? {} : { account }),
-  ...(job === undefined ? {} : { job }),
-  ...(client === undefined ? {} : { client }),
-  ...(tag === undefined ? {} : { tag }),
-});
+}: { [K in keyof FreezeScope]: string | undefined }): FreezeScope => defined({ account, job, client, tag });
 
 /** A freeze that has just begun. */
 export const BegunFreeze = FreezeAnswer.extend({
+  replaced: FreezeAnswer.nullable().describe('The freeze of everything that it replaces.'),
   unchecked: z
     .string()
     .nullable()
@@ -84,13 +46,7 @@ export const beginFreeze = defineCommand<NameDeps>()({
     const at = clock.now();
     const ends = endOf(end, at);
     const by = act.by.principal.name;
-    const scope = scopeOf({
-      account: undefined,
-      job: undefined,
-      client: undefined,
-      tag: undefined,
-      ...names,
-    });
+    const scope = scopeOf(names);
     if (Object.keys(scope).length === 0) {
       const before = await records.freeze.at(at);
       const why = reason || before?.reason;
@@ -108,7 +64,11 @@ export const beginFreeze = defineCommand<NameDeps>()({
     detail: `${formatFrozen(freeze)}, until ${isoEnd(freeze.until)}${freeze.id === undefined ? '' : ` (${freeze.id})`}`,
   }),
   answer: BegunFreeze,
-  toAnswer: ({ freeze, unchecked }) => ({ ...freezeAnswer(freeze), unchecked: unchecked ?? null }),
+  toAnswer: ({ freeze, before, unchecked }) => ({
+    ...freezeAnswer(freeze),
+    replaced: before ? freezeAnswer(before) : null,
+    unchecked: unchecked ?? null,
+  }),
 });
 
 /** Number of the freeze of everything in addresses. */

@@ -9,9 +9,8 @@ import { stepNamesOf } from '../../run/steps.ts';
 import { NextPage, RunAnswer, TargetAnswer } from '../answers.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
 import { limit, nextOf, pastTime, runId, someOf, someText } from '../fields.ts';
-import { listRuns, type RunReader, statusFilters } from '../runs.ts';
+import { listRuns, type RunPage, type RunReader, runOf, statusFilters, subjectOfRun } from '../runs.ts';
 import { readTargetPage } from '../targets.ts';
-import { runOf, subjectOfRun } from './change-run.ts';
 
 /** Reads the runs that the principal may see. Those of somebody with a few policies are found by policy. */
 export function runsSeenBy(
@@ -36,6 +35,12 @@ export const listRunsCommand = defineCommand()({
   reads: true,
   path: '/runs',
   input: z.strictObject({
+    id: z
+      .string()
+      .min(1)
+      .max(300)
+      .optional()
+      .describe('The id, or its beginning. Then all other filters are left out.'),
     policy: someText,
     status: someOf(z.enum(statusFilters)).describe('`active`: every status of a run that has not ended.'),
     account: someText,
@@ -48,8 +53,13 @@ export const listRunsCommand = defineCommand()({
   }),
   // The answer has the runs that the grants cover.
   subject: () => undefined,
-  async carryOut({ limit: count, after, ...filter }, { records, clock }, { by: { principal } }) {
+  async carryOut(
+    { id, limit: count, after, ...filter },
+    { records, clock },
+    { by: { principal } },
+  ): Promise<RunPage & { now: number }> {
     const now = clock.now();
+    if (id !== undefined) return { runs: await runsNamed(id, records, { principal, limit: count }), now };
     const { since, until, ...rest } = filter;
     const times = { since: since?.(now), until: until?.(now) };
     const found = await listRuns(
@@ -60,11 +70,31 @@ export const listRunsCommand = defineCommand()({
     return { ...found, now };
   },
   answer: z.object({ runs: z.array(RunAnswer), ...NextPage }),
-  toAnswer: ({ runs, next, now }): { runs: RunSummary[]; next: string | null } => ({
+  toAnswer: ({
+    runs,
+    next,
+    now,
+  }: RunPage & { now: number }): { runs: RunSummary[]; next: string | null } => ({
     runs: runs.map((run) => toSummary(run, now)),
     next: next ?? null,
   }),
 });
+
+/** So many runs whose ids begin alike are looked at. */
+const MAX_NAMED = 1_000;
+
+/** The run with this id, else those whose ids begin with it, newest first. */
+async function runsNamed(
+  id: string,
+  { runs }: Pick<Records, 'runs'>,
+  { principal, limit: count }: { principal: Principal; limit: number },
+): Promise<Run[]> {
+  const exact = await runs.get(id);
+  const found = exact ? [exact] : await runs.many(await runs.startingWith(id, MAX_NAMED));
+  return found
+    .filter(({ policy, account }) => isPermitted(principal, 'viewer', { policy, account }))
+    .slice(0, count);
+}
 
 async function* reportsOf(run: Run, targets: AsyncIterable<Target>): AsyncGenerator<TargetReport> {
   const stepNames = stepNamesOf(run);

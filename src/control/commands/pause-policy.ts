@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isoEnd, isoTime } from '../../clock.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
+import { pauseReport } from '../../schedule/policy-report.ts';
 import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
 import { endOf, policyName, reason, until } from '../fields.ts';
@@ -18,15 +19,29 @@ const PauseAnswer = z.object({
   by: z.string().nullable(),
   reason: z.string().nullable(),
   until: z.iso.datetime().nullable(),
+  replaced: z
+    .object({
+      at: z.iso.datetime(),
+      by: z.string(),
+      reason: z.string().nullable(),
+      until: z.iso.datetime().nullable(),
+    })
+    .nullable()
+    .describe('The pause that it was in before; null when it was not paused.'),
 });
 
-const toAnswer = (policy: string, pause: Pause | undefined): z.output<typeof PauseAnswer> => ({
+const toAnswer = (
+  policy: string,
+  pause: Pause | undefined,
+  before: Pause | undefined,
+): z.output<typeof PauseAnswer> => ({
   policy,
   paused: pause !== undefined,
   since: pause ? isoTime(pause.at) : null,
   by: pause?.by ?? null,
   reason: pause?.reason ?? null,
   until: pause?.until === undefined ? null : isoTime(pause.until),
+  replaced: before ? pauseReport(before) : null,
 });
 
 /** A paused policy exists, even when its file does not. */
@@ -65,7 +80,7 @@ export const pausePolicy = defineCommand<PauseDeps>()({
   },
   outcome: ({ pause }) => (pause.until === undefined ? {} : { detail: `until ${isoEnd(pause.until)}` }),
   answer: PauseAnswer,
-  toAnswer: ({ policy, pause }) => toAnswer(policy, pause),
+  toAnswer: ({ policy, pause, before }) => toAnswer(policy, pause, before),
 });
 
 export const resumePolicy = defineCommand<PauseDeps>()({
@@ -83,5 +98,5 @@ export const resumePolicy = defineCommand<PauseDeps>()({
   },
   outcome: ({ was }) => (was ? {} : { detail: 'it was not paused' }),
   answer: PauseAnswer,
-  toAnswer: ({ policy }) => toAnswer(policy, undefined),
+  toAnswer: ({ policy, was }) => toAnswer(policy, undefined, was),
 });

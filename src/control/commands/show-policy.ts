@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Registry } from '../../job/registry.ts';
-import { redact } from '../../secrets.ts';
 import { defineCommand } from '../command.ts';
 import { policyName } from '../fields.ts';
 import { type AllPolicies, needPolicy, type PolicyDeps, seenPolicies } from '../policies.ts';
-import { readStoredPolicy, toPolicyDefinition } from '../policy-definition.ts';
+import { type PolicyDefinition, readStoredPolicy, toPolicyDefinition } from '../policy-definition.ts';
 
 export interface ShowPolicyDeps extends PolicyDeps, AllPolicies {
   registry: Registry;
@@ -37,5 +36,5 @@ export const showPolicy = defineCommand<ShowPolicyDeps>()({
     followed_by: z.array(z.string()),
     last_runs: z.array(z.object({ run: z.string(), status: z.string(), created_at: z.iso.datetime() })),
   }),
-  toAnswer: (definition) => redact(definition) as object,
+  toAnswer: (definition): PolicyDefinition => definition,
 });

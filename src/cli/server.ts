@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
-import { CaretakerError, fileFaultOf, systemCodeOf } from '../../errors.ts';
-import { keepSecret } from '../../secrets.ts';
-import { parsedJson } from '../../text.ts';
-import { UsageError } from '../exit.ts';
-import type { Io } from '../io.ts';
+import { CaretakerError, fileFaultOf, systemCodeOf } from '../errors.ts';
+import { keepSecret } from '../secrets.ts';
+import { parsedJson } from '../text.ts';
+import { UsageError } from './exit.ts';
+import type { Io } from './io.ts';
 
 /** The server cannot be reached, or something else answers at its address. */
 export class ServerError extends CaretakerError {
