@@ -2,22 +2,16 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
+import { healthySites } from '../support/quick-syncs.ts';
 import { startReceiver } from './receiver.ts';
 import { letterOf, webhooks } from './world.ts';
 
 test('a message about failures names the first ten targets with their reasons', async () => {
   const ops = await startReceiver(204);
-  const world = await startWorld({ sites: 14, speedUp: 240 });
+  const world = await startWorld({ sites: 14, speedUp: 240, before: healthySites });
   onTestFinished(() => world.stop());
   const { caretaker, sandbox } = world;
-  for (const id of sandbox.siteIds()) {
-    const site = sandbox.site(id);
-    site.connect();
-    site.pause(false);
-    site.lock(false);
-    site.underMaintenance(false);
-    site.failNextSync('The site did not answer.');
-  }
+  for (const id of sandbox.siteIds()) sandbox.site(id).failNextSync('The site did not answer.');
   caretaker.take({ notifications: webhooks({ ops }) });
   const run = await world.ended(
     await world.fire(aPolicy({ notify: [{ on: ['failed', 'partial'], to: 'ops' }] })),

@@ -5,7 +5,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
-import { quickSyncs } from '../support/quick-syncs.ts';
+import { healthySites } from '../support/quick-syncs.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { letterOf, toldTo as told } from './world.ts';
 
@@ -17,7 +17,7 @@ const waits = ({ status }: Run) => status === 'awaiting-approval';
 /** Two Caretakers beside each other, so that what both see could be told twice. */
 async function aWorld() {
   const ops = await startReceiver(204);
-  const world = await startWorld({ sites: 4, speedUp: 240, before: quickSyncs });
+  const world = await startWorld({ sites: 4, speedUp: 240, before: healthySites });
   const stops: (() => Promise<void>)[] = [];
   onTestFinished(async () => {
     await Promise.all(stops.map((stop) => stop()));
@@ -28,13 +28,6 @@ async function aWorld() {
     one.take({ notifications, calendars: {}, retention: { runsMs: 86_400_000 } });
     const notifying = one.notifier.work();
     stops.push(() => notifying.stop());
-  }
-  for (const id of world.sandbox.siteIds()) {
-    const site = world.sandbox.site(id);
-    site.connect();
-    site.pause(false);
-    site.lock(false);
-    site.underMaintenance(false);
   }
   return {
     ...world,

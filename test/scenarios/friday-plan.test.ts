@@ -5,6 +5,7 @@ import { hashOfPlan } from '../../src/engine/plan/saved-plan.ts';
 import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { healthySites } from '../support/quick-syncs.ts';
 import { applySaved, forged, savePlanOf } from '../support/saved-plans.ts';
 
 const FRIDAY = Date.parse('2026-11-20T16:00:00Z');
@@ -38,13 +39,8 @@ const ours = (id: string) =>
     .filter((text) => text.startsWith('Maintenance'));
 
 async function sixSites() {
-  world = await startWorld({ sites: 6, from: FRIDAY });
-  const ids = world.sandbox.siteIds();
-  for (const id of ids) {
-    world.sandbox.site(id).connect();
-    world.sandbox.site(id).lock(false);
-  }
-  return ids as [string, string, string, string, string, string];
+  world = await startWorld({ sites: 6, from: FRIDAY, before: healthySites });
+  return world.sandbox.siteIds() as [string, string, string, string, string, string];
 }
 
 const outcomes = async (run: string) =>

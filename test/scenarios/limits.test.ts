@@ -4,7 +4,7 @@ import type { Overlap } from '../../src/policy/policy.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
-import { quickSyncs } from '../support/quick-syncs.ts';
+import { healthySites, quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 let stop: (() => Promise<void>) | undefined;
@@ -21,22 +21,10 @@ async function start(...given: Parameters<typeof startWorld>): Promise<void> {
   stop = world.stop;
 }
 
-/** A world in which every site can be synced quickly. */
-async function worldOfHealthySites(sites: number): Promise<World> {
-  const started = await startWorld({ sites, before: quickSyncs });
-  for (const id of started.sandbox.siteIds()) {
-    const site = started.sandbox.site(id);
-    site.connect();
-    site.lock(false);
-    site.pause(false);
-  }
-  return started;
-}
-
 describe('in an account with three sites', () => {
   let ofThree: World;
   beforeAll(async () => {
-    ofThree = await worldOfHealthySites(3);
+    ofThree = await startWorld({ sites: 3, before: healthySites });
   });
   afterAll(() => ofThree.stop());
 
@@ -72,8 +60,7 @@ describe('safety limits', () => {
     [2, 'partial', 6],
     [3, 'stopped', 3],
   ])('with stop_after_failures: 3 and %i failures, the run ends as %s', async (failing, status, synced) => {
-    world = await worldOfHealthySites(6);
-    stop = world.stop;
+    await start({ sites: 6, before: healthySites });
     const policy = aPolicy({
       select: { filters: {}, sort: 'created_at,asc' },
       limits: { ...limits, concurrency: 1, stopAfterFailures: { count: 3 } },

@@ -141,14 +141,6 @@ test('a scheduled time that comes just after a change of its policy fires when t
   expect(daemon.log.lines.join('\n')).toContain('a run of delete waits: it may do what cannot be undone');
 });
 
-test('a policy that is seen for the first time catches up nothing', async () => {
-  const daemon = aDaemon([policyOf('sweep', { ...hourly, catchupMs: 24 * HOUR })], heldClock(NOON + MINUTE));
-
-  await daemon.live(MINUTE);
-
-  expect(await firings('sweep')).toEqual([]);
-});
-
 test('a policy without a schedule never fires', async () => {
   const { schedule: _, ...byHand } = policyOf('by-hand', {});
   const daemon = aDaemon([byHand]);
@@ -171,16 +163,6 @@ test('after three hours of downtime, one run catches up what was missed within t
     expect.stringContaining('warn did not fire: it was missed, and is older than its catchup'),
     expect.stringContaining('info did not fire: one run serves for all'),
   ]);
-});
-
-test('after a downtime, a policy without catchup continues with its next scheduled time', async () => {
-  const policy = policyOf('sweep', hourly);
-  await aDaemon([policy]).tick();
-
-  const after = aDaemon([policy], heldClock(NOON + 90 * MINUTE));
-  await after.live(31 * MINUTE);
-
-  expect(await firings('sweep')).toEqual(['14:00 schedule']);
 });
 
 test('a paused policy does not fire, records that, and catches up nothing when it is resumed', async () => {
@@ -301,19 +283,6 @@ test('two daemons that process every tick at the same time fire each of 100 sche
   }
 
   expect(await openRecords(store).runs.list({ policy: 'sweep', limit: 1_000 })).toHaveLength(100);
-});
-
-test('the second of two daemons continues when the first is killed', async () => {
-  const policy = policyOf('sweep', everyMinute);
-  const clock = heldClock(NOON);
-  const [killed, left] = [aDaemon([policy], clock), aDaemon([policy], clock)];
-  await Promise.all([killed.tick(), left.tick()]);
-  await killed.live(2 * MINUTE);
-
-  await left.live(2 * MINUTE);
-
-  const times = await firings('sweep');
-  expect(times).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule', '12:04 schedule']);
 });
 
 test('an edited schedule applies from its edit on: no earlier times are caught up', async () => {

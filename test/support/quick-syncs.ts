@@ -10,3 +10,15 @@ type Before = NonNullable<WorldOptions['before']>;
 export const quickSyncs: Before = async ({ sandbox }) => {
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
 };
+
+/** Also makes every site one that can be synced. */
+export const healthySites: Before = async (parts) => {
+  await quickSyncs(parts);
+  for (const id of parts.sandbox.siteIds()) {
+    const site = parts.sandbox.site(id);
+    site.connect();
+    site.pause(false);
+    site.lock(false);
+    site.underMaintenance(false);
+  }
+};

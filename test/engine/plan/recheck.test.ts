@@ -5,23 +5,19 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import { around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
-import { quickSyncs } from '../../support/quick-syncs.ts';
+import { healthySites } from '../../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
 /** A running run of which only the first target is in progress, and its syncs take long. */
 async function runThatWaits(changes: Partial<Policy>) {
-  world = await startWorld({ before: quickSyncs, sites: 8, speedUp: 20, rateLimit: 0 });
+  world = await startWorld({ before: healthySites, sites: 8, speedUp: 20, rateLimit: 0 });
   const sites = await world.caretaker
     .link('default')
     .client.call('listSites', {}, { requestClass: 'person' });
   for (const { id } of sites.sites) {
     const site = world.sandbox.site(id);
-    site.connect();
-    site.pause(false);
-    site.lock(false);
-    site.underMaintenance(false);
     site.syncTakes(100 * 3_600_000);
     site.lastSynced(30 * 3_600_000);
   }

@@ -5,22 +5,15 @@ import type { Policy, RolloutRule } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
-import { quickSyncs } from '../../support/quick-syncs.ts';
+import { healthySites } from '../../support/quick-syncs.ts';
 
 /** Batches of two, three and five. */
 const SITES = 10;
 const anna = localPrincipal('anna');
 
 async function world(options: WorldOptions = {}): Promise<World> {
-  const started = await startWorld({ sites: SITES, speedUp: 240, before: quickSyncs, ...options });
+  const started = await startWorld({ sites: SITES, speedUp: 240, before: healthySites, ...options });
   onTestFinished(() => started.stop());
-  for (const id of started.sandbox.siteIds()) {
-    const site = started.sandbox.site(id);
-    site.connect();
-    site.pause(false);
-    site.lock(false);
-    site.underMaintenance(false);
-  }
   return started;
 }
 
