@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { published } from '../../src/contract/schema.ts';
-import { faultNames, faultSets, listFaults, parseFaults } from '../../src/sandbox/faults/names.ts';
+import { faultNames, faultSets, parseFaults } from '../../src/sandbox/faults/names.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { startCalling } from './calling.ts';
 
@@ -197,12 +197,5 @@ describe('faults are given by name', () => {
     for (const rate of ['2', '-1', 'often', ''])
       expect(() => parseFaults(`slow:${rate}`)).toThrow(RangeError);
     expect(() => parseFaults('constructor')).toThrow(RangeError);
-  });
-
-  test('and the help lists every name and set', () => {
-    for (const name of [...Object.keys(faultNames), ...Object.keys(faultSets)]) {
-      expect(listFaults()).toContain(`  ${name} `);
-    }
-    expect(Object.keys(faultSets.stormy).sort()).toEqual(Object.keys(faultNames).sort());
   });
 });

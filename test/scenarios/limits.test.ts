@@ -187,12 +187,6 @@ describe('when an operator changes a run', () => {
     expect(await world.reasons(run)).toEqual({ [bad]: 'done' });
   });
 
-  test('a retry of a run without failures is rejected with that reason', async () => {
-    await start({ sites: 2, before: quickSyncs });
-    const run = await world.ended(await world.fire(aPolicy()));
-    await expect(world.caretaker.engine.retry(run.id)).rejects.toThrow(/Nothing failed/);
-  });
-
   test('a named target that the policy does not select, or that does not exist, is reported as skipped', async () => {
     await start({ sites: 3, before: quickSyncs });
     const where = 'site.id != "site-0002"';
