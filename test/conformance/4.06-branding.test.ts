@@ -92,36 +92,37 @@ conformHeld(
   },
 );
 
-for (const first of [plugin, login]) {
-  for (const [path, second] of [
-    [`${plugin}/update`, hidden],
-    [`${plugin}/reset`, undefined],
-    [`${login}/update`, { wp_login: { label: 'Other' } }],
-    [`${login}/reset`, undefined],
-  ] as const) {
-    conformHeld(
-      `4.6 Branding: ${path} is a conflict (409) while ${first}/update is carried out`,
-      async (tools) => {
-        const body = first === plugin ? custom : { wp_login: { label: 'Ours' } };
-        await tools.call('POST', `${first}/update`, body);
-        const before = [(await tools.call('GET', plugin)).body, (await tools.call('GET', login)).body];
-        expect((await tools.call('POST', path, second)).status).toBe(409);
-        expect([(await tools.call('GET', plugin)).body, (await tools.call('GET', login)).body]).toEqual(
-          before,
-        );
-        await carriedOut(tools);
-        expect((await tools.call('POST', path, second)).status).toBe(200);
-      },
-    );
-  }
-}
-
-for (const [path, body] of [
+const changes = [
   [`${plugin}/update`, hidden],
   [`${plugin}/reset`, undefined],
-  [`${login}/update`, { wp_login: { label: 'Ours' } }],
+  [`${login}/update`, { wp_login: { label: 'Other' } }],
   [`${login}/reset`, undefined],
-] as const) {
+] as const;
+
+for (const first of [plugin, login]) {
+  conformHeld(
+    `4.6 Branding: each change is a conflict (409) while ${first}/update is carried out`,
+    async (tools) => {
+      const body = first === plugin ? custom : { wp_login: { label: 'Ours' } };
+      await tools.call('POST', `${first}/update`, body);
+      const shown = async () => [
+        (await tools.call('GET', plugin)).body,
+        (await tools.call('GET', login)).body,
+      ];
+      const before = await shown();
+      for (const [path, second] of changes) {
+        expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 409]);
+        expect(await shown()).toEqual(before);
+      }
+      for (const [path, second] of changes) {
+        await carriedOut(tools);
+        expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 200]);
+      }
+    },
+  );
+}
+
+for (const [path, body] of changes) {
   const lacking = path.startsWith(plugin) ? 'plugin_branding' : 'wp_login';
   conformHeld(
     `4.6 Branding: ${path} needs a plan that supports it (422)`,
