@@ -25,15 +25,17 @@ export async function withoutActiveProcess(
  * The two commands that apply to a run that has not ended. `activeProcess` is the process that works on it.
  */
 export function formatRunCommands(
-  { id, ending, status }: Pick<Run, 'id' | 'ending' | 'status'>,
+  { id, ending, status, held }: Pick<Run, 'id' | 'ending' | 'status' | 'held'>,
   activeProcess?: string,
 ): string {
   if (status === 'awaiting-approval')
     return `Approve it:    caretaker approve ${id}\nReject it:     caretaker reject ${id}`;
+  if (held && !ending)
+    return `Check the account: targets may have been changed already.\nRelease it:    caretaker runs resume ${id}\nCancel it:     caretaker runs cancel ${id}`;
   if (ending) {
-    return `Follow it to its end: caretaker runs continue ${id}\nForce-end it:         caretaker runs cancel ${id} --force`;
+    return `Follow it to its end: caretaker runs resume ${id}\nForce-end it:         caretaker runs cancel ${id} --force`;
   }
-  return `${activeProcess ? 'Follow it:    ' : 'Continue it:  '} caretaker runs continue ${id}\nCancel it:     caretaker runs cancel ${id}`;
+  return `${activeProcess ? 'Follow it:    ' : 'Continue it:  '} caretaker runs resume ${id}\nCancel it:     caretaker runs cancel ${id}`;
 }
 
 /**

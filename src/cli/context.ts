@@ -29,7 +29,7 @@ import type { Terminal } from './output/terminal.ts';
 export interface GlobalOptions {
   config?: string;
   verbose?: boolean;
-  /** The address of a server; the command then works there: see `remote/`. */
+  /** The address of a server; the command then works there: see `client.ts`. */
   server?: string;
   /** The format of data; `--json` chooses `json`. */
   output?: Format | undefined;

@@ -4,10 +4,12 @@ import type { AnyCommand } from '../control/command.ts';
 import { findProcess } from '../control/commands/find-process.ts';
 import { listRunsCommand, showRun } from '../control/commands/list-runs.ts';
 import { stepNamesIn, toRun, toTarget } from '../run/from-report.ts';
+import { isFinal } from '../run/moves.ts';
 import type { RunReport, RunSummary, TargetReport } from '../run/report.ts';
 import { type Run, runStatuses, type Target } from '../run/run.ts';
 import type { Client, RecordReader } from './client.ts';
 import { exit, UsageError } from './exit.ts';
+import type { Terminal } from './output/terminal.ts';
 
 /** The maximum number of ids that are listed when the beginning of an id is ambiguous. */
 const MAX_LISTED = 10;
@@ -70,32 +72,28 @@ export const processOf = async (
 ): Promise<string | undefined> =>
   (await read(findProcess, { run: id }, { process: null })).process ?? undefined;
 
-/** A run after a command about it. */
-export interface Acted {
-  /** The run that was named. */
-  id: string;
-  /** The run that the command gives: the same, or one that does the rest of it. */
-  run: Run;
-  /** The process that works on it, in words. */
-  activeProcess: string | undefined;
-  /** What continues it when no process works on it. */
-  howToContinue: string;
-}
-
-/** Carries out a command about the run that `word` names, which another process works on, and prints what follows. */
+/** Carries out a command about the run that `word` names, and prints what follows, and what continues it when nothing does. */
 export async function actOnRun(
   client: Client<OpenRecords>,
   command: AnyCommand,
-  { word, input = {} }: { word: string; input?: object },
-  print: (acted: Acted) => void,
+  { word, input }: { word: string; input: object },
+  terminal: Terminal,
+  say: (run: Run) => string,
 ): Promise<number> {
   const { id } = await runNamed(client, word);
   const answer = (await client.act(command, { ...input, run: id })) as { run: RunSummary };
   const run = toRun(answer.run);
-  const activeProcess = await processOf(client, run);
-  const howToContinue = client.here
-    ? `Continue it: caretaker runs continue ${run.id}`
-    : 'It continues when a daemon with the role worker is running.';
-  print({ id, run, activeProcess, howToContinue });
+  terminal.message(say(run));
+  if (!isFinal(run.status) && !(await processOf(client, run)))
+    printIdle({ run, onServer: client.here === undefined }, terminal);
   return exit.ok;
+}
+
+/** Prints what continues a run that no process works on. */
+export function printIdle({ run, onServer }: { run: Run; onServer: boolean }, { message }: Terminal): void {
+  message(
+    onServer
+      ? 'No process works on it. It continues when a daemon with the role worker is running.'
+      : `No process works on it. Continue it: caretaker runs resume ${run.id}`,
+  );
 }

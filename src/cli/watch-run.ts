@@ -75,7 +75,7 @@ export async function watchRun(
   const { baseUrl } = settings.accounts[run.account] ?? {};
   if (baseUrl !== undefined) await records.accounts.needAddress(run.account, serviceAddress(baseUrl));
   const interruption = handleSignals(terminal, {
-    continueWith: options.temporary ? undefined : `caretaker runs continue ${run.id}`,
+    continueWith: options.temporary ? undefined : `caretaker runs resume ${run.id}`,
     ping: () => caretaker.records.runs.get(run.id),
   });
   if (options.openingMessage !== undefined) terminal.message(options.openingMessage);
@@ -310,8 +310,7 @@ export function printStalled(run: Run, terminal: Terminal, next?: string): numbe
   if (run.status === 'awaiting-approval') return printAwaiting(run, terminal);
   message(`${paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
   if (run.held) message('The run waits until it is released or cancelled.');
-  else
-    message(next ?? `The run waits. Continue it when the cause is fixed: caretaker runs continue ${run.id}`);
+  else message(next ?? `The run waits. Continue it when the cause is fixed: caretaker runs resume ${run.id}`);
   return exit.unreachable;
 }
 

@@ -5,15 +5,7 @@ import { type AnnouncementDeps, cancelAnnouncement, listAnnouncements } from './
 import { type ApplyDeps, applyPlan, type CheckPlanDeps, checkPlan } from './commands/apply-plan.ts';
 import { type ApproveDeps, approveRun, listApprovals, rejectRun } from './commands/approve-run.ts';
 import { backfillPolicy, previewBackfill } from './commands/backfill.ts';
-import { type RolloutDeps, resumeRollout, skipPause } from './commands/change-rollout.ts';
-import {
-  type ChangeRunDeps,
-  cancelRun,
-  continueRun,
-  forceEndRun,
-  releaseRun,
-  retryRun,
-} from './commands/change-run.ts';
+import { type ChangeRunDeps, cancelRun, forceEndRun, retryRun } from './commands/change-run.ts';
 import { explainPolicy } from './commands/explain-policy.ts';
 import { findProcess } from './commands/find-process.ts';
 import { beginFreeze, endFreeze } from './commands/freeze.ts';
@@ -29,6 +21,7 @@ import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
 import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
 import { type QueueDeps, resumeQueues } from './commands/resume-queues.ts';
+import { type ResumeDeps, resumeRun } from './commands/resume-run.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
 import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
 import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
@@ -48,7 +41,7 @@ export type ControlDeps = BaseDeps &
   ApproveDeps &
   AnnouncementDeps &
   NameDeps &
-  RolloutDeps &
+  ResumeDeps &
   ShowPolicyDeps &
   SavePlanDeps &
   BudgetDeps &
@@ -70,12 +63,9 @@ export const commands: readonly AnyCommand[] = [
   cancelRun,
   forceEndRun,
   retryRun,
-  continueRun,
-  releaseRun,
   approveRun,
   rejectRun,
-  skipPause,
-  resumeRollout,
+  resumeRun,
   beginFreeze,
   endFreeze,
   showStatus,

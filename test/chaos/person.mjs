@@ -12,11 +12,11 @@ const { openCaretaker } = await built('app/caretaker');
 const { systemClock } = await built('clock');
 const { answerOnce } = await built('control/carry-out');
 const { approveRun, rejectRun } = await built('control/commands/approve-run');
-const { resumeRollout, skipPause } = await built('control/commands/change-rollout');
+const { resumeRun } = await built('control/commands/resume-run');
 const { openLog } = await built('log');
 
 const { settings, clock, command: name, input, key } = JSON.parse(process.argv[2]);
-const command = [approveRun, rejectRun, skipPause, resumeRollout].find((one) => one.name === name);
+const command = [approveRun, rejectRun, resumeRun].find((one) => one.name === name);
 const caretaker = await openCaretaker({
   settings,
   log: await openLog({ level: 'error', form: 'json' }),

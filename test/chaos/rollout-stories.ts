@@ -63,7 +63,7 @@ const parts: readonly Part[] = [
   {
     free: true,
     changes: { pauseMs: 60 * MINUTE_MS, batches: [{ count: 5 }] },
-    acts: [{ when: isAt('pausing'), command: 'runs.skip-pause' }],
+    acts: [{ when: isAt('pausing'), command: 'runs.resume' }],
     ends: worked,
   },
   {

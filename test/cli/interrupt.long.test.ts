@@ -30,7 +30,7 @@ test('after a command was killed with SIGKILL, the next one continues all of its
   const [interrupted] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
   expect(interrupted.status).toBe('running');
 
-  const { stdout } = await desk.run(['runs', 'continue', interrupted.run, '--json']);
+  const { stdout } = await desk.run(['runs', 'resume', interrupted.run, '--json']);
 
   const run = JSON.parse(stdout);
   expect(run.counts.succeeded + run.counts.failed + run.counts.skipped).toBe(12);
@@ -59,7 +59,7 @@ describe('while Redis is unavailable', () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr.trim().split('\n').at(-1)).toMatch(
-      /^Work in progress could not be recorded, because Redis does not respond\. Continue with: caretaker runs continue nightly-sync\.\S+$/,
+      /^Work in progress could not be recorded, because Redis does not respond\. Continue with: caretaker runs resume nightly-sync\.\S+$/,
     );
   }, 30_000);
 });

@@ -44,10 +44,10 @@ test('Ctrl-C records work in flight and prints how to continue; then nothing is 
   started.signal('SIGINT');
   const { code, stderr } = await started.ended;
   expect(code).toBe(130);
-  const [, id = ''] = /caretaker runs continue (\S+)/.exec(stderr) ?? [];
+  const [, id = ''] = /caretaker runs resume (\S+)/.exec(stderr) ?? [];
   expect(id).toMatch(/^nightly-sync\./);
 
-  const { stdout } = await desk.run(['runs', 'continue', id, '--json']);
+  const { stdout } = await desk.run(['runs', 'resume', id, '--json']);
 
   const run = JSON.parse(stdout);
   expect(run.run).toBe(id);
@@ -103,7 +103,7 @@ describe('while Redis is unavailable', () => {
       io.exit = ((code: number) => resolve(code)) as typeof io.exit;
     });
     handleSignals(openTerminal(io), {
-      continueWith: 'caretaker runs continue a',
+      continueWith: 'caretaker runs resume a',
       ping: async () => undefined,
     });
     io.emit('SIGTERM');
@@ -121,8 +121,6 @@ describe('while Redis is unavailable', () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(performance.now() - asked).toBeLessThan(5_000);
-    expect(stderr).toMatch(
-      /Stopped immediately\. Continue with: caretaker runs continue nightly-sync\.\S+\n$/,
-    );
+    expect(stderr).toMatch(/Stopped immediately\. Continue with: caretaker runs resume nightly-sync\.\S+\n$/);
   });
 });

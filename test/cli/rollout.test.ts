@@ -87,7 +87,7 @@ test('a run that waits for an approval ends run and watch with 1, with what it w
   expect(watched.code).toBe(1);
   expect(watched.stderr).toMatch(asked);
   expect((await desk.run(['approve', id])).code).toBe(0);
-  const next = await desk.run(['runs', 'continue', id]);
+  const next = await desk.run(['runs', 'resume', id]);
   expect(next.code).toBe(1);
   expect(linesOf(next.stderr)).toContain('Batch 1 of 2 (1 target) has ended.');
   expect(next.stderr).toMatch(asked);

@@ -18,7 +18,7 @@ async function interruptARun(): Promise<{ sandbox: Sandbox; desk: Desk; interrup
   await untilSeen(() => sandbox.journal.effects.length > 0);
   started.signal('SIGINT');
   const { stderr } = await started.ended;
-  return { sandbox, desk, interrupted: /caretaker runs continue (\S+)/.exec(stderr)?.[1] ?? '' };
+  return { sandbox, desk, interrupted: /caretaker runs resume (\S+)/.exec(stderr)?.[1] ?? '' };
 }
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('after an interrupted run', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`nightly-sync was skipped: its run ${interrupted} has not ended (running, `);
     expect(stderr).toContain('no process works on it');
-    expect(stderr).toContain(`caretaker runs continue ${interrupted}`);
+    expect(stderr).toContain(`caretaker runs resume ${interrupted}`);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted}`);
   });
 
@@ -44,7 +44,7 @@ describe('after an interrupted run', () => {
     expect(list.stderr).toContain(`No process works on ${interrupted}, because no daemon`);
     const show = await desk.run(['runs', 'show', interrupted]);
     expect(show.stderr).toContain('no process works on it');
-    expect(show.stderr).toContain(`caretaker runs continue ${interrupted}`);
+    expect(show.stderr).toContain(`caretaker runs resume ${interrupted}`);
   });
 });
 
@@ -205,7 +205,7 @@ describe('cancelling a run that no process works on', () => {
     expect(code).toBe(130);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted} --force`);
     const list = await desk.run(['runs']);
-    expect(list.stderr).toContain(`Follow it to its end: caretaker runs continue ${interrupted}`);
+    expect(list.stderr).toContain(`Follow it to its end: caretaker runs resume ${interrupted}`);
     expect(list.stderr).toContain(`Force-end it:         caretaker runs cancel ${interrupted} --force`);
     expect(list.stderr).not.toContain('Cancel it');
   });
@@ -220,7 +220,7 @@ describe('cancelling a run that no process works on', () => {
   });
 
   test('ends it for other commands too, which report that in one line', async () => {
-    for (const command of ['continue', 'cancel']) {
+    for (const command of ['resume', 'cancel']) {
       const { code, stdout, stderr } = await desk.run(['runs', command, interrupted]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toBe(
@@ -244,7 +244,7 @@ test('cancelling a run whose account refuses access says that its tasks cannot b
   const { sandbox, desk, interrupted: id } = await interruptARun();
   sandbox.account.deactivate();
   try {
-    const refused = await desk.run(['runs', 'continue', id]);
+    const refused = await desk.run(['runs', 'resume', id]);
     expect(refused.code).toBe(3);
 
     const { code, stderr } = await desk.run(['runs', 'cancel', id]);

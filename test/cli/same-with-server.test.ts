@@ -148,7 +148,7 @@ test('a run with batches is shown with them, and is continued manually', async (
   while (!(await isPausing())) await untilNextEvent(records);
   const shown = await same(['runs', 'show', id]);
   expect(shown.stdout).toMatch(/^It pauses after batch 1 of 3 /m);
-  expect(await remote(['runs', 'skip-pause', id])).toMatchObject({
+  expect(await remote(['runs', 'resume', id])).toMatchObject({
     code: 0,
     stderr: `The pause of ${id} has ended: its gate is asked next.\n`,
   });

@@ -154,7 +154,7 @@ test('a pause of a rollout is skipped, and its next batch is started manually', 
   const pauses = ({ rollout }: Run) => rollout?.is === 'pausing';
   const id = await startedUntil('rolled', pauses);
 
-  const skipped = await caretaker(['runs', 'skip-pause', id, '--reason', 'seen']);
+  const skipped = await caretaker(['runs', 'resume', id, '--reason', 'seen']);
   expect(skipped).toMatchObject({
     code: 0,
     stderr: `The pause of ${id} has ended: its gate is asked next.\n`,
@@ -162,7 +162,7 @@ test('a pause of a rollout is skipped, and its next batch is started manually', 
   const isAfter = (batch: number) => (run: Run) =>
     run.rollout !== undefined && pauses(run) && begunBatches(run.rollout) === batch;
   await world.ended(id, isAfter(2));
-  const resumed = await caretaker(['runs', 'resume', id]);
+  const resumed = await caretaker(['runs', 'resume', id, '--ignore-gate']);
   expect(resumed).toMatchObject({ code: 0, stderr: `${id} continues with its next batch.\n` });
 
   expect((await world.ended(id)).rollout?.batches).toMatchObject([

@@ -56,6 +56,6 @@ test('a daemon whose service does not respond ends about ten seconds after SIGTE
   expect(performance.now() - asked).toBeLessThan(16_000);
   expect(stderr.trim().split('\n').at(-1)).toContain('stopped');
   sandbox.outage.end();
-  const { stdout } = await desk.run(['runs', 'continue', id, '--json']);
+  const { stdout } = await desk.run(['runs', 'resume', id, '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ run: id, counts: { failed: 0 } });
 });

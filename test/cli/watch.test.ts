@@ -79,7 +79,7 @@ test('Ctrl-C stops watching and leaves the run as it is', async () => {
 
   const watching = desk.start(['runs', 'watch']);
   await watching.line(/No process works on sync\./);
-  await watching.line(/caretaker runs continue sync\./);
+  await watching.line(/caretaker runs resume sync\./);
   watching.signal('SIGINT');
 
   expect((await watching.ended).code).toBe(130);

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { approveRun, rejectRun } from '../../src/control/commands/approve-run.ts';
-import { resumeRollout, skipPause } from '../../src/control/commands/change-rollout.ts';
+import { resumeRun } from '../../src/control/commands/resume-run.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { lastApproval } from '../../src/run/rollout.ts';
 import type { Run, Target } from '../../src/run/run.ts';
@@ -113,7 +113,7 @@ test.each([
 test('a pause is skipped once, and the next batch is done once', async () => {
   const world = await aWorld();
   const ends = await decideUnderCuts(world, {
-    command: skipPause,
+    command: resumeRun,
     policy: { rollout: aRollout({ pauseMs: 1000 * HOUR_MS }) },
     until: isAt('pausing'),
     every: 1,
@@ -132,7 +132,7 @@ const closing = { healthy: 'site.url == "nowhere"' };
 test('a closed gate is passed once, and the next batch is done once', async () => {
   const world = await aWorld();
   const ends = await decideUnderCuts(world, {
-    command: resumeRollout,
+    command: resumeRun,
     policy: { rollout: aRollout({ ...closing, waitWhenClosedMs: 1000 * HOUR_MS }) },
     until: isAt('closed'),
     every: 1,

@@ -176,12 +176,12 @@ describe('without a worker', () => {
 
     expect(await (await look('/')).text()).toContain(`The run ${id} is held`);
     expect(await (await look(`/runs/${id}`)).text()).toContain('Release this run');
-    expect(await (await look(`/runs/${id}/release`)).text()).toContain('check the account first');
-    const answer = await press(`/runs/${id}/release`);
+    expect(await (await look(`/runs/${id}/resume`)).text()).toContain('check the account first');
+    const answer = await press(`/runs/${id}/resume`);
 
     expect(answer.status).toBe(303);
     expect((await records.runs.get(id))?.held).toBeUndefined();
-    expect((await look(`/runs/${id}/release`)).status).toBe(409);
+    expect((await look(`/runs/${id}/resume`)).status).toBe(409);
   });
 });
 

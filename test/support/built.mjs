@@ -13,7 +13,7 @@ const modules = [
   'clock',
   'control/carry-out',
   'control/commands/approve-run',
-  'control/commands/change-rollout',
+  'control/commands/resume-run',
   'control/commands/run-policy',
   'dashboard/client/page-text',
   'log',

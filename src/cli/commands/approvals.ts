@@ -8,15 +8,13 @@ import {
 } from '../../control/commands/approve-run.ts';
 import { isFinal } from '../../run/moves.ts';
 import { lastApproval } from '../../run/rollout.ts';
-import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
 import { show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
-import { type Acted, actOnRun } from '../read-runs.ts';
-import { printIdle } from './rollout.ts';
+import { actOnRun } from '../read-runs.ts';
 
 const columns = [
   ...['run', 'policy', 'account', 'since', 'expires', 'plan', 'why', 'destructive'],
@@ -62,28 +60,17 @@ const decisionOf = ({ batch, target, plan, reason }: DecisionOptions) => ({
 
 export const approveRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
   withClient('caretaker', terminal, options, (client) =>
-    actOnRun(client, approve, { word, input: decisionOf(options) }, (acted) =>
-      printApproved(acted, terminal, options),
-    ),
+    actOnRun(client, approve, { word, input: decisionOf(options) }, terminal, (run) => {
+      const others = options.target ? ' The other targets are not done (not-approved).' : '';
+      return `${run.id} is approved: ${countOf(openTargets(run), 'target')} to do.${others}`;
+    }),
   );
 
 export const rejectRun = (terminal: Terminal, word: string, options: DecisionOptions): Promise<number> =>
   withClient('caretaker', terminal, options, (client) =>
-    actOnRun(client, reject, { word, input: decisionOf(options) }, ({ run }) => printRejected(run, terminal)),
+    actOnRun(client, reject, { word, input: decisionOf(options) }, terminal, (run) =>
+      isFinal(run.status) || lastApproval(run)?.decided !== undefined
+        ? `${run.id} is rejected: nothing of it is done.`
+        : `Rejected. ${run.id} waits on with ${countOf(openTargets(run), 'target')}.`,
+    ),
   );
-
-function printApproved(acted: Acted, terminal: Terminal, { target }: DecisionOptions): void {
-  const { run } = acted;
-  const others = target ? ' The other targets are not done (not-approved).' : '';
-  terminal.message(`${run.id} is approved: ${countOf(openTargets(run), 'target')} to do.${others}`);
-  if (!isFinal(run.status)) printIdle(acted, terminal);
-}
-
-function printRejected(run: Run, terminal: Terminal): void {
-  const isOver = isFinal(run.status) || lastApproval(run)?.decided !== undefined;
-  terminal.message(
-    isOver
-      ? `${run.id} is rejected: nothing of it is done.`
-      : `Rejected. ${run.id} waits on with ${countOf(openTargets(run), 'target')}.`,
-  );
-}

@@ -50,7 +50,7 @@ export async function restore(
     );
     for (const run of held) {
       terminal.message(
-        `  caretaker runs release ${run}    # continues it; targets may be changed a second time`,
+        `  caretaker runs resume ${run}    # continues it; targets may be changed a second time`,
       );
       terminal.message(`  caretaker runs cancel ${run}     # ends it`);
     }

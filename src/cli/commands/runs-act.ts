@@ -1,12 +1,7 @@
-/** Cancels, retries and continues runs. */
+/** Cancels, retries and resumes runs. */
 import type { Caretaker } from '../../app/caretaker.ts';
-import {
-  cancelRun as cancel,
-  forceEndRun,
-  continueRun as nudge,
-  releaseRun as release,
-  retryRun as retry,
-} from '../../control/commands/change-run.ts';
+import { cancelRun as cancel, forceEndRun, retryRun as retry } from '../../control/commands/change-run.ts';
+import { type Resumption, resumeRun as resumption } from '../../control/commands/resume-run.ts';
 import { toRun } from '../../run/from-report.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
@@ -19,7 +14,7 @@ import { showReport } from '../output/run-report.ts';
 import type { OutputOption } from '../output/show.ts';
 import { endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { actOnRun, processOf, readRun, readSummary, runNamed } from '../read-runs.ts';
+import { printIdle, processOf, readRun, readSummary, runNamed } from '../read-runs.ts';
 import { watchRun } from '../watch-run.ts';
 import { start } from './run.ts';
 
@@ -107,29 +102,17 @@ export const retryRun = (
     return start(client, retry, { run: id }, { terminal, options });
   });
 
-/** Releases a held run, so that it continues. */
-export const releaseRun = (
-  terminal: Terminal,
-  word: string,
-  options: GlobalOptions & ReasonOption,
-): Promise<number> =>
-  withClient('caretaker', terminal, options, (client) =>
-    actOnRun(client, release, { word, input: { reason: options.reason } }, (acted) => {
-      const { id, activeProcess, howToContinue } = acted;
-      terminal.message(
-        activeProcess
-          ? `${id} is released; ${activeProcess} continues it.`
-          : `${id} is released, but no process works on it. ${howToContinue}`,
-      );
-    }),
-  );
-
 /**
- * Works on an interrupted run until it has ended. On a server, its daemon does.
+ * Resumes a run that waits. One that was interrupted, blocked or is not planned yet is worked on, or followed on a server, to
+ * its end; whatever else it waited for, the process that works on its account goes on with it.
  *
  * @throws {RunError} when it has already ended.
  */
-export const continueRun = (terminal: Terminal, word: string, options: GlobalOptions): Promise<number> =>
+export const resumeRun = (
+  terminal: Terminal,
+  word: string,
+  options: GlobalOptions & ReasonOption & { ignoreGate?: true },
+): Promise<number> =>
   withClient('caretaker', terminal, options, async (client) =>
     resume(client, await runNamed(client, word), terminal, options),
   );
@@ -139,12 +122,24 @@ export async function resume(
   client: Client<Caretaker>,
   { id }: Run,
   terminal: Terminal,
-  { output }: OutputOption,
+  { output, reason, ignoreGate: ignore_gate }: OutputOption & ReasonOption & { ignoreGate?: true },
 ): Promise<number> {
-  const answer = await client.start(nudge, { run: id });
+  const answer = await client.start(resumption, { run: id, ignore_gate, reason });
   const run = toRun(answer.run);
-  const isCancelled = run.ending === 'cancelled';
-  return client.here
-    ? watchRun(client.here, run, terminal, { output, cancelIfRefused: false, isCancelled })
-    : followToEnd(client, run, terminal, { output, isCancelled });
+  if (answer.did === 'continued') {
+    const isCancelled = run.ending === 'cancelled';
+    return client.here
+      ? watchRun(client.here, run, terminal, { output, cancelIfRefused: false, isCancelled })
+      : followToEnd(client, run, terminal, { output, isCancelled });
+  }
+  terminal.message(said[answer.did](id, run.id));
+  if (!(await processOf(client, run))) printIdle({ run, onServer: client.here === undefined }, terminal);
+  return exit.ok;
 }
+
+const said: Record<Exclude<Resumption, 'continued'>, (id: string, now: string) => string> = {
+  released: (id) => `${id} is released.`,
+  'pause-skipped': (id) => `The pause of ${id} has ended: its gate is asked next.`,
+  'gate-passed': (id) => `${id} continues with its next batch.`,
+  'rest-started': (id, now) => `${now} works on the targets that were not started in ${id}.`,
+};

@@ -141,7 +141,7 @@ async function printIdleRuns(
   message(
     `No process works on ${idle.map((run) => run.id).join(', ')}, because no daemon with the role worker is running.`,
   );
-  message(idle.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs continue <run>');
+  message(idle.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs resume <run>');
 }
 
 interface ShowOptions {

@@ -68,32 +68,16 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/runs-act.ts')).retryRun));
   runs
-    .command('continue')
-    .argument('<run>', whichRun)
-    .description('continue a run that was interrupted, and follow it to its end')
-    .addOption(output())
-    .addOption(json())
-    .action(actionOf(async () => (await import('../commands/runs-act.ts')).continueRun));
-  runs
-    .command('release')
-    .argument('<run>', whichRun)
-    .description('continue a run that is held because Redis was restored to an older state')
-    .addOption(reason())
-    .action(actionOf(async () => (await import('../commands/runs-act.ts')).releaseRun));
-  runs
-    .command('skip-pause')
-    .argument('<run>', whichRun)
-    .description('end the pause of a rollout; its gate is asked next')
-    .addOption(reason())
-    .action(actionOf(async () => (await import('../commands/rollout.ts')).skipPause));
-  runs
     .command('resume')
     .argument('<run>', whichRun)
     .description(
-      'begin the next batch of a rollout whatever its gate says, also after the gate stopped the run',
+      'continue a run that was interrupted, is held, pauses, or waits at a closed gate or for its account',
     )
+    .option('--ignore-gate', 'begin the next batch of a rollout at once, whatever its gate says')
     .addOption(reason())
-    .action(actionOf(async () => (await import('../commands/rollout.ts')).resumeRun));
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs-act.ts')).resumeRun));
   runs
     .command('export')
     .argument('<run>', whichRun)

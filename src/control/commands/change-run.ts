@@ -1,4 +1,4 @@
-/** What can be done with a run: cancel, force-end, retry, continue and release it. */
+/** What can be done with a run: cancel, force-end and retry it. */
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import type { Run } from '../../run/run.ts';
@@ -9,7 +9,7 @@ import { needWorker, startedBy } from '../policies.ts';
 import { runOf, subjectOfRun } from '../runs.ts';
 
 export interface ChangeRunDeps {
-  engine: Pick<Engine, 'cancel' | 'forceEnd' | 'retry' | 'nudge' | 'release'>;
+  engine: Pick<Engine, 'cancel' | 'forceEnd' | 'retry'>;
 }
 
 const input = z.strictObject({ run: runId, reason });
@@ -62,33 +62,5 @@ export const retryRun = defineCommand<ChangeRunDeps>()({
     });
   },
   outcome: (run: Run) => ({ detail: `the new run is ${run.id}` }),
-  ...answer,
-});
-
-export const continueRun = defineCommand<ChangeRunDeps>()({
-  name: 'runs.continue',
-  summary: 'Tries a blocked run, or one that is not planned yet, at once instead of at the next attempt.',
-  role: 'operator',
-  path: '/runs/{run}/continue',
-  input,
-  subject: subjectOfRun,
-  async carryOut({ run }, deps) {
-    await deps.engine.nudge(run);
-    return runOf(deps, run);
-  },
-  ...answer,
-});
-
-export const releaseRun = defineCommand<ChangeRunDeps>()({
-  name: 'runs.release',
-  summary: 'Continues a run that is held because Redis was restored to an older state.',
-  role: 'operator',
-  path: '/runs/{run}/release',
-  input,
-  subject: subjectOfRun,
-  async carryOut({ run }, deps) {
-    await deps.engine.release(run);
-    return runOf(deps, run);
-  },
   ...answer,
 });

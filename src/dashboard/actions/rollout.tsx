@@ -1,7 +1,7 @@
-/** Approve or reject a run, skip the pause of a rollout, resume it. They do what the commands do. */
+/** Approve, reject or resume a run. They do what the commands do. */
 import { carryOut } from '../../control/carry-out.ts';
 import { approveRun, openTargets, rejectRun } from '../../control/commands/approve-run.ts';
-import { resumeRollout, skipPause } from '../../control/commands/change-rollout.ts';
+import { type Resumption, resumeRun, resumptionOf } from '../../control/commands/resume-run.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import { formatWhy } from '../../run/rollout-report.ts';
 import type { Run } from '../../run/run.ts';
@@ -108,44 +108,60 @@ export async function reject(c: Exchange, context: DashboardContext): Promise<Re
   return redirectWith(c, context, runPath(input.run), { text: 'The run is rejected.' });
 }
 
-export async function askToSkipPause(c: Exchange, context: DashboardContext): Promise<Response> {
-  const run = await context.reader.run(idIn(c));
-  if (!run) return sendProblem(c, context, 404, NO_RUN);
-  if (run.rollout?.is !== 'pausing') return sendProblem(c, context, 409, 'The run does not pause.');
-  return showConfirmation(c, context, {
-    title: `Skip the pause of ${run.policy}?`,
-    text: `The gate of ${run.id} is asked now. If it is open, the next batch begins.`,
+/** What the page asks before a run is resumed, by what it waits for; undefined when it waits for nothing. */
+const questionOf: Record<
+  Resumption,
+  ((run: Run) => Record<'title' | 'text' | 'button', string>) | undefined
+> = {
+  released: ({ id, policy }) => ({
+    title: `Release ${policy}?`,
+    text: `${id} continues with every target that Redis shows as open. Some of them may have been changed already, and would be changed a second time: check the account first.`,
+    button: 'Release the run',
+  }),
+  'pause-skipped': ({ id, policy }) => ({
+    title: `Skip the pause of ${policy}?`,
+    text: `The gate of ${id} is asked now. If it is open, the next batch begins.`,
     button: 'Skip the pause',
-    back: runPath(run.id),
-    fields: <Reason />,
-  });
-}
+  }),
+  'gate-passed': ({ id, policy }) => ({
+    title: `Begin the next batch of ${policy}?`,
+    text: `The next batch of ${id} begins now, whatever its gate says.`,
+    button: 'Begin the next batch',
+  }),
+  'rest-started': ({ id, policy }) => ({
+    title: `Run the rest of ${policy}?`,
+    text: `A new run, with the policy as it was then, works on the targets that were not started in ${id}.`,
+    button: 'Run the rest',
+  }),
+  continued: undefined,
+};
 
-export async function skip(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { control } = context;
-  const reason = (await textsIn(c))('reason');
-  await carryOut(skipPause, control, { run: idIn(c), reason }, actorOf(c));
-  return redirectWith(c, context, runPath(idIn(c)), { text: 'The pause is skipped.' });
-}
-
-export async function askToResumeRollout(c: Exchange, context: DashboardContext): Promise<Response> {
+export async function askToResumeRun(c: Exchange, context: DashboardContext): Promise<Response> {
   const run = await context.reader.run(idIn(c));
   if (!run) return sendProblem(c, context, 404, NO_RUN);
-  const isStopped = run.ending === 'gate-closed';
+  const ignoresGate = c.req.query('ignore_gate') !== undefined;
+  const question = questionOf[resumptionOf(run, ignoresGate)]?.(run);
+  if (!question) return sendProblem(c, context, 409, 'The run waits for nothing that can be resumed.');
   return showConfirmation(c, context, {
-    title: `${isStopped ? 'Run the rest of' : 'Begin the next batch of'} ${run.policy}?`,
-    text: isStopped
-      ? `A new run, with the policy as it was then, works on the targets that were not started in ${run.id}.`
-      : `The next batch of ${run.id} begins now, whatever its gate says.`,
-    button: isStopped ? 'Run the rest' : 'Begin the next batch',
+    ...question,
     back: runPath(run.id),
-    fields: <Reason />,
+    fields: (
+      <>
+        {ignoresGate && <input type="hidden" name="ignore_gate" value="1" />}
+        <Reason />
+      </>
+    ),
   });
 }
 
 export async function resumeOne(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { control } = context;
-  const reason = (await textsIn(c))('reason');
-  const run = await carryOut(resumeRollout, control, { run: idIn(c), reason }, actorOf(c));
-  return redirectWith(c, context, runPath(run.id), { text: 'The rollout continues.' });
+  const text = await textsIn(c);
+  const input = {
+    run: idIn(c),
+    reason: text('reason'),
+    ...(text('ignore_gate') === undefined ? {} : { ignore_gate: true }),
+  };
+  const { run } = await carryOut(resumeRun, context.control, input, actorOf(c));
+  context.log.info({ run: run.id }, 'resumed from the dashboard');
+  return redirectWith(c, context, runPath(run.id), { text: 'The run continues.' });
 }

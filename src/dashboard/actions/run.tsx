@@ -1,6 +1,6 @@
-/** Changes to a run: cancel, release, force-end, retry. They do what the commands do. */
+/** Changes to a run: cancel, force-end, retry. They do what the commands do. */
 import { carryOut } from '../../control/carry-out.ts';
-import { cancelRun, forceEndRun, releaseRun, retryRun } from '../../control/commands/change-run.ts';
+import { cancelRun, forceEndRun, retryRun } from '../../control/commands/change-run.ts';
 import { isFinal } from '../../run/moves.ts';
 import { countOf } from '../../text.ts';
 import { actorOf } from '../auth/caller.ts';
@@ -34,27 +34,6 @@ export async function cancel(c: Exchange, context: DashboardContext): Promise<Re
   return redirectWith(c, context, runPath(id), {
     text: 'The run is being cancelled: work in progress is followed to its end.',
   });
-}
-
-/** As `runs release`: for a run that is held because Redis was restored to an older state. */
-export async function askToRelease(c: Exchange, context: DashboardContext): Promise<Response> {
-  const run = await context.reader.run(idIn(c));
-  if (!run) return sendProblem(c, context, 404, NO_RUN);
-  if (!run.held) return sendProblem(c, context, 409, 'The run is not held: there is nothing to release.');
-  return showConfirmation(c, context, {
-    title: `Release ${run.policy}?`,
-    text: `${run.id} continues with every target that Redis shows as open. Some of them may have been changed already, and would be changed a second time: check the account first.`,
-    button: 'Release the run',
-    back: runPath(run.id),
-  });
-}
-
-export async function release(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { control, log } = context;
-  const id = idIn(c);
-  await carryOut(releaseRun, control, { run: id }, actorOf(c));
-  log.info({ run: id }, 'released from the dashboard');
-  return redirectWith(c, context, runPath(id), { text: 'The run continues.' });
 }
 
 /** As `cancel --force`: for a run that no worker serves, or that takes too long to cancel. */

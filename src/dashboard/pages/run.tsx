@@ -205,7 +205,7 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now' | 'ends
   if (!isFinal(run.status)) {
     return (
       <p class="actions">
-        {run.held && !run.ending && <Action to={runPath(run.id, '/release')}>Release this run</Action>}
+        {run.held && !run.ending && <Action to={runPath(run.id, '/resume')}>Release this run</Action>}
         {!run.ending && <Action to={runPath(run.id, '/cancel')}>Cancel this run</Action>}
         {(run.ending || !attended) && <Action to={runPath(run.id, '/end')}>Force-end this run</Action>}
       </p>

@@ -17,7 +17,7 @@ export class AlreadyAppliedError extends CaretakerError {
     super(
       isFinal(run.status)
         ? `This plan was applied already: by the run ${run.id}, which ended ${run.status}. "caretaker runs show ${run.id}" shows it. To change more, plan again.`
-        : `This plan was applied already, and its run ${run.id} is not over: it is ${run.status}. "caretaker runs continue ${run.id}" continues it.`,
+        : `This plan was applied already, and its run ${run.id} is not over: it is ${run.status}. "caretaker runs resume ${run.id}" continues it.`,
     );
   }
 }
