@@ -29,7 +29,7 @@ export function formatRunCommands(
   activeProcess?: string,
 ): string {
   if (status === 'awaiting-approval')
-    return `Approve it:    caretaker approve ${id}\nReject it:     caretaker reject ${id}`;
+    return `Approve it:    caretaker approvals approve ${id}\nReject it:     caretaker approvals reject ${id}`;
   if (held && !ending)
     return `Check the account: targets may have been changed already.\nRelease it:    caretaker runs resume ${id}\nCancel it:     caretaker runs cancel ${id}`;
   if (ending) {

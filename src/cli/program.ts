@@ -4,6 +4,7 @@
  */
 import { Option } from '@commander-js/extra-typings';
 import type { Io } from './io.ts';
+import { rootHelp } from './program/help.ts';
 import {
   type ActionOf,
   addByteOrderMark,
@@ -43,6 +44,7 @@ export function createProgram(actionOf: ActionOf, streams: Pick<Io, 'stdout' | '
   addAccessCommands(program, actionOf);
   addShellCommands(program, actionOf);
   addByteOrderMark(program);
+  program.helpInformation = rootHelp;
   return program;
 }
 
@@ -208,8 +210,21 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
 
 /** Commands for freezes. */
 function addFreezeCommands(program: Program, actionOf: ActionOf): void {
-  program
+  const list = () => actionOf(async () => (await import('./commands/freeze.ts')).freezes);
+  const freeze = program
     .command('freeze')
+    .description('list the active freezes, begin and end them')
+    .addOption(output())
+    .addOption(json())
+    .action(list());
+  freeze
+    .command('list')
+    .description('list the active freezes')
+    .addOption(output())
+    .addOption(json())
+    .action(list());
+  freeze
+    .command('add')
     .description(
       'prevent all policies, or those of an account, job, client or tag, from starting runs until a time',
     )
@@ -221,15 +236,9 @@ function addFreezeCommands(program: Program, actionOf: ActionOf): void {
     .option('--client <id or name>', 'only targets of this client')
     .option('--tag <id or name>', 'only targets with this tag')
     .action(actionOf(async () => (await import('./commands/freeze.ts')).freeze));
-  program
-    .command('freezes')
-    .description('list the active freezes')
-    .addOption(output())
-    .addOption(json())
-    .action(actionOf(async () => (await import('./commands/freeze.ts')).freezes));
-  program
-    .command('unfreeze')
-    .argument('[id]', 'the number of a freeze, as shown by "freezes" (default: the freeze of everything)')
+  freeze
+    .command('end')
+    .argument('[id]', 'the number of a freeze, as shown by "freeze list" (default: the freeze of everything)')
     .description('end a freeze early')
     .addOption(reason())
     .action(actionOf(async () => (await import('./commands/freeze.ts')).unfreeze));

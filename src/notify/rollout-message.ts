@@ -15,7 +15,7 @@ const MAX_NAMED = 10;
 export function messageAboutApproval(run: Run, is: 'wanted' | 'expired'): Message {
   const text =
     is === 'wanted'
-      ? `${run.policy} waits for an approval (${waitingPart(run)}). ${formatStanding(run) ?? ''} caretaker approve ${run.id}`
+      ? `${run.policy} waits for an approval (${waitingPart(run)}). ${formatStanding(run) ?? ''} caretaker approvals approve ${run.id}`
       : `${run.policy} was cancelled: ${run.detail ?? 'it was not approved in time.'}`;
   return redact({ text: linesOf([text]), ...toSummary(run) }) as Message;
 }

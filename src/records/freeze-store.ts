@@ -139,4 +139,4 @@ export const effectOf = ({ scope }: Freeze): string => {
 
 /** The command that ends a freeze early. */
 export const unfreezeCommand = ({ id }: Freeze): string =>
-  id === undefined ? 'caretaker unfreeze' : `caretaker unfreeze ${id}`;
+  id === undefined ? 'caretaker freeze end' : `caretaker freeze end ${id}`;

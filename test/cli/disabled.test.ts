@@ -58,12 +58,12 @@ test('the budget forecast counts no requests for it', async () => {
 });
 
 test('the budget forecast counts no requests for times during a freeze', async () => {
-  await desk.run(['freeze', '--for', '3d', '--reason', 'the sale']);
+  await desk.run(['freeze', 'add', '--for', '3d', '--reason', 'the sale']);
 
   const [account] = (await printed('budget')).accounts;
 
   expect(account.next_24_hours.policies).toEqual([]);
-  await desk.run(['unfreeze']);
+  await desk.run(['freeze', 'end']);
 });
 
 test('resuming it does not claim that it runs again', async () => {

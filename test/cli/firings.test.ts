@@ -157,7 +157,7 @@ test('a backfill first shows what it would do, runs the times without a run, and
 });
 
 test('a freeze is shown in the upcoming runs, prevents a backfill, and can be ended', async () => {
-  await desk.run(['freeze', '--until', day(4), '--reason', 'the big sale']);
+  await desk.run(['freeze', 'add', '--until', day(4), '--reason', 'the big sale']);
   expect((await coming('daily')).map(({ skipped }) => skipped)).toEqual(
     expect.arrayContaining([{ why: 'frozen', note: expect.stringContaining('the big sale') }]),
   );
@@ -165,7 +165,7 @@ test('a freeze is shown in the upcoming runs, prevents a backfill, and can be en
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/^error: No run was started: everything is frozen by .*\(the big sale\)/m);
 
-  await desk.run(['unfreeze']);
+  await desk.run(['freeze', 'end']);
   expect((await coming('daily')).map(({ skipped }) => skipped)).not.toContainEqual(
     expect.objectContaining({ why: 'frozen' }),
   );

@@ -20,8 +20,8 @@ afterAll(async () => {
 const DAY = 86_400_000;
 
 test.each([
-  ['freeze', '--for', '3d'],
-  ['unfreeze'],
+  ['freeze', 'add', '--for', '3d'],
+  ['freeze', 'end'],
   ['policies', 'pause', 'nightly-sync', 'update-check'],
   ['policies', 'resume', '--all'],
   ['queues', 'resume'],
@@ -38,7 +38,7 @@ test.each([
 
 test('every command shows the end, the author and the reason of a freeze, and the next runs are after it', async () => {
   const before = Date.now();
-  const frozen = await desk.run(['freeze', '--for', '3d', '--reason', 'the big sale']);
+  const frozen = await desk.run(['freeze', 'add', '--for', '3d', '--reason', 'the big sale']);
   expect(frozen.code).toBe(0);
   expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy starts a run/m);
 
@@ -55,12 +55,12 @@ test('every command shows the end, the author and the reason of a freeze, and th
 });
 
 test('a manual run is refused during a freeze in one sentence, and started with --ignore-freeze', async () => {
-  await desk.run(['freeze', '--for', '1h']);
+  await desk.run(['freeze', 'add', '--for', '1h']);
 
   const refused = await desk.run(['run', 'nightly-sync']);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(
-    /error: No run was started: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze starts this one anyway\. \[FROZEN\]$/m,
+    /error: No run was started: everything is frozen by .*"caretaker freeze end" ends that; --ignore-freeze starts this one anyway\. \[FROZEN\]$/m,
   );
   expect(sandbox.journal.effects).toEqual([]);
 
@@ -68,15 +68,15 @@ test('a manual run is refused during a freeze in one sentence, and started with 
 });
 
 test('a freeze can be ended early, and replaces an earlier one', async () => {
-  await desk.run(['freeze', '--for', '1h', '--reason', 'the big sale']);
-  expect((await desk.run(['freeze', '--for', '2h'])).stderr).toMatch(
+  await desk.run(['freeze', 'add', '--for', '1h', '--reason', 'the big sale']);
+  expect((await desk.run(['freeze', 'add', '--for', '2h'])).stderr).toMatch(
     /^This replaces an earlier freeze: everything was frozen by .*\(the big sale\)\.$/m,
   );
 
-  expect((await desk.run(['unfreeze'])).stderr).toMatch(
+  expect((await desk.run(['freeze', 'end'])).stderr).toMatch(
     /^The freeze has ended, and policies run again\. Everything was frozen by .*\(the big sale\)\.$/m,
   );
-  expect((await desk.run(['unfreeze'])).stderr).toContain('There is no freeze of everything.');
+  expect((await desk.run(['freeze', 'end'])).stderr).toContain('There is no freeze of everything.');
   expect((await desk.run(['policies'])).stderr).not.toContain('frozen');
 });
 
@@ -84,29 +84,38 @@ test.each([
   [[], 'A freeze needs an end'],
   [['--until', '2020-01-01'], 'must be in the future'],
 ])('a freeze with %j is rejected in one sentence', async (options, sentence) => {
-  const { code, stderr } = await desk.run(['freeze', ...options]);
+  const { code, stderr } = await desk.run(['freeze', 'add', ...options]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
 });
 
 test('a part is frozen beside other freezes, listed, shown where it matters, and ended by its number', async () => {
-  const job = await desk.run(['freeze', '--job', 'site-sync', '--for', '1h', '--reason', 'a new theme']);
+  const job = await desk.run([
+    'freeze',
+    'add',
+    '--job',
+    'site-sync',
+    '--for',
+    '1h',
+    '--reason',
+    'a new theme',
+  ]);
   expect(job.stderr).toMatch(
-    /^Policies with the job site-sync are frozen until .*"caretaker unfreeze (\d+)" ends the freeze early\.$/m,
+    /^Policies with the job site-sync are frozen until .*"caretaker freeze end (\d+)" ends the freeze early\.$/m,
   );
-  const id = /unfreeze (\d+)/.exec(job.stderr)?.[1] ?? '';
+  const id = /freeze end (\d+)/.exec(job.stderr)?.[1] ?? '';
   const { tags } = JSON.parse((await desk.run(['api', 'listTags', '--json'])).stdout);
   const { name } = tags[0];
-  expect((await desk.run(['freeze', '--tag', name, '--for', '2h'])).stderr).toMatch(
+  expect((await desk.run(['freeze', 'add', '--tag', name, '--for', '2h'])).stderr).toMatch(
     /^Targets with the tag ".+" are frozen until .*: runs that are planned until then skip them\./m,
   );
 
-  const listed = JSON.parse((await desk.run(['freezes', '--json'])).stdout);
+  const listed = JSON.parse((await desk.run(['freeze', 'list', '--json'])).stdout);
   expect(listed).toMatchObject([
     { id, job: 'site-sync', tag: null, reason: 'a new theme' },
     { job: null, tag: name },
   ]);
-  expect((await desk.run(['freezes'])).stdout).toContain('the job site-sync');
+  expect((await desk.run(['freeze', 'list'])).stdout).toContain('the job site-sync');
   const words = /the job site-sync is frozen by \S+ since .* \(a new theme\)/;
   expect((await desk.run(['policies'])).stderr).toMatch(words);
   expect((await desk.run(['policies', 'show', 'nightly-sync'])).stdout).toMatch(words);
@@ -117,14 +126,14 @@ test('a part is frozen beside other freezes, listed, shown where it matters, and
   expect(refused.stderr).toMatch(/error: No run was started: the job site-sync is frozen by .* \[FROZEN\]$/m);
 
   for (const one of listed) {
-    const ended = await desk.run(['unfreeze', one.id]);
+    const ended = await desk.run(['freeze', 'end', one.id]);
     expect(ended.stderr).toMatch(/^The freeze \d+ has ended: .* was frozen by/m);
   }
-  expect(await desk.run(['unfreeze', id])).toMatchObject({
+  expect(await desk.run(['freeze', 'end', id])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`There is no active freeze ${id}.`),
   });
-  expect((await desk.run(['freezes'])).stderr).toContain('Nothing is frozen.');
+  expect((await desk.run(['freeze', 'list'])).stderr).toContain('Nothing is frozen.');
 });
 
 test.each([
@@ -133,7 +142,7 @@ test.each([
   [['--tag', 'no such tag'], 'There is no tag "no such tag"'],
   [['--client', 'nobody'], 'There is no client "nobody"'],
 ])('a freeze with %j is refused, because it would freeze nothing', async (options, sentence) => {
-  const { code, stderr } = await desk.run(['freeze', '--for', '1h', ...options]);
+  const { code, stderr } = await desk.run(['freeze', 'add', '--for', '1h', ...options]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
 });

@@ -78,7 +78,7 @@ test('a closed gate that waits is shown with its commands, also to people who wa
 test('a run that waits for an approval ends run and watch with 1, with what it waits for and the commands', async () => {
   const { code, stderr } = await desk.run(['run', 'asks']);
   const asked =
-    /^It waits for an approval until \S+ \d\d:\d\dZ\. .*\nApprove it: +caretaker approve (\S+)\nReject it: +caretaker reject \S+$/m;
+    /^It waits for an approval until \S+ \d\d:\d\dZ\. .*\nApprove it: +caretaker approvals approve (\S+)\nReject it: +caretaker approvals reject \S+$/m;
   expect(code).toBe(1);
   const id = asked.exec(stderr)?.[1] ?? '';
   expect(id).toMatch(/^asks\./);
@@ -86,7 +86,7 @@ test('a run that waits for an approval ends run and watch with 1, with what it w
   const watched = await desk.run(['runs', 'watch', id]);
   expect(watched.code).toBe(1);
   expect(watched.stderr).toMatch(asked);
-  expect((await desk.run(['approve', id])).code).toBe(0);
+  expect((await desk.run(['approvals', 'approve', id])).code).toBe(0);
   const next = await desk.run(['runs', 'resume', id]);
   expect(next.code).toBe(1);
   expect(linesOf(next.stderr)).toContain('Batch 1 of 2 (1 target) has ended.');

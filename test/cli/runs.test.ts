@@ -86,8 +86,8 @@ test('the help of a command below a list has each option once, and none of the l
 });
 
 test('audit --what finds what begins with it', async () => {
-  await desk.run(['freeze', '--for', '3d', '--reason', 'a test']);
-  await desk.run(['unfreeze']);
+  await desk.run(['freeze', 'add', '--for', '3d', '--reason', 'a test']);
+  await desk.run(['freeze', 'end']);
   const whatOf = async (what: string) =>
     (JSON.parse((await desk.run(['audit', '--what', what, '--json'])).stdout) as { what: string }[]).map(
       (line) => line.what,

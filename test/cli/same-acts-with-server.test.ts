@@ -65,28 +65,30 @@ test('policies are paused and resumed', async () => {
 });
 
 test('freezes begin, are listed, and end', async () => {
-  await same(['freezes']);
-  const everything = ['freeze', '--until', '2099-01-01', '--reason', 'Christmas'];
+  await same(['freeze', 'list']);
+  const everything = ['freeze', 'add', '--until', '2099-01-01', '--reason', 'Christmas'];
   await pair.here(everything);
-  const ends = (on: Pair['here']) => on(['unfreeze']).then(atSomeTime);
+  const ends = (on: Pair['here']) => on(['freeze', 'end']).then(atSomeTime);
   const ended = await ends(pair.here);
   await pair.remote(everything);
   expect(await ends(pair.remote)).toEqual(ended);
   await pair.remote(everything);
-  await same(['freezes']);
-  await same(['freezes', '--json']);
-  await same(['freeze']);
-  await same(['freeze', '--for', '1h', '--job', 'site-snyc']);
-  await same(['freeze', '--for', '1h', '--tag', 'no such tag']);
-  await sameOn(['1', '2'], () => ['freeze', '--until', '2099-01-01', '--account', 'default']);
-  const listed = JSON.parse((await pair.here(['freezes', '--json'])).stdout) as { id: string | null }[];
+  await same(['freeze', 'list']);
+  await same(['freeze', 'list', '--json']);
+  await same(['freeze', 'add']);
+  await same(['freeze', 'add', '--for', '1h', '--job', 'site-snyc']);
+  await same(['freeze', 'add', '--for', '1h', '--tag', 'no such tag']);
+  await sameOn(['1', '2'], () => ['freeze', 'add', '--until', '2099-01-01', '--account', 'default']);
+  const listed = JSON.parse((await pair.here(['freeze', 'list', '--json'])).stdout) as {
+    id: string | null;
+  }[];
   const ids = listed.flatMap(({ id }) => id ?? []);
   expect(ids).toHaveLength(2);
-  await sameOn([ids[0] ?? '', ids[1] ?? ''], (id) => ['unfreeze', id]);
-  await same(['unfreeze', '4711']);
-  await pair.here(['unfreeze']);
-  await same(['unfreeze']);
-  await same(['freezes']);
+  await sameOn([ids[0] ?? '', ids[1] ?? ''], (id) => ['freeze', 'end', id]);
+  await same(['freeze', 'end', '4711']);
+  await pair.here(['freeze', 'end']);
+  await same(['freeze', 'end']);
+  await same(['freeze', 'list']);
 });
 
 test('runs are cancelled and resumed, or it is said why not', async () => {

@@ -115,7 +115,7 @@ test('a run that waits for an approval is left with the commands that decide it,
   const { local, away } = await sameBut(['run', 'asked', '--json']);
   expect(away).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^Approve it: +caretaker approve asked\./m),
+    stderr: expect.stringMatching(/^Approve it: +caretaker approvals approve asked\./m),
   });
   const [first, second] = [idIn(local, 'asked'), idIn(away, 'asked')];
   await same(['approvals']);
@@ -129,12 +129,14 @@ test('a run that waits for an approval is left with the commands that decide it,
   await same(['runs', 'asked']);
 
   const part = ['--target', 'site-0003'];
-  expect(alike(await remote(['reject', first, ...part]))).toEqual(
-    alike(await here(['reject', second, ...part])),
+  expect(alike(await remote(['approvals', 'reject', first, ...part]))).toEqual(
+    alike(await here(['approvals', 'reject', second, ...part])),
   );
-  expect(alike(await remote(['approve', first]))).toEqual(alike(await here(['approve', second])));
+  expect(alike(await remote(['approvals', 'approve', first]))).toEqual(
+    alike(await here(['approvals', 'approve', second])),
+  );
   await untilNothingMoves();
-  await same(['approve', first]);
+  await same(['approvals', 'approve', first]);
 });
 
 test('a run with batches is shown with them, and is continued manually', async () => {

@@ -129,22 +129,30 @@ test('runs are approved and rejected, with the words of a command on the machine
   expect(listed.stdout).toMatch(new RegExp(`^${first} +4 .*Every run of the policy needs an approval`, 'm'));
   const [waiting] = JSON.parse((await caretaker(['approvals', '--json'])).stdout);
   expect(waiting).toMatchObject({ run: first, targets: 4, may_not: null });
-  const other = await caretaker(['approve', first, '--plan', 'another']);
+  const other = await caretaker(['approvals', 'approve', first, '--plan', 'another']);
   expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: .*another plan[^\n]*\n$/) });
 
   const [{ id: one } = { id: '' }] = await world.targets(first);
-  const part = await caretaker(['reject', first, '--target', one]);
+  const part = await caretaker(['approvals', 'reject', first, '--target', one]);
   expect(part).toMatchObject({ code: 0, stderr: `Rejected. ${first} waits on with 3 targets.\n` });
-  const approved = await caretaker(['approve', first, '--plan', waiting.plan, '--reason', 'looks right']);
+  const approved = await caretaker([
+    'approvals',
+    'approve',
+    first,
+    '--plan',
+    waiting.plan,
+    '--reason',
+    'looks right',
+  ]);
   expect(approved).toMatchObject({ code: 0, stderr: `${first} is approved: 3 targets to do.\n` });
   const end = await world.ended(first);
   expect(lastApproval(end)?.decided).toMatchObject({ is: 'approved', by: 'admin', reason: 'looks right' });
 
   const second = await startedUntil('asked', waits);
-  const rejected = await caretaker(['reject', 'last']);
+  const rejected = await caretaker(['approvals', 'reject', 'last']);
   expect(rejected).toMatchObject({ code: 0, stderr: `${second} is rejected: nothing of it is done.\n` });
   expect(await world.ended(second)).toMatchObject({ status: 'cancelled', detail: 'admin rejected it.' });
-  expect(await caretaker(['approve', second])).toMatchObject({
+  expect(await caretaker(['approvals', 'approve', second])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/does not wait for an approval/),
   });
@@ -180,11 +188,11 @@ test('a policy is paused and resumed, and everything is frozen, with the words o
   const resumed = await caretaker(['policies', 'resume', 'sy*']);
   expect(resumed.stderr).toMatch(/^sync is resumed; it was paused by admin since .* \(moving\)\.$/m);
 
-  const frozen = await caretaker(['freeze', '--for', '1h', '--tag', 'production']);
+  const frozen = await caretaker(['freeze', 'add', '--for', '1h', '--tag', 'production']);
   expect(frozen.stderr).toMatch(/^Targets with the tag "production" are frozen until /m);
-  const [, freeze = ''] = /caretaker unfreeze (\d+)/.exec(frozen.stderr) ?? [];
-  expect((await caretaker(['freezes'])).stdout).toContain('the tag "production"');
-  const ended = await caretaker(['unfreeze', freeze]);
+  const [, freeze = ''] = /caretaker freeze end (\d+)/.exec(frozen.stderr) ?? [];
+  expect((await caretaker(['freeze', 'list'])).stdout).toContain('the tag "production"');
+  const ended = await caretaker(['freeze', 'end', freeze]);
   expect(ended.stderr).toMatch(/^The freeze \d+ has ended: the tag "production" was frozen by admin/m);
 });
 
@@ -243,7 +251,7 @@ test('every command that is not refused works on the server, and opens nothing o
   const refused = new Set([...Object.keys(localCommands), ...Object.keys(redisCommands)]);
   // What they need besides their arguments.
   const options: Record<string, string[]> = {
-    freeze: ['--for', '1h'],
+    'freeze add': ['--for', '1h'],
     backfill: ['--from', '1d'],
     apply: ['--yes'],
     'findings acknowledge': ['--reason', 'known'],
@@ -281,7 +289,7 @@ test('an older server is recognised', async () => {
   });
   await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(old.address() as AddressInfo).port}`;
-  const answer = await caretaker(['freezes', '--server', url]);
+  const answer = await caretaker(['freeze', 'list', '--server', url]);
   old.close();
   expect(answer).toMatchObject({ code: 3, stderr: expect.stringContaining('is older than this caretaker') });
 });

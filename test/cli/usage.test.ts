@@ -4,7 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { groups } from '../../src/cli/program/help.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { actingCommands } from '../support/commands.ts';
 
 const shipped = resolve(import.meta.dirname, '../../config');
 
@@ -18,8 +20,13 @@ describe('help', () => {
   test.each([['-h'], ['--help'], ['help']])('%s lists every command', async (word) => {
     const { code, stdout, stderr } = await desk.run([word]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const command of ['init', 'run', 'doctor', 'sandbox', 'schema']) expect(stdout).toContain(command);
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    const listed = Object.values(groups).flatMap((commands) => Object.keys(commands));
+    const known = new Set(actingCommands().map(({ words }) => words.split(' ')[0]));
+    expect(listed.toSorted()).toEqual([...known].toSorted());
+    for (const command of listed) expect(stdout).toMatch(new RegExp(`^[A-Z ][a-z ]{8}${command} `, 'm'));
+    const lines = stdout.split('\n');
+    expect(lines.length, 'it fits on a screen').toBeLessThanOrEqual(41);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   test('of a command is shown both ways, with the global options', async () => {
@@ -49,7 +56,7 @@ describe('help', () => {
 
   test.each([
     { args: ['runs', '--limit', '0'], says: /"caretaker runs --help" lists its commands and options/ },
-    { args: ['freeze', '--until', '14:45'], says: /not "14:45" \(name the day too: today 14:45\)\./ },
+    { args: ['freeze', 'add', '--until', '14:45'], says: /not "14:45" \(name the day too: today 14:45\)\./ },
     { args: ['help', 'runs', 'shwo'], says: /unknown command 'shwo': did you mean show\?/ },
     { args: ['runz'], says: /unknown command 'runz': did you mean run or runs\?[\s\S]*"caretaker --help"/ },
     { args: ['pause', 'x'], says: /unknown command 'pause': did you mean "caretaker policies pause"\?/ },

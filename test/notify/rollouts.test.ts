@@ -45,7 +45,7 @@ test('a run that waits for an approval is told once, with its plan and how to ap
 
   expect(bodyOf(w.ops, 0)).toMatchObject({
     text: expect.stringMatching(
-      /waits for an approval \(4 targets\)\. It waits for an approval until \S+ \S+Z\. Every run of the policy needs an approval\. caretaker approve \S+$/,
+      /waits for an approval \(4 targets\)\. It waits for an approval until \S+ \S+Z\. Every run of the policy needs an approval\. caretaker approvals approve \S+$/,
     ),
     run: run.id,
     status: 'awaiting-approval',

@@ -38,7 +38,9 @@ export const listApprovals = (terminal: Terminal, options: GlobalOptions): Promi
         why,
       ]);
       terminal.data(table(['run', 'targets', 'requests', 'expires', 'why'], cells, terminal.paint));
-      terminal.message('Look at one: caretaker runs show <run>. Decide: caretaker approve|reject <run>.');
+      terminal.message(
+        'Look at one: caretaker runs show <run>. Decide: caretaker approvals approve|reject <run>.',
+      );
     };
     await show(terminal, options, { value: waiting, columns, text });
     return exit.ok;

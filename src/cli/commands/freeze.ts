@@ -66,7 +66,7 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
   if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
   if (scope === undefined) {
     terminal.message(
-      `Everything is frozen until ${isoEnd(until)}: no policy starts a run until then. Active runs resume; "caretaker runs cancel" cancels one. "caretaker unfreeze" ends the freeze early.`,
+      `Everything is frozen until ${isoEnd(until)}: no policy starts a run until then. Active runs resume; "caretaker runs cancel" cancels one. "caretaker freeze end" ends the freeze early.`,
     );
     return;
   }
@@ -74,7 +74,7 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
     ? `Targets with ${formatScope(scope)} are frozen until ${isoEnd(until)}: runs that are planned until then skip them.`
     : `Policies with ${formatScope(scope)} are frozen until ${isoEnd(until)}: they start no run until then.`;
   terminal.message(
-    `${what} Active runs resume; "caretaker runs cancel" cancels one. "caretaker unfreeze ${id}" ends the freeze early.`,
+    `${what} Active runs resume; "caretaker runs cancel" cancels one. "caretaker freeze end ${id}" ends the freeze early.`,
   );
 }
 
@@ -139,6 +139,6 @@ function printUnfrozen(
   );
   for (const one of others)
     terminal.message(
-      `Still frozen: ${formatFrozen(one)}, ${formatFreeze(one)}. "caretaker unfreeze ${one.id}" ends that.`,
+      `Still frozen: ${formatFrozen(one)}, ${formatFreeze(one)}. "caretaker freeze end ${one.id}" ends that.`,
     );
 }

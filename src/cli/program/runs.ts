@@ -88,13 +88,20 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
 
 /** Commands for runs that wait for an approval. */
 export function addApprovalCommands(program: Program, actionOf: ActionOf): void {
-  program
+  const list = () => actionOf(async () => (await import('../commands/approvals.ts')).listApprovals);
+  const approvals = program
     .command('approvals')
+    .description('list the runs that wait for an approval, approve and reject them')
+    .addOption(output())
+    .addOption(json())
+    .action(list());
+  approvals
+    .command('list')
     .description('list the runs that wait for an approval')
     .addOption(output())
     .addOption(json())
-    .action(actionOf(async () => (await import('../commands/approvals.ts')).listApprovals));
-  program
+    .action(list());
+  approvals
     .command('approve')
     .argument('<run>', whichRun)
     .description('approve a run that waits for it, so that it starts')
@@ -104,7 +111,7 @@ export function addApprovalCommands(program: Program, actionOf: ActionOf): void 
     .addOption(neverAsks())
     .addOption(reason())
     .action(actionOf(async () => (await import('../commands/approvals.ts')).approveRun));
-  program
+  approvals
     .command('reject')
     .argument('<run>', whichRun)
     .description('reject a run that waits for an approval')

@@ -101,7 +101,8 @@ export const endFreeze = defineCommand()({
     const now = clock.now();
     if (id !== EVERYTHING) {
       const ended = await records.freeze.lift(id, now);
-      if (!ended) throw new NotFoundError(`There is no active freeze ${id}. "caretaker freezes" lists them.`);
+      if (!ended)
+        throw new NotFoundError(`There is no active freeze ${id}. "caretaker freeze list" lists them.`);
       return { ended: ended as Freeze | undefined };
     }
     const ended = await records.freeze.at(now);

@@ -125,7 +125,7 @@ describe('a freeze of a job or an account', () => {
       `the account default and the job site-sync is frozen by anna`,
     );
     await expect(world.fire(aPolicy({ name: 'frozen' }))).rejects.toThrow(
-      `"caretaker unfreeze ${added.id}" ends that`,
+      `"caretaker freeze end ${added.id}" ends that`,
     );
     const firing = { trigger: 'manual', scheduledFor: world.clock.now(), ignoreFreeze: true } as const;
     const run = await world.caretaker.engine.fire(aPolicy({ name: 'frozen' }), firing);
