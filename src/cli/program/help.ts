@@ -61,7 +61,7 @@ export function rootHelp(): string {
     '',
     ...lines,
     '',
-    'Everywhere: --config <file>, --server <url>, --verbose, --version. docs/ has more.',
+    'Everywhere: --config <file>, --server <url>, --verbose, --version',
     '',
   ].join('\n');
 }
