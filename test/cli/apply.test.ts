@@ -44,7 +44,10 @@ test('a plan is saved for its owner alone, shown without the service, applied on
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('createSiteNote 3') });
 
   const unasked = await desk.run(['apply', 'friday.plan']);
-  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('nobody can be asked here') });
+  expect(unasked).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no terminal to ask for confirmation'),
+  });
   const other = await desk.run(['apply', 'friday.plan', '--yes'], away);
   expect(other.code).not.toBe(0);
   expect(sent()).toBe(0);

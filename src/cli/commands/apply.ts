@@ -55,11 +55,11 @@ export async function apply(terminal: Terminal, file: string, options: ApplyOpti
   });
 }
 
-/** @throws {UsageError} when somebody has to be asked, and nobody can be. */
+/** @throws {UsageError} when a person has to be asked, and no one can be. */
 function needAskable(file: string, terminal: Terminal, { yes }: ApplyOptions): void {
   if (!yes && !isAskable(terminal))
     throw new UsageError(
-      `Nothing was applied, because nobody can be asked here. "caretaker plan --show ${shortFile(file)}" shows the plan; --yes applies it without asking.`,
+      `Nothing was applied: there is no terminal to ask for confirmation. "caretaker plan --show ${shortFile(file)}" shows the plan; --yes applies it without asking.`,
     );
 }
 
@@ -82,7 +82,7 @@ async function isAgreed(
 const questionOf = ({ totals }: SavedPlan): string =>
   `Send ${countOf(totals.requests, 'request')} for ${countOf(totals.targets, 'target')}? Only "yes" applies the plan: `;
 
-/** The policy may have changed since the plan was made. The plan is what somebody has seen, so it is applied as it is. */
+/** The policy may have changed since the plan was made. The plan is what a person has seen, so it is applied as it is. */
 function noteChangedPolicy({ policy }: SavedPlan, definition: Definition, { message }: Terminal): void {
   if (definition === 'missing')
     message(`There is no policy ${policy.name} any more. The plan is applied with the policy as it was.`);

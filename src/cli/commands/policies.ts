@@ -46,7 +46,7 @@ export interface PolicyRow {
   nextAt: number | undefined;
   /** Not before then; of a policy that follows another. */
   afterAt?: number | undefined;
-  /** So many policies come before it in its chain; shown by indentation. */
+  /** How many policies come before it in its chain; shown by indentation. */
   depth?: number;
   /** Set while its file has errors. */
   kept: ShownKept | undefined;

@@ -12,7 +12,7 @@ import { limit, nextOf, pastTime, runId, someOf, someText } from '../fields.ts';
 import { listRuns, type RunPage, type RunReader, runOf, statusFilters, subjectOfRun } from '../runs.ts';
 import { readTargetPage } from '../targets.ts';
 
-/** Reads the runs that the principal may see. Those of somebody with a few policies are found by policy. */
+/** Reads the runs that the principal may see. Those of a person with a few policies are found by policy. */
 export function runsSeenBy(
   principal: Principal,
   { runs, targets }: Pick<Records, 'runs' | 'targets'>,
