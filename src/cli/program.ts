@@ -24,6 +24,7 @@ import {
   addNotifyCommands,
   addServiceCommands,
   addShellCommands,
+  addSiteCommand,
 } from './program/service.ts';
 
 /** Creates the command tree. */
@@ -37,6 +38,7 @@ export function createProgram(actionOf: ActionOf, streams: Pick<Io, 'stdout' | '
   addRunCommands(program, actionOf);
   addApprovalCommands(program, actionOf);
   addAnnouncementCommands(program, actionOf);
+  addSiteCommand(program, actionOf);
   addFindingsCommand(program, actionOf);
   addAuditCommand(program, actionOf);
   addNotifyCommands(program, actionOf);

@@ -25,6 +25,7 @@ import { type ResumeDeps, resumeRun } from './commands/resume-run.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
 import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
 import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
+import { showSite } from './commands/show-site.ts';
 import { showStatus } from './commands/show-status.ts';
 import { type TestReceiverDeps, testReceiver } from './commands/test-receiver.ts';
 import type { NameDeps } from './freeze-names.ts';
@@ -55,6 +56,7 @@ export const commands: readonly AnyCommand[] = [
   showRun,
   listTargets,
   showTarget,
+  showSite,
   runPolicy,
   backfillPolicy,
   applyPlan,

@@ -39,6 +39,19 @@ export function addAuditCommand(program: Program, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('../commands/audit.ts')).audit));
 }
 
+/** One site. */
+export function addSiteCommand(program: Program, actionOf: ActionOf): void {
+  const site = program.command('site').description('show what is known of a site');
+  site
+    .command('show')
+    .argument('<site>', 'its id, its address, or a part of one')
+    .description('show the open findings of a site, and its results in the last runs')
+    .option('--account <name>', 'only a site of this account')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/site.ts')).showSite));
+}
+
 /** What is wrong in the fleet. */
 export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
   const findings = program

@@ -1,0 +1,69 @@
+/** `sites.show`: which site words mean, and what of it a person sees. */
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Audit } from '../../src/control/audit.ts';
+import { carryOut } from '../../src/control/carry-out.ts';
+import { showSite } from '../../src/control/commands/show-site.ts';
+import { aRun, ended, startWorld, type World } from '../dashboard/world.ts';
+import { heldClock, NOON } from '../support/held-clock.ts';
+import { workedOn } from '../support/worked-on.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const HOUR = 3_600_000;
+// What only reads has no line in the audit log.
+const noAudit = {} as Audit;
+type Grants = Parameters<typeof carryOut>[3]['principal']['grants'];
+
+async function worldOf(
+  runs: { id: string; policy?: string; target: string; label: string; outcome?: 'failed' }[],
+) {
+  world = await startWorld({ clock: heldClock() });
+  for (const [at, { target, label, outcome = 'succeeded', ...run }] of runs.entries()) {
+    const endedAt = NOON - (runs.length - at) * HOUR;
+    const finished = { ...ended(target, outcome, { label }), finishedAt: endedAt };
+    const of = aRun({ ...run, createdAt: endedAt });
+    await workedOn(world.records, of, [finished] as Parameters<typeof workedOn>[2], { at: endedAt });
+  }
+}
+
+async function shown(site: string, grants: Grants = [{ role: 'viewer' }]) {
+  const by = { principal: { kind: 'user', name: 'anna', grants }, from: '192.0.2.1' } as const;
+  const deps = { records: world.records, clock: systemClock, audit: noAudit };
+  const found = await carryOut(showSite, deps, { site }, by);
+  return { id: found.site.target, runs: found.runs.map(({ run }) => run.id) };
+}
+
+const fleet = [
+  { id: 'sync.1', target: 'site-1', label: 'https://shop.example' },
+  { id: 'sync.2', target: 'site-1', label: 'https://shop.example' },
+  { id: 'sync.3', target: 'site-11', label: 'https://shop.example.org' },
+  { id: 'report.1', policy: 'report', target: 'site-1/plugin', label: 'plugin of shop' },
+];
+
+test.each([
+  ['its id, although another id begins with it', 'site-1'],
+  ['its address, as written in a browser', 'https://Shop.example/'],
+  ['its address without anything', 'shop.example'],
+])('a site is found by %s, with the results of its items, newest first', async (_, words) => {
+  await worldOf(fleet);
+  expect(await shown(words)).toEqual({ id: 'site-1', runs: ['report.1', 'sync.2', 'sync.1'] });
+});
+
+test('a part of an address is enough for one site, and several are named', async () => {
+  await worldOf(fleet);
+  expect(await shown('example.org')).toMatchObject({ id: 'site-11' });
+  await expect(shown('shop')).rejects.toThrow(
+    /^Several sites match "shop": https:\/\/shop\.example \(site-1\), https:\/\/shop\.example\.org \(site-11\)\. Give an id\.$/,
+  );
+  await expect(shown('nothing')).rejects.toThrow('No stored run has worked on a site with "nothing"');
+});
+
+test('a person with limits sees no site and no result that the limits do not cover', async () => {
+  await worldOf(fleet);
+  const reports: Grants = [{ role: 'viewer', policies: ['report'] }];
+  expect(await shown('plugin of shop', reports)).toEqual({ id: 'site-1', runs: ['report.1'] });
+  await expect(shown('site-11', reports)).rejects.toThrow('No stored run');
+  await expect(shown('shop', reports)).resolves.toMatchObject({ id: 'site-1' });
+});
