@@ -16,6 +16,10 @@ export const detach = z
   .boolean()
   .optional()
   .describe('Leave the work to a daemon; the request is refused when none is running.');
+export const onlyWithApproval = z
+  .boolean()
+  .optional()
+  .describe('Refuse the request unless every run of the policy waits for an approval.');
 /** When something ends. */
 export const until = z
   .string()
