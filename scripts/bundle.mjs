@@ -35,6 +35,17 @@ const withoutOtherBackends = {
   },
 };
 
+/** The MCP package checks forms that people fill in, which we do not use, and knows schemas of an earlier zod. */
+const withoutForms = {
+  name: 'without the forms of MCP',
+  setup(build) {
+    const unused =
+      /\/@modelcontextprotocol\/sdk\/.*\/ajv-provider\.js$|\/(zod\/v3|zod-to-json-schema\/dist\/esm)\/index\.js$/;
+    const contents = 'export class AjvJsonSchemaValidator {}; export const zodToJsonSchema = undefined;';
+    build.onLoad({ filter: unused }, () => ({ contents }));
+  },
+};
+
 const withOwnAdapter = {
   name: 'the adapter of bull-board with the BullMQ of the build',
   setup(build) {
@@ -140,7 +151,14 @@ export async function bundleModules(root, entries, wanted = []) {
     const { packages, changed } = requiredPackages(root);
     const { metafile: known } = await esbuild({ ...options, packages: 'external' });
     const added = wanted.length > 0 ? keptTogether(root, known.inputs, wanted) : new Map();
-    const plugins = [withoutLocales, withoutPrograms, withOwnAdapter, withNames, withChanges(changed, added)];
+    const plugins = [
+      withoutLocales,
+      withoutPrograms,
+      withoutForms,
+      withOwnAdapter,
+      withNames,
+      withChanges(changed, added),
+    ];
     const { outputFiles, metafile } = await esbuild({
       ...options,
       external,

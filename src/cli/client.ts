@@ -139,6 +139,6 @@ async function asUsage<T>(ask: () => Promise<T>): Promise<T> {
     return await ask();
   } catch (error) {
     const isUsage = error instanceof CaretakerError && ['INVALID_REQUEST', 'NOT_FOUND'].includes(error.code);
-    throw isUsage ? new UsageError(error.message) : error;
+    throw isUsage ? new UsageError(error.message, { cause: error }) : error;
   }
 }

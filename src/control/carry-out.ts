@@ -58,7 +58,7 @@ const cleaned = <T extends object>(value: T): T =>
     ]),
   ) as T;
 
-const isStream = (value: unknown): value is AsyncIterable<object> =>
+export const isStream = (value: unknown): value is AsyncIterable<object> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 async function* cleanRows(rows: AsyncIterable<object>): AsyncGenerator<unknown> {
@@ -118,7 +118,7 @@ export async function answerOnce<Schema extends z.ZodType, Result, Deps>(
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** @throws {InvalidRequestError} */
-function parseInput<Schema extends z.ZodType>(
+export function parseInput<Schema extends z.ZodType>(
   { input }: { input: Schema },
   given: unknown,
 ): z.output<Schema> {

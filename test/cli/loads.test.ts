@@ -70,6 +70,7 @@ const lazy = [
     'nodemailer',
     'openid-client',
     'pino-pretty',
+    '@modelcontextprotocol/sdk',
   ],
   ...[
     '@opentelemetry/sdk-trace-node',

@@ -46,6 +46,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     restore: 'restore the records of a backup',
     sandbox: 'serve the API with a simulated account',
     completion: 'print a shell completion script',
+    mcp: 'serve tools for AI assistants: they read and propose',
   },
 };
 

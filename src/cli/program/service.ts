@@ -275,6 +275,11 @@ export function addShellCommands(program: Program, actionOf: ActionOf): void {
       }),
     );
   program
+    .command('mcp')
+    .description('serve tools for AI assistants (MCP) on standard input and output: they read and propose')
+    .option('--plans <folder>', 'folder in which plans are saved', '.')
+    .action(actionOf(async () => (await import('../commands/mcp.ts')).mcp));
+  program
     .command('demo')
     .description('run the example policies against a simulated account with 60 sites')
     .action(actionOf(async () => (await import('../commands/demo.ts')).demo));

@@ -1,5 +1,6 @@
 /** Answers for programs. */
 import { stream } from 'hono/streaming';
+import { isStream } from '../../control/carry-out.ts';
 import { visibleJson } from '../../text.ts';
 import type { Exchange } from '../http/context.ts';
 import { refuse } from './problem-document.ts';
@@ -18,9 +19,6 @@ export function sendJson(c: Exchange, value: object): Response {
     ? sendStream(c, value, ...(rows as [string, AsyncIterable<object>]))
     : c.body(visibleJson(value));
 }
-
-const isStream = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** Sends the rows of the field `name` while they are read, so their number does not matter. */
 const sendStream = (c: Exchange, value: object, name: string, rows: AsyncIterable<object>): Response =>
