@@ -58,8 +58,8 @@ test('a program pauses and resumes a policy, freezes, and cancels a run', async 
   expect((await post('/policies/nightly-sync/resume')).body).toMatchObject({ paused: false, until: null });
 
   const freeze = await post('/freezes', { until: '1h', account: 'default' });
-  const { unchecked, ...begun } = freeze.body;
-  expect(unchecked).toBeNull();
+  const { unchecked, replaced, ...begun } = freeze.body;
+  expect({ unchecked, replaced }).toEqual({ unchecked: null, replaced: null });
   expect((await send('GET', '/freezes')).body).toEqual({ freezes: [begun] });
   expect((await post(`/freezes/${String(freeze.body['id'])}/end`)).body).toMatchObject({
     ended: { id: freeze.body['id'] },
@@ -163,6 +163,8 @@ test('the OpenAPI document is valid', async () => {
   const checked = await new Validator().validate(body);
   expect(checked.errors ?? []).toEqual([]);
   expect(checked.valid).toBe(true);
+  const tags = body['tags'] as { name: string; description?: string }[];
+  expect(tags.filter(({ description }) => !description)).toEqual([]);
 });
 
 test('the OpenAPI document has every address of the API, and no other', () => {

@@ -27,6 +27,27 @@ const others = [
   },
 ];
 
+/** The groups of endpoints, which the first words of their names are. A test finds those that lack a line. */
+const tags: Readonly<Record<string, string>> = {
+  announcements: 'Changes that are announced on the sites before they are made.',
+  approvals: 'Runs that wait for the approval of a person.',
+  audit: 'What people, programs and the daemon did.',
+  budgets: 'The requests that an account may send, and who used them.',
+  events: 'What changes, while it does.',
+  findings: 'What is wrong in the fleet.',
+  freezes: 'Times in which no run starts.',
+  notifications: 'Messages to receivers, and whether they arrived.',
+  openapi: 'This document.',
+  plans: 'Plans that are saved, and applied later.',
+  policies: 'What is done, where and when.',
+  queues: 'The work that waits and is active.',
+  runs: 'Each execution of a policy.',
+  schedule: 'The scheduled times to come.',
+  sites: 'What is known of each site.',
+  status: 'Everything at a glance.',
+  targets: 'The sites and other things that runs worked on.',
+};
+
 export const sendOpenApi = (c: Exchange, { publicUrl }: DashboardContext): Response =>
   sendJson(c, openApiDocument(publicUrl));
 
@@ -80,7 +101,7 @@ export function openApiDocument(server = '/'): Json {
     security: [{ token: [] }],
     tags: [...new Set([...commands, ...others].map(({ name }) => tagOf(name)))]
       .sort()
-      .map((name) => ({ name })),
+      .map((name) => ({ name, description: tags[name] })),
     paths,
     components: {
       schemas: components,
