@@ -31,7 +31,7 @@ import { probeState } from '../../src/job/reconcile/wanted-state.ts';
 import type { Verification, Verifying } from '../../src/job/verify.ts';
 import { canonicalJson } from '../../src/text.ts';
 import { afterAnswer, endAfterError, endOfOther, namesTargetAlone, type ServiceAnswer } from './answers.ts';
-import { callSchemas, changes } from './call-schema.ts';
+import { callSchemas, changes, confirmFaults } from './call-schema.ts';
 import {
   type CallTemplate,
   checkCall,
@@ -41,7 +41,6 @@ import {
   inputOf,
   namesInCall,
 } from './call-template.ts';
-import { confirmFaults } from './confirm.ts';
 import {
   announcementIdFor,
   changeOf,
@@ -55,7 +54,7 @@ import {
   withClosing,
 } from './grace.ts';
 import { claimCall, compileKey, keyExpressions, keyFaults, keyFor, noteCall } from './once.ts';
-import { endOfChanged, lastChangeOf, looksFirst } from './unchanged.ts';
+import { endOfChanged, lastChangeOf, looksFirst, valueBefore } from './unchanged.ts';
 import {
   beginReversible,
   completeReversible,
@@ -63,7 +62,6 @@ import {
   undoFaults,
   undoRequires,
 } from './undo.ts';
-import { valueBefore } from './value-before.ts';
 
 const Options = z
   .strictObject({

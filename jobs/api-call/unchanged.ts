@@ -2,11 +2,12 @@
  * A note or an entry of custom work is changed or deleted only if it is still as it was when the plan was made:
  * people edit them too, and an update would overwrite what they wrote.
  */
-import type { OperationId } from '../../src/contract/operations.ts';
+import type { Input, OperationId } from '../../src/contract/operations.ts';
 import type { End } from '../../src/job/answer.ts';
 import type { Api } from '../../src/job/api.ts';
 import type { CandidateSource } from '../../src/job/candidates.ts';
 import type { Items } from '../../src/job/job.ts';
+import { lastingId } from '../../src/job/reconcile/replaced-item.ts';
 import { shown } from '../../src/job/shown.ts';
 import type { Source } from '../../src/job/source.ts';
 
@@ -87,4 +88,26 @@ export async function endOfChanged(
   if (wanted.length > 0 && wanted.every(([field, value]) => isSame(item[field], value)))
     return { is: 'done', reason: 'already-done' };
   return { is: 'skipped', reason: 'not-eligible', detail: 'It has changed since the plan was made.' };
+}
+
+// What is recorded of an item directly before a call: only that shows after a lost answer whether the call was made.
+
+/**
+ * Reads the value that an operation changes, directly before the change. It is recorded with the intent:
+ * after a lost answer, only a comparison with it shows whether the change was made. One request.
+ */
+export const valueBefore: Partial<
+  Record<OperationId, (api: Api, input: never) => Promise<string | undefined>>
+> = {
+  extendStagingSiteExpiry: async (api, input: Input<'extendStagingSiteExpiry'>) =>
+    (await api.showStagingSite({ staging_site_id: input.staging_site_id })).staging_site.expires_at,
+  rotateSenderEmailDkim: async (api, input: Input<'rotateSenderEmailDkim'>) =>
+    (await api.showSenderEmail({ sender_email_id: input.sender_email_id })).sender_email.domain?.dkim?.value,
+  updateTeamMember: emailBefore,
+  resendTeamMemberInvitation: emailBefore,
+};
+
+async function emailBefore(api: Api, { team_member_id }: Input<'showTeamMember'>) {
+  const { email } = (await api.showTeamMember({ team_member_id })).team_member;
+  return email && lastingId(email);
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ExpressionError } from '../../src/expression/expression.ts';
-import { NotShownError } from '../../src/expression/not-shown.ts';
+import { NotShownError } from '../../src/expression/fields.ts';
 import { compileTemplate, type Template } from '../../src/expression/template.ts';
 import type { End } from '../../src/job/answer.ts';
 import { type Identified, idOf, labelOf } from '../../src/job/candidates.ts';

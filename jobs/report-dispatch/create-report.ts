@@ -5,15 +5,15 @@
  * days. It is followed to its end, and then the reports of the site show what it made.
  */
 import { timeOf } from '../../src/clock.ts';
+import { hasEnded } from '../../src/contract/operations/shared.ts';
 import type { Item } from '../../src/contract/operations.ts';
-import { hasEnded } from '../../src/contract/resources/shared.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import type { JobApi } from '../../src/job/api.ts';
 import type { Acting, Holder, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { orderIn } from '../../src/job/reconcile/own-effect.ts';
-import { claimRecipients } from './claim-recipients.ts';
 import {
+  claimRecipients,
   type DedupeOptions,
   isOfScope,
   makingKey,

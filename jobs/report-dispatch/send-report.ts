@@ -2,8 +2,7 @@
 import type { Answer, Reconciled } from '../../src/job/answer.ts';
 import type { Acting, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { mailKeyIn } from './claim-recipients.ts';
-import { type DedupeOptions, showReport, waitForHolder, waitUntil } from './claims.ts';
+import { type DedupeOptions, mailKeyIn, showReport, waitForHolder, waitUntil } from './claims.ts';
 import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
 import type { PeriodOption } from './period.ts';
 import {

@@ -7,14 +7,13 @@
  * copies of the site busy.
  */
 
+import { hasEnded } from '../../src/contract/operations/shared.ts';
 import type { Item } from '../../src/contract/operations.ts';
-import { hasEnded } from '../../src/contract/resources/shared.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import { secondsOf } from '../../src/job/instant.ts';
 import { formatDuration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { completed, shown } from '../../src/job/shown.ts';
+import { completed, secondsOf, shown } from '../../src/job/shown.ts';
 import { scrub } from '../../src/secrets.ts';
 
 /** A copy as lists show it. Only the single view contains credentials. */
@@ -200,3 +199,70 @@ const includesAny = (names: ReadonlySet<string>, ...any: (string | undefined)[])
 /** Why a busy copy is not touched. */
 export const whyBusy = ({ id, type }: StagingTask): string =>
   `The task ${id} (${type ?? 'type not shown'}) is or may be working on it: the service does not always show which copy a task is for.`;
+
+// The live sites that staging copies were made of.
+
+type Site = Item<'listSites'>;
+
+/** The most single views that are read because the list does not show the tags of a site. */
+const MAX_SITE_VIEWS = 100;
+
+/**
+ * The live sites of these copies, by id. Costs one request per 100 sites until each is found; with `withTags`,
+ * one more for each site (at most 100) whose tags the list does not show.
+ */
+export async function liveSitesOf(
+  { all, api }: Pick<JobApi, 'all' | 'api'>,
+  copies: readonly { site_id?: string | undefined }[],
+  withTags: boolean,
+): Promise<Map<string, Site>> {
+  const wanted = new Set(copies.flatMap(({ site_id }) => site_id ?? []));
+  const sites = new Map<string, Site>();
+  if (wanted.size === 0) return sites;
+  for await (const site of all('listSites', {})) {
+    if (wanted.delete(site.id)) sites.set(site.id, site);
+    if (wanted.size === 0) break;
+  }
+  const tagsNotShown = withTags ? [...sites.values()].filter(({ tags }) => tags === undefined) : [];
+  for (const site of tagsNotShown.slice(0, MAX_SITE_VIEWS)) sites.set(site.id, await showSite(api, site));
+  return sites;
+}
+
+/** A site completed from its single view; unchanged when it has left the account. One request. */
+async function showSite(api: Api, site: Site): Promise<Site> {
+  try {
+    const single = (await api.showSite({ site_id: site.id })).site;
+    return completed(fieldsOfItem('listSites'), site, single) as Site;
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return site;
+  }
+}
+
+// Tags in the options of the job, by their ids.
+
+/** The account's tags, compared with those that the options name. */
+export interface AccountTags {
+  /** The ids of wanted tags that the account does not have. */
+  missing: readonly string[];
+  /** The names of the account's tags, by id. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** The first of `wanted` that is among `tags`. */
+export const firstTag = (wanted: readonly string[], tags: readonly { id: string }[]): string | undefined =>
+  wanted.find((one) => tags.some(({ id }) => id === one));
+
+/** A tag as people know it. */
+export const tagName = (id: string, { names }: Pick<AccountTags, 'names'>): string => names.get(id) ?? id;
+
+/** Looks up `wanted` in the tags of the account. Costs one request per 100 tags, or none if nothing is wanted. */
+export async function lookUpTags(
+  { all }: Pick<JobApi, 'all'>,
+  wanted: readonly string[],
+): Promise<AccountTags> {
+  const names = new Map<string, string>();
+  if (wanted.length === 0) return { missing: [], names };
+  for await (const { id, name } of all('listTags', {})) names.set(id, name);
+  return { missing: wanted.filter((id) => !names.has(id)), names };
+}

@@ -19,7 +19,6 @@ import {
 } from '../../src/job/grace/grace.ts';
 import { type Announcements, announcementsFor, planOf } from '../../src/job/grace/plan.ts';
 import { reconcileWithdrawal, withdraw, withdrawals } from '../../src/job/grace/withdraw.ts';
-import { secondsOf } from '../../src/job/instant.ts';
 import {
   type Acting,
   defineJob,
@@ -29,27 +28,29 @@ import {
   type Preparing,
 } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { shown } from '../../src/job/shown.ts';
+import { secondsOf, shown } from '../../src/job/shown.ts';
 import type { Verification, Verifying } from '../../src/job/verify.ts';
 import {
+  type AccountTags,
   busyCopies,
   type Copy,
   copiesOf,
   describeCopy,
   fingerprintOf,
+  firstTag,
   isIdle,
+  liveSitesOf,
+  lookUpTags,
   newestOfEach,
   type StagingTask,
   showCopy,
   stagingTasksSince,
+  tagName,
   taskOnCopySince,
   whyBusy,
   whyNotStale,
 } from './copies.ts';
-import { liveSitesOf } from './live-sites.ts';
-import { Options } from './options.ts';
-import { type ClosingState, type PlannedState, State } from './state.ts';
-import { type AccountTags, firstTag, lookUpTags, tagName } from './tags.ts';
+import { type ClosingState, Options, type PlannedState, State } from './options.ts';
 
 const GRACE_MS = 3 * DAY_MS;
 /** A task that was started longer ago than this counts as ended, whatever its status. */

@@ -7,9 +7,9 @@
  */
 import type { Input, Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
-import { secondsOf } from '../../src/job/instant.ts';
 import type { EarlierTarget } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
+import { secondsOf } from '../../src/job/shown.ts';
 import { type HistoryEntry, isInProgress, readRun, type TaskDetails, type UpdateRun } from './runs.ts';
 
 export type UpdateSchedule = Item<'listAutoUpdateSchedules'>;

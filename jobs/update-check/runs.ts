@@ -5,7 +5,7 @@
 import { isoMinute } from '../../src/clock.ts';
 import type { Item, Answer as ServiceAnswer } from '../../src/contract/operations.ts';
 import type { Finding } from '../../src/job/job.ts';
-import { stepErrorOf, type TaskSite } from '../../src/job/step-error.ts';
+import { stepErrorOf, type TaskSite } from '../../src/job/watch/task.ts';
 import { countOf } from '../../src/text.ts';
 
 export type HistoryEntry = Item<'listAutoUpdateHistory'>;

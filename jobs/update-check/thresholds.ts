@@ -1,7 +1,7 @@
 /** `thresholds`: how long a problem with a site's core may last before its target fails, by conditions on the site. */
 import { z } from 'zod';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
-import { NotShownError } from '../../src/expression/not-shown.ts';
+import { NotShownError } from '../../src/expression/fields.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import type { EarlierTarget, OptionFault } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';

@@ -1,6 +1,6 @@
 /** Who may sign in, as the configuration says (`access:`). No I/O. */
+import { hashToken } from './credentials.ts';
 import { adminPrincipal, type Grant, type Principal } from './principal.ts';
-import { hashToken } from './token.ts';
 
 /** A person. At least one of the three ways to sign in is set. */
 export interface User {

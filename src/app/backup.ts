@@ -10,24 +10,22 @@ import { acceptRestored } from '../engine/supervise/continuity.ts';
 import type { Log } from '../log.ts';
 import type { AuditLine } from '../records/audit-store.ts';
 import { BackupError, checkBackupFile, entriesOf, writeBackupFile } from '../records/backup/backup-file.ts';
-import { hasRecords, removeRecords } from '../records/backup/kept-keys.ts';
-import { readRecords } from '../records/backup/read-records.ts';
-import { writeRecords } from '../records/backup/write-records.ts';
+import { hasRecords, readRecords, removeRecords, writeRecords } from '../records/backup/kept-records.ts';
 import { keys } from '../records/keys.ts';
 import {
   beginRestore,
   endRestore,
   NewerRecordsError,
   noteRestored,
+  placeOf,
   prepareRecords,
+  processId,
 } from '../records/migrations/migrate.ts';
 import { RECORDS_VERSION } from '../records/migrations/migrations.ts';
-import { placeOf, processId } from '../records/migrations/process-id.ts';
 import { openRecords } from '../records/records.ts';
 import { redisClock } from '../redis/clock.ts';
 import { connectRedis } from '../redis/connect.ts';
-import { keysLike } from '../redis/keys-like.ts';
-import type { Store } from '../redis/store.ts';
+import { keysLike, type Store } from '../redis/store.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { OpenRecords } from './open-records.ts';
 import { version } from './version.ts';

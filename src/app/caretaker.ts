@@ -13,7 +13,7 @@ import { openQueues, type Queues } from '../queue/queues.ts';
 import { RecordsVersionError } from '../records/migrations/migrate.ts';
 import { withoutRefusals } from '../redis/refusal.ts';
 import type { Settings } from '../settings/settings.ts';
-import { tracedQueues } from '../trace/traced-queues.ts';
+import { tracedQueues } from '../trace/traces.ts';
 import { type AccountLinks, type OnWait, openAccountLinks } from './account-links.ts';
 import { notePaused } from './audit-events.ts';
 import { loadJobs } from './load-jobs.ts';

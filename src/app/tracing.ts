@@ -33,7 +33,7 @@ export async function withTraces(opened: OpenRecords, { file }: Pick<Settings, '
   try {
     const [{ openTraces }, { tracedLog }, { tracedRecords }] = await Promise.all([
       import('../trace/open-traces.ts'),
-      import('../trace/traced-log.ts'),
+      import('../trace/traced-records.ts'),
       import('../trace/traced-records.ts'),
     ]);
     const installation = () => records.generation.remembered.id;

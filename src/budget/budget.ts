@@ -17,9 +17,8 @@ import { CaretakerError } from '../errors.ts';
 import type { BudgetBucket, HistorySpan } from './history.ts';
 import { LocalFallback } from './local-fallback.ts';
 import { Reports } from './reports.ts';
-import type { RequestClass } from './request-class.ts';
 import { type SharedLimits, SharedWindow } from './shared-window.ts';
-import type { Decision, Ticket, WindowReport } from './ticket.ts';
+import type { Decision, RequestClass, Ticket, WindowReport } from './ticket.ts';
 import { type BudgetUsage, countOf, failureOf, grantedIn, isInProgress, usageOf } from './usage.ts';
 
 export interface BudgetOptions {

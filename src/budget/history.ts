@@ -7,7 +7,7 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../dates.ts';
-import { type RequestClass, requestClasses } from './request-class.ts';
+import { type RequestClass, requestClasses } from './ticket.ts';
 
 /** The sizes of buckets: how long each is kept after it began to count. */
 export const bucketSizes = [

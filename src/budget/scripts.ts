@@ -32,7 +32,7 @@
 
 import { JUMP_MS } from '../redis/clock.ts';
 import { bucketSizes, MAX_FIELDS } from './history.ts';
-import { classRules, type RequestClass, requestClasses } from './request-class.ts';
+import { classRules, type RequestClass, requestClasses } from './ticket.ts';
 
 /**
  * Counts in the buckets of the history (`history.ts`), whose keys begin with KEYS[3]. A request counts in the bucket in

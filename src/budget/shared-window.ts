@@ -6,9 +6,8 @@ import type { Cluster, Redis } from 'ioredis';
 import { AccountMovedError } from '../contract/service-address.ts';
 import { runScript } from '../redis/script.ts';
 import { type BudgetBucket, type HistorySpan, type ReadBuckets, readHistory } from './history.ts';
-import type { RequestClass } from './request-class.ts';
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
-import type { Decision, Ticket, WindowReport } from './ticket.ts';
+import type { Decision, RequestClass, Ticket, WindowReport } from './ticket.ts';
 
 /** The hash of the records with the address of the service that those of each account belong to. */
 const ADDRESSES = '{caretaker}:addresses';

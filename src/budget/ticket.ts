@@ -1,5 +1,4 @@
-/** What a caller gets for a request, and what it reports after the answer. */
-
+/** What a caller gets for a request, what it reports after the answer, and the classes of requests. */
 /** Proof that a request was granted, and in which window. The caller returns it with the report. */
 export interface Ticket {
   readonly window: number;
@@ -28,3 +27,35 @@ export interface Decision {
   retryAfterMs: number;
   ticket: Ticket;
 }
+
+// The classes of requests, most urgent first, and what the budget guarantees to each.
+
+/**
+ * Why a request is sent. `person`: a person waits for it. `control`: it reconciles a change, or checks
+ * whether the service is back. `follow`: it follows work in the service. `action`: it does the work of a run.
+ * `record`: it writes what was done to the sites (`record:` of a policy).
+ */
+export const requestClasses = ['person', 'control', 'follow', 'action', 'record'] as const;
+export type RequestClass = (typeof requestClasses)[number];
+
+export interface ClassRule {
+  /**
+   * The percentage of the spendable limit, 0 to 1, that the other classes leave for this one in every window.
+   */
+  share: number;
+  /** Asks without notice: its use in the previous window does not predict its next requests. */
+  bursty: boolean;
+  /**
+   * Gets no more than its share of a window in which a predictable class asked recently, until the window
+   * nearly ends: then it gets what the others have left.
+   */
+  capped?: true;
+}
+
+export const classRules: Record<RequestClass, ClassRule> = {
+  person: { share: 0.12, bursty: true },
+  control: { share: 0.02, bursty: true },
+  follow: { share: 0.06, bursty: false },
+  action: { share: 0.05, bursty: false },
+  record: { share: 0.04, bursty: false, capped: true },
+};

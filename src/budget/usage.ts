@@ -4,8 +4,8 @@
  */
 
 import { MINUTE_MS } from '../dates.ts';
-import { type RequestClass, requestClasses } from './request-class.ts';
 import type { Fields, SharedLimits } from './shared-window.ts';
+import { type RequestClass, requestClasses } from './ticket.ts';
 
 /** Who uses the window. */
 export interface BudgetUsage {

@@ -1,5 +1,5 @@
 /** Asks for a password at a terminal, without showing it. */
-import { MIN_PASSWORD } from '../access/password-hash.ts';
+import { MIN_PASSWORD } from '../access/credentials.ts';
 import { InterruptedError, UsageError } from './exit.ts';
 import type { Io } from './io.ts';
 

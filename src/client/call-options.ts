@@ -1,5 +1,4 @@
-import type { RequestClass } from '../budget/request-class.ts';
-import type { Ticket } from '../budget/ticket.ts';
+import type { RequestClass, Ticket } from '../budget/ticket.ts';
 import type { Problem } from '../contract/answers.ts';
 import type { OperationId } from '../contract/operations.ts';
 

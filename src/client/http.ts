@@ -6,9 +6,8 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
-import { decoded, EncodingError } from './encoding.ts';
+import { asPdf, decoded, EncodingError, PdfError } from './body.ts';
 import { LateError, NotTheServiceError, RedirectedError, UnavailableError } from './errors.ts';
-import { asPdf, PdfError } from './pdf.ts';
 import { openPool } from './pool.ts';
 
 /** The largest JSON body that is read. A page of 100 sites has about 65 kB. */

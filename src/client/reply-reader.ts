@@ -1,21 +1,77 @@
 /** Turns a reply into the answer of its operation, or into the error that its status and body mean. */
 import { type TimeBounds, timeOf } from '../clock.ts';
-import { type Drift, isForeign, meaningOf, readAnswer } from '../contract/answers.ts';
+import {
+  ContractError,
+  type Drift,
+  isForeign,
+  meaningOf,
+  type Problem,
+  problemOf,
+  readAnswer,
+} from '../contract/answers.ts';
+import { pathParameters } from '../contract/operation.ts';
 import { type Answer, type OperationId, operationOf } from '../contract/operations.ts';
 import { parsedJson } from '../text.ts';
-import { AccountRefusedError, UnavailableError } from './errors.ts';
-import { type Connection, discard, isPage, type Reply, readText, streamPdf } from './http.ts';
-import { hasRateHeaders } from './rate-headers.ts';
+import { hasRateHeaders } from './answered.ts';
 import {
-  errorOf,
-  isDefinite,
-  isForeignPage,
-  isWrongPath,
-  problemInBody,
-  unreadable,
-} from './reply-meaning.ts';
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RejectedError,
+  UnavailableError,
+  UnreadableError,
+} from './errors.ts';
+import { type Connection, discard, isPage, type Reply, readText, streamPdf } from './http.ts';
 import type { TimedReply } from './request-sender.ts';
 import type { ServiceClock } from './service-clock.ts';
+
+// Whether a reply comes from the service, and the error for a refusal.
+
+/** Whether an answer is a web page from a proxy or another server. */
+const isForeignPage = (reply: Reply, text: string): boolean =>
+  isPage(reply) && !hasRateHeaders(reply) && parsedJson(text) === undefined;
+
+/** Whether a status is about the request itself. The others may come from a proxy in front of the service. */
+const isDefinite = (status: number): boolean => ['rejected', 'gone'].includes(meaningOf(status));
+
+/**
+ * Whether a 404 cannot be about the requested item: a path without an id always exists in the service. A
+ * change may still be answered 404 because of an item that its body names.
+ */
+const isWrongPath = (id: OperationId, reply: Reply): boolean => {
+  const { path, effect } = operationOf(id);
+  if (meaningOf(reply.status) !== 'gone' || pathParameters(path).length > 0) return false;
+  return effect === undefined || !hasRateHeaders(reply);
+};
+
+/** What an error body says; undefined when it says nothing. */
+function problemInBody(text: string): Problem | undefined {
+  const problem = problemOf(parsedJson(text) ?? text);
+  return problem.message === '' && problem.code === undefined ? undefined : problem;
+}
+
+/** The error for a reply that is not a success, given its body. */
+function errorOf(id: OperationId, status: number, text: string): Error {
+  const said = problemOf(parsedJson(text) ?? text);
+  const problem = { ...said, message: said.message || 'it gave no reason' };
+  const meaning = meaningOf(status);
+  if (meaning === 'rejected') return new RejectedError(id, status, problem);
+  if (meaning === 'conflict') return new ConflictError(id, problem);
+  if (meaning === 'gone') return new GoneError(id, problem);
+  return new UnavailableError(id, true, `HTTP ${status}, ${problem.message.replace(/\.+$/, '')}`, {
+    status,
+    problem,
+  });
+}
+
+/**
+ * The error for a successful reply that could not be read. If it came from the service, the change was made.
+ */
+function unreadable(id: OperationId, reply: Reply, error: unknown): unknown {
+  const isUnusable = error instanceof UnavailableError || error instanceof ContractError;
+  const isMade = operationOf(id).effect !== undefined && hasRateHeaders(reply);
+  return isUnusable && isMade ? new UnreadableError(id, reply.status, error) : error;
+}
 
 export class ReplyReader {
   constructor(

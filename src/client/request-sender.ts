@@ -3,18 +3,37 @@ import type { Budget } from '../budget/budget.ts';
 import type { Ticket, WindowReport } from '../budget/ticket.ts';
 import type { Clock } from '../clock.ts';
 import { type Meaning, meaningOf } from '../contract/answers.ts';
+import type { ListQuery, Scalar } from '../contract/list.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
 import { SANDBOX_SERVER } from '../contract/service-address.ts';
 import { systemCodeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { answered, problemIn } from './answered.ts';
+import { answered, hasRateHeaders, problemIn, windowReportOf } from './answered.ts';
 import type { CallOptions, SentRequest } from './call-options.ts';
 import { UnavailableError } from './errors.ts';
 import { type Connection, discard, type Exchange, isPage, type Reply } from './http.ts';
-import { encodeQuery } from './query.ts';
-import { hasRateHeaders, windowReportOf } from './rate-headers.ts';
 import type { Exchanged, ServiceClock } from './service-clock.ts';
+
+/**
+ * The query string of a list call (spec 4.1): `filters[field:operator]=value`, and
+ * `filters[field:in][]=value`, repeated, for lists. Empty for an empty query.
+ */
+export function encodeQuery(query: Record<string, unknown> & ListQuery): string {
+  const pairs: [string, Scalar][] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== 'filters' && value !== undefined) pairs.push([name, value as Scalar]);
+  }
+  for (const [field, conditions] of Object.entries(query.filters ?? {})) {
+    for (const [operator, value] of Object.entries(conditions)) {
+      if (Array.isArray(value)) {
+        for (const one of value) pairs.push([`filters[${field}:${operator}][]`, one as Scalar]);
+      } else if (value !== undefined) pairs.push([`filters[${field}:${operator}]`, value as Scalar]);
+    }
+  }
+  if (pairs.length === 0) return '';
+  return `?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
 
 /** A reply, with the bounds of the time at which it was made. */
 export type TimedReply = Reply & { exchanged: Exchanged };

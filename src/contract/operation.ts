@@ -46,8 +46,30 @@ export interface Operation {
   destructive?: string;
 }
 
-/** Checks an operation and keeps its literal types. The keys of the table are the ids. */
-export const operation = <const O extends Operation>(declared: O): O => declared;
+/** What an operation declares: its errors are those that it has beyond the common ones. */
+type Declared = Omit<Operation, 'section' | 'success' | 'errors'> &
+  Partial<Pick<Operation, 'success' | 'errors'>>;
+
+/**
+ * Declares the operations of a section of the specification; it keeps their literal types. The keys of the table
+ * are the ids.
+ *
+ * All rows of the specification have 401, 403 and 429, those that take a query or a body 400, and those with an id
+ * in the path 404.
+ */
+export const operationsOf =
+  (section: Operation['section']) =>
+  <const O extends Declared>(declared: O): O & Pick<Operation, 'section' | 'success' | 'errors'> => {
+    const { method, path, list, query, body, errors = [] } = declared;
+    const takesInput = Boolean(list?.paged || query || body);
+    const common = [...(takesInput ? [400] : []), 401, 403, ...(path.includes('{') ? [404] : []), 429];
+    return {
+      success: method === 'DELETE' ? 204 : 200,
+      ...declared,
+      section,
+      errors: [...common, ...errors].sort((left, right) => left - right),
+    };
+  };
 
 /** Whether an operation deletes its items: what is gone then is as it should be. */
 export const deletes = ({ method, path }: Operation): boolean =>

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { BudgetBucket } from '../budget/history.ts';
-import { requestClasses } from '../budget/request-class.ts';
+import { requestClasses } from '../budget/ticket.ts';
 import type { BudgetUsage } from '../budget/usage.ts';
 import { isoTime } from '../clock.ts';
 import type { Forecast } from './forecast.ts';

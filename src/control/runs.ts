@@ -3,9 +3,10 @@
  * policy and status. Runs for any other filter are looked for among the newest ones, at most `MAX_LOOKED` a page; then the
  * list says where to continue.
  */
+
 import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
-import type { ReasonCount } from '../records/reason-count.ts';
 import type { RunPlace, RunQuery } from '../records/run-query.ts';
+import type { ReasonCount } from '../records/target-types.ts';
 import { isFinal } from '../run/moves.ts';
 import { NoRunError } from '../run/no-run-error.ts';
 import { type Run, type RunStatus, runStatuses, type Trigger } from '../run/run.ts';

@@ -3,7 +3,7 @@
 import type { Access } from '../access/access.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Budget } from '../budget/budget.ts';
-import type { RequestClass } from '../budget/request-class.ts';
+import type { RequestClass } from '../budget/ticket.ts';
 import type { Clock } from '../clock.ts';
 import type { Audit } from '../control/audit.ts';
 import type { NameDeps } from '../control/freeze-names.ts';

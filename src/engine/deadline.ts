@@ -7,8 +7,7 @@ import type { Deadline, Policy } from '../policy/policy.ts';
 import { jobOf } from '../policy/policy-job.ts';
 import type { Late, Run, Trigger } from '../run/run.ts';
 import { endAtPace, workOf } from '../run/run-end.ts';
-import { type EngineDeps, policyOf } from './deps.ts';
-import { noticeFor } from './notices.ts';
+import { type EngineDeps, noticeFor, policyOf } from './deps.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './plan/cost.ts';
 
 /** Runs that the schedule starts have a deadline. A person who starts a run watches it. */

@@ -9,8 +9,7 @@ import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import { needsFacts } from './act/verifier.ts';
 import { dueByOf } from './deadline.ts';
-import type { EngineDeps } from './deps.ts';
-import { noticeFor } from './notices.ts';
+import { type EngineDeps, noticeFor } from './deps.ts';
 import { SavedPlanError } from './plan/saved-plan.ts';
 
 export interface Firing {

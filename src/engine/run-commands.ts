@@ -8,8 +8,7 @@ import { type EngineDeps, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
 import { type Person, resumeRollout } from './rollout/manual-changes.ts';
 import { probeAccount } from './supervise/block.ts';
-import { cancelRun } from './supervise/cancel.ts';
-import { forceEndRun } from './supervise/force-end.ts';
+import { cancelRun, forceEndRun } from './supervise/end-run.ts';
 
 /** The run does not exist (any more), or the command is not possible in its status. */
 export class RunError extends CaretakerError {

@@ -1,8 +1,7 @@
 /** Turns CEL's errors into our own messages, with a suggestion. */
 import type { ASTNode, Environment, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
-import type { Fault } from './fault.ts';
-import { type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
+import { type Fault, type Field, type FieldTree, ListOf, type Variables } from './fields.ts';
 import { signaturesOf } from './functions.ts';
 
 /**

@@ -14,10 +14,9 @@ import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from
 import { CaretakerError, messageOf } from '../errors.ts';
 import { type Compared, comparedIn } from './compared.ts';
 import { explain } from './errors.ts';
-import { type FieldTree, ListOf, type Variables } from './fields.ts';
+import { type FieldTree, ListOf, NotShownError, type Variables } from './fields.ts';
 import { addAgo, addConversions } from './functions.ts';
 import { type NeverHolds, neverHolds } from './never-holds.ts';
-import { NotShownError } from './not-shown.ts';
 import { type Requirement, requirementsOf } from './required.ts';
 import { findRefused, nodesIn, withHours } from './rules.ts';
 import { declareVariables } from './types.ts';

@@ -5,7 +5,7 @@ import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { timezoneFault } from '../dates.ts';
 import { messageOf } from '../errors.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './fields.ts';
 import { unknownFunction } from './functions.ts';
 
 /** The first part of an expression that is refused; undefined when there is none. */

@@ -3,7 +3,7 @@
  * an expression over the same variables as a condition. All of it is checked when the text is loaded.
  */
 import { compileExpression, type Expression, ExpressionError, type Variables } from './expression.ts';
-import { NotShownError } from './not-shown.ts';
+import { NotShownError } from './fields.ts';
 
 export interface Template {
   /** The expressions in it. */

@@ -5,8 +5,7 @@
  * which CEL treats like any error. So `a || b` is true if `b` is, whether or not `a` was shown.
  */
 import type { Environment } from '@marcbachmann/cel-js';
-import { type Field, type FieldTree, fieldOfVariable, type Variables } from './fields.ts';
-import { NotShownError } from './not-shown.ts';
+import { type Field, type FieldTree, fieldOfVariable, NotShownError, type Variables } from './fields.ts';
 
 const timestamp = 'google.protobuf.Timestamp';
 

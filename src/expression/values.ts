@@ -1,8 +1,7 @@
 /** Finds comparisons with texts that a field never has: `site.connection.status == "conected"`. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
-import type { Fault } from './fault.ts';
-import { type Field, fieldOfVariable, type Variables } from './fields.ts';
+import { type Fault, type Field, fieldOfVariable, type Variables } from './fields.ts';
 import { isNode } from './rules.ts';
 
 /** A text that is written in an expression, and where. */

@@ -20,16 +20,15 @@ import type { Expression, Variables } from '../expression/expression.ts';
 import type { Reason, ReasonInfo } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
-import type { JobApi } from './api.ts';
+import type { Items, JobApi, RunContext } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
-import type { Items, RunContext } from './items.ts';
 import type { Source } from './source.ts';
 import type { Verification, Verifying } from './verify.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
 export type { Finding, Intent, StepEnd, Watch } from '../run/run.ts';
-export type { Items, RunContext } from './items.ts';
+export type { Items, RunContext } from './api.ts';
 
 /** An error in options that their schema cannot detect. It is reported at its place in the policy's file. */
 export interface OptionFault {

@@ -3,8 +3,7 @@
  * values that a list or the single view has shown. So a decision reads them with `shown`, which throws when a
  * field is absent.
  */
-import type { FieldTree } from '../expression/fields.ts';
-import { NotShownError } from '../expression/not-shown.ts';
+import { type FieldTree, NotShownError } from '../expression/fields.ts';
 
 /**
  * The value of a field that a decision needs; `null` is a value.
@@ -33,3 +32,9 @@ export function completed(fields: FieldTree, item: unknown, single: unknown): Re
 
 const namesIn = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+// Compares timestamps of the service with each other. The service may show the same time with milliseconds in
+// one answer and without them in the next, so timestamps are compared by the second.
+
+/** Seconds since 1970. */
+export const secondsOf = (timestamp: string): number => Math.floor(Date.parse(timestamp) / 1_000);

@@ -3,7 +3,7 @@
  * notes of each site), or the account itself; and the lists that are joined to it.
  */
 import type { List } from '../contract/list.ts';
-import { operationOf } from '../contract/operations.ts';
+import { type Item, operationOf } from '../contract/operations.ts';
 import type { FieldTree, Variables } from '../expression/fields.ts';
 import { compileMatch, type Match } from '../expression/match.ts';
 import {
@@ -104,4 +104,29 @@ const accountFields: FieldTree = { name: text };
 export function fieldsOfSource(from: CandidateSource): FieldTree {
   if (isList(from)) return fieldsOfCandidate(from, singleViewOf(from)?.operation);
   return from === 'account' ? accountFields : fieldsOfView(from);
+}
+
+// The site that an item is or belongs to: there it is written what was done (`record:`).
+
+type From = Pick<Source, 'from' | 'parent'>;
+
+type SiteOf = { readonly [List in CandidateList]?: (item: Item<List>) => string | undefined };
+
+const lists: SiteOf = {
+  listSites: ({ id }) => id,
+  listStagingSites: ({ site_id }) => site_id,
+  listReports: ({ site }) => site?.id,
+  listScheduledReports: ({ site }) => site?.id,
+};
+
+const siteOf = (from: CandidateSource) => (isList(from) ? lists[from] : undefined);
+
+/** Whether the candidates of a source are sites, or belong to one. */
+export const haveSite = ({ from, parent }: From): boolean =>
+  parent ? parent.list === 'listSites' : siteOf(from) !== undefined;
+
+/** The site of an item; undefined when it has none, or does not show it. `parent`: the item of `for_each`. */
+export function siteOfItem(source: From, item: unknown, parent: string | undefined): string | undefined {
+  if (source.parent) return haveSite(source) ? parent : undefined;
+  return siteOf(source.from)?.(item as never);
 }

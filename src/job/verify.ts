@@ -6,8 +6,7 @@
 
 import type { OperationId } from '../contract/operations.ts';
 import { isDestructive } from '../contract/operations.ts';
-import type { JobApi } from './api.ts';
-import type { Items, RunContext } from './items.ts';
+import type { Items, JobApi, RunContext } from './api.ts';
 import type { Source } from './source.ts';
 
 /** A target whose change is about to be made, with the state that its last step left. */

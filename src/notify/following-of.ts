@@ -7,12 +7,10 @@ import { keys } from '../records/keys.ts';
 import type { Following, Notice, RunNotice, SystemNotice } from '../records/notice-store.ts';
 import { parseRecord } from '../records/parse-record.ts';
 import type { Run } from '../run/run.ts';
-import { heldBy } from './hold.ts';
 import { messageAboutDeadline, messageAboutFindings, messageAboutPause } from './message.ts';
-import { messageAboutApproval, messageAboutGate } from './rollout-message.ts';
-import { aboutEnd, oncePerInterval } from './run-end.ts';
+import { aboutEnd, messageAboutApproval, messageAboutGate, oncePerInterval } from './run-end.ts';
 import { systemResultOf } from './system-messages.ts';
-import type { FollowingDeps, Wanted } from './wanted.ts';
+import { type FollowingDeps, heldBy, type Wanted } from './wanted.ts';
 
 /** What is to be sent, in groups of which no one gets more than one message, and what changes with it. */
 export interface Result {

@@ -2,12 +2,57 @@
 import { isoMinute, isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Problem } from '../records/problem-store.ts';
+import type { Records } from '../records/records.ts';
 import { shownCounts, shownStatus } from '../run/found.ts';
+import { coreReasonText } from '../run/reasons.ts';
 import { formatLate, type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
 import { countOf, linesOf } from '../text.ts';
-import { type FailedTarget, linesAbout } from './failed-targets.ts';
+
+// The failed targets of a run that a message names, with their reasons.
+
+/** How many targets a message names. */
+const MAX_NAMED = 10;
+const MAX_WHY = 300;
+
+export interface FailedTarget {
+  target: string;
+  label: string;
+  reason: string;
+  /** One sentence. */
+  why: string;
+}
+
+/**
+ * The first ten failed targets of a run in the order of its plan. Reads its targets until it has them, a page of 500 in
+ * each round trip.
+ */
+export async function failedTargetsOf(
+  { targets }: Pick<Records, 'targets'>,
+  { id, counts }: Run,
+): Promise<FailedTarget[]> {
+  const failed: FailedTarget[] = [];
+  const wanted = Math.min(counts.failed, MAX_NAMED);
+  if (wanted === 0) return failed;
+  for await (const { id: target, label, outcome, reason, detail } of targets.all(id)) {
+    if (outcome !== 'failed' || reason === undefined) continue;
+    const why = (detail ?? coreReasonText(reason) ?? reason).slice(0, MAX_WHY);
+    failed.push({ target, label, reason, why });
+    if (failed.length === wanted) break;
+  }
+  return failed;
+}
+
+/** A line for each, and how many more there are; no line when none could be read. */
+export function linesAbout(failed: readonly FailedTarget[], { counts }: Run): string[] {
+  if (failed.length === 0) return [];
+  const more = counts.failed - failed.length;
+  return [
+    ...failed.map(({ label, reason, why }) => `${label}: ${reason}: ${why}`),
+    ...(more > 0 ? [`... and ${countOf(more, 'more failed target')}.`] : []),
+  ];
+}
 
 /** The body of a notification. Chat services such as Slack show only `text`. */
 export interface Message extends RunSummary {

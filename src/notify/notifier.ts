@@ -12,13 +12,11 @@ import type { HoldKind } from '../records/hold-store.ts';
 import type { OpenNotice } from '../records/notice-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
-import { attempt } from './attempt.ts';
+import { attempt, ReceiverSlots } from './attempt.ts';
 import { followingOf } from './following-of.ts';
-import { Heartbeats } from './heartbeats.ts';
 import { openConnections } from './post.ts';
-import { ReceiverSlots } from './receiver-slots.ts';
 import { combined } from './summary-message.ts';
-import { WATCH_INTERVAL_MS, watchSystem } from './system-watch.ts';
+import { Heartbeats, WATCH_INTERVAL_MS, watchSystem } from './system-watch.ts';
 
 export interface NotifierOptions {
   records: Pick<

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Receiver } from '../settings/receiver.ts';
-import type { Sent } from './channel-types.ts';
 import { send } from './channels.ts';
-import { openConnections } from './post.ts';
+import { openConnections, type Sent } from './post.ts';
 
 /** Its result, and how long it took. */
 export type TestResult = Sent & { ms: number };

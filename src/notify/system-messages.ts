@@ -3,11 +3,40 @@ import type { Following, SystemNotice } from '../records/notice-store.ts';
 import type { KnownProblems, Problem } from '../records/problem-store.ts';
 import { redact } from '../secrets.ts';
 import { visibleLine } from '../text.ts';
-import { repeatMsOf } from './hold.ts';
-import { afterOccurrence } from './problem.ts';
-import type { FollowingDeps } from './wanted.ts';
+import { type FollowingDeps, repeatMsOf } from './wanted.ts';
 
-export interface SystemResult {
+// Whether a receiver is notified of a problem again; pure. By the convention of Alertmanager's `repeat_interval`.
+
+/** What is kept of the statuses and reasons that a receiver knows; with more, the oldest count as unknown again. */
+const MAX_FACTS = 20;
+
+interface Occurrence {
+  at: number;
+  /** What is known of it, such as its status and its reasons. A fact that the receiver does not know is reported. */
+  facts: readonly string[];
+  /** Whether the receiver wants to know of it at all. */
+  isWanted: boolean;
+  repeatMs: number;
+}
+
+/**
+ * The problem after it has occurred again, and whether its receiver is notified: of what is new to it, and otherwise
+ * when the last message is `repeatMs` old.
+ */
+export function afterOccurrence(
+  before: Problem | undefined,
+  { at, facts, isWanted, repeatMs }: Occurrence,
+): { problem: Problem; notifies: boolean } {
+  const { count = 0, since = at, told = [], toldAt } = before ?? {};
+  const isNew = toldAt === undefined || facts.some((fact) => !told.includes(fact));
+  const notifies = isWanted && (isNew || at - toldAt >= repeatMs);
+  const problem = { count: count + 1, since, told, ...(toldAt === undefined ? {} : { toldAt }) };
+  if (!notifies) return { problem, notifies };
+  const known = [...told.filter((fact) => !facts.includes(fact)), ...facts].slice(-MAX_FACTS);
+  return { problem: { ...problem, told: known, toldAt: at }, notifies };
+}
+
+interface SystemResult {
   to: string[];
   event: string;
   message: { text: string };

@@ -4,7 +4,7 @@
  */
 import type { List } from '../contract/list.ts';
 import type { Item, ListId, Operations } from '../contract/operations.ts';
-import type { FieldValue } from '../sandbox/list/filters.ts';
+import type { FieldValue } from '../sandbox/list.ts';
 
 type ListOf<Id extends ListId> = Operations[Id] extends { list: infer L extends List } ? L : never;
 

@@ -9,8 +9,7 @@ import { checkInput } from '../contract/input.ts';
 import type { List, ListQuery } from '../contract/list.ts';
 import { pathParameters } from '../contract/operation.ts';
 import { type ListId, type OperationId, operationOf } from '../contract/operations.ts';
-import type { FieldValue } from '../sandbox/list/filters.ts';
-import { cutPage } from '../sandbox/list/page.ts';
+import { cutPage, type FieldValue } from '../sandbox/list.ts';
 import { itemFields } from './item-fields.ts';
 import { NotHeldError, type Params, type Reads } from './reads.ts';
 

@@ -1,9 +1,9 @@
 /** A policy in the keys of its file, every default filled in: the inverse of `to-policy.ts`. */
 
+import { z } from 'zod';
 import { defined } from '../defined.ts';
 import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
-import { optionsAsWritten } from './options-as-written.ts';
 import { escapePlaceholders } from './placeholders.ts';
 import type {
   After,
@@ -18,6 +18,29 @@ import type {
   Threshold,
 } from './policy.ts';
 import { RECHECK_MAX_AGE_MS } from './to-policy.ts';
+
+// A job's options in the words of a policy's file: what the job's schema read them into, back again.
+
+/** What `schema` would read as this very value: durations (`14d`) and shares (`20%`) as people write them. */
+export function optionsAsWritten(schema: z.core.$ZodType, value: unknown): unknown {
+  if (typeof value === 'number') {
+    const { title } = z.globalRegistry.get(schema) ?? {};
+    if (title === 'duration') return value === 0 ? 0 : formatDuration(value);
+    if (title === 'percentage') return `${value}%`;
+  }
+  if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null) {
+    const shape = schema.shape as Record<string, z.core.$ZodType>;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [
+        name,
+        Object.hasOwn(shape, name) && shape[name] ? optionsAsWritten(shape[name], one) : one,
+      ]),
+    );
+  }
+  const isWrapped =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return isWrapped ? optionsAsWritten(schema.def.innerType, value) : value;
+}
 
 /**
  * One entry of `policies:` that would be read as this very policy, without `defaults`, `vars` or `matrix`.

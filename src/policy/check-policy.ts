@@ -11,12 +11,10 @@ import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../suggest.ts';
 import { dayFault, looksLikeDay, weekdays } from '../yaml/days.ts';
 import type { Diagnostic } from '../yaml/diagnostic.ts';
-import { readStrictly } from '../yaml/read-strictly.ts';
-import { schemasAt } from '../yaml/schema-walk.ts';
+import { readStrictly, schemasAt } from '../yaml/read-strictly.ts';
 import { typographicTexts } from '../yaml/typographic-quotes.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
-import { recordFindings } from './check-record.ts';
-import { rolloutFindings } from './check-rollout.ts';
+import { recordFindings, rolloutFindings } from './check-record.ts';
 import {
   conditionOn,
   isIncomplete,
@@ -29,11 +27,16 @@ import {
 } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
 import { diagnosticAt, isBrokenAt, isLiteral, sourceIn, typographicIn } from './expanded-place.ts';
-import { blackoutRemark, misreadNumbers, uselessDeadline, uselessLimit } from './likely-mistakes.ts';
+import {
+  blackoutRemark,
+  misreadNumbers,
+  rareDays,
+  uselessDeadline,
+  uselessLimit,
+} from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
 import { mustBeOperator, PolicyEntry } from './policy-file.ts';
-import { rareDays } from './rare-days.ts';
 import { namesCalendar, targetMsOf, toPolicy } from './to-policy.ts';
 
 export interface Known {

@@ -12,6 +12,7 @@ export type SourceOf = (path: Path) => string | undefined;
 
 /** The maximum size of one expanded value. It stops variables that multiply each other. */
 const MAX_SIZE = 256 * 1024;
+
 /** The maximum number of variables that use each other in a row. */
 const MAX_DEPTH = 50;
 
@@ -93,6 +94,7 @@ function expandWhole(
 }
 
 const tooLarge: Remark = { message: 'This expands to more than 256 KiB.' };
+
 const tooLargeAt = (place: Path): LocatedValue => ({
   ...scalarAt(null, place),
   faults: [tooLarge],

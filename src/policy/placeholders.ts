@@ -15,6 +15,7 @@ export type Piece =
   | { is: 'fault'; remark: Remark; start: number };
 
 export const scopes = ['vars', 'matrix'] as const;
+
 export type Scope = (typeof scopes)[number];
 
 /** The names of variables and of the keys of a matrix. */
@@ -22,7 +23,8 @@ export const placeholderName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** A word after `${{`, and what comes before: a second `$` keeps the text as it is. */
 const opening = /(\$?)\$\{\{\s*([A-Za-z_]+)(?![A-Za-z0-9_])/g;
-const content = /^\$\{\{\s*((?:vars|matrix)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}/;
+
+export const content = /^\$\{\{\s*((?:vars|matrix)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}/;
 
 /** Splits a text into placeholders and what is between them. */
 export function piecesOf(text: string): Piece[] {

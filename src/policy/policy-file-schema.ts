@@ -7,7 +7,6 @@
  */
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import type { Registry } from '../job/registry.ts';
-import { compacted } from './compact-schema.ts';
 import {
   conditionsOf,
   consequenceOf,
@@ -17,7 +16,13 @@ import {
   jobNameSchema,
   queryFrom,
 } from './job-schema.ts';
-import { type JsonSchema, jsonSchemaOf, placeholderDefinitions, withPlaceholders } from './json-schema.ts';
+import {
+  compacted,
+  type JsonSchema,
+  jsonSchemaOf,
+  placeholderDefinitions,
+  withPlaceholders,
+} from './json-schema.ts';
 import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema';

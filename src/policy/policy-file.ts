@@ -8,14 +8,11 @@
 import { z } from 'zod';
 import { type CandidateList, candidateLists, candidateSources, parentListOf } from '../job/candidates.ts';
 import { runWords } from '../settings/notify-words.ts';
+import { timezone } from '../yaml/cron.ts';
 import { duration } from '../yaml/duration.ts';
-import { timezone } from '../yaml/judged.ts';
-import { name, whole } from './file-values.ts';
-import { Limits } from './limits-file.ts';
+import { Approval, Limits, name, Record, Rollout, whole } from './file-sections.ts';
 import { placeholderName } from './placeholders.ts';
 import { priorities } from './policy.ts';
-import { Record } from './record-file.ts';
-import { Approval, Rollout } from './rollout-file.ts';
 import { Schedule } from './schedule-schema.ts';
 
 const Name = z.strictObject({

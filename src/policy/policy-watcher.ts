@@ -9,15 +9,14 @@ import { join, relative } from 'node:path';
 import { type Clock, isoMinute } from '../clock.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
-import type { LastPolicy } from '../records/last-policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
-import type { Settings } from '../settings/settings.ts';
-import { deepFreeze } from '../settings/settings.ts';
+import type { LastPolicy } from '../records/version-store.ts';
+import { deepFreeze, type Settings } from '../settings/settings.ts';
 import { type Diagnostic, placeOf, shortFile } from '../yaml/diagnostic.ts';
-import { watchFolders } from './folder-watch.ts';
+import { watchFolders } from './config-watcher.ts';
 import { emptyFolder, isPolicyFile, type Loaded, loadPolicies } from './load-policies.ts';
 import { Policy } from './policy.ts';
-import { changesBetween, formatNames } from './policy-changes.ts';
+import { changesBetween, formatNames } from './policy-diff.ts';
 
 export interface PolicyWatcher {
   /** The active policies. */

@@ -1,7 +1,6 @@
 /** `record.custom_work`: its texts with expressions in them, checked when the policy is loaded. */
 import { ExpressionError } from '../expression/expression.ts';
-import type { FieldTree } from '../expression/fields.ts';
-import { NotShownError } from '../expression/not-shown.ts';
+import { type FieldTree, NotShownError } from '../expression/fields.ts';
 import { compileTemplate } from '../expression/template.ts';
 import { fieldsOfItem } from '../job/fields.ts';
 import type { Policy } from './policy.ts';

@@ -1,9 +1,9 @@
 /** `schedule` of a policy file. */
 import { z } from 'zod';
+import { cron, timezone } from '../yaml/cron.ts';
 import { DayRange, dayOrNameJsonSchema } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
-import { cron, timezone } from '../yaml/judged.ts';
-import { name, whole } from './file-values.ts';
+import { name, whole } from './file-sections.ts';
 import { blackoutMoves, chainStatuses, foldings, gaps, overlaps } from './policy.ts';
 
 const Blackout = z.union([DayRange, z.string().meta(dayOrNameJsonSchema)], {

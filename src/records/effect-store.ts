@@ -10,7 +10,7 @@ import { DAY_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import { type Owner, ownerFields, ownerText } from './owner.ts';
+import { type Owner, ownerFields, ownerText } from './once-store.ts';
 
 /** An effect: the operation, and the id of what it made. */
 export interface Effect {

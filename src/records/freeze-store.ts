@@ -18,7 +18,9 @@ import { addEndedPause, type Pause, type Pauses, pauseAt, pausesOf, replacePause
 export type Freeze = Pause & { until: number; id?: string; scope?: FreezeScope };
 
 const FREEZE = { hash: keys.freeze };
+
 const FREEZE_AND_NOTICES = { ...FREEZE, notices: keys.notices };
+
 /** Freezes of a part that are over are remembered so long, for scheduled times that are decided later. */
 const KEPT_MS = 90 * 86_400_000;
 

@@ -69,7 +69,7 @@ export const keys = {
   signIn: (hash: string) => `${PREFIX}:presence:sign-in:${hash}`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
-  /** How many entries the queues had in each minute: see `depth-store.ts`. */
+  /** How many entries the queues had in each minute: see `measurement-store.ts`. */
   queueDepth: `${PREFIX}:presence:queue-depth`,
   /** The version of each policy that was active last. */
   lastPolicies: `${PREFIX}:last-policies`,
@@ -113,12 +113,12 @@ export const keys = {
   /** The last delivery to each receiver about each subject. */
   lastDeliveries: `${PREFIX}:deliveries:last`,
   delivery: (id: string) => `${PREFIX}:delivery:${id}`,
-  /** When a heartbeat was sent last: see `heartbeat-store.ts`. */
+  /** When a heartbeat was sent last: see `reported.ts`. */
   heartbeat: (name: string) => `${PREFIX}:heartbeat:${name}`,
   /** What receivers were notified of, and is not over: see `problem-store.ts`. */
   problemsOfPolicy: (policy: string) => `${PREFIX}:problems:policy:${policy}`,
   problemsOfAccount: (account: string) => `${PREFIX}:problems:account:${account}`,
-  /** What is wrong now, by name, and when a process worked last: see `alert-store.ts`. */
+  /** What is wrong now, by name, and when a process worked last: see `reported.ts`. */
   alerts: `${PREFIX}:alerts`,
   /** Messages that are held, and when they are due: see `hold-store.ts`. */
   holds: `${PREFIX}:holds`,

@@ -6,11 +6,33 @@
  * service.
  */
 import { z } from 'zod';
+import { defined } from '../defined.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import { type Owner, ownerFields, ownerText } from './owner.ts';
 import { checkRecord } from './parse-record.ts';
+
+// The target that something belongs to: an effect in the account, or a key that only one target may hold.
+
+export interface Owner {
+  run: string;
+  target: string;
+  /** The step of the policy that the target was at, from 0; missing for the first. */
+  step?: number;
+}
+
+/** An owner as it is stored. */
+export const ownerText = ({ run, target, step = 0 }: Owner): string =>
+  [run, target, ...(step === 0 ? [] : [step])].join('\n');
+
+/** The fields of an owner that `ownerText` wrote. */
+export function ownerFields(text: unknown): Partial<Owner> {
+  const [run, target, step] = typeof text === 'string' ? text.split('\n') : [];
+  return {
+    ...defined({ run, target }),
+    ...(step === undefined ? {} : { step: Number(step) }),
+  };
+}
 
 /** Who holds a key, since when, and the result, if known. */
 const KeyHolder = z.object({

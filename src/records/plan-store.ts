@@ -6,20 +6,150 @@
  * nothing again that was processed.
  */
 import { z } from 'zod';
-import { type Store, toJson } from '../redis/store.ts';
+import { defineScript } from '../redis/script.ts';
+import { COUNT_REQUESTS, type Store, toJson } from '../redis/store.ts';
 import type { Spent, Spread, Target } from '../run/run.ts';
 import type { Group } from './group-places.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
-import {
-  addToPlan,
-  beginPlan,
-  continuePlan,
-  countPlanFailure,
-  notePlan,
-  spreadTargets,
-} from './plan-scripts.ts';
 import type { Excluded } from './target-types.ts';
+
+// The scripts that store the plan of a run, each atomic.
+
+/**
+ * Adds to a plan. Gives 0 when another attempt at planning has begun.
+ *
+ * - `targets`: id, JSON, outcome ('' = pending) and groups ('' = none) of each in turn. A target that is already
+ *   there stays as it is: the command may have been sent again, and the counts must add up.
+ * - `excluded`: candidates that are not part of the plan, as JSON; `excluded_before`: how many there were before them.
+ * - `progress`: JSON, or '' when what has been added so far ends between two items of the list; `listed`: the names of
+ *   the items that are processed since the last progress; `counts`: pairs of a field and its value.
+ */
+export const addToPlan = defineScript(
+  {
+    keys: ['run', 'targets', 'order', 'pending', 'reasons', 'groups', 'excluded', 'progress', 'listed'],
+    args: ['plan_fence', 'excluded_before', 'progress', 'excluded', 'listed', 'counts'],
+    argList: 'targets',
+  },
+  `
+if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
+for i = 1, #targets, 4 do
+  local id, json, outcome, groups = unpack(targets, i, i + 3)
+  if redis.call('HSETNX', keys.targets, id, json) == 1 then
+    redis.call('RPUSH', keys.order, id)
+    if groups ~= '' then redis.call('HSET', keys.groups, id, groups) end
+    redis.call('HINCRBY', keys.run, 'planned', 1)
+    if outcome == '' then redis.call('RPUSH', keys.pending, id)
+    else
+      redis.call('HINCRBY', keys.run, outcome, 1)
+      local reason = cjson.decode(json).reason
+      if reason then redis.call('HINCRBY', keys.reasons, outcome .. ' ' .. reason, 1) end
+    end
+  end
+end
+if redis.call('LLEN', keys.excluded) == tonumber(args.excluded_before) then
+  for _, candidate in ipairs(cjson.decode(args.excluded)) do redis.call('RPUSH', keys.excluded, candidate) end
+end
+if args.progress == '' then return 1 end
+for _, name in ipairs(cjson.decode(args.listed)) do redis.call('SADD', keys.listed, name) end
+for _, count in ipairs(cjson.decode(args.counts)) do redis.call('HSET', keys.progress, count[1], count[2]) end
+redis.call('HSET', keys.progress, 'progress', args.progress, 'fence', args.plan_fence, 'order', redis.call('LLEN', keys.order),
+  'pending', redis.call('LLEN', keys.pending), 'excluded', redis.call('LLEN', keys.excluded))
+return 1`,
+);
+
+const MAY_BEGIN = `
+local status, complete, latest = unpack(redis.call('HMGET', keys.run, 'status', 'planComplete', 'planFence'))
+local may_begin = not complete and (status == 'queued' or status == 'planning' or status == 'blocked')`;
+
+/**
+ * `filled`: all keys that a plan fills. Gives the fence of this attempt at planning: earlier attempts can add
+ * nothing more. Gives 0, and changes nothing, once a plan is complete or the run has ended: targets may
+ * already be dispatched.
+ */
+export const beginPlan = defineScript(
+  { keys: ['run'], keyList: 'filled' },
+  `${MAY_BEGIN}
+if not may_begin then return 0 end
+redis.call('UNLINK', unpack(filled))
+redis.call('HSET', keys.run, 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
+return redis.call('HINCRBY', keys.run, 'planFence', 1)`,
+);
+
+/**
+ * The same for an attempt that continues the one before. What that one added after its last progress is removed: the
+ * item of the list to which it belongs was not processed to its end. Gives 0 when there is no progress, so that the
+ * plan has to begin.
+ */
+export const continuePlan = defineScript(
+  { keys: ['run', 'targets', 'order', 'pending', 'reasons', 'groups', 'excluded', 'planned', 'progress'] },
+  `${MAY_BEGIN}
+local fence, ordered, pending, excluded = unpack(redis.call('HMGET', keys.progress, 'fence', 'order', 'pending', 'excluded'))
+if not may_begin or not ordered or fence ~= latest then return 0 end
+for _, id in ipairs(redis.call('LRANGE', keys.order, ordered, -1)) do
+  local target = cjson.decode(redis.call('HGET', keys.targets, id))
+  redis.call('HDEL', keys.targets, id)
+  redis.call('HDEL', keys.groups, id)
+  redis.call('HDEL', keys.planned, id)
+  redis.call('HINCRBY', keys.run, 'planned', -1)
+  if target.outcome then
+    redis.call('HINCRBY', keys.run, target.outcome, -1)
+    local reason = target.outcome .. ' ' .. (target.reason or '')
+    if redis.call('HEXISTS', keys.reasons, reason) == 1 and redis.call('HINCRBY', keys.reasons, reason, -1) <= 0 then
+      redis.call('HDEL', keys.reasons, reason)
+    end
+  end
+end
+local function shorten(list, length)
+  if length == '0' then redis.call('DEL', list) else redis.call('LTRIM', list, 0, length - 1) end
+end
+shorten(keys.order, ordered)
+shorten(keys.pending, pending)
+shorten(keys.excluded, excluded)
+fence = redis.call('HINCRBY', keys.run, 'planFence', 1)
+redis.call('HSET', keys.progress, 'fence', fence)
+return fence`,
+);
+
+/** `spent`: requests by operation, JSON; `targets`: noted only while this attempt is the latest. */
+export const notePlan = defineScript(
+  { keys: ['run'], args: ['plan_fence', 'spent', 'targets'] },
+  `${COUNT_REQUESTS}
+if redis.call('EXISTS', keys.run) == 0 then return end
+count_requests(keys.run, args.spent)
+local requests = 0
+for _, count in pairs(cjson.decode(args.spent)) do requests = requests + count end
+redis.call('HINCRBY', keys.run, 'planRequests', requests)
+if redis.call('HGET', keys.run, 'planFence') == args.plan_fence then
+  redis.call('HSET', keys.run, 'planTargets', args.targets)
+end`,
+);
+
+export const countPlanFailure = defineScript(
+  { keys: ['run'] },
+  `
+if redis.call('EXISTS', keys.run) == 0 then return 0 end
+return redis.call('HINCRBY', keys.run, 'planFailures', 1)`,
+);
+
+/**
+ * Puts the pending targets into the order of a hash of their ids, and has `dispatchTargets` start them evenly
+ * over a window. Gives 0 when another attempt at planning has begun.
+ */
+export const spreadTargets = defineScript(
+  { keys: ['run', 'pending'], args: ['plan_fence', 'from', 'window_ms'] },
+  `
+if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
+local ids, places = redis.call('LRANGE', keys.pending, 0, -1), {}
+for _, id in ipairs(ids) do places[id] = redis.sha1hex(id) end
+table.sort(ids, function(a, b) return places[a] < places[b] end)
+redis.call('DEL', keys.pending)
+for first = 1, #ids, 1000 do
+  redis.call('RPUSH', keys.pending, unpack(ids, first, math.min(first + 999, #ids)))
+end
+redis.call('HSET', keys.run, 'spreadFrom', args.from, 'spreadMs', args.window_ms, 'spreadOf', #ids)
+return 1`,
+);
 
 /** How far a plan is made. */
 export const Progress = z.object({

@@ -5,9 +5,9 @@
 
 import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS } from '../redis/store.ts';
+import { REJECT } from './batch-store.ts';
+import { ADD_TO_TOTALS } from './end-store.ts';
 import { ADD_NOTICE } from './notice-store.ts';
-import { REJECT } from './step-script.ts';
-import { ADD_TO_TOTALS } from './totals-store.ts';
 
 /** The replies of `createRun`, by number. */
 export const creations = ['exists', 'created', 'decided', 'overlap', 'moved'] as const;

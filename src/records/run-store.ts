@@ -11,6 +11,7 @@ import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Held, type LookedUp, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 import { type RunStep, rejectedBy, stepFields } from './batch-store.ts';
+import { hourOf } from './end-store.ts';
 import { movedEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { forgetTargets } from './label-store.ts';
@@ -31,7 +32,6 @@ import {
   retireAccount,
   setEnding,
 } from './run-scripts.ts';
-import { hourOf } from './totals-store.ts';
 
 /** What the scripts need of the policy while a run is active. */
 export interface RunLimits {

@@ -17,14 +17,14 @@ import {
   type TargetIn,
   type TargetState,
 } from '../run/run.ts';
+import { redact, scrub } from '../secrets.ts';
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
-import { type Owner, ownerText } from './owner.ts';
+import { type Owner, ownerText } from './once-store.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
-import { type ReasonCount, toReasonCount } from './reason-count.ts';
 import {
   allocateRoom,
   claimTarget,
@@ -34,8 +34,29 @@ import {
   renewClaim,
   takeBackTargets,
 } from './target-scripts.ts';
-import { withoutSecrets } from './target-secrets.ts';
-import { type Allocated, type Claimed, type Dispatched, Excluded, type TimedState } from './target-types.ts';
+import {
+  type Allocated,
+  type Claimed,
+  type Dispatched,
+  Excluded,
+  type ReasonCount,
+  type TimedState,
+  toReasonCount,
+} from './target-types.ts';
+
+/**
+ * Redacts the texts of a target that come from the service or from an error, which may repeat a credential.
+ * The job state is redacted where it is encoded (`jobStateOf`).
+ */
+function withoutSecrets(target: Target): Target {
+  const clean = { ...target, label: scrub(target.label) };
+  const { detail, ended, findings, requests } = target;
+  if (detail !== undefined) clean.detail = scrub(detail);
+  if (ended?.detail !== undefined) clean.ended = { ...ended, detail: scrub(ended.detail) };
+  if (findings !== undefined) clean.findings = redact(findings) as typeof findings;
+  if (requests !== undefined) clean.requests = redact(requests) as typeof requests;
+  return clean;
+}
 
 const PAGE = 500;
 /** How many targets are dispatched by one script, which takes Redis less than a millisecond. */

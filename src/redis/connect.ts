@@ -5,8 +5,7 @@ import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from './embedded/embedded.ts';
-import { factIn } from './facts.ts';
-import { wrongProtocol } from './protocol-probe.ts';
+import { factIn, wrongProtocol } from './facts.ts';
 import { commandRefusal, MIN_REDIS, unreachableBecause } from './refusal.ts';
 import type { Store } from './store.ts';
 

@@ -6,12 +6,9 @@ import type { MailStatus } from './model/reporting.ts';
 import type { Site } from './model/site.ts';
 import type { ScheduleFields, UpdateSchedule } from './model/tasks.ts';
 import type { World } from './model/world.ts';
-import { worksOf } from './world/account.ts';
-import { notesOf, rewriteNote } from './world/notes.ts';
-import { DAY } from './world/service-time.ts';
-import { snapshotsOf } from './world/snapshots.ts';
-import { fallBack } from './world/software.ts';
-import { addStaging } from './world/staging.ts';
+import { worksOf } from './resources/custom-works.ts';
+import { notesOf, rewriteNote } from './resources/notes.ts';
+import { addStaging } from './resources/staging-sites.ts';
 import {
   DAILY_SYNCS,
   endSync,
@@ -19,9 +16,10 @@ import {
   planDailySync,
   startSync,
   syncsUsed,
-} from './world/syncs.ts';
-import { startUpdateRun } from './world/update-runs.ts';
-import { addSchedule } from './world/updates.ts';
+} from './world/sites.ts';
+import { snapshotsOf } from './world/snapshots.ts';
+import { DAY } from './world/time.ts';
+import { addSchedule, fallBack, startUpdateRun } from './world/updates.ts';
 
 export interface SiteControl {
   /** Syncs are refused because of the daily limit, until the next UTC day. */

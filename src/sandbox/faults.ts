@@ -1,13 +1,15 @@
 /**
  * Faults between a caller and the service, and which requests they affect.
  *
- * There are three kinds of faults. `faults/stops.ts`: a request gets no answer. `faults/changes.ts`: an
- * answer is changed. `faults/background.ts`: the service's own work fails. Properties of the whole service,
- * such as its clock and the lag of its lists, are no faults of a request: see `SandboxOptions`.
+ * There are three kinds of faults (`faults/names.ts`): a request gets no answer, an answer is changed, or the
+ * service's own work fails. Properties of the whole service, such as its clock and the lag of its lists, are no
+ * faults of a request: see `SandboxOptions`.
  */
+import type { Clock } from '../clock.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { changes } from './faults/changes.ts';
-import { stops } from './faults/stops.ts';
+import { changes, type FaultRates, stops } from './faults/names.ts';
+import { randomFrom, seedOf } from './world/numbers.ts';
+import { MINUTE } from './world/time.ts';
 
 type Stop = keyof typeof stops;
 type Change = keyof typeof changes;
@@ -67,5 +69,22 @@ export function createFaults(chance: () => readonly FaultKind[] = () => []): Fau
       order.left -= 1;
       return [order.kind];
     },
+  };
+}
+
+// Random faults, the same ones for the same seed and the same requests.
+
+/** Draws the faults of each request in turn. Maintenance is drawn for whole minutes of the clock. */
+export function chanceOf(rates: FaultRates, seed: number, clock: Clock): () => readonly FaultKind[] {
+  const rateOf = (kind: FaultKind): number => (rates as Partial<Record<FaultKind, number>>)[kind] ?? 0;
+  const drawn = faultKinds.filter((kind) => kind !== 'maintenance' && rateOf(kind) > 0);
+  const random = randomFrom(seedOf(seed, 'faults'));
+  const isMaintained = () => {
+    const minute = Math.floor(clock.now() / MINUTE);
+    return randomFrom(seedOf(seed, `maintenance ${minute}`)).next() < rateOf('maintenance');
+  };
+  return () => {
+    const met = drawn.filter((kind) => random.next() < rateOf(kind));
+    return isMaintained() ? ['maintenance', ...met] : met;
   };
 }

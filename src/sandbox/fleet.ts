@@ -2,22 +2,23 @@
  * Generates the world from a seed. The same number of sites and the same seed always give the same world,
  * relative to the time at which the service starts.
  */
-import { generateClients, generateTags } from './fleet/groups.ts';
-import { assignKinds } from './fleet/kinds.ts';
-import { generateManagedAccounts, generateTeam } from './fleet/people.ts';
-import { generateReports } from './fleet/reports.ts';
-import { generateSchedules } from './fleet/schedules.ts';
-import { generateSenderEmails } from './fleet/senders.ts';
-import { generateSite } from './fleet/sites.ts';
-import { generateStaging, generateStorage } from './fleet/storage.ts';
-import { generateTasks } from './fleet/tasks.ts';
+import {
+  generateClients,
+  generateManagedAccounts,
+  generateStaging,
+  generateStorage,
+  generateTags,
+  generateTeam,
+} from './fleet/people.ts';
+import { assignKinds, generateSite } from './fleet/sites.ts';
+import { generateReports, generateSchedules, generateSenderEmails, generateTasks } from './fleet/work.ts';
 import type { PlanFeature } from './model/account.ts';
 import type { World } from './model/world.ts';
-import { createAgenda } from './world/agenda.ts';
-import { newBranding } from './world/branding.ts';
-import { randomFrom, seedOf } from './world/random.ts';
-import { newReporting } from './world/reporting.ts';
+import { newBranding } from './resources/branding.ts';
+import { randomFrom, seedOf } from './world/numbers.ts';
+import { newReporting } from './world/reports.ts';
 import { advance } from './world/settle.ts';
+import { createAgenda } from './world/time.ts';
 import { newUpdates } from './world/updates.ts';
 
 export interface FleetOptions {

@@ -16,26 +16,21 @@ import {
   type StagingControl,
   type StorageControl,
 } from './controls.ts';
-import { createHiddenFields, type HiddenFields } from './faults/absent.ts';
-import { chanceOf } from './faults/chance.ts';
-import { answerChanger } from './faults/change-answer.ts';
+import { answerChanger, createHiddenFields, type HiddenFields } from './faults/change-answer.ts';
 import type { FaultRates } from './faults/names.ts';
-import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
+import { chanceOf, createFaults, type FaultKind, type FaultMatch } from './faults.ts';
 import { makeFleet } from './fleet.ts';
 import { type AccountControl, openAccount } from './http/account.ts';
-import { type FollowedRedirect, openRedirects } from './http/redirects.ts';
-import { BASE_PATH, listen } from './http/server.ts';
+import { BASE_PATH, type FollowedRedirect, listen, openRedirects } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { PlanFeature } from './model/account.ts';
 import type { TaskOrder } from './model/tasks.ts';
 import type { World } from './model/world.ts';
-import { autosaveState } from './state/autosave.ts';
-import { readState, resumedAt } from './state/state-file.ts';
-import { randomFrom, seedOf } from './world/random.ts';
-import { openReplica } from './world/replica.ts';
-import { serviceTime } from './world/service-time.ts';
-import { advance } from './world/settle.ts';
-import { startTask } from './world/tasks.ts';
+import { startTask } from './resources/tasks.ts';
+import { autosaveState, readState, resumedAt } from './state.ts';
+import { randomFrom, seedOf } from './world/numbers.ts';
+import { advance, openReplica } from './world/settle.ts';
+import { serviceTime } from './world/time.ts';
 
 export interface SandboxOptions {
   /** Default 127.0.0.1. */

@@ -6,9 +6,8 @@ import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { Records } from '../records/records.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { blackoutOn, formatBlackout } from './blackout.ts';
 import { scheduledTimesBetween } from './cron-times.ts';
-import { formatSkipCause } from './skip-cause.ts';
+import { blackoutOn, formatBlackout, formatSkipCause } from './skip-cause.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
 export const reprocessings = ['none', 'failed', 'all'] as const;

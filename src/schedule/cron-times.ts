@@ -17,8 +17,8 @@ import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
 import { DAY_MS, firstAt, localTimeOf, offsetAt } from '../dates.ts';
 import type { Schedule } from '../policy/policy.ts';
-import { dayNumber } from './blackout.ts';
-import { type Moves, movesOf } from './workdays.ts';
+import { dayNumber } from './skip-cause.ts';
+import { type Moves, movesOf } from './wall-time.ts';
 
 /** What the scheduled times depend on. */
 export type CronSchedule = Pick<Schedule, 'cron' | 'timezone' | 'dst'> &

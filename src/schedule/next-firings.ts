@@ -2,8 +2,8 @@
 
 import { HOUR_MS } from '../dates.ts';
 import type { Policy } from '../policy/policy.ts';
-import { blackoutOn, endOfBlackout } from './blackout.ts';
 import { dueAt, nextScheduledTimes } from './cron-times.ts';
+import { blackoutOn, endOfBlackout } from './skip-cause.ts';
 
 /** A future firing, unless its policy is paused by then. */
 export interface NextFiring {

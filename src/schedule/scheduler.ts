@@ -13,10 +13,10 @@ import type { Policy, Schedule } from '../policy/policy.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
-import { chainStart, isChained, whatFollows } from './chain.ts';
+import { chainedDueAt, chainStart, isChained, predecessorEnds, whatFollows } from './chain.ts';
 import { startCronTick, type Tick } from './cron-tick.ts';
+import { dueAt } from './cron-times.ts';
 import { cursorFor, type Decision, type Due, type ScheduleState, timesKey, whatIsDue } from './due.ts';
-import { predecessorEnds } from './predecessor.ts';
 import { logSkipped, recordOf } from './skipped-times.ts';
 
 export interface ScheduledFiring {
@@ -340,4 +340,12 @@ const isActive = ({ policies }: SchedulerDeps, { name, hash }: Policy): boolean 
 /** Catch-ups of `mode: all` run one after the other, and so do the firings after them. */
 async function hasActiveRun({ records }: SchedulerDeps, { name, account }: Policy): Promise<boolean> {
   return (await records.runs.active(account, { policy: name })).length > 0;
+}
+
+/** When the run of a firing was due, with jitter. */
+export function dueAtOf({ name, schedule }: Policy, { trigger, scheduledFor }: ScheduledFiring): number {
+  if (schedule === undefined) return scheduledFor;
+  return trigger === 'after'
+    ? chainedDueAt(name, schedule, scheduledFor)
+    : dueAt(name, schedule, scheduledFor);
 }

@@ -7,8 +7,8 @@ import { DAY_MS } from '../dates.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
+import { type UpcomingFiring, upcomingFirings } from './predicted-runs.ts';
 import { type SkipCause, skipCauseOf } from './skip-cause.ts';
-import { type UpcomingFiring, upcomingFirings } from './upcoming.ts';
 import { wallTime } from './wall-time.ts';
 
 export interface UpcomingReport {

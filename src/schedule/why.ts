@@ -12,8 +12,7 @@ import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { formatDuration } from '../yaml/duration.ts';
-import { blackoutOn, formatBlackout } from './blackout.ts';
-import { type PredecessorEnd, whyNotFollowed } from './chain.ts';
+import { type PredecessorEnd, predecessorEnds, whyNotFollowed } from './chain.ts';
 import {
   dueAt,
   type MovedTime,
@@ -23,8 +22,14 @@ import {
   scheduledTimesBetween,
   timesMovedHere,
 } from './cron-times.ts';
-import { predecessorEnds } from './predecessor.ts';
-import { DISABLED, formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
+import {
+  blackoutOn,
+  DISABLED,
+  formatBlackout,
+  formatSkipCause,
+  type SkipCause,
+  skipCauseOf,
+} from './skip-cause.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
 /** One scheduled time explained, as `caretaker why --json` prints it. */

@@ -2,9 +2,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
-import { isPasswordHash } from '../access/password-hash.ts';
+import { hashToken, isPasswordHash, isTokenHash, MIN_TOKEN } from '../access/credentials.ts';
 import { type Grant, roles } from '../access/principal.ts';
-import { hashToken, isTokenHash, MIN_TOKEN } from '../access/token.ts';
 import { defined } from '../defined.ts';
 import { keepSecret } from '../secrets.ts';
 import { name } from './name.ts';

@@ -3,7 +3,7 @@
  * of the file; only `load-settings.ts` translates them into `Settings`.
  */
 import { z } from 'zod';
-import { MIN_PASSWORD } from '../access/password-hash.ts';
+import { MIN_PASSWORD } from '../access/credentials.ts';
 import { DaysEntry, isWeekday, weekdays } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { percent } from '../yaml/percent.ts';

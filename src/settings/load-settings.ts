@@ -13,11 +13,9 @@ import { typographicTexts } from '../yaml/typographic-quotes.ts';
 import { type Path, type Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { accessOf, mentionsIn } from './access-file.ts';
 import { ConfigFile } from './config-file.ts';
-import { environmentOf, exposedEnv } from './environment.ts';
-import type { KnownAccount, Settings } from './settings.ts';
-import { deepFreeze } from './settings.ts';
+import { type Environment, environmentOf, exposedEnv, fillVariables, maskVariables } from './environment.ts';
+import { deepFreeze, type KnownAccount, type Settings } from './settings.ts';
 import { literalSecret, plainHttp, shortTokens } from './unsafe.ts';
-import { type Environment, fillVariables, maskVariables } from './variables.ts';
 
 export interface Where {
   /**

@@ -1,8 +1,8 @@
 /** A receiver of notifications in `config/caretaker.yaml`: its kind of channel, and when it is notified. */
 import { z } from 'zod';
+import { cron, timezone } from '../yaml/cron.ts';
 import { weekdays } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
-import { cron, timezone } from '../yaml/judged.ts';
 import { kinds } from './channels.ts';
 import { runWords, severities, systemEvents, systemWords } from './notify-words.ts';
 

@@ -3,10 +3,10 @@
  * it is imported when traces are on.
  *
  * A run lasts hours and is worked on by many processes. So no span is kept open: each is made when what it stands
- * for has ended, with the times of the records, by the process that wrote the end. Their ids are derived
- * (`ids.ts`), so that they fit together.
+ * for has ended, with the times of the records, by the process that wrote the end. Their ids are derived,
+ * so that they fit together.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   type Attributes,
   type Context,
@@ -27,14 +27,19 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type IdGenerator, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  type IdGenerator,
+  NodeTracerProvider,
+  type ReadableSpan,
+  type Span,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
 import { BullMQOtel } from 'bullmq-otel';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrubOnce } from '../secrets.ts';
 import { openExporter } from './exporter.ts';
-import { spanIdOf, traceIdOf } from './ids.ts';
-import { BULLMQ, MessagingAttributes } from './messaging.ts';
 import { RunSampler, samplesTrace } from './sampling.ts';
 import {
   followSpan,
@@ -47,6 +52,52 @@ import {
 } from './span-facts.ts';
 import type { Traces } from './traces.ts';
 import type { Wanted } from './variables.ts';
+
+// The ids of traces and spans. They are derived from what they stand for, so that every process that works on a
+// run, today or tomorrow, adds to the same trace, and a span may name a parent that is sent hours later.
+
+const digest = (...parts: readonly (string | number)[]): string =>
+  createHash('sha256').update(parts.join('\n')).digest('hex');
+
+/**
+ * The trace of a run. `installation` tells apart the runs of two installations: they have the same id when both
+ * have the same policy.
+ */
+export const traceIdOf = (installation: string, run: string): string =>
+  digest('run', installation, run).slice(0, 32);
+
+/** The span of a run, of a target of it, or of the work of a target that is followed since a time. */
+export const spanIdOf = (trace: string, ...what: readonly (string | number)[]): string =>
+  digest('span', trace, ...what).slice(0, 16);
+
+// Adds the attributes that the conventions of OpenTelemetry ask of messaging spans to those of BullMQ.
+
+/** The name of the tracer of BullMQ's spans. */
+export const BULLMQ = 'bullmq';
+
+/** BullMQ names a span `<operation> <queue>`. */
+export class MessagingAttributes implements SpanProcessor {
+  onStart(span: Span): void {
+    if (span.instrumentationScope.name !== BULLMQ) return;
+    const [operation = '', queue = ''] = span.name.split(' ');
+    const type = operation === 'complete' || operation === 'fail' ? 'settle' : types[span.kind];
+    span.setAttributes({
+      'messaging.system': 'bullmq',
+      'messaging.destination.name': queue,
+      'messaging.operation.name': operation,
+      ...(type === undefined ? {} : { 'messaging.operation.type': type }),
+    });
+  }
+
+  onEnd(_span: ReadableSpan): void {}
+  async forceFlush(): Promise<void> {}
+  async shutdown(): Promise<void> {}
+}
+
+const types: Partial<Record<SpanKind, string>> = {
+  [SpanKind.PRODUCER]: 'send',
+  [SpanKind.CONSUMER]: 'process',
+};
 
 export interface TracesOptions {
   protocol: Extract<Wanted, { is: 'on' }>['protocol'];

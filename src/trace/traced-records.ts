@@ -2,6 +2,7 @@
  * The records, with a span for each end that this process writes. An end is written by exactly one process, so
  * its span is sent once.
  */
+import type { Log } from '../log.ts';
 import type { Records } from '../records/records.ts';
 import type { RunStore } from '../records/run-store.ts';
 import type { TargetStore } from '../records/target-store.ts';
@@ -49,3 +50,25 @@ const endsOfTargets = (targets: TargetStore, traces: Traces): Pick<TargetStore, 
     return moved;
   },
 });
+
+// Adds the id of its trace to the log lines of a run.
+
+/** The same log; a line with a field `run` gets a field `trace_id`. */
+export function tracedLog(log: Log, { traceOf }: Pick<Traces, 'traceOf'>): Log {
+  const withTrace = (facts: object): object => {
+    const trace_id = 'run' in facts && typeof facts.run === 'string' ? traceOf(facts.run) : undefined;
+    return trace_id === undefined ? facts : { ...facts, trace_id };
+  };
+  const at = (level: 'debug' | 'info' | 'warn' | 'error') => (facts: object | string, message?: string) => {
+    if (typeof facts === 'string') return log[level](facts);
+    if (message === undefined) return log[level](withTrace(facts));
+    log[level](withTrace(facts), message);
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (facts) => tracedLog(log.child(withTrace(facts)), { traceOf }),
+  };
+}

@@ -4,6 +4,8 @@
  */
 import type { Telemetry } from 'bullmq';
 import type { SentRequest } from '../client/call-options.ts';
+import type { Entry } from '../queue/entry.ts';
+import type { Queues } from '../queue/queues.ts';
 import type { Run, Target, TargetIn } from '../run/run.ts';
 
 /** What a request is sent for. */
@@ -35,4 +37,17 @@ export interface Traces {
   readonly telemetry: Telemetry;
   /** Sends what was not sent yet; waits some seconds at most. */
   close(): Promise<void>;
+}
+
+// The queues, with what BullMQ does for a run in the trace of the run.
+
+/** The same queues. Entries that are put together are those of one run. */
+export const tracedQueues = (queues: Queues, traces: Traces): Queues => ({
+  ...queues,
+  put: (entries) => traces.within(runOf(entries), () => queues.put(entries)),
+});
+
+function runOf(entries: readonly Entry[]): string | undefined {
+  const found = entries.find((entry) => entry.kind !== 'deliver');
+  return found && 'run' in found ? found.run : undefined;
 }

@@ -19,10 +19,8 @@ import {
   visit,
 } from 'yaml';
 import { visible } from '../text.ts';
-import { frameOf } from './code-frame.ts';
 import { type Diagnostic, fileDiagnostic, pathText, shortFile } from './diagnostic.ts';
-import { sourceOffset } from './scalar-offset.ts';
-import { readTextFile } from './text-file.ts';
+import { frameOf, readTextFile, sourceOffset } from './text-file.ts';
 import { insteadOfTypographic } from './typographic-quotes.ts';
 
 /** The parser counts the anchor as well. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Access, type Claims, principalBy, programWith } from '../../src/access/access.ts';
-import { hashToken } from '../../src/access/token.ts';
+import { hashToken } from '../../src/access/credentials.ts';
 
 const issuer = 'https://login.example';
 const access: Access = {

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { hashPassword, isPasswordHash, isPasswordOf, NOBODYS_HASH } from '../../src/access/password-hash.ts';
-import { hashToken, isTokenHash, newToken } from '../../src/access/token.ts';
+import {
+  hashPassword,
+  hashToken,
+  isPasswordHash,
+  isPasswordOf,
+  isTokenHash,
+  NOBODYS_HASH,
+  newToken,
+} from '../../src/access/credentials.ts';
 
 test('a hash accepts its password only, and two hashes of one password differ', async () => {
   const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);

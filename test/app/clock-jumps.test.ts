@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectRecords } from '../../src/app/open-records.ts';
-import { clockJumps, noteClockJump } from '../../src/records/clock-jumps.ts';
+import { clockJumps, noteClockJump } from '../../src/records/reported.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis } from '../support/redis.ts';
 

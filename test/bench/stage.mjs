@@ -13,7 +13,7 @@ import { built } from '../support/built.mjs';
 
 const { openCaretaker } = await built('app/caretaker');
 const { openLog } = await built('log');
-const { healthOf } = await built('redis/embedded/command');
+const { healthOf } = await built('redis/embedded/server');
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 

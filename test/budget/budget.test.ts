@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Budget, BudgetSpentError, openBudget } from '../../src/budget/budget.ts';
-import type { RequestClass } from '../../src/budget/request-class.ts';
+import type { RequestClass } from '../../src/budget/ticket.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';

@@ -3,8 +3,7 @@
  * Lua, with the same names; `scripts.test.ts` compares the two step by step. What they decide and why is in
  * docs/budget.md.
  */
-import { classRules, type RequestClass, requestClasses } from '../../src/budget/request-class.ts';
-import type { WindowReport } from '../../src/budget/ticket.ts';
+import { classRules, type RequestClass, requestClasses, type WindowReport } from '../../src/budget/ticket.ts';
 
 export const DEFAULT_LENGTH = 60_000;
 export const SCOUT_TIMEOUT = 10_000;

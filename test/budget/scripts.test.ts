@@ -7,9 +7,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type RequestClass, requestClasses } from '../../src/budget/request-class.ts';
 import { type Fields, SharedWindow } from '../../src/budget/shared-window.ts';
-import type { WindowReport } from '../../src/budget/ticket.ts';
+import { type RequestClass, requestClasses, type WindowReport } from '../../src/budget/ticket.ts';
 import { NOON } from '../support/held-clock.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
 import { sampleOf } from '../support/sample.ts';

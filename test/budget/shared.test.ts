@@ -6,7 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
-import type { RequestClass } from '../../src/budget/request-class.ts';
+import type { RequestClass } from '../../src/budget/ticket.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
 import { shiftedClock } from '../../src/clock.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { openQueues } from '../../src/queue/queues.ts';
-import { noteClockJump } from '../../src/records/clock-jumps.ts';
+import { noteClockJump } from '../../src/records/reported.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aRun } from '../support/builders.ts';
 import { type Desk, openDesk } from '../support/cli.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { isPasswordOf } from '../../src/access/password-hash.ts';
-import { hashToken } from '../../src/access/token.ts';
+import { hashToken, isPasswordOf } from '../../src/access/credentials.ts';
 import { main } from '../../src/cli/main.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { folderWith } from '../settings/folder.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeQuery } from '../../src/client/query.ts';
+import { encodeQuery } from '../../src/client/request-sender.ts';
 
 const decoded = (query: Parameters<typeof encodeQuery>[0]) => decodeURIComponent(encodeQuery(query));
 

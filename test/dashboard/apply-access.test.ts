@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import { noAccess } from '../../src/access/access.ts';
+import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
-import { hashToken, newToken } from '../../src/access/token.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { aSchedule } from '../support/builders.ts';
 import { cheapHash } from '../support/cheap-hash.ts';

@@ -2,7 +2,7 @@
  * A dashboard with every problem at once: everything that a page can show, with the longest possible texts.
  */
 import { noAccess } from '../../src/access/access.ts';
-import { NOBODYS_HASH } from '../../src/access/password-hash.ts';
+import { NOBODYS_HASH } from '../../src/access/credentials.ts';
 import type { BrokenFile } from '../../src/dashboard/options.ts';
 import { isoDay } from '../../src/dates.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';

@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
+import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
-import { hashToken, newToken } from '../../src/access/token.ts';
 import { announcementOf } from '../support/announcement-of.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { sampleOf } from '../support/sample.ts';

@@ -1,7 +1,7 @@
 /** Acts on pages that a role does not permit have the same line in the audit log as those of the HTTP API. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
-import { hashToken, newToken } from '../../src/access/token.ts';
+import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { systemClock } from '../../src/clock.ts';
 import { methodOf } from '../../src/control/command.ts';
 import { routes } from '../../src/dashboard/http/routes.ts';

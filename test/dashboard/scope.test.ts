@@ -1,8 +1,8 @@
 /** What somebody with limits sees, and what is counted for them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
+import { hashToken, newToken } from '../../src/access/credentials.ts';
 import type { Principal } from '../../src/access/principal.ts';
-import { hashToken, newToken } from '../../src/access/token.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openReader } from '../../src/dashboard/queries/reader.ts';
 import { scopedTo } from '../../src/dashboard/queries/scope.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Access, noAccess, type User } from '../../src/access/access.ts';
-import { hashToken, newToken } from '../../src/access/token.ts';
+import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { heldClock } from '../support/held-clock.ts';
 import { PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';

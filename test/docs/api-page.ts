@@ -7,33 +7,32 @@ import { sketchOf } from '../../src/cli/output/describe-operation.ts';
 import type { Filter, List } from '../../src/contract/list.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { type Operation, pathParameters } from '../../src/contract/operation.ts';
-import { type OperationId, operations, whyDestructive } from '../../src/contract/operations.ts';
-import { ActivityLogEntry } from '../../src/contract/resources/activity-log.ts';
-import { AutoUpdateHistoryEntry } from '../../src/contract/resources/auto-update-history.ts';
-import { AutoUpdateSchedule } from '../../src/contract/resources/auto-update-schedule.ts';
-import { BackupDestination } from '../../src/contract/resources/backup-destination.ts';
-import { PluginBranding, WpLogin } from '../../src/contract/resources/branding.ts';
-import { Client } from '../../src/contract/resources/client.ts';
-import { CustomWork } from '../../src/contract/resources/custom-work.ts';
-import { ManagedAccount } from '../../src/contract/resources/managed-account.ts';
-import { Note, NoteVersion } from '../../src/contract/resources/note.ts';
-import { Report } from '../../src/contract/resources/report.ts';
-import { ReportTemplate, ReportTemplateDetails } from '../../src/contract/resources/report-template.ts';
-import { ScheduledReport, ScheduledReportDetails } from '../../src/contract/resources/scheduled-report.ts';
-import { SenderEmail } from '../../src/contract/resources/sender-email.ts';
+import { ActivityLogEntry } from '../../src/contract/operations/activity-logs.ts';
+import { AutoUpdateHistoryEntry, AutoUpdateSchedule } from '../../src/contract/operations/auto-updates.ts';
+import { BackupDestination } from '../../src/contract/operations/backup-destinations.ts';
+import { PluginBranding, WpLogin } from '../../src/contract/operations/branding.ts';
+import { Client } from '../../src/contract/operations/clients.ts';
+import { CustomWork } from '../../src/contract/operations/custom-works.ts';
+import { ManagedAccount } from '../../src/contract/operations/managed-accounts.ts';
+import { Note, NoteVersion } from '../../src/contract/operations/notes.ts';
+import { ReportTemplate, ReportTemplateDetails } from '../../src/contract/operations/report-templates.ts';
+import { Report } from '../../src/contract/operations/reports.ts';
+import { ScheduledReport, ScheduledReportDetails } from '../../src/contract/operations/scheduled-reports.ts';
+import { SenderEmail } from '../../src/contract/operations/sender-emails.ts';
 import {
   BatchError,
   BatchMeta,
   CountPair,
   PageMeta,
   TaskReference,
-} from '../../src/contract/resources/shared.ts';
-import { ReducedSite, Site, SiteDetails } from '../../src/contract/resources/site.ts';
-import { Snapshot, SnapshotDetails } from '../../src/contract/resources/snapshot.ts';
-import { StagingSite, StagingSiteDetails } from '../../src/contract/resources/staging-site.ts';
-import { Tag } from '../../src/contract/resources/tag.ts';
-import { Task, TaskDetails } from '../../src/contract/resources/task.ts';
-import { TeamMember } from '../../src/contract/resources/team-member.ts';
+} from '../../src/contract/operations/shared.ts';
+import { ReducedSite, Site, SiteDetails } from '../../src/contract/operations/sites.ts';
+import { Snapshot, SnapshotDetails } from '../../src/contract/operations/snapshots.ts';
+import { StagingSite, StagingSiteDetails } from '../../src/contract/operations/staging-sites.ts';
+import { Tag } from '../../src/contract/operations/tags.ts';
+import { Task, TaskDetails } from '../../src/contract/operations/tasks.ts';
+import { TeamMember } from '../../src/contract/operations/team-members.ts';
+import { type OperationId, operations, whyDestructive } from '../../src/contract/operations.ts';
 import { bare, schemaUnder } from '../../src/contract/schema.ts';
 import type { Field, FieldTree } from '../../src/expression/fields.ts';
 import { fieldsOf } from '../../src/job/fields.ts';

@@ -1,8 +1,8 @@
 /** The figures and names of docs/budget.md are those of the code. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { classRules, type RequestClass, requestClasses } from '../../src/budget/request-class.ts';
 import * as scripts from '../../src/budget/scripts.ts';
+import { classRules, type RequestClass, requestClasses } from '../../src/budget/ticket.ts';
 import { available, nothing, type State } from '../budget/model.ts';
 
 const page = readFileSync(new URL('../../docs/budget.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 /** What a process remembers of runs ends when Redis was emptied. */
 import { expect, test } from 'vitest';
-import { RunCache } from '../../src/engine/run-cache.ts';
+import { RunCache } from '../../src/engine/deps.ts';
 import { openRecords } from '../../src/records/records.ts';
 import { aPolicy, aRun } from '../support/builders.ts';
 import { NOON } from '../support/held-clock.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compileExpression, ExpressionError } from '../../src/expression/expression.ts';
-import { NotShownError } from '../../src/expression/not-shown.ts';
+import { NotShownError } from '../../src/expression/fields.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 
 const now = new Date('2026-11-21T02:00:00Z');

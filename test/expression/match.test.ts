@@ -1,9 +1,8 @@
 /** Which items of two lists belong together: conditions over ids, checked when they are read. */
 import { expect, test } from 'vitest';
 import { ExpressionError } from '../../src/expression/expression.ts';
-import type { Field, FieldTree } from '../../src/expression/fields.ts';
+import { type Field, type FieldTree, NotShownError } from '../../src/expression/fields.ts';
 import { compileMatch } from '../../src/expression/match.ts';
-import { NotShownError } from '../../src/expression/not-shown.ts';
 
 const whole = { nullable: false, optional: false };
 const text: Field = { kind: 'string', ...whole };

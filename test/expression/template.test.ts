@@ -1,8 +1,8 @@
 /** Texts with expressions in them, and the words of ago(). */
 import { describe, expect, test } from 'vitest';
-import { ago } from '../../src/expression/ago.ts';
 import { ExpressionError } from '../../src/expression/expression.ts';
-import { NotShownError } from '../../src/expression/not-shown.ts';
+import { NotShownError } from '../../src/expression/fields.ts';
+import { ago } from '../../src/expression/functions.ts';
 import { compileTemplate } from '../../src/expression/template.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SiteDetails } from '../../src/contract/resources/site.ts';
+import { SiteDetails } from '../../src/contract/operations/sites.ts';
 import type { Field, FieldTree } from '../../src/expression/fields.ts';
 import { fieldsOf, fieldsOfItem } from '../../src/job/fields.ts';
 

@@ -1,8 +1,8 @@
 /** Every kind of channel, over real HTTP: what it sends, and what follows from each answer. */
 import { Agent } from 'undici';
 import { describe, expect, test } from 'vitest';
-import type { Sent } from '../../src/notify/channel-types.ts';
 import { send } from '../../src/notify/channels.ts';
+import type { Sent } from '../../src/notify/post.ts';
 import type { NewDelivery } from '../../src/records/delivery-store.ts';
 import type { Receiver } from '../../src/settings/receiver.ts';
 import { startReceiver } from './receiver.ts';

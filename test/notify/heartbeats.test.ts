@@ -1,7 +1,7 @@
 import { MockAgent } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { Heartbeats } from '../../src/notify/heartbeats.ts';
 import { openConnections } from '../../src/notify/post.ts';
+import { Heartbeats } from '../../src/notify/system-watch.ts';
 import { startReceiver } from './receiver.ts';
 import { aWorld } from './world.ts';
 

@@ -1,6 +1,6 @@
 /** Quiet hours and digests: until when a message is held. */
 import { expect, test } from 'vitest';
-import { endOfQuiet, heldBy } from '../../src/notify/hold.ts';
+import { endOfQuiet, heldBy } from '../../src/notify/wanted.ts';
 import type { Receiver } from '../../src/settings/receiver.ts';
 import { startReceiver } from './receiver.ts';
 import { activeRun, aWorld, endRun, letterOf, NOON, telling, toldTo, webhooks } from './world.ts';

@@ -6,7 +6,7 @@ import {
   messageAboutRecovery,
   sentenceAbout,
 } from '../../src/notify/message.ts';
-import { messageAboutApproval, messageAboutGate } from '../../src/notify/rollout-message.ts';
+import { messageAboutApproval, messageAboutGate } from '../../src/notify/run-end.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../../src/run/run.ts';
 import { aRun } from '../support/builders.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type FolderWatch, watchFolders } from '../../src/policy/folder-watch.ts';
+import { type FolderWatch, watchFolders } from '../../src/policy/config-watcher.ts';
 import { folderWith } from '../settings/folder.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rareDays } from '../../src/policy/rare-days.ts';
+import { rareDays } from '../../src/policy/likely-mistakes.ts';
 
 const both = 'The day of month and the day of week both have to match, on about';
 test.each([

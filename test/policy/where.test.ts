@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ExpressionError } from '../../src/expression/expression.ts';
-import { NotShownError } from '../../src/expression/not-shown.ts';
+import { NotShownError } from '../../src/expression/fields.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { compileWhere, compileWhereOf } from '../../src/policy/where.ts';
 import { tinyJob } from './tiny-job.ts';

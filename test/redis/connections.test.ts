@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer, type Server } from 'node:net';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Channels } from '../../src/records/channels.ts';
+import { Channels } from '../../src/records/events.ts';
 import { type Connected, connectRedis } from '../../src/redis/connect.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';

@@ -6,7 +6,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { noteClockJump } from '../../src/records/clock-jumps.ts';
+import { noteClockJump } from '../../src/records/reported.ts';
 import { readFacts } from '../../src/redis/facts.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { openCaretaker } from '../../src/app/caretaker.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
-import { keysLike } from '../../src/redis/keys-like.ts';
+import { keysLike } from '../../src/redis/store.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { aPolicy } from '../support/builders.ts';
 import { until } from '../support/caretaker.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAgenda } from '../../src/sandbox/world/agenda.ts';
-import { randomFrom } from '../../src/sandbox/world/random.ts';
+import { randomFrom } from '../../src/sandbox/world/numbers.ts';
+import { createAgenda } from '../../src/sandbox/world/time.ts';
 
 test('due entries come in order of time, and entries of the same time in the order they were added', () => {
   const random = randomFrom(7);

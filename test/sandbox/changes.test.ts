@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { hostileSecrets } from '../../src/sandbox/faults/hostile.ts';
+import { hostileSecrets } from '../../src/sandbox/faults/change-answer.ts';
 import { startCalling } from './calling.ts';
 
 const authorized = { authorization: 'Bearer sandbox-token' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
-import { handlers } from '../../src/sandbox/handlers/table.ts';
+import { handlers } from '../../src/sandbox/resources/table.ts';
 import { startCalling } from './calling.ts';
 
 test('every operation of the contract has a handler, and there are no others', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Recurrence } from '../../src/sandbox/model/tasks.ts';
-import { nextOccurrence } from '../../src/sandbox/world/recurrence.ts';
+import { nextOccurrence } from '../../src/sandbox/world/time.ts';
 
 /** The next occurrences, one after the other, as days and hours. */
 function occurrences(recurrence: Recurrence, startedAt: string, after: string, count: number): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MINUTE } from '../../src/sandbox/world/service-time.ts';
+import { MINUTE } from '../../src/sandbox/world/time.ts';
 import { startCalling } from './calling.ts';
 
 const START = '2026-11-21T12:00:00.000Z';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestampsOf } from '../../src/sandbox/list/timestamps.ts';
+import { timestampsOf } from '../../src/sandbox/list.ts';
 
 const berlin = (value: string) => {
   const { first, last } = timestampsOf(value, 'Europe/Berlin');

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hostileSecrets, hostileText } from '../../src/sandbox/faults/hostile.ts';
+import { hostileSecrets, hostileText } from '../../src/sandbox/faults/change-answer.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk, type Started } from '../support/cli.ts';
 import { clearOfTheHour } from '../support/time-of-day.ts';

@@ -12,7 +12,7 @@ import { operationOf } from '../../src/contract/operations.ts';
 import type { AnyJob } from '../../src/job/job.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { toReport } from '../../src/run/report.ts';
-import { hostileSecrets, hostileText } from '../../src/sandbox/faults/hostile.ts';
+import { hostileSecrets, hostileText } from '../../src/sandbox/faults/change-answer.ts';
 import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { worldOfTest } from '../support/world-of-test.ts';

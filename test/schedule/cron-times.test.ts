@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { blackoutOn, endOfBlackout, formatBlackout } from '../../src/schedule/blackout.ts';
 import {
   dueAt,
   jitterOf,
@@ -9,6 +8,7 @@ import {
   scheduledTimesBetween,
 } from '../../src/schedule/cron-times.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
+import { blackoutOn, endOfBlackout, formatBlackout } from '../../src/schedule/skip-cause.ts';
 import { weekdays } from '../../src/yaml/days.ts';
 
 const usual = { cron: ['0 2 * * *'], jitterMs: 0, overlap: 'skip' as const, catchupMs: 0 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { dueAt } from '../../src/schedule/cron-times.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
-import { upcomingFirings } from '../../src/schedule/upcoming.ts';
+import { upcomingFirings } from '../../src/schedule/predicted-runs.ts';
 import { sampleOf } from '../support/sample.ts';
 
 const at = Date.parse;

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { firstAt, isoDay } from '../../src/dates.ts';
 import type { Blackout, Schedule } from '../../src/policy/policy.ts';
-import { blackoutOnDay, dayNumber } from '../../src/schedule/blackout.ts';
 import {
   type CronSchedule,
   movedTimesBetween,
@@ -13,7 +12,8 @@ import {
 } from '../../src/schedule/cron-times.ts';
 import { cursorFor, timesKey, whatIsDue } from '../../src/schedule/due.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
-import { upcomingFirings } from '../../src/schedule/upcoming.ts';
+import { upcomingFirings } from '../../src/schedule/predicted-runs.ts';
+import { blackoutOnDay, dayNumber } from '../../src/schedule/skip-cause.ts';
 import { explain } from '../../src/schedule/why.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { sampleOf } from '../support/sample.ts';

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how variables are written in config files.
 import { expect, test } from 'vitest';
-import { hashPassword } from '../../src/access/password-hash.ts';
-import { hashToken, newToken } from '../../src/access/token.ts';
+import { hashPassword, hashToken, newToken } from '../../src/access/credentials.ts';
 import { warningsOf } from '../../src/settings/warnings.ts';
 import { errorsOf, load } from './load.ts';
 

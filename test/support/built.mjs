@@ -19,7 +19,7 @@ const modules = [
   'log',
   'redis/clock',
   'redis/connect',
-  'redis/embedded/command',
+  'redis/embedded/server',
   'run/moves',
   'sandbox/sandbox',
   'schedule/cron-tick',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import { healthOf } from '../../src/redis/embedded/command.ts';
+import { healthOf } from '../../src/redis/embedded/server.ts';
 import { startTestRedis } from './redis.ts';
 
 test('a test Redis that is killed restarts with its data', async () => {

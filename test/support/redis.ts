@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { healthOf } from '../../src/redis/embedded/command.ts';
+import { healthOf } from '../../src/redis/embedded/server.ts';
 
 export interface TestRedis {
   /** The options for `new Redis(...)` of ioredis; ioredis also accepts `socketPath` instead of a URL. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { frameOf } from '../../src/yaml/code-frame.ts';
 import { renderFinding, renderFindings } from '../../src/yaml/diagnostic.ts';
+import { frameOf } from '../../src/yaml/text-file.ts';
 import { fittedFrame, widthOf, wrapped } from '../../src/yaml/width.ts';
 
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { frameOf } from '../../src/yaml/code-frame.ts';
 import { renderFinding } from '../../src/yaml/diagnostic.ts';
+import { frameOf } from '../../src/yaml/text-file.ts';
 import { YamlFile } from '../../src/yaml/yaml-file.ts';
 import { folderWith } from '../settings/folder.ts';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { hashOfKey, newSignInKey, signInLink } from '../../access/token.ts';
+import { hashOfKey, newSignInKey, signInLink } from '../../access/credentials.ts';
 import { dashboardUrl, signsInWithLink } from '../../settings/settings.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';

@@ -9,8 +9,6 @@ import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { openQueues } from '../../queue/queues.ts';
-import { AlertStore } from '../../records/alert-store.ts';
-import { clockJumps } from '../../records/clock-jumps.ts';
 import {
   effectOf,
   FreezeStore,
@@ -18,10 +16,10 @@ import {
   formatFrozen,
   unfreezeCommand,
 } from '../../records/freeze-store.ts';
-import { prepareRecords, RecordsVersionError } from '../../records/migrations/migrate.ts';
+import { prepareRecords, processId, RecordsVersionError } from '../../records/migrations/migrate.ts';
 import { RECORDS_VERSION } from '../../records/migrations/migrations.ts';
-import { processId } from '../../records/migrations/process-id.ts';
 import { type Presence, PresenceStore } from '../../records/presence-store.ts';
+import { AlertStore, clockJumps } from '../../records/reported.ts';
 import { RunStore } from '../../records/run-store.ts';
 import { redisClock } from '../../redis/clock.ts';
 import { connectRedis } from '../../redis/connect.ts';

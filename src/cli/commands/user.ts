@@ -1,7 +1,6 @@
 /** Lines for `access:` in the configuration: hashes of passwords and tokens. The file itself is not changed. */
-import { hashPassword } from '../../access/password-hash.ts';
+import { hashPassword, hashToken, newToken } from '../../access/credentials.ts';
 import type { Role } from '../../access/principal.ts';
-import { hashToken, newToken } from '../../access/token.ts';
 import { CaretakerError } from '../../errors.ts';
 import { name as nameSchema } from '../../settings/name.ts';
 import type { Settings } from '../../settings/settings.ts';

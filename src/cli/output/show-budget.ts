@@ -1,5 +1,5 @@
 /** The budgets of accounts for people and programs, the same with and without a server. */
-import { requestClasses } from '../../budget/request-class.ts';
+import { requestClasses } from '../../budget/ticket.ts';
 import type { BudgetReport } from '../../control/budget-report.ts';
 import { forecastCells, forecastSentence } from '../../control/forecast-words.ts';
 import { countOf } from '../../text.ts';

@@ -1,11 +1,82 @@
 /** The service's own update schedules, and the history of their runs (spec 4.7). */
 import { z } from 'zod';
 import { field, flag, ids, listTimestamp, oneOf, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import { AutoUpdateHistoryEntry, historyStatuses } from '../resources/auto-update-history.ts';
-import { AutoUpdateSchedule, recurrences } from '../resources/auto-update-schedule.ts';
-import { PageMeta } from '../resources/shared.ts';
-import { idOf, nonBlank, part, requiredWhen, sentTimestamp } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idOf, idSchema, known, nonBlank, part, requiredWhen, sentTimestamp, timestamp } from '../schema.ts';
+import { PageMeta, taskStatuses } from './shared.ts';
+
+// The history of the runs of auto update schedules (spec 2.9). Entries have no id of their own.
+
+/** The status of a run; `no_updates` has no task. */
+export const historyStatuses = [...taskStatuses, 'no_updates'] as const;
+
+const Versions = { current_version: z.string(), target_version: z.string() };
+const Extension = part({ name: z.string(), slug: z.string(), filename: z.string(), ...Versions });
+
+export const AutoUpdateHistoryEntry = part(
+  {
+    auto_update_schedule: part({ id: idSchema, name: z.string() }, 'id'),
+    performed_on: timestamp,
+    task_id: z.nullable(idSchema),
+    status: known(...historyStatuses),
+    // Only sites available to the caller. Not specified: the value of `core` in a run that does not update
+    // the core.
+    sites: z.array(
+      part(
+        {
+          id: idSchema,
+          wp: part({
+            core: z.optional(z.nullable(part(Versions))),
+            plugins: z.array(Extension),
+            themes: z.array(Extension),
+          }),
+        },
+        'id',
+      ),
+    ),
+  },
+  'status',
+);
+export type AutoUpdateHistoryEntry = z.output<typeof AutoUpdateHistoryEntry>;
+
+// The service's own recurring updates of core, plugins and themes (spec 2.8).
+
+/** How often a schedule runs. */
+export const recurrences = [
+  'daily',
+  'weekly_on_day',
+  'biweekly',
+  'monthly_on_date',
+  'monthly_on_week',
+  'monthly_last_day',
+] as const;
+
+const ShownSelection = known('all', 'specific');
+// Not specified: whether a category that is not updated is absent, null or empty.
+const ShownExtensions = z.optional(
+  z.nullable(part({ selection: ShownSelection, filenames: z.array(z.string()) })),
+);
+
+export const AutoUpdateSchedule = part(
+  {
+    id: idSchema,
+    name: z.string(),
+    status: known('active', 'paused'),
+    schedule: known(...recurrences),
+    started_at: timestamp,
+    next_update_at: timestamp,
+    scope: part({
+      // `ids` is present when the selection is specific.
+      sites: part({ selection: ShownSelection, ids: z.optional(z.array(idSchema)) }),
+      updates: part({ wordpress_core: z.boolean(), plugins: ShownExtensions, themes: ShownExtensions }),
+    }),
+    options: part({ backup: z.boolean(), visual_regression: z.boolean() }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type AutoUpdateSchedule = z.output<typeof AutoUpdateSchedule>;
 
 const schedule = part({ auto_update_schedule: AutoUpdateSchedule }, 'auto_update_schedule');
 
@@ -40,18 +111,17 @@ const fields = {
   ),
 };
 
+const operation = operationsOf('4.7');
+
 export const autoUpdateOperations = {
   listAutoUpdateSchedules: operation({
-    section: '4.7',
     summary: 'Lists auto update schedules.',
     method: 'GET',
     path: '/auto-update-schedules',
-    success: 200,
     answer: part(
       { auto_update_schedules: z.array(AutoUpdateSchedule), meta: PageMeta },
       'auto_update_schedules',
     ),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'auto_update_schedules',
       filters: {
@@ -74,7 +144,6 @@ export const autoUpdateOperations = {
     },
   }),
   createAutoUpdateSchedule: operation({
-    section: '4.7',
     summary: 'Creates an auto update schedule, which is active.',
     method: 'POST',
     path: '/auto-update-schedules',
@@ -82,74 +151,60 @@ export const autoUpdateOperations = {
     bodyRequired: true,
     success: 201,
     answer: schedule,
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   showAutoUpdateSchedule: operation({
-    section: '4.7',
     summary: 'Shows an auto update schedule.',
     method: 'GET',
     path: '/auto-update-schedules/{auto_update_schedule_id}',
-    success: 200,
     answer: schedule,
-    errors: [401, 403, 404, 429],
   }),
   deleteAutoUpdateSchedule: operation({
-    section: '4.7',
     summary: 'Deletes an auto update schedule.',
     destructive: 'The sites are no longer updated by it, and its settings are lost.',
     method: 'DELETE',
     path: '/auto-update-schedules/{auto_update_schedule_id}',
-    success: 204,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   updateAutoUpdateSchedule: operation({
-    section: '4.7',
     summary: 'Changes an auto update schedule; omitted fields stay.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/update',
     body: z.strictObject({ auto_update_schedule: z.strictObject(fields).partial() }),
     bodyRequired: true,
-    success: 200,
     answer: schedule,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   enableAutoUpdateSchedule: operation({
-    section: '4.7',
     summary: 'Resumes a paused auto update schedule.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/enable',
-    success: 200,
     answer: schedule,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'active' },
   }),
   disableAutoUpdateSchedule: operation({
-    section: '4.7',
     summary: 'Pauses an auto update schedule.',
     destructive: 'The sites are no longer updated until it is enabled again.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/disable',
-    success: 200,
     answer: schedule,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'paused' },
   }),
   listAutoUpdateHistory: operation({
-    section: '4.7',
     summary: 'Lists the runs of auto update schedules and their updates.',
     method: 'GET',
     path: '/auto-update-history',
-    success: 200,
     answer: part(
       { auto_update_history: z.array(AutoUpdateHistoryEntry), meta: PageMeta },
       'auto_update_history',
     ),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'auto_update_history',
       filters: {

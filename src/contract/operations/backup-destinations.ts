@@ -1,50 +1,71 @@
 /** External storage to which backups are uploaded (spec 4.4). Ids may also be provider ids. */
 import { z } from 'zod';
-import { operation } from '../operation.ts';
-import { BackupDestination } from '../resources/backup-destination.ts';
-import { part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
+
+// External storage to which backups are uploaded (spec 2.4).
+
+/** provider_one needs no saved destination for an upload, provider_two does. */
+export const providers = ['provider_one', 'provider_two'] as const;
+
+/**
+ * A provider, and its saved destination. Lists include providers without one. Their `id` and times are not
+ * specified, so these may be null.
+ */
+export const BackupDestination = part(
+  {
+    id: z.nullable(idSchema),
+    provider: known(...providers),
+    provider_label: z.string(),
+    name: z.nullable(z.string()),
+    status: known('active', 'inactive'),
+    connected: z.boolean(),
+    email: z.nullable(z.string()),
+    provider_account_id: z.nullable(z.string()),
+    provider_metadata: part({ folder_id: z.optional(z.string()), folder_name: z.optional(z.string()) }),
+    config: part({ folder_policy: z.optional(z.string()), folder_name: z.optional(z.string()) }),
+    last_tested_at: z.nullable(timestamp),
+    last_error_code: z.nullable(z.string()),
+    last_error_message: z.nullable(z.string()),
+    created_at: z.nullable(timestamp),
+    updated_at: z.nullable(timestamp),
+  },
+  'provider',
+);
+export type BackupDestination = z.output<typeof BackupDestination>;
 
 const backupDestination = part({ backup_destination: BackupDestination }, 'backup_destination');
 
+const operation = operationsOf('4.4');
+
 export const backupDestinationOperations = {
   listBackupDestinations: operation({
-    section: '4.4',
     summary: 'Lists every usable provider and its saved destination.',
     method: 'GET',
     path: '/backup-destinations',
-    success: 200,
     answer: part({ backup_destinations: z.array(BackupDestination) }, 'backup_destinations'),
-    errors: [401, 403, 429],
     list: { key: 'backup_destinations', filters: {}, sorts: [], timezone: false, paged: false },
   }),
   showBackupDestination: operation({
-    section: '4.4',
     summary: 'Shows a backup destination.',
     method: 'GET',
     path: '/backup-destinations/{backup_destination_id}',
-    success: 200,
     answer: backupDestination,
-    errors: [401, 403, 404, 429],
   }),
   testBackupDestination: operation({
-    section: '4.4',
     summary: 'Tests a saved backup destination and updates its status.',
     method: 'POST',
     path: '/backup-destinations/{backup_destination_id}/test',
-    success: 200,
     answer: backupDestination,
-    errors: [401, 403, 404, 422, 429, 503],
+    errors: [422, 503],
     effect: 'repeatable',
   }),
   disconnectBackupDestination: operation({
-    section: '4.4',
     summary: 'Disconnects a saved backup destination.',
     destructive: 'Backups are no longer stored there before it is connected again.',
     method: 'POST',
     path: '/backup-destinations/{backup_destination_id}/disconnect',
-    success: 200,
     answer: backupDestination,
-    errors: [401, 403, 404, 429],
     effect: 'repeatable',
     leadsTo: { connected: false },
   }),

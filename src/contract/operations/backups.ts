@@ -1,10 +1,10 @@
 /** Starts the download, upload or migration of a complete snapshot (spec 4.20). */
 import { z } from 'zod';
-import { operation } from '../operation.ts';
-import { providers } from '../resources/backup-destination.ts';
-import { TaskReference } from '../resources/shared.ts';
-import { SnapshotOptions } from '../resources/snapshot.ts';
+import { operationsOf } from '../operation.ts';
 import { idSchema, requiredWhen } from '../schema.ts';
+import { providers } from './backup-destinations.ts';
+import { TaskReference } from './shared.ts';
+import { SnapshotOptions } from './snapshots.ts';
 
 const Scope = z
   .strictObject({
@@ -48,9 +48,10 @@ const Migration = z
     path: ['connection'],
   });
 
+const operation = operationsOf('4.20');
+
 export const backupOperations = {
   startSiteBackupDownload: operation({
-    section: '4.20',
     summary: 'Starts preparing a download of a snapshot.',
     method: 'POST',
     path: '/sites/{site_id}/backups/{snapshot_id}/download',
@@ -58,11 +59,10 @@ export const backupOperations = {
     bodyRequired: true,
     success: 201,
     answer: TaskReference,
-    errors: [400, 401, 403, 404, 409, 422, 429],
+    errors: [409, 422],
     effect: 'once',
   }),
   startSiteBackupUpload: operation({
-    section: '4.20',
     summary: 'Starts uploading a snapshot to a backup destination.',
     method: 'POST',
     path: '/sites/{site_id}/backups/{snapshot_id}/upload',
@@ -70,11 +70,10 @@ export const backupOperations = {
     bodyRequired: true,
     success: 201,
     answer: TaskReference,
-    errors: [400, 401, 403, 404, 409, 422, 429],
+    errors: [409, 422],
     effect: 'once',
   }),
   startSiteBackupMigration: operation({
-    section: '4.20',
     summary: 'Starts migrating a snapshot to another site, of this account or elsewhere.',
     destructive: 'A restore: it overwrites the destination site.',
     method: 'POST',
@@ -83,7 +82,7 @@ export const backupOperations = {
     bodyRequired: true,
     success: 201,
     answer: TaskReference,
-    errors: [400, 401, 403, 404, 409, 422, 429],
+    errors: [409, 422],
     effect: 'once',
   }),
 } as const;

@@ -1,25 +1,44 @@
 /** Plugin and login-screen branding across the account's sites (spec 4.6). */
 import { z } from 'zod';
-import { operation } from '../operation.ts';
-import { PluginBranding, WpLogin } from '../resources/branding.ts';
-import { idOf, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idOf, idSchema, known, part } from '../schema.ts';
+
+// The look of the service's plugin and of the login screen on the account's sites (spec 2.6, 2.7).
+
+/** Name, description and author are null when the plugin is hidden. */
+export const PluginBranding = part({
+  type: known('default', 'custom', 'hidden'),
+  name: z.nullable(z.string()),
+  description: z.nullable(z.string()),
+  author: z.nullable(part({ name: z.string(), url: z.string() })),
+});
+export type PluginBranding = z.output<typeof PluginBranding>;
+
+/** `custom` means that at least one of the settings is set; `logo_file` is an inline image. */
+export const WpLogin = part({
+  type: known('default', 'custom'),
+  logo_file: z.nullable(z.string()),
+  label: z.nullable(z.string()),
+  error_message: z.nullable(z.string()),
+  tooltip: z.nullable(z.string()),
+  sender_email: z.nullable(part({ id: idSchema, email: z.string() })),
+});
+export type WpLogin = z.output<typeof WpLogin>;
 
 const pluginBranding = part({ plugin_branding: PluginBranding }, 'plugin_branding');
 const wpLogin = part({ wp_login: WpLogin }, 'wp_login');
 const optionalText = z.optional(z.nullable(z.string()));
 
+const operation = operationsOf('4.6');
+
 export const brandingOperations = {
   showPluginBranding: operation({
-    section: '4.6',
     summary: 'Shows the branding of the plugin.',
     method: 'GET',
     path: '/whitelabel/plugin-branding',
-    success: 200,
     answer: pluginBranding,
-    errors: [401, 403, 429],
   }),
   updatePluginBranding: operation({
-    section: '4.6',
     summary: 'Changes the branding of the plugin on every site.',
     method: 'POST',
     path: '/whitelabel/plugin-branding/update',
@@ -33,34 +52,27 @@ export const brandingOperations = {
       }),
     }),
     bodyRequired: true,
-    success: 200,
     answer: pluginBranding,
-    errors: [400, 401, 403, 409, 422, 429],
+    errors: [409, 422],
     effect: 'repeatable',
   }),
   resetPluginBranding: operation({
-    section: '4.6',
     summary: 'Resets the branding of the plugin.',
     destructive: 'The settings of the branding are lost.',
     method: 'POST',
     path: '/whitelabel/plugin-branding/reset',
-    success: 200,
     answer: pluginBranding,
-    errors: [401, 403, 409, 422, 429],
+    errors: [409, 422],
     effect: 'repeatable',
     leadsTo: { type: 'default' },
   }),
   showWpLogin: operation({
-    section: '4.6',
     summary: 'Shows the branding of the login screen.',
     method: 'GET',
     path: '/whitelabel/wp-login',
-    success: 200,
     answer: wpLogin,
-    errors: [401, 403, 429],
   }),
   updateWpLogin: operation({
-    section: '4.6',
     summary: 'Changes the branding of the login screen of every site.',
     method: 'POST',
     path: '/whitelabel/wp-login/update',
@@ -74,20 +86,17 @@ export const brandingOperations = {
       }),
     }),
     bodyRequired: true,
-    success: 200,
     answer: wpLogin,
-    errors: [400, 401, 403, 409, 422, 429],
+    errors: [409, 422],
     effect: 'repeatable',
   }),
   resetWpLogin: operation({
-    section: '4.6',
     summary: 'Resets the branding of the login screen.',
     destructive: 'The settings of the login page are lost.',
     method: 'POST',
     path: '/whitelabel/wp-login/reset',
-    success: 200,
     answer: wpLogin,
-    errors: [401, 403, 409, 422, 429],
+    errors: [409, 422],
     effect: 'repeatable',
     leadsTo: { type: 'default' },
   }),

@@ -4,24 +4,37 @@
  */
 import { z } from 'zod';
 import { date, field, listTimestamp, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import { CustomWork } from '../resources/custom-work.ts';
-import { PageMeta } from '../resources/shared.ts';
-import { day, nonBlank, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { day, idSchema, nonBlank, part, timestamp } from '../schema.ts';
+import { PageMeta } from './shared.ts';
+
+// Custom work on a site, as client reports show it (spec 2.18).
+
+export const CustomWork = part(
+  {
+    id: idSchema,
+    title: z.string(),
+    description: z.string(),
+    performed_on: day,
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type CustomWork = z.output<typeof CustomWork>;
 
 const customWork = part({ custom_work: CustomWork }, 'custom_work');
 const title = nonBlank.max(150);
 const description = z.optional(z.string().max(500));
 
+const operation = operationsOf('4.16');
+
 export const customWorkOperations = {
   listSiteCustomWorks: operation({
-    section: '4.16',
     summary: 'Lists the custom work entries of a site.',
     method: 'GET',
     path: '/sites/{site_id}/custom-works',
-    success: 200,
     answer: part({ custom_works: z.array(CustomWork), meta: PageMeta }, 'custom_works'),
-    errors: [400, 401, 403, 404, 429],
     list: {
       key: 'custom_works',
       filters: {
@@ -39,7 +52,6 @@ export const customWorkOperations = {
     },
   }),
   createSiteCustomWorks: operation({
-    section: '4.16',
     summary: 'Creates custom work entries of a site.',
     method: 'POST',
     path: '/sites/{site_id}/custom-works',
@@ -49,30 +61,23 @@ export const customWorkOperations = {
     bodyRequired: true,
     success: 201,
     answer: part({ custom_works: z.array(CustomWork) }, 'custom_works'),
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   showSiteCustomWork: operation({
-    section: '4.16',
     summary: 'Shows a custom work entry.',
     method: 'GET',
     path: '/sites/{site_id}/custom-works/{custom_work_id}',
-    success: 200,
     answer: customWork,
-    errors: [401, 403, 404, 429],
   }),
   deleteSiteCustomWork: operation({
-    section: '4.16',
     summary: 'Deletes a custom work entry.',
     destructive: 'The entry is lost, also for reports to the client.',
     method: 'DELETE',
     path: '/sites/{site_id}/custom-works/{custom_work_id}',
-    success: 204,
-    errors: [401, 403, 404, 429],
     effect: 'repeatable',
   }),
   updateSiteCustomWork: operation({
-    section: '4.16',
     summary: 'Changes a custom work entry; omitted fields stay.',
     method: 'POST',
     path: '/sites/{site_id}/custom-works/{custom_work_id}/update',
@@ -86,9 +91,8 @@ export const customWorkOperations = {
         .meta({ minProperties: 1 }),
     }),
     bodyRequired: true,
-    success: 200,
     answer: customWork,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
 } as const;

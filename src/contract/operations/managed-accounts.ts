@@ -1,22 +1,37 @@
 /** Other accounts that the caller works in, and invitations to them (spec 4.3). */
 import { z } from 'zod';
 import { field, flag, listTimestamp, oneOf, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import { ManagedAccount } from '../resources/managed-account.ts';
-import { PageMeta, roles } from '../resources/shared.ts';
-import { part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idSchema, known, part, timestamp } from '../schema.ts';
+import { PageMeta, roles } from './shared.ts';
+
+// Other accounts that the caller may work in, and invitations to them (spec 2.3).
+
+export const ManagedAccount = part(
+  {
+    id: idSchema,
+    email: z.string(),
+    role: known(...roles),
+    company_name: z.string(),
+    status: known('pending', 'connected', 'rejected'),
+    all_sites_access: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type ManagedAccount = z.output<typeof ManagedAccount>;
 
 const managedAccount = part({ managed_account: ManagedAccount }, 'managed_account');
 
+const operation = operationsOf('4.3');
+
 export const managedAccountOperations = {
   listManagedAccounts: operation({
-    section: '4.3',
     summary: 'Lists the accounts the caller can work in, and invitations to the caller.',
     method: 'GET',
     path: '/managed-accounts',
-    success: 200,
     answer: part({ managed_accounts: z.array(ManagedAccount), meta: PageMeta }, 'managed_accounts'),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'managed_accounts',
       filters: {
@@ -35,35 +50,29 @@ export const managedAccountOperations = {
     },
   }),
   deleteManagedAccount: operation({
-    section: '4.3',
     summary: 'Leaves an account.',
     destructive: 'The account loses its access to the managed account.',
     method: 'DELETE',
     path: '/managed-accounts/{managed_account_id}',
-    success: 204,
-    errors: [400, 401, 403, 404, 429],
+    errors: [400],
     effect: 'repeatable',
   }),
   acceptManagedAccount: operation({
-    section: '4.3',
     summary: 'Accepts an invitation that is still pending.',
     method: 'POST',
     path: '/managed-accounts/{managed_account_id}/accept',
-    success: 200,
     answer: managedAccount,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'connected' },
   }),
   rejectManagedAccount: operation({
-    section: '4.3',
     summary: 'Rejects an invitation that is still pending.',
     destructive: 'The offer is declined; the other side has to make it again.',
     method: 'POST',
     path: '/managed-accounts/{managed_account_id}/reject',
-    success: 200,
     answer: managedAccount,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'rejected' },
   }),

@@ -1,15 +1,82 @@
 /** Report templates (spec 4.10). */
 import { z } from 'zod';
 import { field, ids, listTimestamp, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import {
-  ReportTemplate,
-  ReportTemplateDetails,
-  reportContentBody,
-  reportEmailBody,
-} from '../resources/report-template.ts';
-import { BatchDeletion, batchIds, PageMeta } from '../resources/shared.ts';
-import { nonBlank, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idOf, idSchema, nonBlank, part, timestamp } from '../schema.ts';
+import { BatchDeletion, batchIds, PageMeta } from './shared.ts';
+
+// Report templates (spec 2.12), and the report content that templates, reports and scheduled reports share,
+// in answers and in requests.
+
+// Not specified: names of sections other than cover and introduction, and their fields.
+const Section = part({
+  visible: z.optional(z.boolean()),
+  heading: z.optional(z.string()),
+  description: z.optional(z.string()),
+  dynamic_data: z.optional(z.record(z.string(), z.unknown())),
+});
+
+/** The content of a report in answers. */
+export const reportContent = {
+  general: part({ primary_color: z.string(), language: z.string(), date_format: z.string() }),
+  sections: z.record(z.string(), Section),
+  section_order: z.array(z.string()),
+};
+
+/** The email settings of a report in answers. */
+export const reportEmail = {
+  sender_email: z.nullable(part({ id: idSchema, email: z.string() })),
+  subject: z.string(),
+  body: z.string(),
+  attach_pdf: z.boolean(),
+};
+
+/** The content of a report in requests. Not specified: which fields are required, and most allowed values. */
+export const reportContentBody = {
+  general: z.optional(
+    z.strictObject({
+      primary_color: z.optional(z.string()),
+      language: z.optional(z.string()),
+      date_format: z.optional(z.string()),
+    }),
+  ),
+  sections: z.optional(
+    z.record(
+      z.string(),
+      z.looseObject({
+        visible: z.optional(z.boolean()),
+        heading: z.optional(z.string()),
+        description: z.optional(z.string()),
+        dynamic_data: z.optional(z.record(z.string(), z.unknown())),
+      }),
+    ),
+  ),
+  section_order: z.optional(z.array(z.string())),
+};
+
+/** The email settings of a report in requests. */
+export const reportEmailBody = {
+  sender_email: z.optional(z.nullable(z.strictObject({ id: idOf('sender') }))),
+  subject: z.optional(z.string()),
+  body: z.optional(z.string()),
+  attach_pdf: z.optional(z.boolean()),
+};
+
+const listed = {
+  id: idSchema,
+  site_ids: z.array(idSchema),
+  name: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** A template in lists. */
+export const ReportTemplate = part(listed, 'id');
+export type ReportTemplate = z.output<typeof ReportTemplate>;
+
+/** The single view of a template. */
+export const ReportTemplateDetails = part({ ...listed, ...reportContent, email: part(reportEmail) }, 'id');
+export type ReportTemplateDetails = z.output<typeof ReportTemplateDetails>;
 
 const reportTemplate = part({ report_template: ReportTemplateDetails }, 'report_template');
 const fields = {
@@ -18,15 +85,14 @@ const fields = {
   email: z.optional(z.strictObject(reportEmailBody)),
 };
 
+const operation = operationsOf('4.10');
+
 export const reportTemplateOperations = {
   listReportTemplates: operation({
-    section: '4.10',
     summary: 'Lists report templates, without their content.',
     method: 'GET',
     path: '/report-templates',
-    success: 200,
     answer: part({ report_templates: z.array(ReportTemplate), meta: PageMeta }, 'report_templates'),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'report_templates',
       filters: {
@@ -42,7 +108,6 @@ export const reportTemplateOperations = {
     },
   }),
   createReportTemplate: operation({
-    section: '4.10',
     summary: 'Creates a report template.',
     method: 'POST',
     path: '/report-templates',
@@ -50,41 +115,33 @@ export const reportTemplateOperations = {
     bodyRequired: true,
     success: 201,
     answer: reportTemplate,
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   showReportTemplate: operation({
-    section: '4.10',
     summary: 'Shows a report template and its content.',
     method: 'GET',
     path: '/report-templates/{report_template_id}',
-    success: 200,
     answer: reportTemplate,
-    errors: [401, 403, 404, 429],
   }),
   updateReportTemplate: operation({
-    section: '4.10',
     summary: 'Changes a report template; omitted fields stay.',
     method: 'POST',
     path: '/report-templates/{report_template_id}/update',
     body: z.strictObject({ report_template: z.strictObject(fields).partial() }),
     bodyRequired: true,
-    success: 200,
     answer: reportTemplate,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   deleteReportTemplates: operation({
-    section: '4.10',
     summary: 'Deletes report templates; unknown ones and those in use are reported one by one.',
     destructive: 'The templates are lost, and reports can no longer be made from them.',
     method: 'POST',
     path: '/report-templates/delete',
     body: batchIds('template'),
     bodyRequired: true,
-    success: 200,
     answer: BatchDeletion,
-    errors: [400, 401, 403, 429],
     effect: 'repeatable',
   }),
 } as const;

@@ -1,21 +1,57 @@
 /** Creates, shows and sends reports (spec 4.9). */
 import { z } from 'zod';
 import { field, ids, listTimestamp, oneOf, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import { Report, recipientStatuses } from '../resources/report.ts';
-import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
-import { BatchMeta, ItemRefusal, PageMeta, TaskReference } from '../resources/shared.ts';
-import { day, idOf, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { day, idOf, idSchema, known, part, timestamp } from '../schema.ts';
+import { reportContentBody, reportEmailBody } from './report-templates.ts';
+import { BatchMeta, ItemRefusal, PageMeta, TaskReference } from './shared.ts';
+
+// Reports on a site for a client, and their recipients (spec 2.11).
+
+/** The status of a report's mail to a recipient. */
+export const recipientStatuses = ['sent', 'delivered', 'opened', 'failed', 'bounced', 'spam'] as const;
+
+const Recipient = part(
+  {
+    email: z.string(),
+    status: known(...recipientStatuses),
+    sent_at: z.nullable(timestamp),
+    delivered_at: z.nullable(timestamp),
+    opened_at: z.nullable(timestamp),
+  },
+  'email',
+);
+
+export const Report = part(
+  {
+    id: idSchema,
+    site: part({ id: idSchema, title: z.string(), url: z.string() }, 'id'),
+    title: z.string(),
+    type: known('one_time', 'scheduled'),
+    client: z.nullable(part({ id: idSchema, name: z.string(), email: z.string() })),
+    start_date: day,
+    end_date: day,
+    created_at: timestamp,
+    email: part({
+      subject: z.string(),
+      body: z.nullable(z.string()),
+      attach_pdf: z.boolean(),
+      sender_email: z.nullable(part({ id: idSchema, email: z.string() })),
+      recipients: z.array(Recipient),
+    }),
+  },
+  'id',
+);
+export type Report = z.output<typeof Report>;
+
+const operation = operationsOf('4.9');
 
 export const reportOperations = {
   listReports: operation({
-    section: '4.9',
     summary: 'Lists reports.',
     method: 'GET',
     path: '/reports',
-    success: 200,
     answer: part({ reports: z.array(Report), meta: PageMeta }, 'reports'),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'reports',
       filters: {
@@ -33,7 +69,6 @@ export const reportOperations = {
     },
   }),
   createReport: operation({
-    section: '4.9',
     summary: 'Starts making a report on a site; its snapshots must cover the days.',
     method: 'POST',
     path: '/reports',
@@ -51,39 +86,29 @@ export const reportOperations = {
     bodyRequired: true,
     success: 201,
     answer: TaskReference,
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   showReport: operation({
-    section: '4.9',
     summary: 'Shows a report and who has received it.',
     method: 'GET',
     path: '/reports/{report_id}',
-    success: 200,
     answer: part({ report: Report }, 'report'),
-    errors: [401, 403, 404, 429],
   }),
   deleteReport: operation({
-    section: '4.9',
     summary: 'Deletes a report.',
     destructive: 'The report and its PDF are lost.',
     method: 'DELETE',
     path: '/reports/{report_id}',
-    success: 204,
-    errors: [401, 403, 404, 429],
     effect: 'repeatable',
   }),
   downloadReport: operation({
-    section: '4.9',
     summary: 'Downloads a completed report.',
     method: 'GET',
     path: '/reports/{report_id}/download',
-    success: 200,
     answers: 'pdf',
-    errors: [401, 403, 404, 429],
   }),
   sendReportEmail: operation({
-    section: '4.9',
     summary: 'Sends a completed report by email; refused recipients are reported one by one.',
     destructive: 'Sends mail to clients, which cannot be taken back.',
     method: 'POST',
@@ -92,7 +117,6 @@ export const reportOperations = {
       send_email: z.strictObject({ recipients: z.array(z.string()), ...reportEmailBody }),
     }),
     bodyRequired: true,
-    success: 200,
     answer: part(
       {
         send_email: part({ recipients: z.array(z.string()), errors: z.array(ItemRefusal) }),
@@ -100,7 +124,7 @@ export const reportOperations = {
       },
       'send_email',
     ),
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
 } as const;

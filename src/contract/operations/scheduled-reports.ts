@@ -1,11 +1,47 @@
 /** Reports that the service makes and sends on a schedule (spec 4.11). */
 import { z } from 'zod';
 import { field, ids, listTimestamp, oneOf } from '../list.ts';
-import { operation } from '../operation.ts';
-import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
-import { frequencies, ScheduledReport, ScheduledReportDetails } from '../resources/scheduled-report.ts';
-import { PageMeta } from '../resources/shared.ts';
-import { idOf, part, sentTimestamp } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idOf, idSchema, known, part, sentTimestamp, timestamp } from '../schema.ts';
+import { reportContent, reportContentBody, reportEmail, reportEmailBody } from './report-templates.ts';
+import { PageMeta } from './shared.ts';
+
+// Reports that the service makes and sends on a schedule (spec 2.13).
+
+/** How often a scheduled report is made. */
+export const frequencies = ['weekly', 'biweekly', 'monthly'] as const;
+
+const shared = {
+  id: idSchema,
+  site: part({ id: idSchema, title: z.string(), url: z.string() }, 'id'),
+  title: z.string(),
+  // Creating takes no template, so there may be none; the spec does not show that.
+  template_id: z.nullable(idSchema),
+  status: known('active', 'paused'),
+  frequency: known(...frequencies),
+  timezone: z.string(),
+  started_at: timestamp,
+  next_report_at: timestamp,
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** A scheduled report in lists. */
+export const ScheduledReport = part({ ...shared, email: part({ recipients: z.array(z.string()) }) }, 'id');
+export type ScheduledReport = z.output<typeof ScheduledReport>;
+
+/** The single view of a scheduled report, with the content of its reports. */
+export const ScheduledReportDetails = part(
+  {
+    ...shared,
+    report_template_data: part({
+      ...reportContent,
+      email: part({ ...reportEmail, send_to_client: z.boolean(), recipients: z.array(z.string()) }),
+    }),
+  },
+  'id',
+);
+export type ScheduledReportDetails = z.output<typeof ScheduledReportDetails>;
 
 const scheduledReport = part({ scheduled_report: ScheduledReportDetails }, 'scheduled_report');
 const content = z.strictObject({
@@ -19,15 +55,14 @@ const content = z.strictObject({
   ),
 });
 
+const operation = operationsOf('4.11');
+
 export const scheduledReportOperations = {
   listScheduledReports: operation({
-    section: '4.11',
     summary: 'Lists scheduled reports.',
     method: 'GET',
     path: '/scheduled-reports',
-    success: 200,
     answer: part({ scheduled_reports: z.array(ScheduledReport), meta: PageMeta }, 'scheduled_reports'),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'scheduled_reports',
       filters: {
@@ -43,7 +78,6 @@ export const scheduledReportOperations = {
     },
   }),
   createScheduledReport: operation({
-    section: '4.11',
     summary: 'Schedules a report for a site that has none scheduled.',
     method: 'POST',
     path: '/scheduled-reports',
@@ -59,30 +93,24 @@ export const scheduledReportOperations = {
     bodyRequired: true,
     success: 201,
     answer: scheduledReport,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [404, 422],
     effect: 'once',
   }),
   showScheduledReport: operation({
-    section: '4.11',
     summary: 'Shows a scheduled report and its content.',
     method: 'GET',
     path: '/scheduled-reports/{scheduled_report_id}',
-    success: 200,
     answer: scheduledReport,
-    errors: [401, 403, 404, 429],
   }),
   deleteScheduledReport: operation({
-    section: '4.11',
     summary: 'Deletes a scheduled report.',
     destructive: 'The report is no longer made or sent, and its settings are lost.',
     method: 'DELETE',
     path: '/scheduled-reports/{scheduled_report_id}',
-    success: 204,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   updateScheduledReport: operation({
-    section: '4.11',
     summary: 'Changes a scheduled report; omitted fields stay.',
     method: 'POST',
     path: '/scheduled-reports/{scheduled_report_id}/update',
@@ -96,30 +124,25 @@ export const scheduledReportOperations = {
       }),
     }),
     bodyRequired: true,
-    success: 200,
     answer: scheduledReport,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   pauseScheduledReport: operation({
-    section: '4.11',
     summary: 'Pauses a scheduled report.',
     method: 'POST',
     path: '/scheduled-reports/{scheduled_report_id}/pause',
-    success: 200,
     answer: scheduledReport,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'paused' },
   }),
   resumeScheduledReport: operation({
-    section: '4.11',
     summary: 'Resumes a paused scheduled report.',
     method: 'POST',
     path: '/scheduled-reports/{scheduled_report_id}/resume',
-    success: 200,
     answer: scheduledReport,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'active' },
   }),

@@ -1,22 +1,39 @@
 /** Sender addresses of reports, and their verification (spec 4.5). */
 import { z } from 'zod';
 import { field, flag, listTimestamp, oneOf, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import { SenderEmail } from '../resources/sender-email.ts';
-import { PageMeta } from '../resources/shared.ts';
-import { nonBlank, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idSchema, known, nonBlank, part, timestamp } from '../schema.ts';
+import { PageMeta } from './shared.ts';
+
+// Sender addresses of reports, and the DNS records that verify them (spec 2.5).
+
+const DnsRecord = part({ hostname: z.string(), value: z.string(), verified: z.boolean() });
+
+export const SenderEmail = part(
+  {
+    id: idSchema,
+    email: z.string(),
+    name: z.string(),
+    status: known('pending', 'verified'),
+    domain: part({ dkim: DnsRecord, return_path: DnsRecord }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type SenderEmail = z.output<typeof SenderEmail>;
 
 const senderEmail = part({ sender_email: SenderEmail }, 'sender_email');
 
+const operation = operationsOf('4.5');
+
 export const senderEmailOperations = {
   listSenderEmails: operation({
-    section: '4.5',
     summary: 'Lists sender emails.',
     method: 'GET',
     path: '/sender-emails',
-    success: 200,
     answer: part({ sender_emails: z.array(SenderEmail), meta: PageMeta }, 'sender_emails'),
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     list: {
       key: 'sender_emails',
       filters: {
@@ -35,7 +52,6 @@ export const senderEmailOperations = {
     },
   }),
   createSenderEmail: operation({
-    section: '4.5',
     summary: 'Adds a sender email and asks its owner to verify it.',
     method: 'POST',
     path: '/sender-emails',
@@ -43,90 +59,74 @@ export const senderEmailOperations = {
     bodyRequired: true,
     success: 201,
     answer: senderEmail,
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   showSenderEmail: operation({
-    section: '4.5',
     summary: 'Shows a sender email.',
     method: 'GET',
     path: '/sender-emails/{sender_email_id}',
-    success: 200,
     answer: senderEmail,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
   }),
   deleteSenderEmail: operation({
-    section: '4.5',
     summary: 'Deletes a sender email.',
     destructive: 'Mails can no longer be sent from the address before it is verified again.',
     method: 'DELETE',
     path: '/sender-emails/{sender_email_id}',
-    success: 204,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   updateSenderEmail: operation({
-    section: '4.5',
     summary: 'Changes the name or return-path hostname of a sender email.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/update',
     // The field of the return-path hostname is not specified, so any other field is accepted.
     body: z.strictObject({ sender_email: z.looseObject({ name: z.optional(z.string()) }) }),
     bodyRequired: true,
-    success: 200,
     answer: senderEmail,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   resendSenderEmailVerification: operation({
-    section: '4.5',
     summary: 'Sends another verification email for a pending sender email.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/resend-verification',
-    success: 200,
     answer: senderEmail,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   rotateSenderEmailDkim: operation({
-    section: '4.5',
     summary: 'Creates new DKIM values for a verified sender email; the old ones become invalid.',
     destructive: 'The old key becomes invalid; mails may be refused until the DNS has the new one.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/rotate-dkim',
-    success: 200,
     answer: senderEmail,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   verifySenderEmailDkim: operation({
-    section: '4.5',
     summary: 'Checks whether the DKIM record of a verified sender email is published.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/verify-dkim',
-    success: 200,
     answer: senderEmail,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   verifySenderEmailReturnPath: operation({
-    section: '4.5',
     summary: 'Checks whether the return-path record of a verified sender email is published.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/verify-return-path',
-    success: 200,
     answer: senderEmail,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   refreshSenderEmail: operation({
-    section: '4.5',
     summary: 'Checks again whether the owner has verified a sender email.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/refresh',
-    success: 200,
     answer: senderEmail,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
 } as const;

@@ -1,23 +1,58 @@
 /** Staging copies of sites (spec 4.14). */
 import { z } from 'zod';
 import { field, ids, listTimestamp, oneOf } from '../list.ts';
-import { operation } from '../operation.ts';
-import { PageMeta, TaskReference } from '../resources/shared.ts';
-import { SnapshotOptions } from '../resources/snapshot.ts';
-import { StagingSite, StagingSiteDetails } from '../resources/staging-site.ts';
-import { idOf, idSchema, int, nonBlank, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idOf, idSchema, int, known, nonBlank, part, timestamp } from '../schema.ts';
+import { PageMeta, TaskReference } from './shared.ts';
+import { SnapshotOptions } from './snapshots.ts';
+
+// Staging copies of sites (spec 2.16). Lists have `StagingSite`; the single view adds address and
+// credentials.
+
+const shape = {
+  id: idSchema,
+  site_id: idSchema,
+  status: known('initializing', 'active', 'paused', 'suspended'),
+  url: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  expires_at: timestamp,
+  php_version: z.string(),
+  user: part({ name: z.string(), email: z.string() }),
+};
+
+/** A staging site in lists. */
+export const StagingSite = part(shape, 'id');
+export type StagingSite = z.output<typeof StagingSite>;
+
+const account = { username: z.string(), password: z.string() };
+
+/** The single view of a staging site. `credentials` are secrets: never log or store them. */
+export const StagingSiteDetails = part(
+  {
+    ...shape,
+    snapshot: part({ id: idSchema, created_at: timestamp }),
+    credentials: part({
+      http_auth: part(account),
+      server: part({ protocol: z.string(), host: z.string(), port: int, ...account }),
+      database: part({ host: z.string(), port: int, name: z.string(), ...account }),
+    }),
+  },
+  'id',
+);
+export type StagingSiteDetails = z.output<typeof StagingSiteDetails>;
 
 const stagingSite = part({ staging_site: StagingSiteDetails }, 'staging_site');
 
+const operation = operationsOf('4.14');
+
 export const stagingSiteOperations = {
   listStagingSites: operation({
-    section: '4.14',
     summary: 'Lists staging sites.',
     method: 'GET',
     path: '/staging-sites',
-    success: 200,
     answer: part({ staging_sites: z.array(StagingSite), meta: PageMeta }, 'staging_sites'),
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     list: {
       key: 'staging_sites',
       filters: {
@@ -34,7 +69,6 @@ export const stagingSiteOperations = {
     },
   }),
   createStagingSite: operation({
-    section: '4.14',
     summary: 'Starts a staging copy of a site from one of its completed snapshots.',
     method: 'POST',
     path: '/staging-sites',
@@ -49,66 +83,55 @@ export const stagingSiteOperations = {
     bodyRequired: true,
     success: 201,
     answer: TaskReference,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [404, 422],
     effect: 'once',
   }),
   showStagingSite: operation({
-    section: '4.14',
     summary: 'Shows a staging site with its snapshot and credentials.',
     method: 'GET',
     path: '/staging-sites/{staging_site_id}',
-    success: 200,
     answer: stagingSite,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
   }),
   deleteStagingSite: operation({
-    section: '4.14',
     summary: 'Deletes a staging site.',
     destructive: 'The copy and everything that was changed in it are lost.',
     method: 'DELETE',
     path: '/staging-sites/{staging_site_id}',
-    success: 204,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
   }),
   extendStagingSiteExpiry: operation({
-    section: '4.14',
     summary: 'Extends the expiry of a staging site.',
     method: 'POST',
     path: '/staging-sites/{staging_site_id}/extend-expiry',
     // Not specified: the minimum and maximum number of days.
     body: z.strictObject({ days: int }),
     bodyRequired: true,
-    success: 200,
     answer: stagingSite,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   resumeStagingSite: operation({
-    section: '4.14',
     summary: 'Resumes a paused staging site.',
     method: 'POST',
     path: '/staging-sites/{staging_site_id}/resume',
-    success: 200,
     answer: stagingSite,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'repeatable',
     leadsTo: { status: 'active' },
   }),
   updateStagingSitePhpVersion: operation({
-    section: '4.14',
     summary: 'Starts changing the PHP version of a staging site.',
     method: 'POST',
     path: '/staging-sites/{staging_site_id}/update-php-version',
     body: z.strictObject({ staging_site: z.strictObject({ php_version: nonBlank }) }),
     bodyRequired: true,
-    success: 200,
     answer: TaskReference,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   downloadStagingSite: operation({
-    section: '4.14',
     summary: 'Starts preparing a download of a staging site.',
     method: 'POST',
     path: '/staging-sites/{staging_site_id}/download',
@@ -121,21 +144,18 @@ export const stagingSiteOperations = {
       }),
     }),
     bodyRequired: true,
-    success: 200,
     answer: TaskReference,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   generateStagingSiteWpSsoLoginUrl: operation({
-    section: '4.14',
     summary: 'Creates a temporary URL that signs in to a staging site as one of its users.',
     method: 'GET',
     path: '/staging-sites/{staging_site_id}/wp/users/sso-login-url',
     query: z.strictObject({
       wp_object_id: z.optional(z.string().regex(/^\d*$/, 'must be digits, or blank for the default user')),
     }),
-    success: 200,
     answer: part({ url: z.string() }, 'url'),
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
   }),
 } as const;

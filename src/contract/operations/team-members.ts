@@ -1,10 +1,31 @@
 /** Team members and invitations (spec 4.12). */
 import { z } from 'zod';
 import { field, flag, listTimestamp, oneOf, text } from '../list.ts';
-import { operation } from '../operation.ts';
-import { PageMeta, roles } from '../resources/shared.ts';
-import { TeamMember } from '../resources/team-member.ts';
-import { idOf, nonBlank, part } from '../schema.ts';
+import { operationsOf } from '../operation.ts';
+import { idOf, idSchema, known, nonBlank, part, timestamp } from '../schema.ts';
+import { PageMeta, roles } from './shared.ts';
+
+// Members of the account, and invitations that are not accepted yet (spec 2.14).
+
+/** `id` changes while an invitation is pending: every update or resend replaces it. */
+export const TeamMember = part(
+  {
+    id: idSchema,
+    name: z.string(),
+    email: z.string(),
+    company_name: z.string(),
+    note: z.string(),
+    role: known(...roles),
+    status: known('connected', 'pending'),
+    all_sites_access: z.boolean(),
+    site_ids: z.array(idSchema),
+    two_fa_enabled: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type TeamMember = z.output<typeof TeamMember>;
 
 /** An invitation is replaced while it is pending. */
 const replaces = { list: 'listTeamMembers', by: 'email', status: 'pending' } as const;
@@ -20,15 +41,14 @@ const fields = {
   site_ids: z.optional(z.array(idOf('site'))),
 };
 
+const operation = operationsOf('4.12');
+
 export const teamMemberOperations = {
   listTeamMembers: operation({
-    section: '4.12',
     summary: 'Lists team members and pending invitations.',
     method: 'GET',
     path: '/team-members',
-    success: 200,
     answer: part({ team_members: z.array(TeamMember), meta: PageMeta }, 'team_members'),
-    errors: [400, 401, 403, 429],
     list: {
       key: 'team_members',
       filters: {
@@ -48,7 +68,6 @@ export const teamMemberOperations = {
     },
   }),
   createTeamMember: operation({
-    section: '4.12',
     summary: 'Invites a person to the team by email.',
     method: 'POST',
     path: '/team-members',
@@ -56,50 +75,40 @@ export const teamMemberOperations = {
     bodyRequired: true,
     success: 201,
     answer: teamMember,
-    errors: [400, 401, 403, 422, 429],
+    errors: [422],
     effect: 'once',
   }),
   showTeamMember: operation({
-    section: '4.12',
     summary: 'Shows a team member or an invitation.',
     method: 'GET',
     path: '/team-members/{team_member_id}',
-    success: 200,
     answer: teamMember,
-    errors: [401, 403, 404, 429],
   }),
   deleteTeamMember: operation({
-    section: '4.12',
     summary: 'Removes a team member, or withdraws an invitation.',
     destructive: 'The person loses access to the account.',
     method: 'DELETE',
     path: '/team-members/{team_member_id}',
-    success: 204,
-    errors: [401, 403, 404, 429],
     effect: 'repeatable',
   }),
   // A pending invitation is replaced by a new one with a new id, so a second update has a second effect.
   updateTeamMember: operation({
-    section: '4.12',
     summary: 'Changes a team member; a pending invitation is replaced and gets a new id.',
     method: 'POST',
     path: '/team-members/{team_member_id}/update',
     body: z.strictObject({ team_member: z.strictObject(fields) }),
     bodyRequired: true,
-    success: 200,
     answer: teamMember,
-    errors: [400, 401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
     replaces,
   }),
   resendTeamMemberInvitation: operation({
-    section: '4.12',
     summary: 'Sends a pending invitation again, under a new id.',
     method: 'POST',
     path: '/team-members/{team_member_id}/resend-invitation',
-    success: 200,
     answer: teamMember,
-    errors: [401, 403, 404, 422, 429],
+    errors: [422],
     effect: 'once',
     replaces,
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Sent } from '../../notify/channel-types.ts';
+import type { Sent } from '../../notify/post.ts';
 import type { ReceiverView } from '../../notify/receiver-view.ts';
 import { formatTestResult, type TestResult } from '../../notify/send-test.ts';
 import { suggestionFor } from '../../suggest.ts';

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Access, type Identity, principalBy, programWith } from '../../access/access.ts';
-import { isPasswordOf, NOBODYS_HASH } from '../../access/password-hash.ts';
+import { isPasswordOf, NOBODYS_HASH, newSignInKey, signInLink } from '../../access/credentials.ts';
 import { adminPrincipal, type Principal } from '../../access/principal.ts';
-import { newSignInKey, signInLink } from '../../access/token.ts';
 import { signsInWithLink } from '../../settings/settings.ts';
 import { HashGate } from './hash-gate.ts';
 

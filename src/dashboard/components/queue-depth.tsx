@@ -1,6 +1,6 @@
 /** How many entries the queues had in each minute of the last hour. */
 import { isoMinute } from '../../clock.ts';
-import type { Depth } from '../../records/depth-store.ts';
+import type { Depth } from '../../records/measurement-store.ts';
 import { countOf } from '../../text.ts';
 import { BarChart } from './chart.tsx';
 import { Time } from './time.tsx';

@@ -1,5 +1,5 @@
 /** A list of runs, one line each: progress, why it is as it is, and a box to select it. */
-import type { ReasonCount } from '../../records/reason-count.ts';
+import type { ReasonCount } from '../../records/target-types.ts';
 import { shownStatus } from '../../run/found.ts';
 import { endedCount, isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';

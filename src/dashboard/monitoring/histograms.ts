@@ -5,8 +5,7 @@
 import { Histogram, type Registry } from 'prom-client';
 import { operationIds } from '../../contract/operations.ts';
 import type { Registry as Jobs } from '../../job/registry.ts';
-import type { Measurement } from '../../records/measurement-store.ts';
-import { type MeasuredKind, measured } from '../../records/measurement-store.ts';
+import { type MeasuredKind, type Measurement, measured } from '../../records/measurement-store.ts';
 import type { EventBus } from '../events/event-bus.ts';
 
 type Kind = Exclude<MeasuredKind, 'deliveryAttempt'>;

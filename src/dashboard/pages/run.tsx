@@ -1,7 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import { MAX_READ, type TargetPage, type TargetQuery } from '../../control/targets.ts';
-import type { ReasonCount } from '../../records/reason-count.ts';
-import type { Excluded } from '../../records/target-types.ts';
+import type { Excluded, ReasonCount } from '../../records/target-types.ts';
 import { shownOutcome, shownStatus } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';

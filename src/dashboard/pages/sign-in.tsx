@@ -1,6 +1,6 @@
 /** Signing in and out: the only pages that need no session. */
 
-import { hashOfKey } from '../../access/token.ts';
+import { hashOfKey } from '../../access/credentials.ts';
 import type { Records } from '../../records/records.ts';
 import { beginAttempt } from '../auth/attempt.ts';
 import type { Authenticator } from '../auth/authenticator.ts';

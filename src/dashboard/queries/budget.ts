@@ -1,6 +1,6 @@
 /** Who used the requests of an account, what is left, and what the next 24 hours need. */
 import { type BudgetBucket, type HistorySpan, historySpans } from '../../budget/history.ts';
-import { type RequestClass, requestClasses } from '../../budget/request-class.ts';
+import { type RequestClass, requestClasses } from '../../budget/ticket.ts';
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { type ForecastReport, forecastReport } from '../../control/budget-report.ts';
 import { forecast } from '../../control/forecast.ts';

@@ -5,9 +5,8 @@ import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Run, RunStatus } from '../../run/run.ts';
 import { MAX_SCHEDULED_TIMES } from '../../schedule/cron-times.ts';
-import type { PredictedRun } from '../../schedule/predicted-runs.ts';
+import { type PredictedRun, upcomingFirings } from '../../schedule/predicted-runs.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
-import { upcomingFirings } from '../../schedule/upcoming.ts';
 import type { Reader } from './reader.ts';
 
 /** How many times of a policy in a week. */

@@ -5,8 +5,8 @@
 import { isPermitted, type Principal } from '../../access/principal.ts';
 import type { BudgetBucket } from '../../budget/history.ts';
 import type { Policy } from '../../policy/policy.ts';
+import type { Totals } from '../../records/end-store.ts';
 import type { RunQuery } from '../../records/run-query.ts';
-import type { Totals } from '../../records/totals-store.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import type { PageContext } from '../http/context.ts';

@@ -1,7 +1,7 @@
 /** How a site is, as the service says now. */
 import type { Client } from '../../client/client.ts';
 import type { Clock } from '../../clock.ts';
-import type { SiteDetails } from '../../contract/resources/site.ts';
+import type { SiteDetails } from '../../contract/operations/sites.ts';
 import { messageOf } from '../../errors.ts';
 import { redact } from '../../secrets.ts';
 

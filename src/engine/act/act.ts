@@ -25,19 +25,21 @@ import type { Entry } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { Intent, Run, Target, TargetIn } from '../../run/run.ts';
 import { stepOf } from '../../run/steps.ts';
-import { type EngineDeps, serves } from '../deps.ts';
+import { type EngineDeps, Spending, serves } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
-import { RequestLog } from '../request-log.ts';
-import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
-import type { Claims } from './claims.ts';
 import { type Decision, decide, type StepResult } from './decide.ts';
-import { encodeAnswer } from './encode-answer.ts';
-import { ChangedError, FencedError, NotPlannedError, provesAbsence, RunCancelledError } from './errors.ts';
-import { announcementsOf, effectsOf, onceOf, ownerOf } from './ownership.ts';
-import { plannedPosition } from './planned-position.ts';
-import type { Acted } from './report-act.ts';
+import {
+  ChangedError,
+  FencedError,
+  NotPlannedError,
+  plannedPosition,
+  provesAbsence,
+  RunCancelledError,
+} from './errors.ts';
+import { announcementsOf, type Claims, effectsOf, onceOf, ownerOf } from './ownership.ts';
+import { type Acted, encodeAnswer, RequestLog } from './report-act.ts';
 import type { Verifier } from './verifier.ts';
 
 /**

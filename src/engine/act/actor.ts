@@ -8,12 +8,11 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Entry, Report } from '../../queue/entry.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, policyOf, RunCache } from '../deps.ts';
 import { afterTargets, type Moved } from '../finish-run.ts';
 import { contextTimeOf } from '../plan/planning-of-run.ts';
-import { RunCache } from '../run-cache.ts';
 import { type ActingRun, act } from './act.ts';
-import { Claims } from './claims.ts';
+import { Claims } from './ownership.ts';
 import { reportAct, reportNothingDone } from './report-act.ts';
 import { Verifier } from './verifier.ts';
 

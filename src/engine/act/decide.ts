@@ -15,7 +15,7 @@ import { InvalidInputError } from '../../client/invalid-input.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { defined } from '../../defined.ts';
 import { messageOf } from '../../errors.ts';
-import { NotShownError } from '../../expression/not-shown.ts';
+import { NotShownError } from '../../expression/fields.ts';
 import type { End, StepAnswer } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';

@@ -1,8 +1,16 @@
 /** What people who look at the queue read about an entry that acted on a target. Nothing depends on it. */
+import type { OnAnswer } from '../../client/call-options.ts';
 import { isoTime } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { StepAnswer } from '../../job/answer.ts';
+import type { AnyJob } from '../../job/job.ts';
 import type { Report } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { Run, Spent, Target } from '../../run/run.ts';
+import { type SentRequest, withRequests } from '../../run/sent-request.ts';
+import { scrub } from '../../secrets.ts';
+import { explainEnd } from '../explain-end.ts';
+import { jobStateOf } from '../plan/candidates.ts';
 
 /** One step on one target. */
 export interface Acted {
@@ -65,4 +73,50 @@ function outcomeOf({ target, dueAt }: Acted): string {
   if (state === 'ended') return `Outcome: ${outcome} (${reason}).${why}`;
   if (state === 'following') return `Outcome: open, follows ${taskId ?? 'its work in the service'}.${why}`;
   return `Outcome: open, waits${dueAt === undefined ? '' : ` until ${isoTime(dueAt)}`}.${why}`;
+}
+
+// The requests that are sent for one target, until they are recorded with it.
+
+/** The rest of a message is cut. Records are kept for months. */
+const MAX_MESSAGE = 300;
+
+export class RequestLog {
+  private readonly sent: SentRequest[] = [];
+
+  /** Pass this as `onAnswer` of a call. */
+  readonly note: OnAnswer = ({ operation, at, ms, status, requestId, problem }) => {
+    this.sent.push({
+      operation,
+      at,
+      ms: Math.round(ms),
+      ...defined({ status, id: requestId, code: problem?.code }),
+      ...(problem === undefined ? {} : { message: bounded(problem.message) }),
+    });
+  };
+
+  /** The target with the requests that were sent for it. */
+  addTo<T extends Target>(target: T): T {
+    return this.sent.length === 0 ? target : { ...target, ...withRequests(target, this.sent) };
+  }
+}
+
+function bounded(message: string): string {
+  // Redacted before it is cut: half a secret is not recognised.
+  const clean = scrub(message);
+  return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean;
+}
+
+/**
+ * Converts an answer to the form in which it is recorded: its state as JSON, its end with the sentence of its
+ * reason.
+ */
+export function encodeAnswer(job: AnyJob, answer: StepAnswer): StepAnswer<string> {
+  const textOf = (state: unknown) => jobStateOf(job, state).jobState ?? 'null';
+  if (answer.is === 'next') return { is: 'next', state: textOf(answer.state) };
+  if (answer.is === 'step-done')
+    return { ...answer, end: explainEnd(job, answer.end), state: textOf(answer.state) };
+  if (answer.is === 'done' || answer.is === 'skipped' || answer.is === 'failed')
+    return explainEnd(job, answer);
+  if (answer.is !== 'following' || answer.next === undefined) return answer as StepAnswer<string>;
+  return { ...answer, next: textOf(answer.next) };
 }

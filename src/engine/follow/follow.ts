@@ -17,11 +17,10 @@ import type { Api } from '../../job/api.ts';
 import { watchKindOf } from '../../job/registry.ts';
 import type { Verdict } from '../../job/watch/watch.ts';
 import type { Run, Watch } from '../../run/run.ts';
-import type { EngineDeps } from '../deps.ts';
+import { RequestLog } from '../act/report-act.ts';
+import { type EngineDeps, Spending } from '../deps.ts';
 import { afterTargets } from '../finish-run.ts';
 import { createJobApi, readOnlyCall } from '../job-api.ts';
-import { RequestLog } from '../request-log.ts';
-import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import {
   type Evaluated,
@@ -32,14 +31,14 @@ import {
   isLost,
   keyOfFollowed,
   lacksDetail,
+  lastLooks,
   partition,
+  requestStatus,
   runWithMostInFlight,
   withRequestsOf,
   workOf,
 } from './followed.ts';
-import { lastLooks } from './last-look.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
-import { requestStatus } from './status.ts';
 
 /** Longer durations are cut to this: such work was not looked at in time, or is an exception. */
 const MAX_LEARNED_MS = 30 * 60_000;

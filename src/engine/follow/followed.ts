@@ -1,18 +1,25 @@
 /**
  * A target whose work in the service is followed, and how a verdict on that work changes it. Pure functions.
  */
+import type { CallOptions } from '../../client/call-options.ts';
+import { GoneError, RejectedError } from '../../client/errors.ts';
+import type { TimeBounds } from '../../clock.ts';
+import { ContractError } from '../../contract/answers.ts';
+import { CaretakerError } from '../../errors.ts';
 import type { End } from '../../job/answer.ts';
-import type { Registry } from '../../job/registry.ts';
-import type { Verdict } from '../../job/watch/watch.ts';
+import type { Api } from '../../job/api.ts';
+import { type Registry, watchKindOf } from '../../job/registry.ts';
+import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
 import type { Work } from '../../trace/traces.ts';
 import { concluded, continued, stepDone, taskCancelled } from '../act/decide.ts';
-import { notShown, stillUnderWay } from '../act/timed-out.ts';
-import { policyOf } from '../deps.ts';
+import { RequestLog } from '../act/report-act.ts';
+import { type EngineDeps, policyOf, Spending } from '../deps.ts';
 import { explainEnd, namingStep } from '../explain-end.ts';
-import type { RequestLog } from '../request-log.ts';
+import { createJobApi, readOnlyCall } from '../job-api.ts';
+import { notShown, stillUnderWay } from '../supervise/end-run.ts';
 
 /** A followed target with its run. */
 export interface Followed {
@@ -99,4 +106,76 @@ export function runWithMostInFlight(followed: readonly Followed[]): string {
   const counts = new Map<string, number>();
   for (const { run } of followed) counts.set(run.id, (counts.get(run.id) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
+}
+
+// Asks the service about one piece of followed work, by its own view.
+
+/** The result of the work; `startOf`: when it began, by the service's clock. Throws the client's other errors. */
+export async function requestStatus(
+  api: Api,
+  watch: Watch,
+  startOf: () => Promise<TimeBounds>,
+  { registry }: Pick<EngineDeps, 'registry'>,
+): Promise<Verdict | Lost> {
+  try {
+    return await watchKindOf(registry, watch.kind).poll(api, watch, await startOf());
+  } catch (error) {
+    if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
+    if (error instanceof RejectedError || error instanceof ContractError) return { is: 'unclear' };
+    throw error;
+  }
+}
+
+// The look at followed work whose time limit has passed, by its own view: no list may have shown its end.
+
+/** How many looks one round makes: a round delays the other work of the supervisor. */
+export const MAX_LAST_LOOKS = 20;
+
+/** The result of the work; undefined when the service does not answer now. One or two requests, counted for the run. */
+export async function lastLook(
+  deps: EngineDeps,
+  one: Followed,
+  signal: AbortSignal,
+): Promise<Evaluated | undefined> {
+  const { run, target, watch } = one;
+  const { client } = deps.link(run.account);
+  const spent = new Spending();
+  const log = new RequestLog();
+  const options: CallOptions = {
+    ...{ requestClass: 'follow', whenSpent: 'leave', signal, onRequest: spent.count, onAnswer: log.note },
+    onSent: deps.traces?.requestsOf(workOf(one)),
+  };
+  const startOf = async () => watch.serviceSince ?? client.serviceTime(watch.since, options);
+  try {
+    const { api } = createJobApi(client, options, readOnlyCall(client, options));
+    const found = await requestStatus(api, watch, startOf, deps);
+    const looked = withRequestsOf(log, one);
+    if (found.is !== 'lost') return { one: looked, verdict: found };
+    const detail = target.detail ?? found.detail;
+    return { one: { ...looked, target: { ...looked.target, detail } }, verdict: { is: 'unclear' } };
+  } catch (error) {
+    if (!(error instanceof CaretakerError)) throw error;
+    return undefined;
+  } finally {
+    await deps.records.runs.countRequests(run.id, spent.take());
+  }
+}
+
+/** This long after its time limit, followed work ends although nothing could show its result. */
+export const UNSEEN_TIMEOUT_MS = 5 * 60_000;
+
+/** The same for the first of these whose own limit (`until`) has passed. The others, and what nothing shows now, wait. */
+export async function lastLooks(
+  deps: EngineDeps,
+  late: readonly { one: Followed }[],
+  signal: AbortSignal,
+): Promise<Evaluated[]> {
+  const looked: Evaluated[] = [];
+  for (const { one } of late.slice(0, MAX_LAST_LOOKS)) {
+    const found = await lastLook(deps, one, signal);
+    if (found) looked.push(found);
+    else if (deps.clock.now() >= (one.watch.until ?? 0) + UNSEEN_TIMEOUT_MS)
+      looked.push({ one, verdict: { is: 'unclear' } });
+  }
+  return looked;
 }

@@ -8,19 +8,16 @@
  */
 import { middleOf } from '../../clock.ts';
 import { defined } from '../../defined.ts';
-import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
+import { NotShownError, orNotShown } from '../../expression/fields.ts';
 import type { End } from '../../job/answer.ts';
 import { type CandidateSource, idWithin, isList, parentIdIn } from '../../job/candidates.ts';
 import type { AnyJob, Evaluating, EvaluatingExtra, Evaluation, Items, Named } from '../../job/job.ts';
-import { siteOfItem } from '../../job/site-of-item.ts';
-import { listDeclared, sourceOf } from '../../job/source.ts';
+import { listDeclared, siteOfItem, sourceOf } from '../../job/source.ts';
 import { compileParentWhere, compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
 import { createJobApi, readOnlyCall, runContextOf } from '../job-api.ts';
 import { Reads } from './facts.ts';
-import { frozenEnd } from './frozen.ts';
-import { groupsOf, hasGroupLimits } from './group-limits.ts';
 import { Joined } from './joined.ts';
 import {
   completeParent,
@@ -30,11 +27,16 @@ import {
   type Parent,
   withinParent,
 } from './listing.ts';
-import { createOwners, type Owned } from './owners.ts';
-import { callOptionsOf, notEligible, type Planned, type Planning, takesAll } from './planning.ts';
-import { Requested } from './requested.ts';
-import { createCompleter } from './single-views.ts';
-import { whyUnlisted } from './why-unlisted.ts';
+import { createOwners, frozenEnd, groupsOf, hasGroupLimits, type Owned } from './owners.ts';
+import {
+  callOptionsOf,
+  createCompleter,
+  notEligible,
+  type Planned,
+  type Planning,
+  takesAll,
+} from './planning.ts';
+import { Requested, whyUnlisted } from './requested.ts';
 
 /** Bounds the state that a job keeps for a target. It is not meant to hold a site's whole record. */
 const MAX_JOB_STATE_BYTES = 8_192;

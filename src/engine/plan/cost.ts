@@ -14,9 +14,8 @@ import { jobOf } from '../../policy/policy-job.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
 import { isWhole } from '../job-api.ts';
-import { Directory } from './directory.ts';
+import { Directory, lookUpNames, withNames } from './directory.ts';
 import { MAX_LOOKUPS_AGAIN, MAX_LOOKUPS_BY_ID } from './listing.ts';
-import { lookUpNames, withNames } from './names.ts';
 
 /** The average cost of the last whole runs of a policy. */
 export interface PastCost {

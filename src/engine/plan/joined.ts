@@ -4,7 +4,7 @@
  */
 import { allItems } from '../../client/pages.ts';
 import type { Input } from '../../contract/operations.ts';
-import { NotShownError } from '../../expression/not-shown.ts';
+import { NotShownError } from '../../expression/fields.ts';
 import type { Items } from '../../job/job.ts';
 import { type Join, sourceOf } from '../../job/source.ts';
 import { callOptionsOf, type Planning } from './planning.ts';

@@ -5,7 +5,7 @@
 import { GoneError, RejectedError } from '../../client/errors.ts';
 import { countItems, type EarlierReading, type ListPosition, readList } from '../../client/pages.ts';
 import { type Input, operationOf } from '../../contract/operations.ts';
-import { NotShownError, orNotShown } from '../../expression/not-shown.ts';
+import { NotShownError, orNotShown } from '../../expression/fields.ts';
 import {
   type accountSources,
   type CandidateList,
@@ -19,9 +19,16 @@ import {
 import { candidatesOf } from '../../job/source.ts';
 import type { ForEach, Select } from '../../policy/policy.ts';
 import { compileParentWhere } from '../../policy/where.ts';
-import { callOptionsOf, notEligible, type Planned, type Planning, takesAll } from './planning.ts';
+import {
+  type Complete,
+  callOptionsOf,
+  notEligible,
+  type Params,
+  type Planned,
+  type Planning,
+  takesAll,
+} from './planning.ts';
 import { pushedFilters, withPushed } from './pushdown.ts';
-import type { Complete, Params } from './single-views.ts';
 
 /** An item of the list of `for_each`. `item` is replaced when its single view has completed it. */
 export interface Parent {

@@ -12,14 +12,18 @@ import { isGrave } from './selection.ts';
 
 /** How many earlier runs are compared, among this many. */
 const MAX_COMPARED = 5;
+
 const LOOK_BACK = 50;
+
 /** For work that deletes or mails, unless its policy says otherwise. */
 const DEFAULT_CHANGE = { percent: 50 } as const;
+
 /** Without `max_change` in the policy, a difference of so few targets stops no run: small numbers vary. */
 const FREE_TARGETS = 10;
 
 /** Runs that no one started: no one has looked at their plan. */
 const unattended: ReadonlySet<Trigger> = new Set(['schedule', 'catch-up', 'after']);
+
 export const isUnattended = ({ trigger }: Pick<Run, 'trigger'>): boolean => unattended.has(trigger);
 
 /**

@@ -1,6 +1,6 @@
 /**
  * What a policy refers to in the account: the ids in filters and options, and what its conditions compare with the
- * ids and names of tags, clients, ... Names in place of ids are looked up before; see `names.ts`.
+ * ids and names of tags, clients, ... Names in place of ids are looked up before; see `directory.ts`.
  */
 import type { Kind } from '../../contract/kinds.ts';
 import { compileExpression } from '../../expression/expression.ts';
@@ -12,8 +12,7 @@ import { candidatesOf, listDeclared, sourceOf } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reference } from '../../policy/referred.ts';
 import { compileParentWhere, compileWhereOf, referencesIn } from '../../policy/where.ts';
-import type { Mention } from './directory.ts';
-import { placeOf } from './names.ts';
+import { type Mention, placeOf } from './directory.ts';
 
 /** A part of a condition of which it cannot be seen what it refers to. */
 export interface Unseen {

@@ -6,7 +6,7 @@ import type { Registry } from '../../job/registry.ts';
 import { sourceOf } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { jobOf } from '../../policy/policy-job.ts';
-import { UnknownNameError } from './names.ts';
+import { UnknownNameError } from './directory.ts';
 
 interface Deps {
   registry: Pick<Registry, 'get'>;

@@ -8,6 +8,7 @@ import { CaretakerError } from '../../errors.ts';
 import type { StepAnswer } from '../../job/answer.ts';
 import type { Acting, AnyJob, Holder, Once } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { usesSite } from '../../policy/record-texts.ts';
 import type { PlannedRequest } from '../../records/planned-store.ts';
 import type { Reading } from '../deps.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
@@ -36,7 +37,7 @@ const MAX_CALLS = 20;
 export type PlannedRequests = { requests: PlannedRequest[]; more?: string } | { unknown: string };
 
 /** What the requests of a target are found out with. */
-export interface Acted {
+interface Acted {
   reading: Reading;
   /** When the plan is made, which texts and periods count from. */
   at: number;
@@ -202,5 +203,35 @@ function onceWithout(target: string, at: number, holder: Once['holder'] = async 
     holder,
     note: async () => undefined,
     results: async (keys) => keys.map(() => undefined),
+  };
+}
+
+// What a run would write to its sites (`record:`), and what that costs.
+
+export interface PlannedRecording {
+  /** The sites of its targets. */
+  sites: number;
+  /** The title of the custom work entries, as it is written in the policy. */
+  customWork?: string;
+  note?: true;
+  /** The most requests that recordings cost, in addition to those of the run. */
+  requests: number;
+}
+
+/** Undefined for a policy without `record`. `sites`: those of its targets, undefined for a target without one. */
+export function plannedRecording(
+  { record }: Policy,
+  sites: readonly (string | undefined)[],
+): PlannedRecording | undefined {
+  if (!record) return undefined;
+  const { customWork, note } = record;
+  const count = new Set(sites.filter((site) => site !== undefined)).size;
+  // One to look for the entry and one to make it; one to read the note and one to write it.
+  const work = customWork ? 2 + (usesSite(customWork) ? 1 : 0) : 0;
+  return {
+    sites: count,
+    ...(customWork ? { customWork: customWork.title } : {}),
+    ...(note ? { note: true } : {}),
+    requests: count * (work + (note ? 2 : 0)),
   };
 }

@@ -2,14 +2,14 @@
 import type { AnyJob } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { assignBatches, type Batch, batchesOf } from '../../run/rollout.ts';
-import { approvalWanted, type Wanted } from '../rollout/wanted.ts';
+import { approvalWanted, type Wanted } from '../rollout/place.ts';
 
-export interface PlannedBatch extends Pick<Batch, 'takes' | 'targets'> {
+interface PlannedBatch extends Pick<Batch, 'takes' | 'targets'> {
   /** Its first targets, in the order of the plan. */
   first: { id: string; label: string }[];
 }
 
-export interface PlannedApproval extends Wanted {
+interface PlannedApproval extends Wanted {
   /** The roles and names of users that may decide. */
   by: readonly string[];
   expiresMs: number;

@@ -2,9 +2,8 @@
 import type { AnyJob } from '../../job/job.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, StepEnd } from '../../run/run.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, policyOf, type Spending } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
-import type { Spending } from '../spending.ts';
 import { type Planning, viewsOf } from './planning.ts';
 
 /** Reads our records; costs no request. Undefined when this process does not know the job. */

@@ -16,16 +16,20 @@ import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { checksBetween, costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
-import { Directory } from './directory.ts';
-import { GroupCounts } from './group-limits.ts';
+import { Directory, lookUpNames, placeOf, withNames } from './directory.ts';
 import { countAll } from './listing.ts';
 import { excessiveChange } from './max-change.ts';
-import { lookUpNames, placeOf, withNames } from './names.ts';
-import { type PlannedRequests, plannedRequests, readsNothing } from './planned-requests.ts';
+import { GroupCounts } from './owners.ts';
+import {
+  type PlannedRecording,
+  type PlannedRequests,
+  plannedRecording,
+  plannedRequests,
+  readsNothing,
+} from './planned-requests.ts';
 import { type PlannedRollout, plannedRollout } from './planned-rollout.ts';
 import { type Planned, type Planning, type PushedFilter, viewsOf } from './planning.ts';
 import type { DecidedAt } from './recheck.ts';
-import { type PlannedRecording, plannedRecording } from './recording-cost.ts';
 import { incompleteNoted, isGrave, Selection, withIncomplete } from './selection.ts';
 
 export interface Preview extends PlannedRollout {

@@ -6,13 +6,12 @@ import { createHash } from 'node:crypto';
 import type { Run } from '../../run/run.ts';
 import { canonicalJson } from '../../text.ts';
 import { concluded } from '../act/decide.ts';
-import type { EngineDeps } from '../deps.ts';
-import { Spending } from '../spending.ts';
+import { type EngineDeps, Spending } from '../deps.ts';
 import { planningOf } from './planning-of-run.ts';
 import { recheck } from './recheck.ts';
 
 /** How many targets are read at once. */
-const PAGE = 500;
+const HASHED_AT_ONCE = 500;
 
 /**
  * Looks again at targets that are not started, and ends those that have changed (`changed-since-plan`) or that a
@@ -56,8 +55,8 @@ export async function recheckTargets(
  */
 export async function planHashOf({ records }: Pick<EngineDeps, 'records'>, run: Run): Promise<string> {
   const hash = createHash('sha256').update(canonicalJson([run.policyJson, run.names ?? []]));
-  for (let from = 0; ; from += PAGE) {
-    const page = await records.targets.slice(run.id, from, PAGE);
+  for (let from = 0; ; from += HASHED_AT_ONCE) {
+    const page = await records.targets.slice(run.id, from, HASHED_AT_ONCE);
     const ids = page.map(({ id }) => id);
     const planned = await records.planned.ofRun(run.id, ids);
     for (const { id, state, outcome, reason } of page) {
@@ -65,6 +64,6 @@ export async function planHashOf({ records }: Pick<EngineDeps, 'records'>, run: 
       const known = planned.get(id) ?? { outcome, reason, state };
       hash.update(canonicalJson([id, known]));
     }
-    if (page.length < PAGE) return hash.digest('hex');
+    if (page.length < HASHED_AT_ONCE) return hash.digest('hex');
   }
 }

@@ -20,14 +20,18 @@ import type { Planned, Planning } from './planning.ts';
 
 /** How many targets that are no longer listed are requested by their ids, to see what changed. */
 const MAX_EXPLAINED = 10;
+
 /** How many targets are read from the records at once. */
 const PAGE = 500;
+
 /** How many differences a detail names, and how long each value may be. */
 const MAX_DIFFERENCES = 3;
+
 const MAX_VALUE = 60;
 
 /** What becomes of a target that was planned before: it is acted on as planned, or has ended. */
 export type Rechecked = Extract<Planned, { is: 'target' | 'ended' }>;
+
 /** The same, with what was planned before. */
 export interface Compared {
   now: Rechecked;

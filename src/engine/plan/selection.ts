@@ -1,7 +1,7 @@
 /**
  * Finds what a policy refers to and the account does not have, and an empty selection. The service answers a filter
  * with an unknown id with an empty list, and a condition with an unknown name just never holds: `!exists(...)` then
- * protects nothing. So such an error shows nowhere else. A name in place of an id is looked up before; see `names.ts`.
+ * protects nothing. So such an error shows nowhere else. A name in place of an id is looked up before; see `directory.ts`.
  *
  * Work that deletes or mails does not begin on such a policy. For any other it is a remark of the run, which becomes
  * an open finding.
@@ -16,10 +16,9 @@ import { verifiedOperations } from '../../job/verify.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { shownBy } from '../../policy/referred.ts';
 import type { Remark } from '../../run/remarks.ts';
-import type { Directory, Mention } from './directory.ts';
+import { type Directory, lookUpNames, type Mention, UnknownNameError, withNames } from './directory.ts';
 import { countMatching } from './listing.ts';
 import { keyOf, type Mentions, mentionsIn } from './mentions.ts';
-import { lookUpNames, UnknownNameError, withNames } from './names.ts';
 import { type Planning, takesAll } from './planning.ts';
 
 type Filters = Policy['select']['filters'];

@@ -10,15 +10,14 @@ import type { Notice } from '../../records/notice-store.ts';
 import { endedCount } from '../../run/moves.ts';
 import { approvedUpTo, begunBatches, formatBatch, lastApproval, type Rollout } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, noticeFor, policyOf } from '../deps.ts';
 import { dispatch } from '../finish-run.ts';
-import { noticeFor } from '../notices.ts';
 import { recheckTargets } from '../plan/recheck-run.ts';
-import { carryOutEnding } from '../supervise/cancel.ts';
+import { carryOutEnding } from '../supervise/end-run.ts';
 import type { Asked } from './gate.ts';
 import { hashFrom } from './place.ts';
 
-/** Asks the service beside the caller: see `gates.ts`. */
+/** Asks the service beside the caller: see `Gates`. */
 interface Asker {
   ask(run: Run): void;
 }

@@ -7,13 +7,12 @@ import type { RunStep } from '../../records/batch-store.ts';
 import { type Approval, type By, type Decision, lastApproval } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, noticeFor, policyOf } from '../deps.ts';
 import { ApprovalError } from '../errors.ts';
 import { dispatch, finishIfDone } from '../finish-run.ts';
-import { noticeFor } from '../notices.ts';
-import { carryOutEnding } from '../supervise/cancel.ts';
+import { carryOutEnding } from '../supervise/end-run.ts';
+import { endRejected } from '../supervise/end-unstarted.ts';
 import { advance } from './advance.ts';
-import { endRejected } from './rejected.ts';
 
 /** A decision as a person makes it. */
 export interface Deciding {

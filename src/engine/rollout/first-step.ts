@@ -6,10 +6,9 @@ import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { checksBetween, costOf, pastCost } from '../plan/cost.ts';
 import { planHashOf } from '../plan/recheck-run.ts';
-import { hashFrom, placeTargets } from './place.ts';
-import { approvalWanted } from './wanted.ts';
+import { approvalWanted, hashFrom, placeTargets } from './place.ts';
 
-export interface FirstStep {
+interface FirstStep {
   to: 'running' | 'awaiting-approval';
   step?: RunStep;
   /** The run with its counts, when it waits for an approval. */

@@ -4,7 +4,7 @@
  * Nothing is stored before the answer is complete, so a gate whose process dies is asked again.
  */
 import { ExpressionError } from '../../expression/expression.ts';
-import { orNotShown } from '../../expression/not-shown.ts';
+import { orNotShown } from '../../expression/fields.ts';
 import type { CandidateList } from '../../job/candidates.ts';
 import { isList } from '../../job/candidates.ts';
 import type { AnyJob, Items } from '../../job/job.ts';
@@ -15,14 +15,13 @@ import { coreReasonText } from '../../run/reasons.ts';
 import { failuresAllowed, type Gate, type Seen } from '../../run/rollout.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, policyOf, Spending } from '../deps.ts';
 import { RolloutError } from '../errors.ts';
 import { createIdentify, prepareEvaluating, toolsOf } from '../plan/candidates.ts';
 import { Joined } from '../plan/joined.ts';
 import { listCandidates, withinParent } from '../plan/listing.ts';
 import type { Planning } from '../plan/planning.ts';
 import { planningOf } from '../plan/planning-of-run.ts';
-import { Spending } from '../spending.ts';
 
 /** How many targets of a gate are recorded, those that did not do well first. */
 const MAX_SEEN = 500;

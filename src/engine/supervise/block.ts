@@ -4,8 +4,7 @@
  */
 import { AccountRefusedError } from '../../client/errors.ts';
 import { CaretakerError } from '../../errors.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
-import { noticeFor } from '../notices.ts';
+import { type EngineDeps, noticeFor, policyOf } from '../deps.ts';
 
 /** How often a blocked account is probed. */
 export const PROBE_INTERVAL_MS = 60_000;

@@ -1,8 +1,24 @@
 /** Gives an outcome to every target of a run that has not started, page by page. */
 import type { Run, Target } from '../../run/run.ts';
-import { cancelled } from '../act/decide.ts';
+import { cancelled, ended } from '../act/decide.ts';
 import type { EngineDeps } from '../deps.ts';
-import { endRejected } from '../rollout/rejected.ts';
+
+// The outcome of targets that people rejected.
+
+/**
+ * Ends the targets that a decision has rejected (`not-approved`). They were taken out of their batches with the
+ * decision. Safe to repeat; the supervisor does, for a process that died after the decision.
+ */
+export async function endRejected({ records, clock }: EngineDeps, run: Run): Promise<void> {
+  for await (const rejected of records.batches.rejected(run.id)) {
+    const targets = await records.targets.many(run.id, [...rejected.keys()]);
+    const ends = targets.map((target) => {
+      const end = ended(target, 'cancelled', 'not-approved', rejected.get(target.id), clock.now());
+      return records.targets.move(run, end, { from: ['pending'], at: clock.now() });
+    });
+    await Promise.all(ends);
+  }
+}
 
 const PAGE = 200;
 

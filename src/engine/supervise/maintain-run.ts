@@ -2,7 +2,6 @@
 import { jobOf } from '../../policy/policy-job.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
-import { timedOut, unknownAfterRollback } from '../act/timed-out.ts';
 import { checkDeadline } from '../deadline.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
@@ -16,16 +15,13 @@ import {
 } from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
-import { endsOf } from '../follow/followed.ts';
-import { lastLook, MAX_LAST_LOOKS, UNSEEN_TIMEOUT_MS } from '../follow/last-look.ts';
+import { endsOf, lastLook, MAX_LAST_LOOKS, UNSEEN_TIMEOUT_MS } from '../follow/followed.ts';
 import { advance } from '../rollout/advance.ts';
 import { maintainApproval } from '../rollout/approval.ts';
 import type { Gates } from '../rollout/gates.ts';
-import { endRejected } from '../rollout/rejected.ts';
-import { carryOutEnding } from './cancel.ts';
-import { endOpen } from './end-open.ts';
-import { endPending } from './end-unstarted.ts';
-import { heldSince } from './hold.ts';
+import { heldSince } from './continuity.ts';
+import { carryOutEnding, endOpen, timedOut, unknownAfterRollback } from './end-run.ts';
+import { endPending, endRejected } from './end-unstarted.ts';
 
 /**
  * What a supervisor knows about an account outside the records. A successor starts without it and loses

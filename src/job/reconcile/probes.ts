@@ -11,7 +11,7 @@
 import { GoneError } from '../../client/errors.ts';
 import type { Input } from '../../contract/operations.ts';
 import type { Intent } from '../../run/run.ts';
-import { secondsOf } from '../instant.ts';
+import { secondsOf } from '../shown.ts';
 import {
   absent,
   all,

@@ -2,19 +2,69 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../../clock.ts';
-import { firstAt } from '../../dates.ts';
+import { dayIn, firstAt } from '../../dates.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
+import { lineOf } from '../../engine/record/living-note.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Registry } from '../../job/registry.ts';
 import type { Policy, Schedule } from '../../policy/policy.ts';
+import { fillTexts, usesSite } from '../../policy/record-texts.ts';
 import type { PlannedRequest } from '../../records/planned-store.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
 import { readsOf } from '../inventory/inventory.ts';
 import { planOffline } from '../offline-plan.ts';
+import type { Reads } from '../reads.ts';
 import { givenReads } from './given-reads.ts';
 import type { LoadedTest } from './load-tests.ts';
-import { type Recording, recordingsOf } from './recordings.ts';
 import type { PolicyTest } from './test-file.ts';
+
+// What a run at the time of planning would write to the sites (`record:`) if each of its targets ends as done.
+
+export interface Recording {
+  site: string;
+  /** Without the reference that the last line of a description is. */
+  custom_work?: { title: string; description: string; performed_on: string };
+  /** The line of the run in the note. */
+  note?: string;
+}
+
+/** @throws {NotHeldError} when a text uses the site, and `reads` does not hold it. */
+export async function recordingsOf(
+  policy: Policy,
+  { targets }: Pick<Preview, 'targets'>,
+  reads: Reads,
+  now: number,
+): Promise<Recording[]> {
+  const counts = new Map<string, number>();
+  for (const { recordSite: site } of targets)
+    if (site !== undefined) counts.set(site, (counts.get(site) ?? 0) + 1);
+  return Promise.all([...counts].map(([site, done]) => recordingOf(policy, site, done, reads, now)));
+}
+
+async function recordingOf(
+  { name, schedule, record }: Policy,
+  site: string,
+  done: number,
+  reads: Reads,
+  now: number,
+): Promise<Recording> {
+  const { customWork, note } = record ?? {};
+  const day = dayIn(schedule?.timezone ?? 'UTC', now);
+  const id = `${name}.${isoTime(now).replace(/[-:]|\.\d+/g, '')}`;
+  const run = { id, policy: name, trigger: 'schedule', scheduledFor: now } as const;
+  const recording: Recording = { site };
+  if (customWork) {
+    const item = usesSite(customWork) ? await reads.view('showSite', { site_id: site }) : {};
+    const facts = {
+      run: { id, policy: name, date: day },
+      outcome: { targets: done, ended_at: isoTime(now) },
+    };
+    const texts = fillTexts(customWork, (item as { site?: object }).site, facts, new Date(now));
+    recording.custom_work = { ...texts, performed_on: day };
+  }
+  if (note) recording.note = lineOf(run, { done, failed: 0 }).text;
+  return recording;
+}
 
 /** Where a plan is not what a test expects: the lines that are missing, and those that are there instead. */
 export interface Difference {

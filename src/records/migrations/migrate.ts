@@ -5,6 +5,8 @@
  * of older releases stop. `migrated` is raised after each step, so that a migration that was interrupted goes
  * on where it was.
  */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { type Clock, systemClock } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -12,9 +14,24 @@ import type { Store } from '../../redis/store.ts';
 import { keys } from '../keys.ts';
 import { LockStore } from '../lock-store.ts';
 import { PresenceStore } from '../presence-store.ts';
-import type { Migration } from './migrations.ts';
-import { migrations as allMigrations, versionAfter } from './migrations.ts';
-import { placeOf, versionOf } from './process-id.ts';
+import { migrations as allMigrations, type Migration, RECORDS_VERSION, versionAfter } from './migrations.ts';
+
+// The id of a process, under which it shows that it is running and holds leases: `host.4711.9f2c01ab-v2`. It
+// ends with the version of the records that the process works with, so that a newer process knows whom it
+// would disturb.
+
+/** A new id for this process. */
+export const processId = (): string =>
+  `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}-v${RECORDS_VERSION}`;
+
+/** The version of the records that a process works with; 0 when the id does not show it. */
+export const versionOf = (id: string): number => Number(/-v(\d+)$/.exec(id)?.[1] ?? 0);
+
+/** Where a process runs, in words: `process 4711 on web-1`. */
+export function placeOf(id: string): string {
+  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(id) ?? [];
+  return host === undefined ? id : `process ${pid} on ${host}`;
+}
 
 /** This release of Caretaker cannot work with the records as they are. */
 export abstract class RecordsVersionError extends CaretakerError {}

@@ -5,14 +5,38 @@
  * survives crashes: users and starts are under a lock that outlives its owner, users that were killed do not
  * count, and a server that is killed while in use is started again with the data of its append-only file.
  */
-import { rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { DataFolderError, openRedisFolder, type RedisFolder } from './folder.ts';
 import { withLock } from './lock.ts';
+import { isAlive, ownIdentity } from './processes.ts';
 import { awaitLoaded, ensureServer, stopServer } from './server.ts';
-import { addUser, countUsers } from './users.ts';
 import { watchServer } from './watch.ts';
+
+// The users of the server of a folder: one file each. All of this happens under the folder's lock.
+
+/** Records one more use of the server by this process, and returns the path of the file. */
+export async function addUser(folder: string): Promise<string> {
+  const note = join(folder, `${process.pid}-${randomUUID()}`);
+  await writeFile(note, await ownIdentity(), { mode: 0o600 });
+  return note;
+}
+
+/** The number of files of living processes. Files of dead ones are removed. */
+export async function countUsers(folder: string): Promise<number> {
+  const notes = (await readdir(folder)).map((name) => join(folder, name));
+  const living = await Promise.all(
+    notes.map(async (note) => {
+      const alive = await isAlive(await readFile(note, 'utf8'));
+      if (!alive) await rm(note, { force: true });
+      return alive;
+    }),
+  );
+  return living.filter(Boolean).length;
+}
 
 export interface EmbeddedRedis {
   /** Where clients connect: `new Redis({ path: socketPath })`. It stays the same when the server restarts. */

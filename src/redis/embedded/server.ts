@@ -2,14 +2,115 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { open, readFile, rename, rmdir, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CaretakerError } from '../../errors.ts';
 import { findServerBinary } from './binary.ts';
-import { askServer, type Health, healthOf } from './command.ts';
 import { fullDisk, makePrivate, type RedisFolder } from './folder.ts';
 import { commandOf } from './processes.ts';
-import { stopWithoutUsers } from './sole-server.ts';
-import { until } from './until.ts';
+
+// Sends one command to a Redis on a Unix socket, without a client library.
+//
+// Starting, watching and stopping the server needs answers before a client can connect (it could be loading),
+// and a client's automatic reconnection would interfere.
+
+/** The state of a server by its answer to a ping. */
+export type Health = 'ready' | 'loading' | 'down';
+
+/**
+ * Sends one command and resolves with the first line of the answer, or undefined without an answer in time.
+ * Never rejects.
+ */
+export function askServer(
+  socketPath: string,
+  command: string,
+  timeoutMs = 1_000,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    let received = '';
+    const finish = (answer: string | undefined) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    const timer = setTimeout(finish, timeoutMs, undefined);
+    socket.setEncoding('utf8');
+    socket.on('connect', () => socket.write(`${command}\r\n`));
+    socket.on('data', (text: string) => {
+      received += text;
+      const end = received.indexOf('\r\n');
+      if (end >= 0) finish(received.slice(0, end));
+    });
+    socket.on('error', () => finish(undefined));
+    socket.on('close', () => finish(undefined));
+  });
+}
+
+/** Checks the server at `socketPath`. A server that does not answer within `timeoutMs` counts as down. */
+export async function healthOf(socketPath: string, timeoutMs = 1_000): Promise<Health> {
+  const answer = await askServer(socketPath, 'PING', timeoutMs);
+  if (answer === undefined) return 'down';
+  // Any other error (memory full, disk full) comes from a running server, and its clients get it too.
+  return answer.startsWith('-LOADING') ? 'loading' : 'ready';
+}
+
+// Stops a server whose users were all killed, when no other process is left to do it.
+//
+// A small separate shell process checks the users of the folder, and exits with the server. It may miss a
+// user that is just joining. Then the server is gone for a moment, and that user's own watch restarts it with
+// its data.
+
+/** The number of consecutive checks without a user; with the pause, some six seconds. */
+const script = `
+alone=0
+while kill -0 "$1" 2>/dev/null; do
+  sleep 2
+  used=
+  for note in "$3"/*; do
+    note=\${note##*/}
+    if kill -0 "\${note%%-*}" 2>/dev/null; then used=yes; break; fi
+  done
+  if [ "$used" ]; then alone=0; continue; fi
+  alone=$((alone + 1))
+  [ "$alone" -lt 3 ] && continue
+  if [ ! -e "$2" ] || [ "$(cat "$2")" = "$1" ]; then kill "$1" 2>/dev/null; fi
+  while kill -0 "$1" 2>/dev/null; do sleep 1; done
+  [ "$4" ] && rmdir "$4"
+  exit
+done`;
+
+/** Makes the server with this process id stop some seconds after the last of its users was killed. */
+export function stopWithoutUsers({ dir, pidFile, users, socketPath }: RedisFolder, serverPid: number): void {
+  const elsewhere = dirname(socketPath) === dir ? '' : dirname(socketPath);
+  const shell = spawn(
+    '/bin/sh',
+    ['-c', script, 'caretaker-redis', String(serverPid), pidFile, users, elsewhere],
+    {
+      cwd: '/',
+      detached: true,
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] },
+    },
+  );
+  // Without it the server keeps running until the next user comes, which is no reason to fail.
+  shell.on('error', () => {});
+  shell.unref();
+}
+
+/** Checks the condition every `everyMs` until it holds. Returns whether it did within `limitMs`. */
+export async function until(
+  holds: () => Promise<boolean>,
+  { everyMs, limitMs }: { everyMs: number; limitMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  while (!(await holds())) {
+    if (performance.now() >= deadline) return false;
+    await sleep(everyMs);
+  }
+  return true;
+}
 
 /** How long a server may take until it answers at all. "Loading" is an answer. */
 const ANSWER_TIMEOUT_MS = 30_000;

@@ -3,10 +3,9 @@ import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { CaretakerError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { healthOf } from './command.ts';
 import { DataFolderError, type RedisFolder } from './folder.ts';
 import { withLock } from './lock.ts';
-import { ensureServer } from './server.ts';
+import { ensureServer, healthOf } from './server.ts';
 
 /** Between checks of a server that does not end: its socket may have been deleted. */
 const CHECK_INTERVAL_MS = 5_000;

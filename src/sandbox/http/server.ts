@@ -5,12 +5,77 @@ import type { Clock } from '../../clock.ts';
 import { SANDBOX_SERVER } from '../../contract/service-address.ts';
 import type { AnswerChanger } from '../faults/change-answer.ts';
 import { type FaultKind, type Faults, stopAmong } from '../faults.ts';
-import type { OpenJournal } from '../journal.ts';
+import { JOURNAL_PATH, type OpenJournal, showJournal } from '../journal.ts';
 import { type Delivery, deliverUnder, send } from './delivery.ts';
 import { answer, type Service } from './exchange.ts';
-import { JOURNAL_PATH, showJournal } from './journal-page.ts';
-import type { Redirects } from './redirects.ts';
 import { routeTo } from './router.ts';
+
+// The targets of the faults `redirect` and `redirect-away`, and the requests that followed them.
+
+/** A request that followed a redirect. */
+export interface FollowedRedirect {
+  to: 'same-origin' | 'other-origin';
+  method: string;
+  path: string;
+  /** Its `Authorization` header, if any. The token must never be sent to another origin. */
+  authorization: string | undefined;
+}
+
+interface Redirects {
+  readonly followed: readonly FollowedRedirect[];
+  /** The status and `Location` of the next redirect, for a path with its query string. */
+  next(to: FollowedRedirect['to'], path: string): Promise<{ status: number; location: string }>;
+  /** Answers a request for a path that a redirect of the same origin led to; `false` for any other path. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean;
+  stop(): Promise<void>;
+}
+
+const PREFIX = '/moved';
+const STATUSES = [301, 302, 307, 308] as const;
+
+/** The other origin is another port of this machine. It starts listening at the first such redirect. */
+export function openRedirects(): Redirects {
+  const followed: FollowedRedirect[] = [];
+  const arrive = (to: FollowedRedirect['to'], request: IncomingMessage, response: ServerResponse) => {
+    const { method = 'GET', url: path = '/', headers } = request;
+    followed.push({ to, method, path, authorization: headers.authorization });
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end('<h1>Please sign in</h1>');
+  };
+  const elsewhere = createServer((request, response) => arrive('other-origin', request, response));
+  let listening: Promise<string> | undefined;
+  const listen = () =>
+    new Promise<string>((resolve, reject) => {
+      elsewhere.once('error', reject);
+      elsewhere.listen(0, '127.0.0.1', () => {
+        resolve(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`);
+      });
+    });
+  let made = 0;
+  return {
+    followed,
+    async next(to, path) {
+      const status = STATUSES[made % STATUSES.length] ?? 302;
+      made += 1;
+      if (to === 'same-origin') return { status, location: PREFIX + path };
+      listening ??= listen();
+      return { status, location: (await listening) + path };
+    },
+    serve(request, response) {
+      if (!request.url?.startsWith(`${PREFIX}/`)) return false;
+      arrive('same-origin', request, response);
+      return true;
+    },
+    async stop() {
+      if (!listening) return;
+      await listening;
+      const closed = new Promise<void>((resolve) => {
+        elsewhere.close(() => resolve());
+      });
+      elsewhere.closeAllConnections();
+      await closed;
+    },
+  };
+}
 
 /** The base path of the API (spec 9). */
 export const BASE_PATH = '/api/v6';
@@ -21,7 +86,7 @@ const SLOW_MS = 10_000;
 /** How many requests another client sends at a time. */
 const OTHERS_REQUESTS = 10;
 
-export interface ServerParts {
+interface ServerParts {
   service: Service;
   faults: Faults;
   change: AnswerChanger;
@@ -32,7 +97,7 @@ export interface ServerParts {
   dateHeader: boolean;
 }
 
-export interface RunningServer {
+interface RunningServer {
   port: number;
   /** Stops listening, and closes every connection. */
   refuse(): void;

@@ -1,13 +1,13 @@
 /** Applies what has become due, in order of time. */
 import type { Due } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
-import { connectSite, joinTeam } from './account.ts';
-import { addReport } from './reports.ts';
-import { runScheduledReport } from './scheduled-reports.ts';
-import { addStaging, ageStaging, setPhp } from './staging.ts';
-import { endSync, startDailySync } from './syncs.ts';
-import { endTask, runTask } from './tasks.ts';
-import { applyUpdates, runUpdates } from './update-runs.ts';
+import { addStaging, ageStaging, setPhp } from '../resources/staging-sites.ts';
+import { endTask, runTask } from '../resources/tasks.ts';
+import { joinTeam } from '../resources/team-members.ts';
+import { addReport, runScheduledReport } from './reports.ts';
+import { connectSite, endSync, startDailySync } from './sites.ts';
+import { createAgenda } from './time.ts';
+import { applyUpdates, runUpdates } from './updates.ts';
 
 /** Brings the world up to `now`. Called before every access to the world. */
 export function advance(world: World, now: number): void {
@@ -60,4 +60,39 @@ function perform(world: World, due: Due, at: number): void {
       setPhp(world, due.staging, due.phpVersion, at);
       break;
   }
+}
+
+// The account as it was some time ago, for lists that lag: a second world, to which all changes by callers
+// and tests are applied with a delay. What happens by itself happens in both.
+
+export interface Replica {
+  /** Applies a change that was made at `at` to the replica too, after the lag. */
+  repeat(at: number, act: (world: World) => unknown): void;
+  /** The account at the time that the lists of `now` show, and that time. */
+  behind(now: number): { world: World; now: number };
+}
+
+/** Starts with the current world. Costs as much memory as the world itself. */
+export function openReplica(world: World, lagMs: number): Replica {
+  const { agenda, ...rest } = world;
+  const copy: World = { ...structuredClone(rest), agenda: createAgenda(structuredClone(agenda.entries())) };
+  const pending: { at: number; act: (world: World) => unknown }[] = [];
+  const catchUp = (until: number) => {
+    for (let next = pending[0]; next && next.at <= until; next = pending[0]) {
+      pending.shift();
+      advance(copy, next.at);
+      next.act(copy);
+    }
+    advance(copy, until);
+  };
+  return {
+    repeat(at, act) {
+      pending.push({ at, act });
+      catchUp(at - lagMs);
+    },
+    behind(now) {
+      catchUp(now - lagMs);
+      return { world: copy, now: now - lagMs };
+    },
+  };
 }

@@ -1,8 +1,8 @@
 /** Backup snapshots of a site (spec 2.21). Each sync makes one. */
 
 import type { Site, Snapshot } from '../model/site.ts';
-import { idOf } from './ids.ts';
-import { DAY } from './service-time.ts';
+import { idOf } from './numbers.ts';
+import { DAY } from './time.ts';
 
 /** One of this many past snapshots failed. */
 const PAST_FAILS_EVERY = 13;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noAccess } from '../../../src/access/access.ts';
-import { hashPassword } from '../../../src/access/password-hash.ts';
+import { hashPassword } from '../../../src/access/credentials.ts';
 import { Authenticator } from '../../../src/dashboard/auth/authenticator.ts';
 
 // Only real hashes show this: each check costs a tenth of a second.

@@ -9,7 +9,7 @@ import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { GoneError } from '../../../src/client/errors.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { randomFrom } from '../../../src/sandbox/world/random.ts';
+import { randomFrom } from '../../../src/sandbox/world/numbers.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';

@@ -9,7 +9,7 @@ import {
   UnavailableError,
 } from '../../../src/client/errors.ts';
 import { type Circumstances, decide, ended } from '../../../src/engine/act/decide.ts';
-import { timedOut } from '../../../src/engine/act/timed-out.ts';
+import { timedOut } from '../../../src/engine/supervise/end-run.ts';
 import type { Target, TargetIn } from '../../../src/run/run.ts';
 import { aTarget } from '../../support/builders.ts';
 

@@ -1,6 +1,6 @@
 /** What is kept of the requests that are sent for a target. */
 import { afterEach, expect, test } from 'vitest';
-import { RequestLog } from '../../../src/engine/request-log.ts';
+import { RequestLog } from '../../../src/engine/act/report-act.ts';
 import { keys } from '../../../src/records/keys.ts';
 import type { Run } from '../../../src/run/run.ts';
 import type { SentRequest } from '../../../src/run/sent-request.ts';

@@ -1,7 +1,6 @@
 /** Work whose time limit has passed is looked at once more before its target ends. */
 import { afterEach, expect, test } from 'vitest';
-import type { Followed } from '../../../src/engine/follow/followed.ts';
-import { lastLooks } from '../../../src/engine/follow/last-look.ts';
+import { type Followed, lastLooks } from '../../../src/engine/follow/followed.ts';
 import { callOf } from '../../jobs/api-call/policies.ts';
 import { around, partsOf } from '../../support/between.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';
-import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { planRun } from '../../../src/engine/plan/planner.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { checkOf } from '../../jobs/check/policies.ts';

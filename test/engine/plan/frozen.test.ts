@@ -1,7 +1,7 @@
 /** Freezes of a client, a tag, a job or an account. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { FrozenError } from '../../../src/engine/fire.ts';
-import { frozenEnd } from '../../../src/engine/plan/frozen.ts';
+import { frozenEnd } from '../../../src/engine/plan/owners.ts';
 import { previewPlan } from '../../../src/engine/plan/preview.ts';
 import type { FreezeScope } from '../../../src/records/freeze-scope.ts';
 import { around, partsOf } from '../../support/between.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GroupCounts, groupsOf, withPlaces } from '../../../src/engine/plan/group-limits.ts';
+import { GroupCounts, groupsOf, withPlaces } from '../../../src/engine/plan/owners.ts';
 
 test('a target counts for its client and each of its tags; one without has no limit', () => {
   const acme = { id: '7', names: ['ACME'] };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RejectedError } from '../../../src/client/errors.ts';
 import type { Answer, Input, OperationId } from '../../../src/contract/operations.ts';
-import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { planRun } from '../../../src/engine/plan/planner.ts';
 import type { Policy, Select } from '../../../src/policy/policy.ts';
 import { toReport } from '../../../src/run/report.ts';
 import { around, partsOf } from '../../support/between.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ContractError } from '../../../src/contract/answers.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
-import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { planRun } from '../../../src/engine/plan/planner.ts';
 import type { AnyJob } from '../../../src/job/job.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, partsOf } from '../../support/between.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lineOf, withLines } from '../../../src/engine/record/note-text.ts';
+import { lineOf, withLines } from '../../../src/engine/record/living-note.ts';
 
 const POLICY = 'nightly';
 const BEGIN = '[Caretaker, nightly: last runs]';

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { localPrincipal } from '../../../src/access/principal.ts';
 import type { Caretaker } from '../../../src/app/caretaker.ts';
-import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { planRun } from '../../../src/engine/plan/planner.ts';
 import { isFinal } from '../../../src/run/moves.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { partsOf } from '../../support/between.ts';

@@ -1,6 +1,6 @@
 /** CSV is read back as it was written. */
 import { expect, test } from 'vitest';
-import { formatCsv, parseCsv } from '../../../jobs/archive/csv.ts';
+import { formatCsv, parseCsv } from '../../../jobs/archive/entries.ts';
 
 test.each([
   [['plain', '', ' spaces ', 'a,b']],

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseCsv } from '../../../jobs/archive/csv.ts';
+import { parseCsv } from '../../../jobs/archive/entries.ts';
 import { archive } from '../../../jobs/archive/job.ts';
 import { UnavailableError } from '../../../src/client/errors.ts';
 import type { Input, OperationId } from '../../../src/contract/operations.ts';

@@ -1,7 +1,6 @@
 /** `mode: stale`, which relies on the service's own daily sync, and `spread_daily_sync`, which moves it. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { siteSync } from '../../../jobs/site-sync/job.ts';
-import { assignedTime } from '../../../jobs/site-sync/time-of-day.ts';
+import { assignedTime, siteSync } from '../../../jobs/site-sync/job.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assignedTime, DayWindow, isSameTime } from '../../../jobs/site-sync/time-of-day.ts';
+import { assignedTime, DayWindow, isSameTime } from '../../../jobs/site-sync/job.ts';
 
 const ids = Array.from({ length: 500 }, (_, at) => `site-${at}`);
 const night = { from: '01:00', to: '05:00' };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { healthOf } from '../../../src/redis/embedded/command.ts';
+import { healthOf } from '../../../src/redis/embedded/server.ts';
 import { connect, newFolder, open, openInProcess } from './users.ts';
 import './embedded.test.ts';
 

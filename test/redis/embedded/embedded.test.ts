@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import { healthOf } from '../../../src/redis/embedded/command.ts';
+import { healthOf } from '../../../src/redis/embedded/server.ts';
 import { sampleOf } from '../../support/sample.ts';
 import { connect, newFolder, open, openInProcess, undoAfterEach } from './users.ts';
 

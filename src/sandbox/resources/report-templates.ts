@@ -1,0 +1,110 @@
+/** Report templates (spec 4.10). */
+import type {
+  ReportTemplateDetails,
+  ReportTemplate as ShownTemplate,
+} from '../../contract/operations/report-templates.ts';
+import type { ReportTemplate } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
+import { notFound } from '../refusal.ts';
+import { idOf, nextNumber } from '../world/numbers.ts';
+import { defaultContent, defaultEmail } from '../world/reports.ts';
+import { type Handler, lists, shown } from './handler.ts';
+import { emailView, requireContent, requireEmailSettings } from './reports.ts';
+
+/** A template in lists: its sites, without its content. */
+export const templateView = (world: World, template: ReportTemplate): ShownTemplate => ({
+  id: template.id,
+  site_ids: sitesUsing(world, template.id),
+  name: template.name,
+  created_at: shown(template.createdAt),
+  updated_at: shown(template.updatedAt),
+});
+
+/** The single view of a template. */
+export const templateDetails = (world: World, template: ReportTemplate): ReportTemplateDetails => ({
+  ...templateView(world, template),
+  ...template.content,
+  email: emailView(world, template.email),
+});
+
+/** The sites whose scheduled report, active or paused, uses the template. */
+export const sitesUsing = (world: World, templateId: string): string[] =>
+  [...world.reporting.scheduled.values()]
+    .filter((scheduled) => scheduled.templateId === templateId)
+    .map(({ siteId }) => siteId);
+
+function templateOf(world: World, id: string): ReportTemplate {
+  const template = world.reporting.templates.get(id);
+  if (!template) throw notFound('report template', id);
+  return template;
+}
+
+type Listed = ReportTemplate & { siteIds: readonly string[] };
+
+export const listReportTemplates = lists<'listReportTemplates', Listed>({
+  items: ({ world }) =>
+    [...world.reporting.templates.values()].map((template) => ({
+      ...template,
+      siteIds: sitesUsing(world, template.id),
+    })),
+  fields: {
+    name: (template) => template.name,
+    created_at: (template) => template.createdAt,
+    updated_at: (template) => template.updatedAt,
+    site_id: (template) => template.siteIds,
+  },
+  view: (template, { world }) => templateView(world, template),
+});
+
+export const showReportTemplate: Handler<'showReportTemplate'> = ({ world, params }) => ({
+  report_template: templateDetails(world, templateOf(world, params.report_template_id)),
+});
+
+export const createReportTemplate: Handler<'createReportTemplate'> = ({ world, now, body, changed }) => {
+  const { name, email = {}, ...content } = body.report_template;
+  // Checked first, so that a refused request uses no id.
+  const checked = {
+    name,
+    content: requireContent(defaultContent(), content),
+    email: requireEmailSettings(world, defaultEmail(), email),
+  };
+  const id = idOf('template', nextNumber(world, 'template'));
+  const template: ReportTemplate = { id, ...checked, createdAt: now, updatedAt: now };
+  world.reporting.templates.set(id, template);
+  changed(id);
+  return { report_template: templateDetails(world, template) };
+};
+
+/** Scheduled reports that were created from the template keep their content. */
+export const updateReportTemplate: Handler<'updateReportTemplate'> = (ask) => {
+  const { world, now, params, body, changed } = ask;
+  const template = templateOf(world, params.report_template_id);
+  const { name = template.name, email = {}, ...sent } = body.report_template;
+  const content = requireContent(template.content, sent);
+  const settings = requireEmailSettings(world, template.email, email);
+  const before = JSON.stringify(template);
+  Object.assign(template, { name, content, email: settings });
+  if (before !== JSON.stringify(template)) {
+    template.updatedAt = now;
+    changed(template.id);
+  }
+  return { report_template: templateDetails(world, template) };
+};
+
+export const deleteReportTemplates: Handler<'deleteReportTemplates'> = ({ world, body, changed }) => {
+  const ids: string[] = [];
+  const errors: { id: string; code: string; message: string }[] = [];
+  for (const id of new Set(body.ids)) {
+    if (!world.reporting.templates.has(id)) {
+      errors.push({ id, code: 'not_found', message: `There is no report template "${id}".` });
+    } else if (sitesUsing(world, id).length > 0) {
+      errors.push({ id, code: 'template_in_use', message: 'A scheduled report uses this template.' });
+    } else {
+      world.reporting.templates.delete(id);
+      changed(id);
+      ids.push(id);
+    }
+  }
+  const meta = { requested: ids.length + errors.length, succeeded: ids.length, failed: errors.length };
+  return { delete: { ids, errors }, meta };
+};
