@@ -150,6 +150,8 @@ const bodies: Record<string, object> = {
 const queries: Record<string, string> = {
   '/api/v1/policies/{policy}/backfill': '?from=2026-11-22T00:00:00Z',
   '/api/v1/policies/{policy}/why': '?when=2026-11-22',
+  // A part of a site that is outside the limits.
+  '/api/v1/site': '?site=site-out',
 };
 
 const told = ({ row, caller, as }: Request, status: number): string =>

@@ -109,7 +109,7 @@ test('a change with a bearer token needs no origin, and the cookie of a session 
   const ask = await world.signedIn();
 
   const right = { authorization: `Bearer ${PASSWORD}` };
-  expect((await world.ask('/api/v1/runs', { method: 'POST', headers: right })).status).toBe(404);
+  expect((await world.ask('/api/v1/runs', { method: 'POST', headers: right })).status).toBe(405);
   expect((await ask('/api/v1/runs', { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
   expect((await ask('/', { headers: right })).status).toBe(401);
   expect((await ask('/api/v1/runs', { method: 'POST' })).status).toBe(403);

@@ -25,7 +25,7 @@ const Query = z.object({
   policy: text,
   run: text,
   result: z.enum(auditResults).or(z.literal('')).catch(''),
-  before: z
+  after: z
     .string()
     .regex(/^\d+-\d+$/)
     .or(z.literal(''))
@@ -94,10 +94,10 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
           ))}
         </DataTable>
       )}
-      {(query.before !== '' || next !== undefined) && (
+      {(query.after !== '' || next !== undefined) && (
         <nav class="pager" aria-label="Pages of the audit log">
-          {query.before !== '' && <a href={pathOf({ ...query, before: '' })}>Newest</a>}
-          {next !== undefined && <a href={pathOf({ ...query, before: next })}>Older</a>}
+          {query.after !== '' && <a href={pathOf({ ...query, after: '' })}>Newest</a>}
+          {next !== undefined && <a href={pathOf({ ...query, after: next })}>Older</a>}
         </nav>
       )}
     </section>,

@@ -27,7 +27,7 @@ const Query = z.object({
   to: text,
   state: z.enum(deliveryStates).or(z.literal('')).catch(''),
   policy: text,
-  before: z
+  after: z
     .string()
     .regex(/^\d+ [\w-]+$/)
     .or(z.literal(''))
@@ -113,10 +113,10 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             ))}
           </DataTable>
         )}
-        {(query.before !== '' || next !== undefined) && (
+        {(query.after !== '' || next !== undefined) && (
           <nav class="pager" aria-label="Pages of the notifications">
-            {query.before !== '' && <a href={pathOf({ ...query, before: '' })}>Newest</a>}
-            {next !== undefined && <a href={pathOf({ ...query, before: next })}>Older</a>}
+            {query.after !== '' && <a href={pathOf({ ...query, after: '' })}>Newest</a>}
+            {next !== undefined && <a href={pathOf({ ...query, after: next })}>Older</a>}
           </nav>
         )}
       </section>
@@ -148,7 +148,7 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
       <tr data-key={`receiver ${name}`}>
         <td data-label="Receiver">
           <Cut whole={name}>
-            <a href={pathOf({ to: name, state: '', policy: '', before: '' })}>{name}</a>
+            <a href={pathOf({ to: name, state: '', policy: '', after: '' })}>{name}</a>
           </Cut>
         </td>
         <td data-label="State">
@@ -167,7 +167,7 @@ const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
         </td>
         <td data-label="Dead" class="end middle-only">
           {dead > 0 ? (
-            <a href={pathOf({ to: name, state: 'dead', policy: '', before: '' })}>{dead}</a>
+            <a href={pathOf({ to: name, state: 'dead', policy: '', after: '' })}>{dead}</a>
           ) : kind === 'heartbeat' ? (
             <span class="dim">none</span>
           ) : (
