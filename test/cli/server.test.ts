@@ -258,7 +258,8 @@ test('every command that is not refused works on the server, and opens nothing o
   };
   const optional = new Set(['plan', 'policies pause', 'policies resume']);
   for (const { words, command } of actingCommands()) {
-    if (refused.has(words)) continue;
+    // `mcp` asks nothing before a tool is called: see mcp.test.ts.
+    if (refused.has(words) || words === 'mcp') continue;
     const given = command.registeredArguments
       .filter(({ required }) => required || optional.has(words))
       .map(() => 'x');

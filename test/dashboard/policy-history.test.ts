@@ -67,7 +67,7 @@ test('each scheduled time has a line, whether it made a run or not', async () =>
   expect(html).toContain('href="/runs/again"');
   expect(html).not.toContain('<the sale>');
   expect(text).toContain(
-    'Before 2026-11-20 01:00 UTC nothing is recorded: what became of earlier times is not known.',
+    'Before 2026-11-20 01:00 UTC nothing is recorded: the results of earlier times are not known.',
   );
 });
 
