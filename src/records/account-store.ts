@@ -80,7 +80,7 @@ export class AccountStore {
 
   /** Records that the account accepts requests again at `at`, with its notice if it was blocked. */
   async unblock(account: string, at: number): Promise<void> {
-    const detail = `The account "${account}" accepts requests again, and its runs resume.`;
+    const detail = `The account "${account}" accepts requests again, and its runs continue.`;
     await unblockAccount(this.store, {
       keys: { blocked: keys.blocked(account), notices: keys.notices },
       args: { notice: noticeText({ type: 'system', event: 'account-back', at, account, detail }) },

@@ -1,5 +1,5 @@
 /**
- * Chaos: runs resume while daemons and Redis are killed at random times, against a service that is flaky,
+ * Chaos: runs continue while daemons and Redis are killed at random times, against a service that is flaky,
  * and under worse conditions (`conditions.ts`). Each policy runs twice in quick succession. Afterwards the
  * sandbox's journal shows whether each effect happened once, and its state shows whether the records are
  * correct.

@@ -22,7 +22,7 @@ interface FreezeOptions extends GlobalOptions, UntilOptions {
 }
 
 /**
- * Prevents policies from starting runs: all of them, or a part, in addition to other freezes. Active runs resume.
+ * Prevents policies from starting runs: all of them, or a part, in addition to other freezes. Active runs continue.
  * A client or a tag is looked up first, which costs a request per 100 of them in each account.
  */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
@@ -66,7 +66,7 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
   if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
   if (scope === undefined) {
     terminal.message(
-      `Everything is frozen until ${isoEnd(until)}: no policy starts a run until then. Active runs resume; "caretaker runs cancel" cancels one. "caretaker freeze end" ends the freeze early.`,
+      `Everything is frozen until ${isoEnd(until)}: no policy starts a run until then. Active runs continue; "caretaker runs cancel" cancels one. "caretaker freeze end" ends the freeze early.`,
     );
     return;
   }
@@ -74,7 +74,7 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
     ? `Targets with ${formatScope(scope)} are frozen until ${isoEnd(until)}: runs that are planned until then skip them.`
     : `Policies with ${formatScope(scope)} are frozen until ${isoEnd(until)}: they start no run until then.`;
   terminal.message(
-    `${what} Active runs resume; "caretaker runs cancel" cancels one. "caretaker freeze end ${id}" ends the freeze early.`,
+    `${what} Active runs continue; "caretaker runs cancel" cancels one. "caretaker freeze end ${id}" ends the freeze early.`,
   );
 }
 

@@ -131,7 +131,7 @@ export const askToRunMany = ask('run');
 
 const texts = {
   pause:
-    'A paused policy has no scheduled runs until it is resumed, even after a restart. Active runs resume.',
+    'A paused policy has no scheduled runs until it is resumed, even after a restart. Active runs continue.',
   resume: 'Scheduled runs start again. Runs that were due during a pause are not caught up.',
 } as const;
 

@@ -99,7 +99,7 @@ export function readPause(form: Readonly<Record<string, unknown>>): { reason: st
 export const askToPause = withPolicy((c, context, { name }) =>
   showConfirmation(c, context, {
     title: `Pause ${name}?`,
-    text: 'It has no scheduled runs until it is resumed, even after a restart. Active runs resume.',
+    text: 'It has no scheduled runs until it is resumed, even after a restart. Active runs continue.',
     button: `Pause ${name}`,
     back: policyPath(name),
     fields: <PauseFields />,

@@ -159,7 +159,7 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
   if (isStuck(account.outbox, now))
     found.push({ is: 'partial', sentence: `${formatStuckOutbox(name, account.outbox)}.` });
   if (failingSince !== undefined && now - failingSince > SERVICE_FAILING_AFTER_MS) {
-    const sentence = `The service does not respond for the account ${name}; its runs resume when it does.`;
+    const sentence = `The service does not respond for the account ${name}; its runs continue when it does.`;
     found.push({ is: 'blocked', sentence, since: failingSince });
   }
   if (anyWorker && activeRuns > 0 && now - (attendedAt ?? now) > LEADERLESS_TIMEOUT_MS) {
