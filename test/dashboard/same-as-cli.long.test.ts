@@ -37,9 +37,10 @@ test("the dashboard's API returns exactly what the command line prints", async (
   const { run } = await printed('run', 'nightly-sync');
 
   expect(await served(`/api/v1/runs/${run}`)).toEqual(await printed('runs', 'show', run));
-  expect(await served('/api/v1/runs')).toEqual({ runs: await printed('runs') });
+  expect(await served('/api/v1/runs')).toEqual({ runs: await printed('runs'), next: null });
   expect(await served('/api/v1/runs?policy=nightly-sync&since=7d&limit=1')).toEqual({
     runs: await printed('runs', '--policy', 'nightly-sync', '--since', '7d', '--limit', '1'),
+    next: null,
   });
   expect(await served('/api/v1/policies')).toEqual({ policies: await printed('policies') });
 });

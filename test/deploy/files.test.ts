@@ -159,5 +159,5 @@ test('the workflow is complete: pinned actions, scripts that exist, time limits,
   expect(jobs.test.steps.map(({ run }: Step) => run)).toContain('npm test');
   for (const [, reference = ''] of JSON.stringify(jobs).matchAll(/\$\{\{ *([\w.]+) *\}\}/g))
     expect(['matrix.node', 'github.ref']).toContain(reference);
-  expect(read('.ci/run')).toMatch(/^exec npm test$/m);
+  expect(read('.ci/run')).toMatch(/^npm test\nexec npm run test:long$/m);
 });

@@ -45,7 +45,7 @@ test.each([-7, 7])(
   'a task is followed by lists only with a service whose clock is %i minutes off',
   async (minutes) => {
     // At more, a busy machine is minutes late by the clock of this world, and late work is polled.
-    const world = await worldOfTest({ sites: SITES, speedUp: 15, serviceAheadMs: minutes * 60_000 });
+    const world = await worldOfTest({ sites: SITES, speedUp: 30, serviceAheadMs: minutes * 60_000 });
     const run = await world.ended(await world.fire(aPolicy(effects[1]?.[2])));
 
     expect(run.counts.succeeded).toBe(world.sandbox.journal.effectsOf('startSiteBackupDownload').length);

@@ -207,7 +207,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** So long without any event of any run, a run hangs. A test that times out would not say what it waited for. */
-const HANGS_MS = 60_000;
+const HANGS_MS = 100_000;
 
 /** What a run waits for: of a test that hangs once in a hundred runs, nothing else is known. */
 async function stateOf({ caretaker, clock, log, targets }: World, id: string): Promise<string> {
