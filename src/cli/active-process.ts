@@ -31,7 +31,7 @@ export function formatRunCommands(
   if (status === 'awaiting-approval')
     return `Approve it:    caretaker approvals approve ${id}\nReject it:     caretaker approvals reject ${id}`;
   if (held && !ending)
-    return `Check the account: targets may have been changed already.\nRelease it:    caretaker runs resume ${id}\nCancel it:     caretaker runs cancel ${id}`;
+    return `Check the account: targets may have been changed already.\nRelease it:    caretaker runs resume ${id} --release\nCancel it:     caretaker runs cancel ${id}`;
   if (ending) {
     return `Follow it to its end: caretaker runs resume ${id}\nForce-end it:         caretaker runs cancel ${id} --force`;
   }

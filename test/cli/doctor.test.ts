@@ -158,10 +158,13 @@ test('a held run is named with the commands for it, and continues once it is rel
 
   const { stdout } = await desk.run(['doctor']);
   const shown = await desk.run(['runs', 'show', run.id]);
-  const released = await desk.run(['runs', 'resume', run.id]);
+  const refused = await desk.run(['runs', 'resume', run.id]);
+  expect((await records.runs.get(run.id))?.held).toBeDefined();
+  const released = await desk.run(['runs', 'resume', run.id, '--release']);
 
   expect(stdout).toContain(`held run: ${run.id} is held, because Redis was restored to an older state`);
   expect(shown.stdout).toContain('The run is held: Redis was restored.');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('may be changed a second time') });
   expect(released).toMatchObject({ code: 0, stderr: expect.stringContaining(`${run.id} is released`) });
   expect((await records.runs.get(run.id))?.held).toBeUndefined();
 });

@@ -177,7 +177,8 @@ describe('without a worker', () => {
     expect(await (await look('/')).text()).toContain(`The run ${id} is held`);
     expect(await (await look(`/runs/${id}`)).text()).toContain('Release this run');
     expect(await (await look(`/runs/${id}/resume`)).text()).toContain('check the account first');
-    const answer = await press(`/runs/${id}/resume`);
+    expect((await press(`/runs/${id}/resume`)).status).toBe(409);
+    const answer = await press(`/runs/${id}/resume`, { release: '1' });
 
     expect(answer.status).toBe(303);
     expect((await records.runs.get(id))?.held).toBeUndefined();

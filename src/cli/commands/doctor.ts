@@ -294,7 +294,7 @@ async function checkHeldRuns(store: Store): Promise<Check[]> {
   return held.flat().map((run) => ({
     what: 'held run',
     state: 'warning',
-    message: `${run} is held, because Redis was restored to an older state. "caretaker runs resume ${run}" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
+    message: `${run} is held, because Redis was restored to an older state. "caretaker runs resume ${run} --release" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
   }));
 }
 

@@ -63,7 +63,7 @@ const proposeRun: ToolOf = {
   command: runPolicy,
   input: runPolicy.input.omit({ ignore_freeze: true, detach: true, only_with_approval: true }),
   description:
-    'Proposes a run of a policy whose runs always wait for an approval (approval: { when: always }); of any other policy it is refused. The run is planned, which costs requests, and waits until an approver approves it on the dashboard or with "caretaker approve".',
+    'Proposes a run of a policy whose runs always wait for an approval (approval: { when: always }); of any other policy it is refused. The run is planned, which costs requests, and waits until an approver approves it on the dashboard or with "caretaker approvals approve".',
   always: { detach: true, only_with_approval: true },
 };
 

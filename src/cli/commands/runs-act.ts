@@ -102,6 +102,11 @@ export const retryRun = (
     return start(client, retry, { run: id }, { terminal, options });
   });
 
+interface ResumeOptions {
+  ignoreGate?: true;
+  release?: true;
+}
+
 /**
  * Resumes a run that waits. One that was interrupted, blocked or is not planned yet is worked on, or followed on a server, to
  * its end; whatever else it waited for, the process that works on its account goes on with it.
@@ -111,7 +116,7 @@ export const retryRun = (
 export const resumeRun = (
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & ReasonOption & { ignoreGate?: true },
+  options: GlobalOptions & ReasonOption & ResumeOptions,
 ): Promise<number> =>
   withClient('caretaker', terminal, options, async (client) =>
     resume(client, await runNamed(client, word), terminal, options),
@@ -122,9 +127,9 @@ export async function resume(
   client: Client<Caretaker>,
   { id }: Run,
   terminal: Terminal,
-  { output, reason, ignoreGate: ignore_gate }: OutputOption & ReasonOption & { ignoreGate?: true },
+  { output, reason, release, ignoreGate: ignore_gate }: OutputOption & ReasonOption & ResumeOptions,
 ): Promise<number> {
-  const answer = await client.start(resumption, { run: id, ignore_gate, reason });
+  const answer = await client.start(resumption, { run: id, ignore_gate, release, reason });
   const run = toRun(answer.run);
   if (answer.did === 'continued') {
     const isCancelled = run.ending === 'cancelled';

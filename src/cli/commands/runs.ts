@@ -46,14 +46,27 @@ const listColumns = [
   ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
 ];
 
+/** The longest page of a list. */
+const PAGE = 1_000;
+
 /** Lists runs, newest first. */
 export const listRuns = (terminal: Terminal, options: ListOptions): Promise<number> =>
   withReader('records', terminal, options, async (client) => {
     const status = options.status?.map(statusOf);
     const { policy, limit } = options;
     const since = sinceOf(options.since, client.clock.now());
-    const query = { policy, status, limit, ...(since === undefined ? {} : { since: isoTime(since) }) };
-    const { runs, next } = await client.read(listRunsCommand, query, { runs: [], next: null });
+    const query = { policy, status, ...(since === undefined ? {} : { since: isoTime(since) }) };
+    const runs: RunSummary[] = [];
+    let next: string | undefined;
+    do {
+      const page: { runs: RunSummary[]; next: string | null } = await client.read(
+        listRunsCommand,
+        { ...query, limit: Math.min(PAGE, limit - runs.length), after: next },
+        { runs: [], next: null },
+      );
+      runs.push(...page.runs);
+      next = page.next ?? undefined;
+    } while (next !== undefined && runs.length < limit);
     for (const name of policy ?? [])
       if (!runs.some((run) => run.policy === name)) await needPolicyOrRuns(client, name, terminal, options);
     const { freezes } = await client.read(listFreezes, {}, { freezes: [] });
@@ -67,7 +80,7 @@ export const listRuns = (terminal: Terminal, options: ListOptions): Promise<numb
         client,
         terminal,
       );
-    if (next !== null)
+    if (next !== undefined)
       terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
     return exit.ok;
   });

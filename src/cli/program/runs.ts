@@ -73,6 +73,10 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .description(
       'continue a run that was interrupted, is held, pauses, or waits at a closed gate or for its account',
     )
+    .option(
+      '--release',
+      'release a held run: targets may be changed a second time, so check the account first',
+    )
     .option('--ignore-gate', 'begin the next batch of a rollout at once, whatever its gate says')
     .addOption(reason())
     .addOption(output())

@@ -184,6 +184,22 @@ export async function runsOfTarget(
   return found.flat();
 }
 
+export const TargetInRun = z.object({
+  run: z.string(),
+  policy: z.string(),
+  status: z.string(),
+  created_at: z.iso.datetime(),
+  target: TargetAnswer,
+});
+
+export const toTargetInRun = ({ run, target }: { run: Run; target: Target }) => ({
+  run: run.id,
+  policy: run.policy,
+  status: run.status,
+  created_at: isoTime(run.createdAt),
+  target: toTargetReport(target, stepNamesOf(run)),
+});
+
 export const showTarget = defineCommand()({
   name: 'targets.show',
   summary: 'Shows the results of a target in its last twenty runs.',
@@ -198,23 +214,7 @@ export const showTarget = defineCommand()({
       isPermitted(principal, 'viewer', { policy, account }),
     ),
   answer: z.object({
-    runs: z.array(
-      z.object({
-        run: z.string(),
-        policy: z.string(),
-        status: z.string(),
-        created_at: z.iso.datetime(),
-        target: TargetAnswer,
-      }),
-    ),
+    runs: z.array(TargetInRun),
   }),
-  toAnswer: (found) => ({
-    runs: found.map(({ run, target }) => ({
-      run: run.id,
-      policy: run.policy,
-      status: run.status,
-      created_at: isoTime(run.createdAt),
-      target: toTargetReport(target, stepNamesOf(run)),
-    })),
-  }),
+  toAnswer: (found) => ({ runs: found.map(toTargetInRun) }),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
+import { RunError } from '../../engine/run-commands.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { OneRun, oneRun } from '../answers.ts';
@@ -49,15 +50,24 @@ export const resumeRun = defineCommand<ResumeDeps>()({
       .boolean()
       .optional()
       .describe('Begin the next batch of a rollout that pauses, whatever its gate says.'),
+    release: z
+      .boolean()
+      .optional()
+      .describe('Release a held run. Targets may be changed a second time: check the account first.'),
     reason,
   }),
   subject: subjectOfRun,
-  async carryOut({ run: id, ignore_gate, reason: why }, deps, act) {
+  async carryOut({ run: id, ignore_gate, release, reason: why }, deps, act) {
     const { engine } = deps;
     // A repetition of the act does the same, whatever the run waits for by then.
     const { did } = await act.decide('resume', async () => ({
       did: resumptionOf(await runOf(deps, id), ignore_gate),
     }));
+    // What it did after the restored state is not known, so that it is held is said before it goes on.
+    if (did === 'released' && !release)
+      throw new RunError(
+        `The run ${id} is held, and targets may be changed a second time. Check the account, then release it: caretaker runs resume ${id} --release`,
+      );
     if (did === 'gate-passed' || did === 'rest-started')
       return { did, run: await engine.resume(id, personOf(why, act)) };
     if (did === 'released') await engine.release(id);

@@ -1,18 +1,14 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { isoTime } from '../../clock.ts';
 import { parentIdIn } from '../../job/candidates.ts';
 import type { Label } from '../../records/label-store.ts';
 import type { Records } from '../../records/records.ts';
-import { toTargetReport } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
-import { stepNamesOf } from '../../run/steps.ts';
-import { TargetAnswer } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { InvalidRequestError, NotFoundError } from '../errors.ts';
 import { FindingReport, toFindingReport } from '../finding-report.ts';
 import { findingsOfSite } from '../findings.ts';
-import { runsOfTarget } from './list-runs.ts';
+import { runsOfTarget, TargetInRun, toTargetInRun } from './list-runs.ts';
 
 const SiteAnswer = z.object({
   account: z.string(),
@@ -20,15 +16,7 @@ const SiteAnswer = z.object({
   label: z.string(),
   findings: z.array(FindingReport).describe('Its open findings, of all policies, and those of its items.'),
   runs: z
-    .array(
-      z.object({
-        run: z.string(),
-        policy: z.string(),
-        status: z.string(),
-        created_at: z.iso.datetime(),
-        target: TargetAnswer,
-      }),
-    )
+    .array(TargetInRun)
     .describe('Its results, and those of its items, in their last twenty runs, newest first.'),
 });
 
@@ -134,12 +122,6 @@ export const showSite = defineCommand()({
     id: site.target,
     label: site.label,
     findings: findings.map(toFindingReport),
-    runs: runs.map(({ run, target }) => ({
-      run: run.id,
-      policy: run.policy,
-      status: run.status,
-      created_at: isoTime(run.createdAt),
-      target: toTargetReport(target, stepNamesOf(run)),
-    })),
+    runs: runs.map(toTargetInRun),
   }),
 });

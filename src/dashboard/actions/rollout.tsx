@@ -148,6 +148,7 @@ export async function askToResumeRun(c: Exchange, context: DashboardContext): Pr
     fields: (
       <>
         {ignoresGate && <input type="hidden" name="ignore_gate" value="1" />}
+        {run.held && <input type="hidden" name="release" value="1" />}
         <Reason />
       </>
     ),
@@ -160,6 +161,7 @@ export async function resumeOne(c: Exchange, context: DashboardContext): Promise
     run: idIn(c),
     reason: text('reason'),
     ...(text('ignore_gate') === undefined ? {} : { ignore_gate: true }),
+    ...(text('release') === undefined ? {} : { release: true }),
   };
   const { run } = await carryOut(resumeRun, context.control, input, actorOf(c));
   context.log.info({ run: run.id }, 'resumed from the dashboard');

@@ -77,7 +77,9 @@ async function waitingRun(
   const why = whyMayNotDecide(run, policyOf(run), by, decision);
   if (why !== undefined) throw new ApprovalError(why);
   if (run.held)
-    throw new ApprovalError(`The run ${runId} is held. Release it first: caretaker runs resume ${runId}.`);
+    throw new ApprovalError(
+      `The run ${runId} is held. Release it first: caretaker runs resume ${runId} --release.`,
+    );
   if (hash !== undefined && hash !== approval.hash)
     throw new ApprovalError(
       `The run ${runId} waits with another plan (${approval.hash}) than the one that was shown (${hash}). Look at it again.`,

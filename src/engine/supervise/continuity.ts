@@ -34,7 +34,7 @@ export async function holdRuns(deps: Pick<EngineDeps, 'records' | 'log'>, held: 
   for (const account of await records.runs.activeAccounts()) {
     for (const run of await records.runs.active(account)) {
       if (isFinal(run.status)) continue;
-      const detail = `The run is held: ${heldSince(held)}. "caretaker runs resume ${run.id}" continues it, which may change targets a second time; "caretaker runs cancel ${run.id}" ends it.`;
+      const detail = `The run is held: ${heldSince(held)}. "caretaker runs resume ${run.id} --release" continues it, which may change targets a second time; "caretaker runs cancel ${run.id}" ends it.`;
       if (await records.runs.hold(run, held, detail)) log.warn({ run: run.id }, detail);
       found.push(run);
     }
