@@ -74,7 +74,7 @@ test('a run that was active in the older state is held: nothing is sent again, a
 
   await until(world, async () => (await records.runs.get(run.id))?.held !== undefined);
   const held = await records.runs.get(run.id);
-  expect(held?.detail).toContain(`"caretaker runs resume ${run.id}" continues it`);
+  expect(held?.detail).toContain(`"caretaker runs resume ${run.id} --release" continues it`);
   await until(world, () => logged(/Runs that had not ended are held: 1/).length > 0);
   // Half a minute of the world's time, in which a worker would have continued the run.
   await systemClock.sleep(500);
