@@ -115,6 +115,8 @@ test.skipIf(withoutBrowser)(
     await page.waitForURL('**/policies');
 
     await pause.waitFor();
+    // Without its script, which it may still be loading, a page says nothing.
+    await page.waitForLoadState('load');
     await world.dashboard.close();
     await bar.getByText(/^No connection to Caretaker since \d\d:\d\d\./).waitFor(within);
   },
