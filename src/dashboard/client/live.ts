@@ -130,7 +130,8 @@ function follow(): void {
       connection.regain();
     });
     events.addEventListener('error', () => {
-      if (events?.readyState !== EventSource.CLOSED) return;
+      // The browser connects again; whether the server is there shows at once.
+      if (events?.readyState !== EventSource.CLOSED) return void read();
       stop();
       // The session has ended, or there are too many streams.
       void read().then(() => readIn(connection.loss ? POLL_INTERVAL_MS : REFRESH_INTERVAL_MS));
