@@ -252,7 +252,7 @@ function addScheduleCommands(program: Program, actionOf: ActionOf): void {
     .command('next')
     .argument('[policy...]', 'policy names (default: all)')
     .description('list upcoming scheduled runs')
-    .option('--days <n>', 'number of days to show', wholeNumber(1, 366), 7)
+    .option('--until <time>', 'a time, or a duration from now: 2026-12-01, "tomorrow 06:00", 3d', '7d')
     .option('--limit <n>', 'maximum number of runs per policy', wholeNumber(1, 1_000), 20)
     .addOption(output())
     .addOption(json())

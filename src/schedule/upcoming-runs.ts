@@ -3,7 +3,6 @@
  * follow them.
  */
 import { isoTime } from '../clock.ts';
-import { DAY_MS } from '../dates.ts';
 import { type ChainNode, chainsOf } from '../policy/chains.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { PolicyState } from '../records/policy-store.ts';
@@ -39,13 +38,13 @@ type Row = UpcomingFiring & { policy: Policy; after?: string; depth: number };
 type States = ReadonlyMap<string, PolicyState> | undefined;
 
 /**
- * The upcoming runs of the policies that are wanted, at most `limit` of each within `days`. `policies` are all: a policy
+ * The upcoming runs of the policies that are wanted, at most `limit` of each, before `until`. `policies` are all: a policy
  * may follow one that is not wanted. Costs no request.
  */
 export function upcomingRuns(
   policies: readonly Policy[],
   states: States,
-  { isWanted, ...span }: { now: number; days: number; limit: number; isWanted: (policy: Policy) => boolean },
+  { isWanted, ...span }: { now: number; until: number; limit: number; isWanted: (policy: Policy) => boolean },
 ): UpcomingRuns {
   const found = chainsOf(policies).map((chain) => {
     const { rows, more } = upcoming(chain, states, span);
@@ -60,10 +59,10 @@ export function upcomingRuns(
 function upcoming(
   chain: ChainNode<Policy>,
   states: States,
-  { now, days, limit }: { now: number; days: number; limit: number },
+  { now, until, limit }: { now: number; until: number; limit: number },
 ): { rows: Row[]; more: boolean } {
   const { policy } = chain;
-  const span = { from: now, until: now + days * DAY_MS, limit: limit + 1 };
+  const span = { from: now, until, limit: limit + 1 };
   const firings = upcomingFirings(policy, states?.get(policy.name) ?? { failures: 0 }, span);
   const rows = firings.slice(0, limit).flatMap((firing): Row[] => [
     { ...firing, policy, depth: 0 },

@@ -44,7 +44,7 @@ test('policies show names what it follows and what follows it', async () => {
 });
 
 test('next lists a policy below each scheduled time of the one that it follows, without a time', async () => {
-  const rows = await printed('next', 'sync', 'check', 'reports', '--days', '1');
+  const rows = await printed('next', 'sync', 'check', 'reports', '--until', '1d');
   expect(rows.map(({ policy }: { policy: string }) => policy)).toEqual(['sync', 'check', 'reports']);
   expect(rows[1]).toMatchObject({
     after: 'sync',
@@ -54,7 +54,7 @@ test('next lists a policy below each scheduled time of the one that it follows, 
     skipped: null,
   });
   expect(rows[2]).toMatchObject({ after: 'check', skipped: { why: 'disabled' } });
-  const { stdout } = await desk.run(['next', 'check', '--days', '1']);
+  const { stdout } = await desk.run(['next', 'check', '--until', '1d']);
   expect(stdout).toMatch(/^ {2}after sync +check +site-sync/m);
 });
 

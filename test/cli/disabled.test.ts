@@ -41,7 +41,7 @@ test('policies show prints no next time, and why', async () => {
 });
 
 test('upcoming times are listed as skipped, and why explains that', async () => {
-  const coming = await printed('next', 'switched-off', '--days', '1');
+  const coming = await printed('next', 'switched-off', '--until', '1d');
   expect(coming).toMatchObject([{ skipped: { why: 'disabled', note: 'schedule.enabled: false' } }]);
 
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);

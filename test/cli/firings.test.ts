@@ -82,7 +82,7 @@ interface Coming {
   skipped: { why: string; note: string | null } | null;
 }
 const coming = async (policy: string): Promise<Coming[]> =>
-  JSON.parse((await desk.run(['next', policy, '--days', '3', '--json'])).stdout);
+  JSON.parse((await desk.run(['next', policy, '--until', '3d', '--json'])).stdout);
 
 test('upcoming runs are listed with their jitter, and those that will be skipped with the reason', async () => {
   const tomorrow = (await coming('daily')).find((one) => one.scheduled_for === three(1));
@@ -91,7 +91,7 @@ test('upcoming runs are listed with their jitter, and those that will be skipped
   expect(late).toBeGreaterThanOrEqual(0);
   expect(late).toBeLessThan(600_000);
 
-  const { code, stdout } = await desk.run(['next', '--days', '3']);
+  const { code, stdout } = await desk.run(['next', '--until', '3d']);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`${day(1)} 03:0\\d(:\\d\\d)? UTC .* daily +site-sync$`, 'm'));
   expect(stdout).toMatch(

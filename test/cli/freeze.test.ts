@@ -121,7 +121,7 @@ test('a part is frozen beside other freezes, listed, shown where it matters, and
   expect((await desk.run(['policies', 'show', 'nightly-sync'])).stdout).toMatch(words);
   expect((await desk.run(['policies', 'show', 'monthly-report'])).stdout).not.toMatch(words);
   expect((await desk.run(['doctor'])).stdout).toMatch(/^warning {2}freeze: the job site-sync is frozen by/m);
-  expect((await desk.run(['next', 'nightly-sync', '--days', '1'])).code).toBe(0);
+  expect((await desk.run(['next', 'nightly-sync', '--until', '1d'])).code).toBe(0);
   const refused = await desk.run(['run', 'nightly-sync']);
   expect(refused.stderr).toMatch(/error: No run was started: the job site-sync is frozen by .* \[FROZEN\]$/m);
 

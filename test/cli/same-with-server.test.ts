@@ -168,7 +168,7 @@ test('policies are listed, shown and explained', async () => {
   const away = await remote(['policies', 'show', 'sync']);
   expect(away.stdout.replace(`${desk.folder}/`, '')).toBe(shown.stdout);
   await same(['next']);
-  await same(['next', 'sync', '--days', '2', '--json']);
+  await same(['next', 'sync', '--until', '2d', '--json']);
   await same(['why', 'sync', 'tomorrow']);
   await same(['why', 'sync', 'yesterday', '--json']);
   await same(['why', 'sync', '2026-02-30']);

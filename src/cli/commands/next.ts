@@ -1,3 +1,4 @@
+import { isoMinute, isoTime } from '../../clock.ts';
 import { listSchedule } from '../../control/commands/list-schedule.ts';
 import { localTimezone } from '../../dates.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
@@ -9,29 +10,31 @@ import { findActivePolicy } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { endOf } from '../parse-end-time.ts';
 import { policyOnServer } from '../read-policies.ts';
 
 /** Lists the upcoming scheduled runs of all policies, or of the named ones, in order of time. */
 export const next = (
   terminal: Terminal,
   names: readonly string[],
-  options: GlobalOptions & { days: number; limit: number },
+  options: GlobalOptions & { until: string; limit: number },
 ): Promise<number> =>
   withReader('policies', terminal, options, async (client) => {
-    const { days, limit } = options;
     const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
     const loaded = settings && (await policiesOf(settings));
     const now = client.clock.now();
+    const { limit } = options;
+    const until = endOf(options, now) ?? now;
     for (const name of names)
       await (settings
         ? findActivePolicy(name, settings, client.here?.records, now)
         : policyOnServer(client, name));
-    const input = { days, limit, ...(names.length > 0 && { policy: [...names] }) };
+    const input = { until: isoTime(until), limit, ...(names.length > 0 && { policy: [...names] }) };
     const isWanted = ({ name }: { name: string }) => names.length === 0 || names.includes(name);
     const found = await client.read(listSchedule, input, () =>
-      upcomingRuns(loaded?.policies ?? [], undefined, { ...options, now, isWanted }),
+      upcomingRuns(loaded?.policies ?? [], undefined, { now, until, limit, isWanted }),
     );
-    await showUpcoming(found, terminal, options);
+    await showUpcoming(found, terminal, { ...options, end: until });
     if (names.length > 0 || !loaded) return exit.ok;
     printFindings(loaded.findings, terminal);
     return loaded.findings.length > 0 ? exit.badInput : exit.ok;
@@ -46,14 +49,14 @@ const columns = [
 async function showUpcoming(
   { runs, more }: UpcomingRuns,
   terminal: Terminal,
-  options: OutputOption & { days: number },
+  options: OutputOption & { end: number },
 ): Promise<void> {
   const value = runs.map(({ depth: _shown, skipped, ...run }) => ({
     ...run,
     local_time: run.fires_at === null ? null : wallTime(Date.parse(run.fires_at), localTimezone()),
     skipped,
   }));
-  await show(terminal, options, { value, columns, text: () => print(terminal, runs, options) });
+  await show(terminal, options, { value, columns, text: () => print(terminal, runs, options.end) });
   const [first] = more;
   if (first === undefined) return;
   const others = more.length === 2 ? 'another policy' : `${more.length - 1} other policies`;
@@ -61,9 +64,9 @@ async function showUpcoming(
   terminal.message(`${which} more runs than shown. Use --limit to show more per policy.`);
 }
 
-function print(terminal: Terminal, runs: readonly UpcomingReport[], { days }: { days: number }): void {
+function print(terminal: Terminal, runs: readonly UpcomingReport[], end: number): void {
   if (runs.length === 0) {
-    terminal.message(`No runs are scheduled in the next ${days === 1 ? 'day' : `${days} days`}.`);
+    terminal.message(`No runs are scheduled until ${isoMinute(end)}.`);
     return;
   }
   const here = localTimezone();

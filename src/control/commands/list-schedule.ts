@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { upcomingRuns } from '../../schedule/upcoming-runs.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
+import { endOf, until } from '../fields.ts';
 import { type AllPolicies, seenPolicies } from '../policies.ts';
 
 const time = z.iso.datetime();
@@ -18,7 +19,7 @@ export const listSchedule = defineCommand<AllPolicies>()({
       .union([name, z.array(name).max(1000)])
       .optional()
       .describe('Only these policies; repeatable.'),
-    days: z.coerce.number().min(1).max(3_660).default(7).describe('How far to look ahead.'),
+    until: until.default('7d').describe('How far to look ahead: a time, or a duration from now such as 3d.'),
     limit: z.coerce
       .number()
       .int()
@@ -28,7 +29,7 @@ export const listSchedule = defineCommand<AllPolicies>()({
       .describe('The maximum number for each policy.'),
   }),
   subject: () => undefined,
-  async carryOut({ policy, days, limit }, { policies, records, clock }, { by: { principal } }) {
+  async carryOut({ policy, until: end, limit }, { policies, records, clock }, { by: { principal } }) {
     const all = policies();
     const seen = seenPolicies({ policies }, principal);
     const names = policy === undefined ? undefined : [policy].flat();
@@ -36,7 +37,8 @@ export const listSchedule = defineCommand<AllPolicies>()({
     if (unknown !== undefined) throw new NotFoundError(`No active policy has the name "${unknown}".`);
     const states = await records.policies.many(all);
     const isWanted = (one: (typeof all)[number]) => seen.includes(one) && (names?.includes(one.name) ?? true);
-    return upcomingRuns(all, states, { now: clock.now(), days, limit, isWanted });
+    const now = clock.now();
+    return upcomingRuns(all, states, { now, until: endOf(end, now), limit, isWanted });
   },
   answer: z.object({
     runs: z.array(

@@ -80,7 +80,7 @@ export const showStatus = defineCommand<AllPolicies>()({
     const [active, failed] = await Promise.all([records.runs.many(totals.active), failedOf(records, names)]);
     const next = upcomingRuns(policies(), await records.policies.many(policies()), {
       now,
-      days: 7,
+      until: now + 7 * DAY_MS,
       limit: MAX_NEXT,
       isWanted: (one) => seen.includes(one),
     });
