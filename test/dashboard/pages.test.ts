@@ -362,7 +362,7 @@ test('policies are listed with schedule, last runs and next time, filtered and s
 
   const { html, text } = await look('/policies');
   expect(names(html)).toEqual(['alpha', 'beta', 'gamma']);
-  expect(text).toContain('every day at 02:00, Berlin');
+  expect(text).toContain('at 02:00, every day, Berlin');
   expect(text).toMatch(/beta Looks after &lt;b&gt;shops&lt;\/b&gt; every 5 minutes, Berlin .* 75% succeeded/);
   expect(html).toContain('aria-label="The last 4 runs: 3 succeeded, 1 failed"');
   expect(names((await look('/policies?sort=next')).html)).toEqual(['beta', 'alpha', 'gamma']);

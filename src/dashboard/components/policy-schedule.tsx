@@ -10,12 +10,12 @@ import { Icon } from './icon.tsx';
 import { policyPath } from './paths.ts';
 import { Time, timeIn } from './time.tsx';
 
-/** What a policy does and how often, in one line: `every day at 02:00 Berlin`. */
+/** What a policy does and how often, in one line: `at 02:00, every day, Berlin`. */
 export function scheduleLine({ schedule }: Policy): string {
   if (!schedule) return 'manual only';
   if (schedule.after) return formatAfter(schedule.after);
   const city = schedule.timezone.split('/').at(-1)?.replaceAll('_', ' ');
-  return `${scheduleInWords(schedule) ?? schedule.cron.join('; ')}, ${city}`;
+  return `${scheduleInWords(schedule)}, ${city}`;
 }
 
 const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
@@ -42,10 +42,9 @@ export const ScheduleLines = ({ policy }: { policy: Policy }) => {
   const { schedule } = policy;
   if (!schedule) return <span class="dim">manual</span>;
   if (schedule.after) return <span>{formatAfter(schedule.after)}</span>;
-  const words = scheduleInWords(schedule);
   return (
     <>
-      {words && <p>{words}</p>}
+      <p>{scheduleInWords(schedule)}</p>
       {schedule.cron.map((cron) => (
         <p>
           <code>{cron}</code>
