@@ -1,6 +1,7 @@
 /**
  * Changes part of the page into a newer version of it and keeps every node that stands for the same thing.
- * So no one loses what they have focused, opened or typed.
+ * So no one loses what they have focused, opened or typed. Idiomorph does the same by ids; rows here have keys, which
+ * need not be unique in the page, and it is ten times as large.
  */
 
 /** Makes the attributes and the content of `old` those of `fresh`. */
