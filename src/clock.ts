@@ -75,7 +75,8 @@ export function shiftedClock(clock: Clock, offsetMs: number): Clock {
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** A time for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
-export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')}Z`;
+export const isoMinute = (at: number | string): string =>
+  `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 
 /** The same to the second where there are any: a pause can be shorter than a minute. */
 export const isoEnd = (ms: number): string =>

@@ -2,6 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { type List, type Listed, showList } from '../../src/cli/output/list.ts';
 import { formats, rowTable, show } from '../../src/cli/output/show.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
 import { createProgram } from '../../src/cli/program.ts';
@@ -139,4 +140,41 @@ test('an answer of the service is a table when that is requested', () => {
     'b                        x',
   ]);
   expect(rowTable(rows, terminal)).toMatch(/^id {2}client\.name\n|^id\n/);
+});
+
+describe('a list', () => {
+  interface Row {
+    name: string;
+    of?: { id: number };
+  }
+  const list: List<Row> = {
+    table: { site: ({ name }) => name, id: ({ of }) => of?.id },
+    shrink: ['site: 4', 'id: 0'],
+    csv: ['name', 'of.id'],
+  };
+  const rows = [{ name: 'a-long-name', of: { id: 7 } }, { name: 'short' }];
+  const printed = async (output: (typeof formats)[number], what: Partial<Listed<Row>>) => {
+    const io = new TestIo({ terminals: ['stdout'], columns: 6 });
+    await showList({ ...openTerminal(io), paint: (_, text) => text }, { output }, list, { rows, ...what });
+    return io.printed;
+  };
+
+  test('says in every format that there are more rows than it shows', async () => {
+    const sentence = 'There are older ones. Use --limit to show more than 2.';
+    for (const output of formats)
+      expect((await printed(output, { more: 'There are older ones.' })).stderr).toContain(sentence);
+    expect((await printed('table', { more: false })).stderr).toBe('');
+  });
+
+  test('without a row is a sentence for people, and no row for programs', async () => {
+    const none = 'No site matches.';
+    expect((await printed('table', { rows: [], none })).stderr).toContain(none);
+    expect(await printed('csv', { rows: [], none })).toMatchObject({ stdout: 'name,of.id\r\n', stderr: '' });
+    expect((await printed('json', { rows: [], none })).stdout).toBe('[]\n');
+  });
+
+  test('has its own columns for people and for programs, and shrinks as it declares', async () => {
+    expect((await printed('csv', {})).stdout).toBe('name,of.id\r\na-long-name,7\r\nshort,\r\n');
+    expect((await printed('table', {})).stdout).toMatch(/^site\na-l…\nsho…\n\(hidden/);
+  });
 });

@@ -108,7 +108,7 @@ describe('a label of 6,000 characters', () => {
   });
 
   test('is cut with an ellipsis at a terminal', () => {
-    const fit = { columns: 80, shrink: [{ column: 1, min: 16 }] };
+    const fit = { columns: 80, shrink: ['label: 16'] } as const;
     const lines = table(['id', 'label', 'outcome'], rows, paint, fit).split('\n');
     expect(lines[1]).toContain('x…');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -124,7 +124,7 @@ test('columns stay aligned under emoji and wide characters, also where a cell is
   ];
   const lines = table(['label', 'outcome'], rows, paint, {
     columns: 40,
-    shrink: [{ column: 0, min: 16 }],
+    shrink: ['label: 16'],
   }).split('\n');
   const starts = lines.map((line) => widthOf(line.replace(/(outcome|succeeded|failed)$/, '')));
   expect(new Set(starts).size).toBe(1);

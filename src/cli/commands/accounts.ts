@@ -9,8 +9,9 @@ import { isAskable, isConfirmed } from '../confirm.ts';
 import { type GlobalOptions, hasRecords, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { localActor } from '../local-actor.ts';
-import { type OutputOption, show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { OutputOption } from '../output/show.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 interface Row {
   name: string;
@@ -28,12 +29,10 @@ export async function accounts(terminal: Terminal, options: GlobalOptions & Outp
     ? await withRecords(terminal, options, settings, ({ records }) => records.accounts.addresses())
     : new Map<string, string>();
   const rows = rowsOf(settings, bound);
-  await show(terminal, options, {
+  return showList(terminal, options, list, {
+    rows,
     value: rows.map(({ name, address = null, bound = null }) => ({ name, address, bound })),
-    columns: ['name', 'address', 'bound'],
-    text: () => {
-      const cells = rows.map((row) => [row.name, row.address ?? '-', row.bound ?? '-', stateOf(row)]);
-      terminal.data(table(['account', 'address', 'records belong to', ''], cells, terminal.paint));
+    below() {
       for (const row of rows)
         if (isMoved(row))
           terminal.message(
@@ -41,7 +40,6 @@ export async function accounts(terminal: Terminal, options: GlobalOptions & Outp
           );
     },
   });
-  return exit.ok;
 }
 
 function rowsOf({ accounts }: Settings, bound: ReadonlyMap<string, string>): Row[] {
@@ -61,6 +59,16 @@ const stateOf = (row: Row): string => {
   if (isMoved(row)) return 'another service';
   if (row.address === undefined) return 'no address in the configuration';
   return row.bound === undefined ? 'no records yet' : 'ok';
+};
+
+const list: List<Row> = {
+  table: {
+    account: ({ name }) => name,
+    address: ({ address }) => address ?? '-',
+    'records belong to': ({ bound }) => bound ?? '-',
+    '': stateOf,
+  },
+  csv: ['name', 'address', 'bound'],
 };
 
 /** Binds the records of an account to the address in the configuration, because its service has moved there. */

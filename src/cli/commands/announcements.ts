@@ -1,5 +1,6 @@
 /** Announced changes: lists them, and cancels them. */
 import { isoMinute } from '../../clock.ts';
+import type { AnnouncementReport } from '../../control/announcements.ts';
 import {
   cancelAnnouncement,
   listAnnouncements as list,
@@ -8,8 +9,8 @@ import {
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
-import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 interface AnnouncementOptions extends GlobalOptions {
   policy?: string[];
@@ -21,49 +22,30 @@ export const listAnnouncements = (terminal: Terminal, options: AnnouncementOptio
   withReader('records', terminal, options, async ({ read }) => {
     const { policy, limit } = options;
     const { announcements, total } = await read(list, { policy, limit }, { announcements: [], total: 0 });
-    const text = () => {
-      if (total === 0) {
-        terminal.message('No change is announced.');
-        return;
-      }
-      const rows = announcements.map((one) => [
-        one.change_from === null ? '' : isoMinute(Date.parse(one.change_from)),
-        one.policy,
-        one.operation ?? '',
-        one.label,
-        one.cancelled_by === null ? '' : `cancelled by ${one.cancelled_by}`,
-        one.id,
-      ]);
-      const { paint, dataColumns } = terminal;
-      terminal.data(
-        table(['from', 'policy', 'change', 'target', '', 'id'], rows, paint, {
-          columns: dataColumns,
-          shrink: [
-            { column: 2, min: 16 },
-            { column: 3, min: 12 },
-          ],
-        }),
-      );
-      if (total > announcements.length)
-        terminal.message(
-          `${total - announcements.length} more: --limit ${Math.min(total, 1000)} lists them.`,
-        );
-      terminal.message('Cancel one: caretaker announcements cancel <id>.');
-    };
-    const columns = [
-      'id',
-      'policy',
-      'account',
-      'target',
-      'label',
-      'operation',
-      'site',
-      'change_from',
-      'cancelled_by',
-    ];
-    await show(terminal, options, { value: announcements, columns, text });
-    return exit.ok;
+    const rest = total - announcements.length;
+    return showList(terminal, options, announced, {
+      rows: announcements,
+      none: 'No change is announced.',
+      below: () => terminal.message('Cancel one: caretaker announcements cancel <id>.'),
+      more: rest > 0 && `There are ${rest} more.`,
+    });
   });
+
+const announced: List<AnnouncementReport> = {
+  table: {
+    from: ({ change_from: from }) => from && isoMinute(from),
+    policy: ({ policy }) => policy,
+    change: ({ operation }) => operation,
+    target: ({ label }) => label,
+    '': ({ cancelled_by: by }) => by && `cancelled by ${by}`,
+    id: ({ id }) => id,
+  },
+  shrink: ['change: 16', 'target: 12'],
+  csv: [
+    ...['id', 'policy', 'account', 'target', 'label', 'operation', 'site', 'change_from'],
+    'cancelled_by',
+  ],
+};
 
 /** Cancels announced changes. Two requests each, to remove its note. */
 export const cancelAnnouncements = (

@@ -20,8 +20,9 @@ import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, settingsOf, withAccount } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { describeAsJson, describeOperation } from '../output/describe-operation.ts';
+import { type List, showList } from '../output/list.ts';
 import { rowTable, show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { warnIncomplete } from '../output/warn-incomplete.ts';
 
 interface ApiOptions extends GlobalOptions {
@@ -139,24 +140,21 @@ async function listOperations(
     summary,
     section,
   }));
-  const text = () => {
-    const rows = found.map(({ id, method, path, summary }) => [id, method, path, summary]);
-    terminal.data(
-      table(['operation', 'method', 'path', 'description'], rows, terminal.paint, {
-        columns: terminal.dataColumns,
-        shrink: [
-          { column: 3, min: 24 },
-          { column: 2, min: 0 },
-          { column: 1, min: 0 },
-          { column: 3, min: 0 },
-        ],
-      }),
-    );
-    terminal.message('"caretaker api <operation> --help" shows the parameters of an operation.');
-  };
-  await show(terminal, options, { value, text });
-  return exit.ok;
+  return showList(terminal, options, listed, {
+    rows: value,
+    below: () => terminal.message('"caretaker api <operation> --help" shows the parameters of an operation.'),
+  });
 }
+
+const listed: List<Record<'id' | 'method' | 'path' | 'summary', string>> = {
+  table: {
+    operation: ({ id }) => id,
+    method: ({ method }) => method,
+    path: ({ path }) => path,
+    description: ({ summary }) => summary,
+  },
+  shrink: ['description: 24', 'path: 0', 'method: 0', 'description: 0'],
+};
 
 /** Combines the options into one input. The contract validates it afterwards. */
 function inputOf(id: OperationId, options: ApiOptions): Record<string, unknown> {

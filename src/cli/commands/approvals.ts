@@ -5,46 +5,44 @@ import {
   listApprovals as list,
   openTargets,
   rejectRun as reject,
+  type toApprovalAnswer,
 } from '../../control/commands/approve-run.ts';
 import { isFinal } from '../../run/moves.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import { countOf } from '../../text.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
-import { exit } from '../exit.ts';
-import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { actOnRun } from '../read-runs.ts';
-
-const columns = [
-  ...['run', 'policy', 'account', 'since', 'expires', 'plan', 'why', 'destructive'],
-  ...['batches.from', 'batches.to', 'batches.of', 'targets', 'requests', 'may_not'],
-];
 
 /** Shows the runs that wait. */
 export const listApprovals = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
-    const { approvals: waiting } = await read(list, {}, { approvals: [] });
-    const text = () => {
-      if (waiting.length === 0) {
-        terminal.message('No run waits for an approval.');
-        return;
-      }
-      const cells = waiting.map(({ run, targets, requests, expires, why }) => [
-        run,
-        String(targets),
-        String(requests ?? ''),
-        isoMinute(Date.parse(expires)),
-        why,
-      ]);
-      terminal.data(table(['run', 'targets', 'requests', 'expires', 'why'], cells, terminal.paint));
-      terminal.message(
-        'Look at one: caretaker runs show <run>. Decide: caretaker approvals approve|reject <run>.',
-      );
-    };
-    await show(terminal, options, { value: waiting, columns, text });
-    return exit.ok;
+    const { approvals } = await read(list, {}, { approvals: [] });
+    return showList(terminal, options, waiting, {
+      rows: approvals,
+      none: 'No run waits for an approval.',
+      below: () =>
+        terminal.message(
+          'Look at one: caretaker runs show <run>. Decide: caretaker approvals approve|reject <run>.',
+        ),
+    });
   });
+
+const waiting: List<ReturnType<typeof toApprovalAnswer>> = {
+  table: {
+    run: ({ run }) => run,
+    targets: ({ targets }) => targets,
+    requests: ({ requests }) => requests,
+    expires: ({ expires }) => isoMinute(expires),
+    why: ({ why }) => why,
+  },
+  csv: [
+    ...['run', 'policy', 'account', 'since', 'expires', 'plan', 'why', 'destructive'],
+    ...['batches.from', 'batches.to', 'batches.of', 'targets', 'requests', 'may_not'],
+  ],
+};
 
 interface DecisionOptions extends GlobalOptions, ReasonOption {
   batch?: number;

@@ -4,9 +4,8 @@ import { listAudit } from '../../control/commands/list-audit.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
 import { withReader } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
-import { exit } from '../exit.ts';
-import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { sinceOf } from '../parse-since.ts';
 
 export interface AuditOptions extends GlobalOptions {
@@ -20,35 +19,15 @@ export interface AuditOptions extends GlobalOptions {
   limit: number;
 }
 
-const columns = [
-  ...[
-    'at',
-    'result',
-    'who.kind',
-    'who.name',
-    'from',
-    'what',
-    'policy',
-    'account',
-    'run',
-    'targets',
-    'detail',
-  ],
-  ...['why', 'error.code', 'error.message', 'act'],
-];
-
 /** Lists the audit log, newest first. */
 export const audit = (terminal: Terminal, options: AuditOptions): Promise<number> =>
   withReader('records', terminal, options, async ({ read, clock }) => {
     const { lines, next } = await read(listAudit, inputOf(options, clock.now()), { lines: [], next: null });
-    const text = () => {
-      if (lines.length === 0) terminal.message('No line of the audit log matches.');
-      else terminal.data(auditTable(lines, terminal));
-      if (next !== null)
-        terminal.message(`There are older lines. Use --limit to show more than ${lines.length}.`);
-    };
-    await show(terminal, options, { value: lines, columns, text });
-    return exit.ok;
+    return showList(terminal, options, list, {
+      rows: lines,
+      none: 'No line of the audit log matches.',
+      more: next !== null && 'There are older lines.',
+    });
   });
 
 function inputOf({ since, who, what, policy, run, account, result, limit }: AuditOptions, now: number) {
@@ -59,25 +38,19 @@ function inputOf({ since, who, what, policy, run, account, result, limit }: Audi
 
 const styles = { done: 'green', requested: 'yellow', refused: 'red', failed: 'red' } as const;
 
-/** What an act concerns: its run, or its policy, or else its account. */
-const subjectOf = ({ run, policy, account }: AuditReport): string => run ?? policy ?? account ?? '';
-
-function auditTable(lines: readonly AuditReport[], { paint, dataColumns }: Terminal): string {
-  const rows = lines.map((line) => [
-    isoMinute(Date.parse(line.at)),
-    line.who.kind === 'local' ? `${line.who.name} (${line.from})` : line.who.name,
-    line.what,
-    subjectOf(line),
-    paint(styles[line.result], line.result),
-    [line.detail, line.why, line.error?.message].filter((part) => part).join('; '),
-  ]);
-  return table(['time', 'who', 'what', 'subject', 'result', 'detail'], rows, paint, {
-    columns: dataColumns,
-    shrink: [
-      { column: 5, min: 16 },
-      { column: 1, min: 8 },
-      { column: 5, min: 0 },
-      { column: 1, min: 0 },
-    ],
-  });
-}
+const list: List<AuditReport> = {
+  table: {
+    time: ({ at }) => isoMinute(at),
+    who: ({ who, from }) => (who.kind === 'local' ? `${who.name} (${from})` : who.name),
+    what: ({ what }) => what,
+    // Its run, or its policy, or else its account.
+    subject: ({ run, policy, account }) => run ?? policy ?? account,
+    result: ({ result }, { paint }) => paint(styles[result], result),
+    detail: ({ detail, why, error }) => [detail, why, error?.message].filter(Boolean).join('; '),
+  },
+  shrink: ['detail: 16', 'who: 8', 'detail: 0', 'who: 0'],
+  csv: [
+    ...['at', 'result', 'who.kind', 'who.name', 'from', 'what', 'policy', 'account', 'run', 'targets'],
+    ...['detail', 'why', 'error.code', 'error.message', 'act'],
+  ],
+};

@@ -20,9 +20,10 @@ import { type GlobalOptions, policyNamed, policyToStart, type ReasonOption, sett
 import { exit, UsageError } from '../exit.ts';
 import { followToEnd } from '../follow-run.ts';
 import { pauseIn } from '../from-answers.ts';
+import { type List, listTable } from '../output/list.ts';
 import { formatPause } from '../output/pause.ts';
 import { isForPeople, show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 import { policyOnServer } from '../read-policies.ts';
 import { readSummary } from '../read-runs.ts';
@@ -174,13 +175,14 @@ function printTimes(
   { dryRun }: Pick<BackfillOptions, 'dryRun'>,
 ): void {
   const fires = times.filter((one) => one.fires).length;
-  const rows = times.map((one) => [
-    `${one.wall_time} ${timezone}`,
-    one.fires ? terminal.paint('green', 'run') : terminal.paint('dim', 'skip'),
-    one.because,
-  ]);
-  if (rows.length > 0)
-    terminal.data(table(['scheduled time', 'backfill', 'current state'], rows, terminal.paint));
+  const list: List<(typeof times)[number]> = {
+    table: {
+      'scheduled time': (one) => `${one.wall_time} ${timezone}`,
+      backfill: ({ fires: is }, { paint }) => (is ? paint('green', 'run') : paint('dim', 'skip')),
+      'current state': ({ because }) => because,
+    },
+  };
+  if (times.length > 0) terminal.data(listTable(list, times, terminal));
   const order = overlap ? 'all at once (overlap: allow)' : 'one after the other';
   const what =
     fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy}, ${order}.`;

@@ -7,8 +7,8 @@ import type { FindingState, Severity } from '../../records/finding-words.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
-import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, readPages, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
 
 export interface FindingsOptions extends GlobalOptions {
@@ -23,27 +23,15 @@ export interface FindingsOptions extends GlobalOptions {
 /** Lists findings, the most severe first: as many as the limit says, page by page. */
 export const findings = (terminal: Terminal, options: FindingsOptions): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
-    const { severity, state, policy, account, search, limit } = options;
-    const all: FindingReport[] = [];
-    let next: string | null = null;
-    do {
-      const input = { severity, state, policy, account, search, after: next ?? undefined };
-      // A page may be short: with a search it reads a part of the findings.
-      const page: { findings: FindingReport[]; next: string | null } = await read(
-        listFindingsCommand,
-        { ...input, limit: limit - all.length },
-        { findings: [], next: null },
-      );
-      all.push(...page.findings);
-      next = page.next;
-    } while (next !== null && all.length < limit);
-    const text = () => {
-      if (all.length === 0) terminal.message('No finding matches.');
-      else terminal.data(findingTable(all, terminal));
-      if (next !== null) terminal.message(`There are more. Use --limit to show more than ${all.length}.`);
-    };
-    await show(terminal, options, { value: all, columns: findingColumns, text });
-    return exit.ok;
+    const { severity, state, policy, account, search } = options;
+    const query = { severity, state, policy, account, search };
+    // A page may be short: with a search it reads a part of the findings.
+    const { rows, next } = await readPages(options.limit, async (page) => {
+      const found = await read(listFindingsCommand, { ...query, ...page }, { findings: [], next: null });
+      return { rows: found.findings, next: found.next };
+    });
+    const more = next !== null && 'There are more.';
+    return showList(terminal, options, list, { rows, none: 'No finding matches.', more });
   });
 
 export interface AcknowledgeOptions extends GlobalOptions, UntilOptions {
@@ -65,7 +53,7 @@ export const acknowledge = (
     const input = { policy, account, site, about, reason, until };
     const { findings: found } = await act(acknowledgeFindings, input);
     const last = found[0]?.acknowledged_until ?? null;
-    const end = last === null ? 'until resolved' : `until ${isoMinute(Date.parse(last))}`;
+    const end = last === null ? 'until resolved' : `until ${isoMinute(last)}`;
     for (const { label, about, message } of found)
       terminal.message(`Acknowledged ${end}: ${label}, ${about}: ${message}`);
     return exit.ok;
@@ -88,24 +76,15 @@ export const unacknowledge = (
 
 const styles = { error: 'red', warning: 'yellow', info: 'dim' } as const;
 
-const findingTable = (findings: readonly FindingReport[], { paint, dataColumns }: Terminal): string =>
-  table(
-    ['severity', 'state', 'policy', 'site', 'since', 'message'],
-    findings.map(({ severity, state, policy, label, since, about, message }) => [
-      paint(styles[severity], severity),
-      state,
-      policy,
-      label,
-      isoMinute(Date.parse(since)),
-      `${about}: ${message}`,
-    ]),
-    paint,
-    {
-      columns: dataColumns,
-      shrink: [
-        { column: 5, min: 20 },
-        { column: 3, min: 12 },
-        { column: 5, min: 0 },
-      ],
-    },
-  );
+const list: List<FindingReport> = {
+  table: {
+    severity: ({ severity }, { paint }) => paint(styles[severity], severity),
+    state: ({ state }) => state,
+    policy: ({ policy }) => policy,
+    site: ({ label }) => label,
+    since: ({ since }) => isoMinute(since),
+    message: ({ about, message }) => `${about}: ${message}`,
+  },
+  shrink: ['message: 20', 'site: 12', 'message: 0'],
+  csv: findingColumns,
+};

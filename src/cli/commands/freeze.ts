@@ -9,8 +9,8 @@ import { type Client, withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { freezeIn } from '../from-answers.ts';
-import { type OutputOption, show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { endText, type UntilOptions } from '../parse-end-time.ts';
 
 interface FreezeOptions extends GlobalOptions, UntilOptions {
@@ -81,33 +81,23 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
 /** Lists the active freezes. */
 export const freezes = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
-    const answer = await read(listFreezes, {}, { freezes: [] });
-    await showFreezes(answer.freezes.map(freezeIn), terminal, options);
-    return exit.ok;
+    const { freezes: active } = await read(listFreezes, {}, { freezes: [] });
+    const rows = active.map(freezeIn);
+    const lines = rows.map(freezeAnswer);
+    return showList(terminal, options, list, { rows, lines, none: 'Nothing is frozen.' });
   });
 
-/** Shows freezes as a list. */
-const showFreezes = (active: readonly Freeze[], terminal: Terminal, options: OutputOption) =>
-  show(terminal, options, {
-    value: active.map(freezeAnswer),
-    columns: ['id', 'account', 'job', 'client', 'tag', 'by', 'since', 'until', 'reason'],
-    text: () => {
-      if (active.length === 0) terminal.message('Nothing is frozen.');
-      else
-        terminal.data(
-          table(['id', 'frozen', 'effect', 'until', 'by', 'reason'], active.map(cells), terminal.paint),
-        );
-    },
-  });
-
-const cells = (freeze: Freeze): string[] => [
-  freeze.id ?? '-',
-  formatFrozen(freeze),
-  effectOf(freeze),
-  isoEnd(freeze.until),
-  freeze.by,
-  freeze.reason ?? '',
-];
+const list: List<Freeze> = {
+  table: {
+    id: ({ id }) => id ?? '-',
+    frozen: formatFrozen,
+    effect: effectOf,
+    until: ({ until }) => isoEnd(until),
+    by: ({ by }) => by,
+    reason: ({ reason }) => reason,
+  },
+  csv: ['id', 'account', 'job', 'client', 'tag', 'by', 'since', 'until', 'reason'],
+};
 
 /** Ends a freeze early. Scheduled times that it skipped stay skipped. */
 export const unfreeze = (

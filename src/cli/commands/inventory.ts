@@ -10,8 +10,9 @@ import {
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { clockOf } from '../io.ts';
+import { type List, listTable } from '../output/list.ts';
 import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { warnIncomplete } from '../output/warn-incomplete.ts';
 import { atOf } from '../parse-end-time.ts';
 
@@ -65,26 +66,25 @@ export async function saveInventory(
     single_reads: single,
     incomplete,
   };
+  const rows = lists.map(([list, items]) => ({ list, items }));
   const text = () => {
-    terminal.data(
-      table(
-        ['list', 'items'],
-        lists.map(([list, count]) => [list, String(count)]),
-        terminal.paint,
-      ),
-    );
+    terminal.data(listTable(counted, rows, terminal));
     if (single > 0) terminal.data(`and ${countOf(single, 'answer')} about single items or refusals.`);
     terminal.message(
       `Saved ${target} (${Math.ceil(bytes / 1024)} KiB, without secrets). It cost ${countOf(requests, 'request')}.`,
     );
   };
-  await show(terminal, options, { value, rows: lists.map(([list, items]) => ({ list, items })), text });
+  await show(terminal, options, { value, rows, text });
   for (const { policy, why } of incomplete)
     terminal.message(
       `${terminal.paint('yellow', 'warning')}: what ${policy} reads could not be saved completely: ${why}`,
     );
   return exit.ok;
 }
+
+const counted: List<{ list: string; items: number }> = {
+  table: { list: ({ list }) => list, items: ({ items }) => items },
+};
 
 function ofAccount(policy: Policy, account: string): Policy {
   if (policy.account === account) return policy;

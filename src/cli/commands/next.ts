@@ -8,8 +8,9 @@ import { isOnServer, withReader } from '../client.ts';
 import { type GlobalOptions, policiesOf, printFindings, settingsOf } from '../context.ts';
 import { findActivePolicy } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { type OutputOption, show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { OutputOption } from '../output/show.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { endOf } from '../parse-end-time.ts';
 import { policyOnServer } from '../read-policies.ts';
 
@@ -40,23 +41,19 @@ export const next = (
     return loaded.findings.length > 0 ? exit.badInput : exit.ok;
   });
 
-const columns = [
-  ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'moved_from', 'timezone'],
-  ...['wall_time', 'local_time', 'skipped.why', 'skipped.note'],
-];
-
 /** Shows upcoming runs, with their times in the time zone of this machine too. */
 async function showUpcoming(
   { runs, more }: UpcomingRuns,
   terminal: Terminal,
   options: OutputOption & { end: number },
 ): Promise<void> {
-  const value = runs.map(({ depth: _shown, skipped, ...run }) => ({
+  const lines = runs.map(({ depth: _shown, skipped, ...run }) => ({
     ...run,
     local_time: run.fires_at === null ? null : wallTime(Date.parse(run.fires_at), localTimezone()),
     skipped,
   }));
-  await show(terminal, options, { value, columns, text: () => print(terminal, runs, options.end) });
+  const none = `No runs are scheduled until ${isoMinute(options.end)}.`;
+  await showList(terminal, options, listIn(localTimezone()), { rows: runs, lines, none });
   const [first] = more;
   if (first === undefined) return;
   const others = more.length === 2 ? 'another policy' : `${more.length - 1} other policies`;
@@ -64,25 +61,25 @@ async function showUpcoming(
   terminal.message(`${which} more runs than shown. Use --limit to show more per policy.`);
 }
 
-function print(terminal: Terminal, runs: readonly UpcomingReport[], end: number): void {
-  if (runs.length === 0) {
-    terminal.message(`No runs are scheduled until ${isoMinute(end)}.`);
-    return;
-  }
-  const here = localTimezone();
-  const cells = runs.map(
-    ({ policy, job, fires_at, wall_time, timezone, after, depth, skipped, moved_from }) => {
-      const moved =
-        moved_from.length === 0
-          ? ''
-          : `moved from ${moved_from.map((time) => wallTime(Date.parse(time), timezone)).join(' and ')}`;
-      const note = skipped ? terminal.paint('yellow', `skipped: ${formatSkipped(skipped)}`) : moved;
-      if (fires_at === null) return [`${'  '.repeat(depth)}after ${after}`, '', policy, job, note];
-      return [`${wall_time} ${timezone}`, wallTime(Date.parse(fires_at), here), policy, job, note];
+/** `here`: the time zone of this machine. */
+const listIn = (here: string): List<UpcomingReport> => ({
+  table: {
+    'time (policy)': ({ fires_at, wall_time, timezone, depth, after }) =>
+      fires_at === null ? `${'  '.repeat(depth)}after ${after}` : `${wall_time} ${timezone}`,
+    [`time (${here})`]: ({ fires_at: at }) => at && wallTime(Date.parse(at), here),
+    policy: ({ policy }) => policy,
+    job: ({ job }) => job,
+    '': ({ skipped, moved_from: moved, timezone }, { paint }) => {
+      if (skipped) return paint('yellow', `skipped: ${formatSkipped(skipped)}`);
+      const times = moved.map((time) => wallTime(Date.parse(time), timezone)).join(' and ');
+      return times && `moved from ${times}`;
     },
-  );
-  terminal.data(table(['time (policy)', `time (${here})`, 'policy', 'job', ''], cells, terminal.paint));
-}
+  },
+  csv: [
+    ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'moved_from', 'timezone'],
+    ...['wall_time', 'local_time', 'skipped.why', 'skipped.note'],
+  ],
+});
 
 const formatSkipped = ({ why, note }: NonNullable<UpcomingReport['skipped']>): string =>
   formatSkipCause({ why, ...(note === null ? {} : { note }) });

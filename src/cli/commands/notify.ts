@@ -6,8 +6,8 @@ import { suggestionFor } from '../../suggest.ts';
 import { isOnServer, withClient, withReader } from '../client.ts';
 import { type GlobalOptions, type ReasonOption, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** Lists notifications, newest first. */
 export const listNotifications = (
@@ -16,17 +16,13 @@ export const listNotifications = (
 ): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
     const { state, to, limit } = options;
-    const { deliveries } = await read(listDeliveries, { state, to, limit }, { deliveries: [], next: null });
-    const text = () => {
-      if (deliveries.length === 0)
-        terminal.message(
-          (state ?? to) ? 'There is no such notification.' : 'There are no notifications yet.',
-        );
-      else terminal.data(deliveryTable(deliveries, terminal));
-    };
-    const columns = ['id', 'at', 'to', 'event', 'policy', 'run', 'state', 'next_attempt_at', 'text'];
-    await show(terminal, options, { value: deliveries, columns, text });
-    return exit.ok;
+    const query = { state, to, limit };
+    const { deliveries, next } = await read(listDeliveries, query, { deliveries: [], next: null });
+    return showList(terminal, options, list, {
+      rows: deliveries,
+      none: (state ?? to) ? 'There is no such notification.' : 'There are no notifications yet.',
+      more: next !== null && 'There are older notifications.',
+    });
   });
 
 const styles = { delivered: 'green', pending: 'yellow', dead: 'red' } as const;
@@ -35,29 +31,23 @@ const styles = { delivered: 'green', pending: 'yellow', dead: 'red' } as const;
 function remarkOn({ state, attempts, next_attempt_at: due }: DeliveryReport): string {
   if (state === 'delivered') return '';
   const why = attempts.findLast((one) => one.why !== null)?.why ?? '';
-  return due === null ? why : `${why}${why === '' ? '' : '; '}next attempt ${isoMinute(Date.parse(due))}`;
+  return due === null ? why : `${why}${why === '' ? '' : '; '}next attempt ${isoMinute(due)}`;
 }
 
-function deliveryTable(found: readonly DeliveryReport[], { paint, dataColumns }: Terminal): string {
-  const rows = found.map((one) => [
-    isoMinute(Date.parse(one.at)),
-    one.to,
-    one.event,
-    one.run ?? one.policy ?? '',
-    paint(styles[one.state], one.state),
-    String(one.attempts.length),
-    one.id,
-    remarkOn(one),
-  ]);
-  return table(['time', 'to', 'event', 'subject', 'state', 'attempts', 'id', 'detail'], rows, paint, {
-    columns: dataColumns,
-    shrink: [
-      { column: 7, min: 16 },
-      { column: 3, min: 12 },
-      { column: 7, min: 0 },
-    ],
-  });
-}
+const list: List<DeliveryReport> = {
+  table: {
+    time: ({ at }) => isoMinute(at),
+    to: ({ to }) => to,
+    event: ({ event }) => event,
+    subject: ({ run, policy }) => run ?? policy,
+    state: ({ state }, { paint }) => paint(styles[state], state),
+    attempts: ({ attempts }) => attempts.length,
+    id: ({ id }) => id,
+    detail: remarkOn,
+  },
+  shrink: ['detail: 16', 'subject: 12', 'detail: 0'],
+  csv: ['id', 'at', 'to', 'event', 'policy', 'run', 'state', 'next_attempt_at', 'text'],
+};
 
 /** Has notifications sent again, by a daemon. */
 export const resendNotifications = (

@@ -159,9 +159,7 @@ async function saveAndShow(
 
 function printSaved({ message }: Terminal, { totals, expires_at }: SavedPlan, file: string): void {
   const what = `${countOf(totals.requests, 'request')} for ${countOf(totals.targets, 'target')}`;
-  message(
-    `Saved as ${shortFile(file)}: ${what}. It can be applied until ${isoMinute(Date.parse(expires_at))}.`,
-  );
+  message(`Saved as ${shortFile(file)}: ${what}. It can be applied until ${isoMinute(expires_at)}.`);
   if (totals.targets > 0) message(`Apply exactly this: caretaker apply ${shortFile(file)}`);
 }
 

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { loadJobs } from '../../app/load-jobs.ts';
 import { isoMinute } from '../../clock.ts';
 import { listFreezes } from '../../control/commands/list-freezes.ts';
-import { listPolicies as list } from '../../control/commands/list-policies.ts';
+import { listPolicies as listAll } from '../../control/commands/list-policies.ts';
 import { showPolicy as showDefinition } from '../../control/commands/show-policy.ts';
 import { type PolicyDefinition, toPolicyDefinition } from '../../control/policy-definition.ts';
 import {
@@ -32,10 +32,11 @@ import {
 import { formatKept, type ShownKept } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
+import { type List, listTable, showList } from '../output/list.ts';
 import { formatPause, printFreezes } from '../output/pause.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { policyOnServer } from '../read-policies.ts';
 
 /** What the list shows of a policy. */
@@ -65,7 +66,7 @@ export const listPolicies = (
   withReader('policies', terminal, options, async (client) => {
     const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
     const loaded = settings && (await policiesOf(settings));
-    const { policies } = await client.read(list, {}, () => ({
+    const { policies } = await client.read(listAll, {}, () => ({
       policies: (loaded?.policies ?? []).map((policy) =>
         toPolicyReport(policy, { failures: 0 }, undefined, client.clock.now()),
       ),
@@ -116,23 +117,13 @@ async function showPolicies(
 ): Promise<void> {
   const rows = withChainTimes(given);
   const reports = rows.map(({ report }) => report);
-  const text = () => {
-    if (rows.length === 0) terminal.message(none);
-    else terminal.data(policyTable(options.graph ? indented(rows) : rows, terminal));
-  };
-  await show(terminal, options, {
+  await showList(terminal, options, list, {
+    rows: options.graph ? indented(rows) : rows,
     value: options.graph ? nested(rows) : reports,
-    rows: reports,
-    columns: policyColumns,
-    text,
+    lines: reports,
+    none,
   });
 }
-
-const policyColumns = [
-  ...['name', 'description', 'job', 'account', 'cron', 'timezone', 'after.policy', 'enabled', 'next'],
-  ...['paused.by', 'paused.reason', 'paused.until', 'last_run.run', 'last_run.status', 'kept.error'],
-  'owner',
-];
 
 type Tree = ChainNode<PolicyRow['policy']>[];
 const treeOf = (rows: readonly PolicyRow[]): Tree => chainsOf(rows.map(({ policy }) => policy));
@@ -169,36 +160,34 @@ function withChainTimes(rows: readonly PolicyRow[]): PolicyRow[] {
   });
 }
 
-/** One row for each policy. The name is never cut; "policies show" has what a narrow terminal omits. */
-export function policyTable(rows: readonly Omit<PolicyRow, 'report'>[], terminal: Terminal): string {
-  const cells = rows.map((row) => cellsOf(row, terminal));
-  return table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint, {
-    columns: terminal.dataColumns,
-    shrink: [
-      { column: 3, min: 26 },
-      { column: 1, min: 0 },
-      { column: 2, min: 0 },
-      { column: 4, min: 10 },
-      { column: 3, min: 17 },
-      { column: 4, min: 0 },
-      { column: 3, min: 0 },
-    ],
-  });
-}
+type ShownRow = Omit<PolicyRow, 'report'>;
 
-function cellsOf(row: Omit<PolicyRow, 'report'>, { paint, ...terminal }: Terminal): string[] {
-  const { policy, pause, last, nextAt, kept, depth = 0 } = row;
-  const { schedule } = policy;
-  const next = schedule?.disabled ? formatSkipCause(DISABLED) : formatNext(nextAt, row.afterAt);
-  const name = `${'  '.repeat(depth)}${policy.name}`;
-  return [
-    kept ? `${name} ${paint('yellow', '(kept active: its file has errors)')}` : name,
-    policy.job,
-    formatSchedule(policy),
-    pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next,
-    last ? `${paintStatus(last.status, { paint, ...terminal })} ${isoMinute(last.createdAt)}` : '',
-  ];
-}
+/** One row for each policy. The name is never cut; "policies show" has what a narrow terminal omits. */
+const list: List<ShownRow> = {
+  table: {
+    policy: ({ policy, depth = 0, kept }, { paint }) => {
+      const name = `${'  '.repeat(depth)}${policy.name}`;
+      return kept ? `${name} ${paint('yellow', '(kept active: its file has errors)')}` : name;
+    },
+    job: ({ policy }) => policy.job,
+    schedule: ({ policy }) => formatSchedule(policy),
+    next: ({ policy, pause, nextAt, afterAt }, { paint }) => {
+      const next = policy.schedule?.disabled ? formatSkipCause(DISABLED) : formatNext(nextAt, afterAt);
+      return pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next;
+    },
+    'last run': ({ last }, terminal) =>
+      last && `${paintStatus(last.status, terminal)} ${isoMinute(last.createdAt)}`,
+  },
+  shrink: ['next: 26', 'job: 0', 'schedule: 0', 'last run: 10', 'next: 17', 'last run: 0', 'next: 0'],
+  csv: [
+    ...['name', 'description', 'job', 'account', 'cron', 'timezone', 'after.policy', 'enabled', 'next'],
+    ...['paused.by', 'paused.reason', 'paused.until', 'last_run.run', 'last_run.status', 'kept.error'],
+    'owner',
+  ],
+};
+
+export const policyTable = (rows: readonly ShownRow[], terminal: Terminal): string =>
+  listTable(list, rows, terminal);
 
 function formatNext(nextAt: number | undefined, afterAt: number | undefined): string {
   if (nextAt !== undefined) return isoMinute(nextAt);
@@ -271,7 +260,7 @@ function definitionText(
   { policy, file, next, followed_by, paused, last_runs, kept, freezes }: PolicyDefinition,
   nameOf: (file: string) => string,
 ): string {
-  const times = next.map((time) => isoMinute(Date.parse(time))).join(', ');
+  const times = next.map((time) => isoMinute(time)).join(', ');
   const notes = [
     ...(kept ? formatKept([keptIn(String(policy['name']), kept)], nameOf) : []),
     ...freezes

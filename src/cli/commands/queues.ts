@@ -1,11 +1,11 @@
 /** Shows the queues, and resumes those that are paused. */
-import { besideQueues, listQueues } from '../../control/commands/list-queues.ts';
+import { besideQueues, listQueues, type QueueReport } from '../../control/commands/list-queues.ts';
 import { resumeQueues as resume } from '../../control/commands/resume-queues.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
-import { show } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import { type List, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 const nobody = { targets: 0, runs: 0 };
 const none = { queues: [], followed: nobody, due_later: nobody };
@@ -14,22 +14,27 @@ const none = { queues: [], followed: nobody, due_later: nobody };
 export const showQueues = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
   withReader('caretaker', terminal, options, async ({ read }) => {
     const report = await read(listQueues, {}, none);
-    const text = () => {
-      const cells = report.queues.map(({ queue, waiting, active, paused }) => [
-        queue,
-        String(waiting),
-        String(active),
-        paused ? terminal.paint('red', 'paused') : '',
-      ]);
-      terminal.data(table(['queue', 'waiting', 'active', ''], cells, terminal.paint));
-      for (const line of besideQueues(report))
-        terminal.data(`${line} See them: caretaker runs --status running`);
-      if (report.queues.some(({ paused }) => paused))
-        terminal.message('Entries in a paused queue are not processed. Resume it: caretaker queues resume');
-    };
-    await show(terminal, options, { value: report, rows: report.queues, text });
-    return exit.ok;
+    const { queues } = report;
+    return showList(terminal, options, list, {
+      rows: queues,
+      value: report,
+      below() {
+        for (const line of besideQueues(report))
+          terminal.data(`${line} See them: caretaker runs --status running`);
+        if (queues.some(({ paused }) => paused))
+          terminal.message('Entries in a paused queue are not processed. Resume it: caretaker queues resume');
+      },
+    });
   });
+
+const list: List<QueueReport['queues'][number]> = {
+  table: {
+    queue: ({ queue }) => queue,
+    waiting: ({ waiting }) => waiting,
+    active: ({ active }) => active,
+    '': ({ paused }, { paint }) => (paused ? paint('red', 'paused') : ''),
+  },
+};
 
 /** Resumes every paused queue. */
 export const resumeQueues = (terminal: Terminal, options: GlobalOptions & ReasonOption): Promise<number> =>

@@ -15,11 +15,12 @@ import type { GlobalOptions } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { freezeIn } from '../from-answers.ts';
 import { formatFindings } from '../output/findings.ts';
+import { type List, readPages, showList } from '../output/list.ts';
 import { printFreezes } from '../output/pause.ts';
 import { requestLines } from '../output/request-lines.ts';
 import { formatLostWork } from '../output/run-advice.ts';
 import { showReport } from '../output/run-report.ts';
-import { isForPeople, type OutputOption, show } from '../output/show.ts';
+import { isForPeople, type OutputOption } from '../output/show.ts';
 import {
   clockTime,
   countsLine,
@@ -29,7 +30,7 @@ import {
   resultLines,
   targetTable,
 } from '../output/show-run.ts';
-import { type Terminal, table } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { sinceOf } from '../parse-since.ts';
 import { processOf, readRun, runNamed } from '../read-runs.ts';
 
@@ -40,12 +41,6 @@ interface ListOptions extends GlobalOptions {
   limit: number;
 }
 
-const listColumns = [
-  ...['run', 'policy', 'job', 'status', 'detail', 'trigger', 'scheduled_for', 'after_run', 'started_at'],
-  ...['finished_at', 'requests', 'counts.planned', 'counts.succeeded', 'counts.failed', 'counts.skipped'],
-  ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
-];
-
 /** The longest page of a list. */
 const PAGE = 1_000;
 
@@ -53,35 +48,27 @@ const PAGE = 1_000;
 export const listRuns = (terminal: Terminal, options: ListOptions): Promise<number> =>
   withReader('records', terminal, options, async (client) => {
     const status = options.status?.map(statusOf);
-    const { policy, limit } = options;
+    const { policy } = options;
     const since = sinceOf(options.since, client.clock.now());
     const query = { policy, status, ...(since === undefined ? {} : { since: isoTime(since) }) };
-    const runs: RunSummary[] = [];
-    let next: string | undefined;
-    do {
-      const page: { runs: RunSummary[]; next: string | null } = await client.read(
-        listRunsCommand,
-        { ...query, limit: Math.min(PAGE, limit - runs.length), after: next },
-        { runs: [], next: null },
-      );
-      runs.push(...page.runs);
-      next = page.next ?? undefined;
-    } while (next !== undefined && runs.length < limit);
+    const { rows: runs, next } = await readPages(options.limit, async ({ limit, after }) => {
+      const input = { ...query, limit: Math.min(PAGE, limit), after };
+      const page = await client.read(listRunsCommand, input, { runs: [], next: null });
+      return { rows: page.runs, next: page.next };
+    });
     for (const name of policy ?? [])
       if (!runs.some((run) => run.policy === name)) await needPolicyOrRuns(client, name, terminal, options);
     const { freezes } = await client.read(listFreezes, {}, { freezes: [] });
     printFreezes(freezes.map(freezeIn), terminal);
     const none = formatNone({ policies: policy, statuses: status, since });
-    const text = () => (runs.length > 0 ? terminal.data(runTable(runs, terminal)) : terminal.message(none));
-    await show(terminal, options, { value: runs, columns: listColumns, text });
+    const more = next !== null && 'There are older runs.';
+    await showList(terminal, options, list, { rows: runs, none, more });
     if (isForPeople(options))
       await printIdleRuns(
         runs.map((run) => toRun(run)),
         client,
         terminal,
       );
-    if (next !== undefined)
-      terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
     return exit.ok;
   });
 
@@ -117,30 +104,23 @@ function formatNone({
 const orList = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
-function runTable(runs: readonly RunSummary[], terminal: Terminal): string {
-  const rows = runs.map((summary) => {
-    const run = toRun(summary);
-    return [
-      run.id,
-      paintStatus(run.status, terminal),
-      run.trigger,
-      isoMinute(run.createdAt),
-      run.finishedAt === undefined ? '' : clockTime(run.finishedAt - run.createdAt),
-      [countsLine(run, terminal), formatEnd(summary)].filter(Boolean).join('; '),
-    ];
-  });
-  return table(['run', 'status', 'trigger', 'started', 'took', 'targets'], rows, terminal.paint, {
-    columns: terminal.dataColumns,
-    // The id is never cut, because other commands need it. It also contains the scheduled time.
-    shrink: [
-      { column: 2, min: 0 },
-      { column: 4, min: 0 },
-      { column: 3, min: 0 },
-      { column: 5, min: 8 },
-      { column: 5, min: 0 },
-    ],
-  });
-}
+const list: List<RunSummary> = {
+  table: {
+    run: ({ run }) => run,
+    status: ({ status }, terminal) => paintStatus(status, terminal),
+    trigger: ({ trigger }) => trigger,
+    started: ({ created_at }) => isoMinute(created_at),
+    took: ({ created_at, finished_at: end }) => end && clockTime(Date.parse(end) - Date.parse(created_at)),
+    targets: (run, terminal) => [countsLine(run, terminal), formatEnd(run)].filter(Boolean).join('; '),
+  },
+  // The id is never cut, because other commands need it. It also contains the scheduled time.
+  shrink: ['trigger: 0', 'took: 0', 'started: 0', 'targets: 8', 'targets: 0'],
+  csv: [
+    ...['run', 'policy', 'job', 'status', 'detail', 'trigger', 'scheduled_for', 'after_run', 'started_at'],
+    ...['finished_at', 'requests', 'counts.planned', 'counts.succeeded', 'counts.failed', 'counts.skipped'],
+    ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
+  ],
+};
 
 /** Prints which of the runs no process works on, if any. */
 async function printIdleRuns(

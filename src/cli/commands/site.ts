@@ -3,13 +3,9 @@ import { showSite as show } from '../../control/commands/show-site.ts';
 import { withReader } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { type List, listTable } from '../output/list.ts';
 import { show as print } from '../output/show.ts';
-import { type Terminal, table } from '../output/terminal.ts';
-
-const columns = [
-  ...['run', 'policy', 'created_at', 'target.id', 'target.label', 'target.outcome', 'target.reason'],
-  'target.detail',
-];
+import type { Terminal } from '../output/terminal.ts';
 
 /** Shows one site: its open findings, and its results in the last runs. Asks the service nothing. */
 export const showSite = (
@@ -23,32 +19,38 @@ export const showSite = (
       throw new UsageError('No run has worked on any site yet. "caretaker run <policy>" starts one.');
     });
     const { id, label, findings, runs } = found;
-    const { paint, dataColumns } = terminal;
+    const { paint } = terminal;
+    const rows = runs.map((one) => ({ ...one, site: id }));
     const text = () => {
       terminal.data(`${paint('bold', label || id)} ${paint('dim', `${id}, account ${found.account}`)}`);
       terminal.data(paint('bold', 'Open findings'));
       if (findings.length === 0) terminal.data('  none');
       for (const one of findings)
         terminal.data(
-          `  ${one.severity.padEnd('warning'.length)}  ${one.about}: ${one.message} (${one.policy}, since ${isoMinute(Date.parse(one.since))})`,
+          `  ${one.severity.padEnd('warning'.length)}  ${one.about}: ${one.message} (${one.policy}, since ${isoMinute(one.since)})`,
         );
       terminal.data(paint('bold', 'Results, newest first'));
-      const rows = runs.map(({ run, created_at, target }) => [
-        isoMinute(Date.parse(created_at)),
-        run,
-        target.id === id ? '' : target.label,
-        target.outcome ?? target.state,
-        target.reason ?? '',
-        target.detail ?? '',
-      ]);
-      const heads = ['started', 'run', 'item', 'outcome', 'reason', 'detail'];
-      const shrink = [
-        { column: 5, min: 16 },
-        { column: 2, min: 0 },
-        { column: 5, min: 0 },
-      ];
-      terminal.data(table(heads, rows, paint, { columns: dataColumns, shrink }));
+      terminal.data(listTable(list, rows, terminal));
     };
-    await print(terminal, options, { value: found, rows: runs, columns, text });
+    await print(terminal, options, { value: found, rows: runs, columns: csv, text });
     return exit.ok;
   });
+
+type Result = ReturnType<(typeof show)['toAnswer']>['runs'][number] & { site: string };
+
+const list: List<Result> = {
+  table: {
+    started: ({ created_at }) => isoMinute(created_at),
+    run: ({ run }) => run,
+    item: ({ target, site }) => (target.id === site ? '' : target.label),
+    outcome: ({ target }) => target.outcome ?? target.state,
+    reason: ({ target }) => target.reason,
+    detail: ({ target }) => target.detail,
+  },
+  shrink: ['detail: 16', 'item: 0', 'detail: 0'],
+};
+
+const csv = [
+  ...['run', 'policy', 'created_at', 'target.id', 'target.label', 'target.outcome', 'target.reason'],
+  'target.detail',
+];

@@ -53,7 +53,7 @@ function print(
   section(
     'Next',
     next.length > 0
-      ? next.map(({ policy, fires_at }) => `${isoMinute(Date.parse(fires_at))} ${policy}`)
+      ? next.map(({ policy, fires_at }) => `${isoMinute(fires_at)} ${policy}`)
       : ['nothing within 7 days'],
     'caretaker next',
   );
@@ -75,7 +75,7 @@ const isForPerson = ({ status: is, waits }: Run): boolean =>
 function lineOf({ run, counts, waits, expected_end: end }: Run): string {
   const { planned, succeeded, failed, skipped, cancelled } = counts;
   const ended = succeeded + failed + skipped + cancelled;
-  const when = end ? `ends about ${isoMinute(Date.parse(end))}` : `it ${waits}`;
+  const when = end ? `ends about ${isoMinute(end)}` : `it ${waits}`;
   return `${run}: ${ended} of ${countOf(planned, 'target')}, ${when}`;
 }
 

@@ -66,5 +66,4 @@ function targetLines(targets: TargetChanges, paint: Terminal['paint']): string[]
 const inline = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const timesOf = (times: readonly string[]): string =>
-  times.map((time) => (Number.isNaN(Date.parse(time)) ? time : isoMinute(Date.parse(time)))).join(', ') ||
-  'never';
+  times.map((time) => (Number.isNaN(Date.parse(time)) ? time : isoMinute(time))).join(', ') || 'never';

@@ -4,9 +4,10 @@ import type { BudgetReport } from '../../control/budget-report.ts';
 import { forecastCells, forecastSentence } from '../../control/forecast-words.ts';
 import { countOf } from '../../text.ts';
 import { clockOf } from '../io.ts';
+import { type List, listTable } from './list.ts';
 import { type OutputOption, show } from './show.ts';
 import { clockTime } from './show-run.ts';
-import { type Terminal, table } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 export async function showBudgets(
   accounts: readonly BudgetReport[],
@@ -30,8 +31,9 @@ function print(
     last_hour: lastHour,
     next_24_hours: next,
   }: BudgetReport,
-  { data, paint, ...terminal }: Terminal,
+  terminal: Terminal,
 ): void {
+  const { data, paint } = terminal;
   data(
     `${paint('bold', account)}: ${limit} requests per minute, ${reserved} of them reserved for other clients`,
   );
@@ -51,24 +53,24 @@ function print(
     return;
   }
   data(`\nNext 24 hours: ${forecastSentence(next)}`);
-  const rows = next.policies.map((one) => {
-    const { runs, requests, from, duration, fits } = forecastCells(one);
-    return [one.policy, runs, requests, from, duration, fits];
-  });
-  data(
-    table(['policy', 'runs', 'requests a run', 'based on', 'duration', 'fits'], rows, paint, {
-      columns: terminal.dataColumns,
-      shrink: [
-        { column: 3, min: 0 },
-        { column: 1, min: 0 },
-        { column: 4, min: 0 },
-      ],
-    }),
-  );
+  const rows = next.policies.map((one) => ({ policy: one.policy, ...forecastCells(one) }));
+  data(listTable(forecast, rows, terminal));
   for (const { policy, warning } of next.policies)
     if (warning !== null)
       data(`${paint('yellow', 'warning')}: The budget is too small for ${policy}. ${warning}`);
 }
+
+const forecast: List<{ policy: string } & ReturnType<typeof forecastCells>> = {
+  table: {
+    policy: ({ policy }) => policy,
+    runs: ({ runs }) => runs,
+    'requests a run': ({ requests }) => requests,
+    'based on': ({ from }) => from,
+    duration: ({ duration }) => duration,
+    fits: ({ fits }) => fits,
+  },
+  shrink: ['based on: 0', 'runs: 0', 'duration: 0'],
+};
 
 const classesOf = (counts: Readonly<Record<string, number>>): string =>
   requestClasses

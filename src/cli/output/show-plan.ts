@@ -144,10 +144,7 @@ function rolloutLines({ batches, approval, cost }: Preview, { paint, dataColumns
     });
     const shown = table(['batch', 'takes', 'targets', 'first'], cells, paint, {
       columns: dataColumns,
-      shrink: [
-        { column: 3, min: 16 },
-        { column: 1, min: 16 },
-      ],
+      shrink: ['first: 16', 'takes: 16'],
     });
     const count = batches.length === 1 ? 'one batch' : `${batches.length} batches`;
     lines.push(`\nIt would work in ${count}:`, shown);
@@ -197,18 +194,13 @@ function rows(
   maxRows: number,
   groupedBefore?: number,
 ): string {
-  const why = headings.length - 1;
+  const why = headings.at(-1) ?? '';
   const { rows: all, folded } =
     maxRows === Number.POSITIVE_INFINITY ? { rows: given, folded: false } : foldSame(given, groupedBefore);
   const shown = table(headings, all.slice(0, maxRows), paint, {
     columns: dataColumns,
     // The id is never cut, because it is needed to find the target.
-    shrink: [
-      { column: 1, min: 16 },
-      { column: why, min: 24 },
-      { column: 1, min: 6 },
-      { column: why, min: 8 },
-    ],
+    shrink: ['label: 16', `${why}: 24`, 'label: 6', `${why}: 8`],
   });
   if (all.length > maxRows) return `${shown}\n… and ${all.length - maxRows} more (plan --all lists them)`;
   return folded ? `${shown}\n(plan --all lists each target)` : shown;

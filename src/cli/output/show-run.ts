@@ -38,7 +38,7 @@ export const paintStatus = (status: RunStatus, { paint }: Terminal): string =>
   paint(statusStyles[status], status);
 
 /** `3 succeeded, 1 failed`, without zero counts; how many targets there are as long as none has ended. */
-export function countsLine({ counts }: Run, { paint }: Terminal): string {
+export function countsLine({ counts }: Pick<Run, 'counts'>, { paint }: Terminal): string {
   const shown = shownCounts(counts);
   const parts = shownOutcomes
     .filter((outcome) => shown[outcome] > 0)
@@ -63,7 +63,7 @@ export function formatEnd({
   waits,
   expected_end: end,
 }: Pick<RunSummary, 'waits' | 'expected_end'>): string | undefined {
-  return waits ?? (end ? `ends about ${isoMinute(Date.parse(end))}` : undefined);
+  return waits ?? (end ? `ends about ${isoMinute(end)}` : undefined);
 }
 
 /** The progress line. The width of the bar depends on the terminal. */
@@ -218,13 +218,7 @@ function tableOf(rows: readonly string[][], terminal: Terminal): string {
   return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
     columns: terminal.dataColumns,
     // The id and the reason are never cut, because they are needed to look up a target.
-    shrink: [
-      { column: 1, min: 16 },
-      { column: 4, min: 24 },
-      { column: 1, min: 6 },
-      { column: 4, min: 0 },
-      { column: 1, min: 0 },
-    ],
+    shrink: ['label: 16', 'detail: 24', 'label: 6', 'detail: 0', 'label: 0'],
   });
 }
 

@@ -27,12 +27,7 @@ export function printSavedPlan(plan: SavedPlan, terminal: Terminal, { rows: maxR
     data(
       `\n${table(['target', 'label', 'does'], shown, paint, {
         columns: terminal.dataColumns,
-        shrink: [
-          { column: 1, min: 16 },
-          { column: 2, min: 24 },
-          { column: 1, min: 6 },
-          { column: 2, min: 8 },
-        ],
+        shrink: ['label: 16', 'does: 24', 'label: 6', 'does: 8'],
       })}`,
     );
   if (maxRows > 0 && rows.length > shown.length)
@@ -62,7 +57,7 @@ export function printSavedPlan(plan: SavedPlan, terminal: Terminal, { rows: maxR
   );
 }
 
-const timeOf = (text: string): string => isoMinute(Date.parse(text));
+const timeOf = (text: string): string => isoMinute(text);
 
 /** `syncSite 12, updateSite 3` */
 function operationCounts({ targets }: SavedPlan): string {

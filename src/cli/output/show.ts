@@ -3,8 +3,7 @@
  * value, the part of it that is a list as rows, and the text for people.
  */
 import { redact } from '../../secrets.ts';
-import { csvLine, visible, visibleJson } from '../../text.ts';
-import { flatRow, keysOf } from './csv.ts';
+import { type Cell, csvLine, visible, visibleJson } from '../../text.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
@@ -83,12 +82,51 @@ async function printCsv(
   for (const row of flat) line(cellsOf(row, keys));
 }
 
+/** The fields of a row by column: those of an object inside it as `outer.inner`, a list as JSON. */
+function flatRow(row: object): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  const add = (path: string, value: unknown): void => {
+    if (isMap(value) && Object.keys(value).length > 0)
+      for (const [key, inner] of Object.entries(value)) add(path === '' ? key : `${path}.${key}`, inner);
+    else cells.set(path === '' ? 'value' : path, csvCell(value));
+  };
+  add('', row);
+  return cells;
+}
+
+const isMap = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+function csvCell(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string'))
+    return value.join(', ');
+  return JSON.stringify(value);
+}
+
+/** The columns of all rows, in the order in which they first appear; those of one object stay together. */
+function keysOf(rows: readonly Map<string, Cell>[]): string[] {
+  const keys = new Set<string>();
+  for (const row of rows) for (const key of row.keys()) keys.add(key);
+  const parts = new Map<string, string[]>();
+  for (const key of keys) {
+    const [head = key] = key.split('.');
+    parts.set(head, [...(parts.get(head) ?? []), key]);
+  }
+  return [...parts.values()].flat();
+}
+
 /** Rows of any shape as a table. What a terminal has no room for is hidden from the right. */
 export function rowTable(rows: readonly object[], terminal: Terminal): string {
   const flat = rows.map(flatRow);
   const keys = keysOf(flat);
   const cells = flat.map((row) => keys.map((key) => String(row.get(key) ?? '')));
-  const shrink = keys.flatMap((_, at) => (at === 0 ? [] : [{ column: at, min: 0 }])).reverse();
+  const shrink = keys
+    .slice(1)
+    .map((key) => `${key}: 0` as const)
+    .reverse();
   return table(keys, cells, terminal.paint, { columns: terminal.dataColumns, shrink });
 }
 

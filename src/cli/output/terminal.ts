@@ -126,10 +126,12 @@ function cut(text: string, width: number): string {
     : `${columnsOf(stripVTControlCharacters(text), 0, Math.max(0, width - 1))}…`;
 }
 
-/** How a table that is too wide shrinks, in this order: a column is cut to `min`, or hidden if that is 0. */
-export interface Fit {
+/** How a table that is too wide shrinks, in this order: `detail: 16` cuts that column to 16, `detail: 0` hides it. */
+export type Shrink = readonly `${string}: ${number}`[];
+
+interface Fit {
   columns: number | undefined;
-  shrink: readonly { column: number; min: number }[];
+  shrink: Shrink;
 }
 
 const GAP = 2;
@@ -152,7 +154,7 @@ export function table(
   const natural = headings.map((heading, at) =>
     Math.max(widthOf(heading), ...rows.map((row) => widthOf(row[at] ?? ''))),
   );
-  const widths = fitted(natural, fit);
+  const widths = fitted(natural, headings, fit);
   const last = widths.findLastIndex((width) => width > 0);
   const line = (cells: readonly string[]) =>
     cells
@@ -177,13 +179,15 @@ const padding = (width: number, shown: string): number =>
   Math.max(0, Math.min(width, MAX_PADDING) - widthOf(shown));
 
 /** The widths with which the table fits, or comes closest. */
-function fitted(natural: readonly number[], fit: Fit | undefined): number[] {
+function fitted(natural: readonly number[], headings: readonly string[], fit: Fit | undefined): number[] {
   const widths = [...natural];
   if (fit?.columns === undefined) return widths;
-  for (const { column, min } of fit.shrink) {
+  for (const step of fit.shrink) {
     const total = widths.reduce((sum, width) => sum + (width > 0 ? width + GAP : 0), -GAP);
     const over = total - fit.columns;
     if (over <= 0) break;
+    const [, head = '', least] = /^(.*): (\d+)$/.exec(step) ?? [];
+    const [column, min] = [headings.indexOf(head), Number(least)];
     const width = widths[column] ?? 0;
     widths[column] = min === 0 ? 0 : Math.max(Math.min(width, min), width - over);
   }

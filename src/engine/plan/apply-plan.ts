@@ -76,7 +76,7 @@ export async function needApplicable(
   if (before) throw new AlreadyAppliedError(before);
   if (now > Date.parse(saved.expires_at))
     throw new SavedPlanError(
-      `This plan has expired: it was made at ${isoMinute(Date.parse(saved.planned_at))} and could be applied until ${isoMinute(Date.parse(saved.expires_at))}. Plan again.`,
+      `This plan has expired: it was made at ${isoMinute(saved.planned_at)} and could be applied until ${isoMinute(saved.expires_at)}. Plan again.`,
     );
   if (saved.targets.length === 0)
     throw new SavedPlanError('This plan has no targets: there is nothing to apply.');

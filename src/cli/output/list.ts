@@ -1,0 +1,74 @@
+/** Lists: each is declared once, and shown in every format from that. */
+import { exit } from '../exit.ts';
+import { type OutputOption, show } from './show.ts';
+import { type Shrink, type Terminal, table } from './terminal.ts';
+
+type CellText = string | number | null | undefined;
+
+/** A list: its table at a terminal, and its columns as CSV. */
+export interface List<Row> {
+  /** The columns of the table: the head of each, and its cell of a row. */
+  table: Readonly<Record<string, (row: Row, terminal: Terminal) => CellText>>;
+  shrink?: Shrink;
+  /** The columns of CSV: see `Shown`. */
+  csv?: readonly string[];
+}
+
+export interface Listed<Row> {
+  rows: readonly Row[];
+  /** For `json` and `yaml`, where that is not the rows. */
+  value?: unknown;
+  /** For `jsonl` and `csv`, where these are not the rows of the table. */
+  lines?: readonly object[];
+  /** What people read in place of a table without rows. */
+  none?: string;
+  /** What people read below the table. */
+  below?(): void;
+  /** Set when there are more rows: `There are older lines.` */
+  more?: string | false;
+}
+
+/** Shows a list in the format that the person chose. */
+export async function showList<Row extends object>(
+  terminal: Terminal,
+  options: OutputOption,
+  list: List<Row>,
+  { rows, lines = rows, value = lines, none, below, more }: Listed<Row>,
+): Promise<number> {
+  const text = () => {
+    if (rows.length === 0 && none !== undefined) {
+      terminal.message(none);
+      return;
+    }
+    terminal.data(listTable(list, rows, terminal));
+    below?.();
+  };
+  await show(terminal, options, { value, rows: lines, ...(list.csv && { columns: list.csv }), text });
+  if (more) terminal.message(`${more} Use --limit to show more than ${rows.length}.`);
+  return exit.ok;
+}
+
+/** The rows as a table. */
+export function listTable<Row>(
+  { table: columns, shrink = [] }: List<Row>,
+  rows: readonly Row[],
+  terminal: Terminal,
+): string {
+  const cells = rows.map((row) => Object.values(columns).map((cell) => String(cell(row, terminal) ?? '')));
+  return table(Object.keys(columns), cells, terminal.paint, { columns: terminal.dataColumns, shrink });
+}
+
+/** Reads a list page by page, until it ends or has as many rows as wanted. */
+export async function readPages<Row>(
+  wanted: number,
+  read: (page: { limit: number; after: string | undefined }) => Promise<{ rows: Row[]; next: string | null }>,
+): Promise<{ rows: Row[]; next: string | null }> {
+  const rows: Row[] = [];
+  let next: string | null = null;
+  do {
+    const page = await read({ limit: wanted - rows.length, after: next ?? undefined });
+    rows.push(...page.rows);
+    next = page.next;
+  } while (next !== null && rows.length < wanted);
+  return { rows, next };
+}
