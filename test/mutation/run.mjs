@@ -6,6 +6,9 @@
  * Works in a copy of the tracked files, with one worker at the lowest priority. What was tried is kept in
  * `.mutation/`, one line each, so that a run that was stopped goes on where it was, and another seed adds to
  * it. `--report` only prints.
+ *
+ * StrykerJS 9, the last for Node 20, mutates code in the test's own process only, not in the processes that tests
+ * start; on two files of `src/schedule` it had not tried its 510 mutants after nine minutes.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
