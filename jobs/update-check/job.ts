@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { middleOf } from '../../src/clock.ts';
 import type { Answer } from '../../src/job/answer.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
+import { targetOfSite } from '../../src/job/candidates.ts';
 import { defineJob } from '../../src/job/job.ts';
 import { duration, notWithin, percent } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
@@ -29,7 +30,6 @@ import { type HistoryEntry, isInProgress, isSuccessful, type UpdateRun } from '.
 import {
   compileThresholds,
   readSince,
-  SITE_PREFIX,
   Threshold,
   thresholdConditions,
   thresholdFaults,
@@ -195,7 +195,7 @@ export const updateCheck = defineJob({
     });
     for (const found of findSites(cores, active)) {
       yield {
-        id: `${SITE_PREFIX}${found.site.id}`,
+        id: targetOfSite(found.site.id),
         label: found.site.url,
         is: 'ended',
         end: siteEnd(found, options, { since: since.get(found.site.id) ?? now, now }),

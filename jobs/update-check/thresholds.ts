@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import { NotShownError } from '../../src/expression/fields.ts';
+import { siteIdIn } from '../../src/job/candidates.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import type { EarlierTarget, OptionFault } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
@@ -79,12 +80,10 @@ export async function readSince(earlier: AsyncGenerator<EarlierTarget>): Promise
   for await (const { at, id, findings } of earlier) {
     if (last !== undefined && at !== last) break;
     last = at;
-    if (!id.startsWith(SITE_PREFIX)) continue;
+    const site = siteIdIn(id);
+    if (site === id) continue;
     const known = findings.flatMap((finding) => finding.since ?? []);
-    since.set(id.slice(SITE_PREFIX.length), Math.min(at, ...known));
+    since.set(site, Math.min(at, ...known));
   }
   return since;
 }
-
-/** The ids of targets that are sites begin with it. */
-export const SITE_PREFIX = 'site:';

@@ -24,7 +24,7 @@ import {
   addNotifyCommands,
   addServiceCommands,
   addShellCommands,
-  addSiteCommand,
+  addSiteCommands,
 } from './program/service.ts';
 
 /** Creates the command tree. */
@@ -38,7 +38,7 @@ export function createProgram(actionOf: ActionOf, streams: Pick<Io, 'stdout' | '
   addRunCommands(program, actionOf);
   addApprovalCommands(program, actionOf);
   addAnnouncementCommands(program, actionOf);
-  addSiteCommand(program, actionOf);
+  addSiteCommands(program, actionOf);
   addFindingsCommand(program, actionOf);
   addAuditCommand(program, actionOf);
   addNotifyCommands(program, actionOf);

@@ -17,6 +17,7 @@ import { listPolicies, showPolicyReport } from './commands/list-policies.ts';
 import { listQueues, type QueueCountDeps } from './commands/list-queues.ts';
 import { listRunsCommand, listTargets, showRun, showTarget } from './commands/list-runs.ts';
 import { listSchedule } from './commands/list-schedule.ts';
+import { type ListSitesDeps, listSitesCommand } from './commands/list-sites.ts';
 import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
 import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
@@ -47,7 +48,8 @@ export type ControlDeps = BaseDeps &
   SavePlanDeps &
   BudgetDeps &
   TestReceiverDeps &
-  CheckPlanDeps;
+  CheckPlanDeps &
+  ListSitesDeps;
 
 export const commands: readonly AnyCommand[] = [
   listPolicies,
@@ -56,6 +58,7 @@ export const commands: readonly AnyCommand[] = [
   showRun,
   listTargets,
   showTarget,
+  listSitesCommand,
   showSite,
   runPolicy,
   backfillPolicy,

@@ -117,3 +117,10 @@ export function parentIdIn(id: string): string | undefined {
 }
 
 const escapedId = (id: string): string => id.replace(/%/g, '%25').replace(/\//g, '%2F');
+
+const SITE = 'site:';
+/** The target that stands for a site where the candidates are something else, such as schedules. */
+export const targetOfSite = (id: string): string => `${SITE}${id}`;
+/** The site that a target stands for, or whose item it is; any other id as it is. */
+export const siteIdIn = (target: string): string =>
+  target.startsWith(SITE) ? target.slice(SITE.length) : (parentIdIn(target) ?? target);

@@ -61,6 +61,9 @@ export const keys = {
   durations: (account: string) => `${PREFIX}:durations:${account}`,
   /** The runs and targets that hold a site of the account. */
   site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,
+  /** What the service showed of the sites of an account, by id; and when the sites of each account were read. */
+  sites: (account: string) => `${PREFIX}:sites:${account}`,
+  sitesRead: `${PREFIX}:sites-read`,
   /** The owners of the effects that became known on one UTC day, by operation and id. */
   effects: (account: string, day: string) => `${PREFIX}:effects:${account}:${day}`,
   lock: (name: string) => `${PREFIX}:lock:${name}`,

@@ -31,6 +31,7 @@ import { PreviewStore } from './preview-store.ts';
 import { ProblemStore } from './problem-store.ts';
 import { AlertStore, HeartbeatStore, LateStore } from './reported.ts';
 import { RunStore } from './run-store.ts';
+import { SiteStore } from './site-store.ts';
 import { TargetStore } from './target-store.ts';
 import { LastPolicyStore, VersionStore } from './version-store.ts';
 
@@ -69,6 +70,7 @@ export interface Records {
   presence: PresenceStore;
   previews: PreviewStore;
   problems: ProblemStore;
+  sites: SiteStore;
   versions: VersionStore;
   generation: GenerationStore;
   /** Listens to the events of every process. The returned function stops it. */
@@ -117,6 +119,7 @@ export function openRecords(store: Store): Records {
     presence: new PresenceStore(store),
     previews: new PreviewStore(store),
     problems: new ProblemStore(store),
+    sites: new SiteStore(store),
     versions: new VersionStore(store),
     generation,
     listen: (listener) =>

@@ -109,6 +109,8 @@ test('a run is started, followed, listed and shown', async () => {
   await same(['runs', 'watch', 'last']);
   await same(['runs', 'retry', 'last']);
   await same(['status']);
+  await same(['sites']);
+  await same(['sites', '--outcome', 'succeeded', '--json']);
 });
 
 test('a run that waits for an approval is left with the commands that decide it, and shown with it', async () => {

@@ -1,4 +1,7 @@
-/** The page of sites: which ones the records know, how each did last, and what is open on it. */
+/**
+ * The page of sites: what the service showed of each, how runs did on it, and what is open on it. Which sites are listed is
+ * tested in `test/control/list-sites.test.ts`.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
 import type { Target } from '../../src/run/run.ts';
@@ -47,11 +50,54 @@ test('each site is listed with its last result, how often it failed in a row, an
   const html = await (await ask('/sites')).text();
 
   expect(rowsOf(html)).toEqual([
-    'a.example a failed updates 2 h ago 2 –',
-    'b.example b succeeded nightly-sync 1 h ago – 2',
+    'a.example a – not known failed 2 × 2 h ago –',
+    'b.example b – not known succeeded 1 h ago 2',
   ]);
-  expect(textOf(html)).toContain('2 sites');
+  expect(textOf(html)).toContain(
+    'The sites of default were never read: only those that stored runs have worked on are listed.',
+  );
+  expect(textOf(html)).toContain(
+    'The account default was not read again: listTags: the service gave no usable answer: no account can be asked here.',
+  );
   expect(html).toContain('href="/targets/default/a"');
+});
+
+test('what the service showed of a site is listed, with the time of that, whether a run worked on it or not', async () => {
+  world = await startWorld({ clock: heldClock() });
+  const hoursAgo = (hours: number) => new Date(NOON - hours * HOUR).toISOString();
+  await world.records.sites.replace('default', NOON - 120_000, [
+    {
+      ...{ id: 's-1', url: 'https://a.example', title: 'Shop', client: { id: '1', name: 'Acme' } },
+      ...{ tags: [{ id: '7', name: 'VIP' }], last_sync_at: hoursAgo(5), last_sync_status: 'succeeded' },
+      connection: 'connected',
+    },
+    {
+      ...{
+        id: 's-2',
+        url: 'https://b.example',
+        title: '',
+        last_sync_at: null,
+        scanner: 'hacked',
+        locked: true,
+      },
+      connection: 'disconnected',
+    },
+    { id: 's-3', url: '', title: '' },
+  ]);
+  await worked([ended('gone', 'succeeded', { label: 'https://z.example' })], { hours: 1 });
+  const ask = await world.signedIn();
+
+  const html = await (await ask('/sites')).text();
+
+  expect(rowsOf(html)).toEqual([
+    's-3 – none stored –',
+    'a.example Shop Acme VIP 5 h ago connected none stored –',
+    'b.example s-2 never hacked disconnected, locked none stored –',
+    'z.example gone – not in the account succeeded 1 h ago –',
+  ]);
+  expect(textOf(html)).toContain('3 sites');
+  expect(textOf(html)).toMatch(/As the service showed them at 2026-11-21 11:58 UTC 2 min ago/);
+  expect(html).toContain('href="/sites?client=Acme"');
 });
 
 test.each([
@@ -60,6 +106,9 @@ test.each([
   ['dir=down', ['bb.example', 'b.example', 'a.example']],
   ['account=second', ['bb.example']],
   ['q=nothing', []],
+  ['client=Nobody', []],
+  ['kind=other', []],
+  ['findings=open&not_synced=nonsense', []],
 ])('with %s only these are listed', async (query, names) => {
   world = await startWorld({
     clock: heldClock(),
@@ -98,11 +147,13 @@ test('every site is on exactly one page, with a filter by the last result too', 
   }
 });
 
-test('without sites the page says when one is listed', async () => {
+test('without sites the page says when they are listed', async () => {
   world = await startWorld({ clock: heldClock() });
   const ask = await world.signedIn();
 
-  expect(textOf(await (await ask('/sites')).text())).toContain('No run has worked on a site yet.');
+  expect(textOf(await (await ask('/sites')).text())).toContain(
+    'The sites of the accounts are listed here when they have been read.',
+  );
 });
 
 test('somebody with limits sees the sites of what they cover, with the results of those runs alone', async () => {
@@ -126,6 +177,6 @@ test('somebody with limits sees the sites of what they cover, with the results o
 
   const html = await (await world.ask('/sites', { headers: { cookie } })).text();
 
-  expect(rowsOf(html)).toEqual(['both.example both succeeded inside 3 h ago – –']);
+  expect(rowsOf(html)).toEqual(['both.example both – not known succeeded 3 h ago –']);
   expect(html).not.toContain('outside');
 });

@@ -22,7 +22,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     status: 'what runs, waits for a person, failed, and is next',
     runs: 'list, show, watch, cancel, retry, resume and export runs',
     policies: 'list, show, compare, pause and resume policies',
-    site: 'show a site: its open findings and last results',
+    sites: 'list the sites of the accounts, show one of them',
     next: 'list upcoming scheduled runs',
     why: 'explain why a policy ran or did not run at a time',
     findings: 'list and acknowledge what is wrong in the fleet',

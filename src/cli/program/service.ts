@@ -39,10 +39,34 @@ export function addAuditCommand(program: Program, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('../commands/audit.ts')).audit));
 }
 
-/** One site. */
-export function addSiteCommand(program: Program, actionOf: ActionOf): void {
-  const site = program.command('site').description('show what is known of a site');
-  site
+// The outcomes of `run/run.ts`, which loads more than the help needs.
+const ends = ['succeeded', 'failed', 'skipped', 'cancelled', 'none'] as const;
+
+/** The sites of the accounts. */
+export function addSiteCommands(program: Program, actionOf: ActionOf): void {
+  const sites = program
+    .command('sites')
+    .alias('site')
+    .description('list the sites of the accounts, with their last sync, last result and findings')
+    .option('--text <words>', 'only with these words in the address, title or id')
+    .option('--client <id or name>', 'only of this client; repeatable, or with commas', collectList)
+    .option('--tag <id or name>', 'only with this tag; repeatable, or with commas', collectList)
+    .option('--account <name>', 'only of this account; repeatable, or with commas', collectList)
+    .addOption(
+      new Option('--connection <state>', 'only in this state').choices(['connected', 'disconnected']),
+    )
+    .option(
+      '--not-synced <duration>',
+      'only without a sync that is known to have succeeded for this long: 3d',
+    )
+    .addOption(someChoices('--outcome <outcome>', 'only whose last run ended so for it; none: no run', ends))
+    .option('--findings', 'only with open findings')
+    .option('--other', 'staging copies, clients and what else runs worked on, in place of sites')
+    .option('--limit <n>', 'maximum number of sites', wholeNumber(1, 100_000), 50)
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/sites.ts')).sites));
+  sites
     .command('show')
     .argument('<site>', 'its id, its address, or a part of one')
     .description('show the open findings of a site, and its results in the last runs')

@@ -1,38 +1,37 @@
-import { type Outcome, outcomes } from '../../run/run.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import { type FoundSites, listSitesCommand } from '../../control/commands/list-sites.ts';
+import { type ListedSite, statesOf } from '../../control/sites.ts';
+import { defined } from '../../defined.ts';
+import type { SiteReading } from '../../records/site-store.ts';
+import { outcomes } from '../../run/run.ts';
+import { redact, scrubOnce } from '../../secrets.ts';
+import { countOf } from '../../text.ts';
+import { parseDuration } from '../../yaml/duration.ts';
+import { actorOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
-import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
+import { accountFilter, type Filter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
-import { policyPath, runPath, targetPath } from '../components/paths.ts';
+import { runPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { siteName } from '../components/site-name.ts';
 import { Cut, DataTable } from '../components/table.tsx';
-import { Time } from '../components/time.tsx';
+import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import type { Site, SitePage, SiteQuery } from '../queries/sites-reader.ts';
 
 const PATH = '/sites';
 const PAGE = 50;
 
-interface Given {
-  q: string | undefined;
-  account: string | undefined;
-  result: Outcome | undefined;
-  dir: 'down' | undefined;
-  from: string | undefined;
-}
+type Given = ReturnType<typeof givenIn>;
 
-/** The sites, and other targets, that stored runs have worked on: how each did last, and what is open on it. */
+/** The sites of the accounts, as the service last showed them, and how runs did on each. */
 export async function showSites(c: Exchange, context: DashboardContext): Promise<Response> {
   const now = context.clock.now();
   const given = givenIn(c);
-  const page = await context.reader.sites.list(queryOf(given), PAGE);
+  const deps = { ...context.control, ...(c.get('isUpdate') ? { maxReadingMs: 0 } : {}) };
+  const page = await carryOut(listSitesCommand, deps, inputOf(given), actorOf(c));
   const accounts = (await context.accounts()).map(({ account }) => account);
-  const filters = [
-    { name: 'q', label: 'Text', value: given.q, placeholder: 'name or id' },
-    { name: 'result', label: 'Result', value: given.result, options: outcomes },
-    accountFilter(given.account),
-  ];
+  const sites = redact(page.sites, scrubOnce) as ListedSite[];
   return showPage(
     c,
     context,
@@ -41,15 +40,16 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
       <div class="page-head">
         <h1>Sites</h1>
       </div>
-      <FilterBar path={PATH} filters={filters} keep={{ dir: given.dir }}>
-        {page.found !== undefined && given.result === undefined && countOf(page.found)}
+      <FilterBar path={PATH} filters={filtersOf(given, page)} keep={{ dir: given.dir }}>
+        {page.found !== undefined && countOf(page.found, given.kind === 'other' ? 'target' : 'site')}
       </FilterBar>
       <div id="sites" data-live>
-        {page.sites.length === 0 ? (
+        <Readings of={page} now={now} />
+        {sites.length === 0 ? (
           <NoSites given={given} looked={page.looked} />
         ) : (
           <SiteTable
-            sites={page.sites}
+            sites={sites}
             given={given}
             hasAccounts={accounts.length > 1 && given.account === undefined}
             now={now}
@@ -61,26 +61,93 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
   );
 }
 
-const countOf = (found: number): string => `${number(found)} ${found === 1 ? 'site' : 'sites'}`;
-
-function givenIn(c: Exchange): Given {
+function givenIn(c: Exchange) {
   const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;
+  const one = <Value extends string>(name: string, values: readonly Value[]) =>
+    values.find((value) => value === text(name));
+  const notSynced = text('not_synced');
   return {
     q: text('q'),
     account: text('account'),
-    result: outcomes.find((one) => one === text('result')),
-    dir: text('dir') === 'down' ? 'down' : undefined,
-    from: text('from'),
+    client: text('client'),
+    tag: text('tag'),
+    connection: one('connection', ['connected', 'disconnected']),
+    not_synced: notSynced && parseDuration(notSynced) !== undefined ? notSynced : undefined,
+    result: one('result', [...outcomes, 'none']),
+    findings: one('findings', ['open']),
+    kind: one('kind', ['other']),
+    dir: one('dir', ['down']),
+    from: c.req.query('from') || undefined,
   };
 }
 
-const queryOf = ({ q, account, result, dir, from }: Given): SiteQuery => ({
-  words: (q ?? '').toLowerCase().split(/\s+/).filter(Boolean),
+const inputOf = ({
+  q,
   account,
-  outcome: result,
-  descending: dir === 'down',
-  from: Math.max(0, Math.trunc(Number(from ?? 0)) || 0),
+  client,
+  tag,
+  connection,
+  not_synced,
+  result,
+  findings,
+  kind,
+  dir,
+  from,
+}: Given) => ({
+  ...defined({ text: q, account, client, tag, connection, not_synced, outcome: result, kind, after: from }),
+  ...(findings ? { findings: 'true' as const } : {}),
+  ...(dir ? { order: 'descending' as const } : {}),
+  limit: PAGE,
 });
+
+const filtersOf = (given: Given, { names }: FoundSites): Filter[] => [
+  { name: 'q', label: 'Text', value: given.q, placeholder: 'address, title or id' },
+  { name: 'client', label: 'Client', value: given.client, suggestions: names.clients },
+  { name: 'tag', label: 'Tag', value: given.tag, suggestions: names.tags },
+  {
+    name: 'connection',
+    label: 'Connection',
+    value: given.connection,
+    options: ['connected', 'disconnected'],
+  },
+  { name: 'not_synced', label: 'Not synced for', value: given.not_synced, placeholder: 'such as 3d' },
+  { name: 'result', label: 'Result', value: given.result, options: [...outcomes, 'none'] },
+  { name: 'findings', label: 'Findings', value: given.findings, options: ['open'] },
+  { name: 'kind', label: 'Kind', value: given.kind, options: ['other'], placeholder: 'sites' },
+  accountFilter(given.account),
+];
+
+/** Of so many accounts the reason is shown. */
+const MAX_REASONS = 3;
+
+/** When the service showed this, and why it is not newer. */
+const Readings = ({ of: { readings, notNewer }, now }: { of: FoundSites; now: number }) => {
+  const read = [...readings.values()].filter((one): one is SiteReading => one !== undefined);
+  const never = [...readings].filter(([, one]) => one === undefined).map(([account]) => account);
+  const why = [...notNewer].slice(0, MAX_REASONS);
+  return (
+    <div class="dim small">
+      {read.length > 0 && (
+        <p>
+          As the service showed {read.length > 1 ? 'them at or after' : 'them at'}{' '}
+          <Time at={Math.min(...read.map(({ at }) => at))} now={now} />.
+        </p>
+      )}
+      {never.length > 0 && (
+        <p>
+          The sites of {never.slice(0, MAX_REASONS).join(', ')}
+          {never.length > MAX_REASONS && ` and ${never.length - MAX_REASONS} more accounts`} were never read:
+          only those that stored runs have worked on are listed.
+        </p>
+      )}
+      {why.map(([account, sentence]) => (
+        <p class="note is-unknown">
+          The account {account} was not read again: <Sentence text={sentence} />
+        </p>
+      ))}
+    </div>
+  );
+};
 
 const SiteTable = ({
   sites,
@@ -88,7 +155,7 @@ const SiteTable = ({
   hasAccounts,
   now,
 }: {
-  sites: readonly Site[];
+  sites: readonly ListedSite[];
   given: Given;
   hasAccounts: boolean;
   now: number;
@@ -103,64 +170,106 @@ const SiteTable = ({
           is: given.dir ? 'descending' : 'ascending',
         },
       },
-      ...(hasAccounts ? [{ head: 'Account', width: 'w-name', middleOnly: true }] : []),
-      { head: 'Last result', width: 'w-badge' },
-      { head: 'Policy', width: 'w-in', middleOnly: true },
-      { head: 'When', width: 'w-word', end: true },
-      { head: 'Failed in a row', width: 'w-word', end: true, wideOnly: true },
-      { head: 'Findings', width: 'w-word', end: true },
+      ...(hasAccounts ? [{ head: 'Account', width: 'w-word', wideOnly: true }] : []),
+      { head: 'Client', width: 'w-count', middleOnly: true },
+      { head: 'Tags', width: 'w-count', wideOnly: true },
+      { head: 'Last sync', width: 'w-word', end: true },
+      { head: 'State', width: 'w-badge' },
+      { head: 'Last result', width: 'w-last' },
+      { head: 'Findings', width: 'w-short', end: true },
     ]}
   >
     {sites.map((site) => (
-      <SiteRow site={site} hasAccounts={hasAccounts} now={now} />
+      <SiteRow site={site} given={given} hasAccounts={hasAccounts} now={now} />
     ))}
   </DataTable>
 );
 
-const SiteRow = ({ site, hasAccounts, now }: { site: Site; hasAccounts: boolean; now: number }) => {
-  const { account, target, label, last, streak, findings } = site;
-  const reason = last?.target.reason;
+interface RowProps {
+  site: ListedSite;
+  given: Given;
+  hasAccounts: boolean;
+  now: number;
+}
+
+const SiteRow = ({ site: row, given, hasAccounts, now }: RowProps) => {
+  const { account, target, label, site, last, streak, findings } = row;
+  const name = siteName(label, target);
+  const beside = site?.title && site.title !== name ? site.title : name === target ? '' : target;
+  const outcome = last?.target.outcome ?? last?.target.state;
+  const result = [outcome, last?.target.reason].filter(Boolean).join(': ');
   return (
     <tr data-key={`${account} ${target}`}>
       <td data-label="Site">
-        <Cut whole={`${label} (${target})`}>
-          <a href={targetPath(account, target)}>{siteName(label, target)}</a>{' '}
-          {label !== target && <span class="dim">{target}</span>}
+        <Cut whole={[label, site?.title, target].filter(Boolean).join(', ')}>
+          <a href={targetPath(account, target)}>{name}</a> {beside && <span class="dim">{beside}</span>}
         </Cut>
       </td>
       {hasAccounts && (
-        <td data-label="Account" class="middle-only">
+        <td data-label="Account" class="wide-only">
           <Cut whole={account} />
         </td>
       )}
-      <td data-label="Last result">
-        {last ? (
-          <Cut whole={[last.target.outcome ?? last.target.state, reason].filter(Boolean).join(': ')}>
-            <a class="plain" href={runPath(last.run.id)}>
-              <Badge word={last.target.outcome ?? last.target.state} />
+      <td data-label="Client" class="middle-only">
+        {site?.client && (
+          <Cut whole={site.client.name}>
+            <a href={pathWith(PATH, { ...given, client: site.client.name, from: undefined })}>
+              {site.client.name}
             </a>
           </Cut>
+        )}
+      </td>
+      <td data-label="Tags" class="wide-only">
+        <Cut whole={site?.tags?.map((tag) => tag.name).join(', ') ?? ''} />
+      </td>
+      <td data-label="Last sync" class="end">
+        {site?.last_sync_at === null ? (
+          'never'
         ) : (
-          <span class="dim">not stored</span>
+          <Time at={Date.parse(site?.last_sync_at ?? '') || undefined} now={now} show="relative" />
         )}
       </td>
-      <td data-label="Policy" class="middle-only">
-        {last && (
-          <Cut whole={last.run.policy}>
-            <a href={policyPath(last.run.policy)}>{last.run.policy}</a>
+      <td data-label="State">
+        <States of={row} />
+      </td>
+      <td data-label="Last result">
+        {last && outcome ? (
+          <Cut whole={`${result} (${last.run.policy})${streak > 1 ? `, ${streak} times in a row` : ''}`}>
+            <a class="plain" href={runPath(last.run.id)}>
+              <Badge word={outcome} />
+            </a>
+            {streak > 1 && <span class="dim"> {number(streak)} ×</span>}{' '}
+            <span class="dim roomy-only">
+              <Time at={last.target.finishedAt ?? last.run.createdAt} now={now} show="relative" />
+            </span>
           </Cut>
+        ) : (
+          <span class="dim">none stored</span>
         )}
-      </td>
-      <td data-label="When" class="end">
-        <Time at={last?.target.finishedAt ?? last?.run.createdAt} now={now} show="relative" />
-      </td>
-      <td data-label="Failed in a row" class="end wide-only">
-        {streak > 0 ? number(streak) : '–'}
       </td>
       <td data-label="Findings" class="end">
         {findings > 0 ? <a href={targetPath(account, target)}>{number(findings)}</a> : '–'}
       </td>
     </tr>
+  );
+};
+
+/** What is wrong with the site, by the service; that it is connected, if nothing is. */
+const States = ({ of: { site, readAt } }: { of: ListedSite }) => {
+  if (!site)
+    return readAt === undefined ? (
+      <span class="dim">not known</span>
+    ) : (
+      <Cut whole="The account did not have it when it was read.">
+        <span class="dim">not in the account</span>
+      </Cut>
+    );
+  const [worst, ...others] = statesOf(site);
+  return (
+    <Cut whole={[worst, ...others].join(', ')}>
+      {worst && <Badge word={worst} />}
+      {others.length > 0 && <span class="dim"> {others.join(', ')}</span>}
+    </Cut>
   );
 };
 
@@ -171,25 +280,24 @@ const NoSites = ({ given, looked }: { given: Given; looked: number | undefined }
         “Next” continues the search.
       </Empty>
     );
-  if (given.q || given.account || given.result || given.from)
+  if (Object.values(given).some(Boolean))
     return (
       <Empty icon="search" title="No site matches.">
         <a href={PATH}>Show all sites</a>
       </Empty>
     );
   return (
-    <Empty icon="globe" title="No run has worked on a site yet.">
-      A site is listed as soon as a run has worked on it, with how it did last. What checks only look at is
-      under <a href="/findings">Findings</a>.
+    <Empty icon="globe" title="No site is known yet.">
+      The sites of the accounts are listed here when they have been read.
     </Empty>
   );
 };
 
-const Pages = ({ page, given }: { page: SitePage; given: Given }) =>
+const Pages = ({ page, given }: { page: FoundSites; given: Given }) =>
   given.from === undefined && page.next === undefined ? null : (
     <nav class="pager" aria-label="Pages of sites">
       {given.from !== undefined && <a href={pathWith(PATH, { ...given, from: undefined })}>First page</a>}
-      {page.next !== undefined && <a href={pathWith(PATH, { ...given, from: String(page.next) })}>Next</a>}
+      {page.next !== undefined && <a href={pathWith(PATH, { ...given, from: page.next })}>Next</a>}
       {page.looked !== undefined && (
         <span class="dim">These are what was found among {number(page.looked)} sites.</span>
       )}

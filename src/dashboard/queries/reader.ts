@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { runsOfTarget } from '../../control/commands/list-runs.ts';
+import { openTargetIndex } from '../../control/target-index.ts';
 import { readTargetPage, type TargetPage, type TargetQuery } from '../../control/targets.ts';
 import { defined } from '../../defined.ts';
 import { pastCost } from '../../engine/plan/cost.ts';
@@ -29,8 +30,6 @@ import type { UsualCost } from '../../schedule/predicted-runs.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
 import { type FindingsReader, openFindingsReader } from './findings-reader.ts';
 import { openSearchReader, type SearchReader, type TargetRun } from './search-reader.ts';
-import { openSitesReader, type SitesReader } from './sites-reader.ts';
-import { openTargetIndex } from './target-index.ts';
 
 /** The state of an account without its budget. */
 export interface AccountFacts {
@@ -49,7 +48,6 @@ export interface AccountFacts {
 
 export interface Reader extends SearchReader {
   findings: FindingsReader;
-  sites: SitesReader;
   run(id: string): Promise<Run | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<Run[]>;
@@ -96,10 +94,9 @@ export function openReader(records: Records, clock: Clock): Reader {
   async function* allTargets(run: string): AsyncGenerator<Target> {
     for await (const target of records.targets.all(run)) yield clean(target);
   }
-  const index = openTargetIndex(records.labels, clock);
+  const index = openTargetIndex(records, clock);
   return {
     ...openSearchReader(records, clock, index),
-    sites: openSitesReader(records, index),
     findings: openFindingsReader(records, clock),
     run: async (id) => clean(await records.runs.get(id)),
     runs: async (query) => clean(await records.runs.list(query)),

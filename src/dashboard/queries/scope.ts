@@ -124,7 +124,6 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
   return {
     ...scopedSearch(reader, scope),
     findings: reader.findings.within(scope.run),
-    sites: reader.sites.within(scope),
     run,
     runs,
     runsOf,

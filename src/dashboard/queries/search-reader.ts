@@ -1,11 +1,11 @@
 /** What the search reads from the records. */
 import type { Clock } from '../../clock.ts';
 import { type OperationId, operationOf, operations } from '../../contract/operations.ts';
+import type { TargetIndex } from '../../control/target-index.ts';
 import type { Label } from '../../records/label-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
-import type { TargetIndex } from './target-index.ts';
 
 /** A target with the run that worked on it. */
 export interface TargetRun {

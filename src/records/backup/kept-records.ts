@@ -1,6 +1,7 @@
 /**
  * Which keys a backup has: the records. Not the queues, whose entries are made again from the records, nor leases,
- * presence and budgets, which are about the present, nor the indexes of runs, which are made again from the runs.
+ * presence, budgets and what the service showed of the sites, which are about the present, nor the indexes of runs, which
+ * are made again from the runs.
  */
 import type { Clock } from '../../clock.ts';
 import { PROBE_KEY } from '../../redis/health.ts';
@@ -23,6 +24,7 @@ const notKept = [
   `${PREFIX}:queue:`,
   `${PREFIX}:budget:`,
   keys.presence,
+  keys.sites(''),
 ];
 const notKeptAlone: readonly string[] = [
   keys.runs,
@@ -30,6 +32,7 @@ const notKeptAlone: readonly string[] = [
   keys.supervised,
   keys.schema,
   keys.generation,
+  keys.sitesRead,
   PROBE_KEY,
 ];
 

@@ -1,11 +1,15 @@
 /**
- * Finds targets by parts of their ids and labels, among 100,000 of them in a few milliseconds.
+ * Finds targets by parts of their ids and labels, among 100,000 of them in a few milliseconds: the sites of the accounts as
+ * they were last read, and what stored runs have worked on.
  *
  * Redis has no index for parts of texts, and one of all words would take more memory than the labels. So each process
- * that serves pages keeps the labels (some 15 MB for 100,000), and reads them again when their number has changed.
+ * that serves pages keeps them (some 15 MB for 100,000 labels, and 50 MB for the facts of as many sites), and reads them
+ * again when their number has changed or the sites of an account were read.
  */
-import type { Clock } from '../../clock.ts';
-import type { Label, LabelStore } from '../../records/label-store.ts';
+import type { Clock } from '../clock.ts';
+import type { Label } from '../records/label-store.ts';
+import type { Records } from '../records/records.ts';
+import type { SiteFacts, SiteReading } from '../records/site-store.ts';
 
 /** A change is found within this time while a person searches. */
 const REFRESH_MS = 5_000;
@@ -16,44 +20,74 @@ const RELOAD_MS = 600_000;
 /** How many matches are compared, to show the best of them. */
 const MAX_COMPARED = 500;
 
+/** A target with what the service last showed of it, if it is a site of the account. */
+export interface KnownTarget extends Label {
+  site?: SiteFacts;
+}
+
 export interface TargetIndex {
   /** The best matches: those with every one of the words (in lower case) in their id or label. */
   find(words: readonly string[], limit: number): Promise<Label[]>;
   /**
-   * All targets with every one of the words (in lower case) in their id or label, by label; all without words. With
-   * the accounts of all targets.
+   * All targets with every one of the words (in lower case) in their id, label or title, by label; all without words.
+   * With the accounts of all targets, and the last reading of the sites of each account.
    */
-  all(words: readonly string[]): Promise<{ labels: readonly Label[]; accounts: readonly string[] }>;
+  all(
+    words: readonly string[],
+  ): Promise<{ labels: readonly KnownTarget[] } & Pick<Loaded, 'accounts' | 'readings'>>;
 }
 
 interface Loaded {
   /** By label. */
-  labels: readonly Label[];
+  labels: readonly KnownTarget[];
   lines: readonly string[];
   /** Id and label of each in lower case, a line each. */
   text: string;
   /** Where each line begins. */
   starts: Uint32Array;
   accounts: readonly string[];
+  readings: ReadonlyMap<string, SiteReading>;
   count: number;
   at: number;
 }
 
-export function openTargetIndex(store: Pick<LabelStore, 'count' | 'pages'>, clock: Clock): TargetIndex {
+type Stores = Pick<Records, 'labels' | 'sites'>;
+
+/** One for each process, so that what is loaded is shared by all that ask. */
+const opened = new WeakMap<Stores, TargetIndex>();
+
+export function openTargetIndex(records: Stores, clock: Pick<Clock, 'now'>): TargetIndex {
+  const known = opened.get(records) ?? newIndex(records, clock);
+  opened.set(records, known);
+  return known;
+}
+
+function newIndex({ labels: store, sites }: Stores, clock: Pick<Clock, 'now'>): TargetIndex {
   let loaded: Loaded | undefined;
   let loading: Promise<Loaded> | undefined;
-  const load = async (count: number): Promise<Loaded> => {
-    const labels = new Map<string, Label>();
+  const load = async (count: number, readings: Loaded['readings']): Promise<Loaded> => {
+    const labels = new Map<string, KnownTarget>();
     for await (const page of store.pages())
       for (const label of page) labels.set(`${label.account}\n${label.target}`, label);
-    return { ...asText([...labels.values()]), count, at: clock.now() };
+    for (const account of readings.keys())
+      for await (const page of sites.pages(account))
+        for (const site of page)
+          labels.set(`${account}\n${site.id}`, {
+            account,
+            target: site.id,
+            label: site.url || site.title,
+            site,
+          });
+    return { ...asText([...labels.values()]), readings, count, at: clock.now() };
   };
   const fresh = async (): Promise<Loaded> => {
-    const count = await store.count();
+    const [count, readings] = await Promise.all([store.count(), sites.readings()]);
     const age = loaded ? clock.now() - loaded.at : Infinity;
+    const wasRead = [...readings].some(([name, { at }]) => loaded?.readings.get(name)?.at !== at);
+    const isGone = readings.size !== loaded?.readings.size;
     const hasChanged = loaded?.count !== count;
-    if (age > RELOAD_MS || (hasChanged && (count <= FEW || age > REFRESH_MS))) {
-      loading ??= load(count)
+    if (age > RELOAD_MS || wasRead || isGone || (hasChanged && (count <= FEW || age > REFRESH_MS))) {
+      loading ??= load(count, readings)
         .then((next) => {
           loaded = next;
           return next;
@@ -62,32 +96,33 @@ export function openTargetIndex(store: Pick<LabelStore, 'count' | 'pages'>, cloc
           loading = undefined;
         });
     }
-    // With many, only the first readers wait: the others get what was loaded before.
-    if (loading && (!loaded || (hasChanged && count <= FEW))) return loading;
-    return loaded ?? load(count);
+    // With many, only the first readers wait, and who waited for a reading: the others get what was loaded before.
+    if (loading && (!loaded || wasRead || (hasChanged && count <= FEW))) return loading;
+    return loaded ?? load(count, readings);
   };
   // The first reader does not wait for it. What fails now is tried again by the first search.
   fresh().catch(() => undefined);
   return {
     find: async (words, limit) => matchesIn(await fresh(), words, limit),
     async all(words) {
-      const { labels, lines, accounts } = await fresh();
-      if (words.length === 0) return { labels, accounts };
-      return {
-        labels: labels.filter((_, index) => words.every((word) => lines[index]?.includes(word))),
-        accounts,
-      };
+      const { labels, lines, accounts, readings } = await fresh();
+      const holds = (_: unknown, index: number) => words.every((word) => lines[index]?.includes(word));
+      return { labels: words.length === 0 ? labels : labels.filter(holds), accounts, readings };
     },
   };
 }
 
-function asText(given: readonly Label[]): Pick<Loaded, 'labels' | 'lines' | 'text' | 'starts' | 'accounts'> {
-  const labels = [...given].sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+function asText(
+  given: readonly KnownTarget[],
+): Pick<Loaded, 'labels' | 'lines' | 'text' | 'starts' | 'accounts'> {
+  const labels = [...given].sort(byLabel);
   const starts = new Uint32Array(labels.length);
   const lines: string[] = [];
   let at = 0;
-  for (const [index, { target, label }] of labels.entries()) {
-    const line = `${target} ${label}`.toLowerCase().replaceAll('\n', ' ');
+  for (const [index, { target, label, site }] of labels.entries()) {
+    const line = `${target} ${label}${site?.title ? ` ${site.title}` : ''}`
+      .toLowerCase()
+      .replaceAll('\n', ' ');
     starts[index] = at;
     at += line.length + 1;
     lines.push(line);
@@ -95,6 +130,12 @@ function asText(given: readonly Label[]): Pick<Loaded, 'labels' | 'lines' | 'tex
   const accounts = [...new Set(labels.map(({ account }) => account))];
   return { labels, lines, starts, accounts, text: `${lines.join('\n')}\n` };
 }
+
+/** The order of lists: by label, and always the same. */
+export const byLabel = (a: Label, b: Label): number =>
+  compare(a.label, b.label) || compare(a.account, b.account) || compare(a.target, b.target);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function matchesIn({ labels, text, starts }: Loaded, words: readonly string[], limit: number): Label[] {
   // The longest word is in the fewest lines.

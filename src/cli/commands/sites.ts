@@ -1,0 +1,95 @@
+import { isoMinute } from '../../clock.ts';
+import { listSitesCommand, type SiteReport, type SitesAnswer } from '../../control/commands/list-sites.ts';
+import { statesOf } from '../../control/sites.ts';
+import { withClient } from '../client.ts';
+import type { GlobalOptions } from '../context.ts';
+import { type List, readPages, showList } from '../output/list.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+interface SitesOptions extends GlobalOptions {
+  text?: string;
+  client?: string[];
+  tag?: string[];
+  account?: string[];
+  connection?: 'connected' | 'disconnected';
+  notSynced?: string;
+  outcome?: Parameters<typeof listSitesCommand.carryOut>[0]['outcome'];
+  findings?: true;
+  other?: true;
+  limit: number;
+}
+
+/** The longest page of a list. */
+const PAGE = 1_000;
+
+/**
+ * Lists the sites of the accounts. Reads them when the record is not recent, one request per 100; in this process it waits
+ * for the end of that, since no one else would go on with it.
+ */
+export const sites = (terminal: Terminal, options: SitesOptions): Promise<number> =>
+  withClient('caretaker', terminal, options, async ({ read }) => {
+    const { text, client, tag, account, connection, notSynced, outcome } = options;
+    const query = {
+      ...{ text, client, tag, account, connection, outcome, not_synced: notSynced },
+      ...(options.findings && { findings: 'true' as const }),
+      ...(options.other && { kind: 'other' as const }),
+    };
+    let accounts: SitesAnswer['accounts'] = [];
+    const { rows, next } = await readPages(options.limit, async ({ limit, after }) => {
+      const page: SitesAnswer = await read(
+        listSitesCommand,
+        { ...query, after, limit: Math.min(PAGE, limit) },
+        { sites: [], found: 0, accounts, next: null },
+        { maxReadingMs: Number.POSITIVE_INFINITY },
+      );
+      accounts = page.accounts;
+      return { rows: page.sites, next: page.next };
+    });
+    const more = next !== null && 'There are more.';
+    const code = await showList(terminal, options, list, { rows, none: 'No site matches.', more });
+    for (const { account: name, read_at: at, not_newer: why } of accounts)
+      if (why !== null)
+        terminal.message(
+          `The sites of the account "${name}" ${at === null ? 'were never read' : `are those of ${isoMinute(at)}`}: ${why}`,
+        );
+    return code;
+  });
+
+const list: List<SiteReport> = {
+  table: {
+    site: ({ label }) => label,
+    title: ({ title }) => title,
+    client: ({ client }) => client?.name,
+    tags: ({ tags }) => tags?.map(({ name }) => name).join(', '),
+    'last sync': ({ last_sync_at: at }) => (at ? isoMinute(at) : at === null ? 'never' : ''),
+    state: (site) => (site.in_account === false ? 'not in the account' : statesOf(site).join(', ')),
+    'last result': ({ last }) => last?.outcome,
+    findings: ({ findings }) => findings || '',
+  },
+  shrink: ['title: 12', 'tags: 12', 'client: 12', 'site: 16', 'tags: 0', 'title: 0'],
+  csv: [
+    ...[
+      'account',
+      'id',
+      'url',
+      'title',
+      'client.id',
+      'client.name',
+      'tags',
+      'last_sync_at',
+      'last_sync_status',
+    ],
+    ...['syncs_paused', 'connection', 'scanner', 'latest_snapshot.created_at', 'latest_snapshot.status'],
+    ...[
+      'core_update',
+      'php_version',
+      'locked',
+      'in_account',
+      'read_at',
+      'last.run',
+      'last.policy',
+      'last.outcome',
+    ],
+    ...['last.reason', 'last.at', 'failed_in_a_row', 'findings'],
+  ],
+};

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { isoTime } from '../../clock.ts';
+import type { Registry } from '../../job/registry.ts';
+import { isAnyOf } from '../../records/one-or-some.ts';
+import { SiteFacts } from '../../records/site-store.ts';
+import { outcomes } from '../../run/run.ts';
+import { duration } from '../../yaml/duration.ts';
+import { NextPage } from '../answers.ts';
+import { defineCommand } from '../command.ts';
+import { limit, nextOf, someOf, someText } from '../fields.ts';
+import type { AllPolicies } from '../policies.ts';
+import { readSites, type SiteReadingDeps } from '../site-readings.ts';
+import { isSeenAccount, type ListedSite, listSites, type SitePage, siteKinds } from '../sites.ts';
+import { openTargetIndex } from '../target-index.ts';
+
+export type ListSitesDeps = SiteReadingDeps & Partial<AllPolicies> & { registry: Pick<Registry, 'get'> };
+
+const time = z.iso.datetime().nullable();
+const text = z.string();
+
+const SiteReport = SiteFacts.partial({ title: true, url: true }).extend({
+  account: text,
+  label: text.describe('Its address; of another target, what runs call it.'),
+  in_account: z.boolean().nullable().describe('Whether the account had it then; null: it was never read.'),
+  read_at: time.describe('When the service showed this.'),
+  last: z
+    .object({ run: text, policy: text, outcome: text.nullable(), reason: text.nullable(), at: time })
+    .nullable()
+    .describe('The last stored run that worked on it.'),
+  failed_in_a_row: z.int(),
+  findings: z.int().describe('How many are open on it and its items.'),
+});
+export type SiteReport = z.output<typeof SiteReport>;
+
+const SitesAnswer = z.object({
+  sites: z.array(SiteReport),
+  found: z.int().nullable().describe('How many match, where that is known.'),
+  accounts: z.array(
+    z.object({
+      account: text,
+      read_at: time.describe('When its sites were read; null: never, so that its list is not known.'),
+      sites: z.int().nullable(),
+      not_newer: text.nullable().describe('Why they were not read again.'),
+    }),
+  ),
+  ...NextPage,
+});
+export type SitesAnswer = z.output<typeof SitesAnswer>;
+
+export interface FoundSites extends SitePage {
+  /** The accounts that were not read again, and why. */
+  notNewer: ReadonlyMap<string, string>;
+}
+
+export const listSitesCommand = defineCommand<ListSitesDeps>()({
+  name: 'sites.list',
+  summary: 'Lists the sites of the accounts, by address, with how runs did on them and their open findings.',
+  role: 'viewer',
+  reads: true,
+  path: '/sites',
+  input: z.strictObject({
+    text: z.string().max(200).optional().describe('Words in the address, title or id, in any case.'),
+    client: someText.describe('The id or name of its client.'),
+    tag: someText.describe('The id or name of a tag that it has.'),
+    account: someText,
+    connection: someOf(z.enum(['connected', 'disconnected'])),
+    not_synced: duration()
+      .optional()
+      .describe(
+        'No sync is known to have succeeded for this long, or ever: 3d. Sites whose syncs are not shown are listed.',
+      ),
+    outcome: someOf(z.enum([...outcomes, 'none'])).describe(
+      'How its last run ended for it; `none`: no stored run has worked on it.',
+    ),
+    findings: z.enum(['true', 'false']).optional().describe('With open findings, or without.'),
+    kind: z
+      .enum(siteKinds)
+      .default('site')
+      .describe('`other`: staging copies, clients and whatever else runs worked on.'),
+    order: z.enum(['ascending', 'descending']).default('ascending').describe('By address.'),
+    ...nextOf,
+    limit,
+  }),
+  // The answer has what the grants cover.
+  subject: () => undefined,
+  async carryOut(
+    { text = '', findings, not_synced: notSynced, limit: count, after, order, ...filter },
+    deps,
+    { by: { principal: by } },
+  ): Promise<FoundSites> {
+    const { records, clock, settings, policies } = deps;
+    const isSeen = isSeenAccount(by, policies);
+    const isListed = (name: string) => isSeen(name) && isAnyOf(filter.account, (some) => name === some);
+    const notNewer = await readSites(deps, Object.keys(settings.accounts).filter(isListed));
+    const page = await listSites(
+      deps,
+      openTargetIndex(records, clock),
+      {
+        ...filter,
+        words: text.toLowerCase().split(/\s+/).filter(Boolean),
+        notSyncedSince: notSynced === undefined ? undefined : clock.now() - notSynced,
+        findings: findings === undefined ? undefined : findings === 'true',
+      },
+      { limit: count, after, descending: order === 'descending', by },
+    );
+    return { ...page, notNewer };
+  },
+  answer: SitesAnswer,
+  toAnswer: ({ sites, found, next, readings, notNewer }): SitesAnswer => ({
+    sites: sites.map(toSiteReport),
+    found: found ?? null,
+    accounts: [...readings].map(([account, reading]) => ({
+      account,
+      read_at: reading ? isoTime(reading.at) : null,
+      sites: reading?.sites ?? null,
+      not_newer: notNewer.get(account) ?? null,
+    })),
+    next: next ?? null,
+  }),
+});
+
+const timeOf = (at: number | undefined) => (at === undefined ? null : isoTime(at));
+
+function toSiteReport({ account, target, label, site, readAt, last, ...row }: ListedSite): SiteReport {
+  return {
+    ...{ account, id: target, label, ...site },
+    in_account: readAt === undefined ? null : site !== undefined,
+    read_at: timeOf(readAt),
+    last: last
+      ? {
+          ...{ run: last.run.id, policy: last.run.policy },
+          ...{ outcome: last.target.outcome ?? null, reason: last.target.reason ?? null },
+          at: isoTime(last.target.finishedAt ?? last.run.createdAt),
+        }
+      : null,
+    ...{ failed_in_a_row: row.streak, findings: row.findings },
+  };
+}

@@ -1,0 +1,280 @@
+/**
+ * The sites of the accounts, by address, as the service last showed them, each with what stored runs did; and other targets
+ * of runs. The page, the command and the HTTP API list the same.
+ *
+ * All of them are in memory (`target-index.ts`); only the results of those on a page are read. A filter by results or
+ * findings reads at most `MAX_LOOKED` targets a page, and says where to continue.
+ */
+
+import { isPermitted, type Principal } from '../access/principal.ts';
+import { defined } from '../defined.ts';
+import { policyOf } from '../engine/deps.ts';
+import { siteIdIn, targetOfSite } from '../job/candidates.ts';
+import type { Registry } from '../job/registry.ts';
+import { candidatesOf } from '../job/source.ts';
+import { jobOf } from '../policy/policy-job.ts';
+import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
+import type { Records } from '../records/records.ts';
+import type { SiteFacts, SiteReading } from '../records/site-store.ts';
+import type { Outcome, Run, Target } from '../run/run.ts';
+import { InvalidRequestError } from './errors.ts';
+import type { AllPolicies } from './policies.ts';
+import { byLabel, type KnownTarget, type TargetIndex } from './target-index.ts';
+
+/** `other`: staging copies, clients, plugins of a site, and whatever else runs work on. */
+export const siteKinds = ['site', 'other'] as const;
+
+export interface SiteFilter {
+  kind: (typeof siteKinds)[number];
+  /** Words in lower case, each of them in the id, the address or the title. */
+  words: readonly string[];
+  account?: OneOrSome<string>;
+  /** Their ids or names, in any case. */
+  client?: OneOrSome<string>;
+  tag?: OneOrSome<string>;
+  connection?: OneOrSome<string>;
+  /** The last sync that is known to have succeeded began before this time, or none is known. */
+  notSyncedSince?: number | undefined;
+  /** How the last run ended for it; `none`: no stored run has worked on it. */
+  outcome?: OneOrSome<Outcome | 'none'>;
+  /** Whether it has open findings. */
+  findings?: boolean | undefined;
+}
+
+export interface ListedSite extends KnownTarget {
+  /** When the sites of its account were read; missing while they never were. A site without `site` was gone then. */
+  readAt?: number;
+  /** The last run that worked on it and is still stored, with the result of the target. */
+  last: { run: Run; target: Target } | undefined;
+  /** In how many of its last 20 runs in a row it failed, the last one included. */
+  streak: number;
+  /** Open findings on it and its items. */
+  findings: number;
+}
+
+export interface SitePage {
+  sites: ListedSite[];
+  /** How many match; missing with a filter that is not in memory, before an account was read, and where not all are seen. */
+  found?: number;
+  /** The `after` of the next page; missing at the end. */
+  next?: string;
+  /** The page is not full, because as many targets were looked at as one page may cost. */
+  looked?: number;
+  /** The accounts of the settings that the list is of, each with its last reading. */
+  readings: Map<string, SiteReading | undefined>;
+  /** The names of clients and tags of their sites, for who sees all of them. */
+  names: { clients: string[]; tags: string[] };
+}
+
+export interface SitesDeps extends Partial<AllPolicies> {
+  records: Records;
+  settings: { accounts: Readonly<Record<string, unknown>> };
+  registry: Pick<Registry, 'get'>;
+}
+
+/** At most this many targets are read for one page. */
+const MAX_LOOKED = 2_000;
+const CHUNK = 200;
+const MAX_NAMES = 500;
+
+/** The accounts of which a principal may see anything. Of a policy without a file the account is unknown. */
+export const isSeenAccount = (principal: Principal, policies: SitesDeps['policies']) => (account: string) =>
+  isPermitted(principal, 'viewer', { account }) ||
+  (policies?.() ?? []).some(
+    (one) => one.account === account && isPermitted(principal, 'viewer', { account, policy: one.name }),
+  );
+
+export async function listSites(
+  deps: SitesDeps,
+  index: TargetIndex,
+  filter: SiteFilter,
+  options: { limit: number; after?: string | undefined; descending: boolean; by: Principal },
+): Promise<SitePage> {
+  const { limit, after, descending, by } = options;
+  const { labels, accounts, readings } = await index.all(filter.words);
+  const isSeen = isSeenAccount(by, deps.policies);
+  const listed = new Set(
+    [...accounts, ...Object.keys(deps.settings.accounts)].filter(
+      (name) => isSeen(name) && isAnyOf(filter.account, (some) => name === some),
+    ),
+  );
+  const matching = labels.filter((one) => listed.has(one.account) && matchesFacts(one, filter));
+  const ordered = descending ? matching.toReversed() : matching;
+  const place = after === undefined ? undefined : placeIn(after);
+  const isAfter = (one: KnownTarget) =>
+    place === undefined || byLabel(one, place) * (descending ? -1 : 1) > 0;
+  const from = ordered.findIndex(isAfter);
+  const rest = from < 0 ? [] : ordered.slice(from);
+  const isPlain = filter.outcome === undefined && filter.findings === undefined;
+  const sites: ListedSite[] = [];
+  let looked = 0;
+  for await (const site of withResults(deps, rest, by, isPlain ? limit : CHUNK)) {
+    looked += 1;
+    const of = readings.get(site.account);
+    if (matchesResults(deps, site, filter, of, by)) sites.push({ ...site, ...defined({ readAt: of?.at }) });
+    if (sites.length === limit || looked >= MAX_LOOKED) break;
+  }
+  const last = rest[looked - 1];
+  const isWhole = [...listed].every((account) => isPermitted(by, 'viewer', { account }));
+  const isCounted = isPlain && isWhole && [...listed].every((name) => readings.has(name));
+  const named = isWhole ? labels.filter(({ account }) => listed.has(account)) : [];
+  const count = () => matching.filter(({ site }) => (filter.kind === 'site') === (site !== undefined)).length;
+  return {
+    sites,
+    readings: new Map(
+      [...listed]
+        .filter((name) => Object.hasOwn(deps.settings.accounts, name))
+        .map((name) => [name, readings.get(name)]),
+    ),
+    names: {
+      clients: inOrder(named.flatMap(({ site }) => site?.client?.name ?? [])),
+      tags: inOrder(named.flatMap(({ site }) => site?.tags?.map(({ name }) => name) ?? [])),
+    },
+    ...(isCounted ? { found: count() } : {}),
+    ...(last && looked < rest.length ? { next: textOf(last) } : {}),
+    ...(last && looked < rest.length && sites.length < limit ? { looked } : {}),
+  };
+}
+
+const inOrder = (names: readonly string[]): string[] => [...new Set(names)].sort().slice(0, MAX_NAMES);
+
+/** What is known without reading: the kind, as far as it shows, and what the service showed. */
+function matchesFacts(one: KnownTarget, filter: SiteFilter): boolean {
+  const { kind, client, tag, connection, notSyncedSince } = filter;
+  const { site, target } = one;
+  if (kind === 'site' ? isPart(target) : site !== undefined) return false;
+  const hasFacts = site !== undefined;
+  const isCalled = (named: { id: string; name: string } | null | undefined, text: string) =>
+    named?.id === text || named?.name.toLowerCase() === text.toLowerCase();
+  return (
+    isAnyOf(client, (some) => isCalled(site?.client, some)) &&
+    isAnyOf(tag, (some) => (site?.tags ?? []).some((each) => isCalled(each, some))) &&
+    isAnyOf(connection, (some) => site?.connection === some) &&
+    (notSyncedSince === undefined || (hasFacts && (syncedAt(site) ?? 0) < notSyncedSince))
+  );
+}
+
+/** Something of a site: an item of a list that it has, or what a check reports about it. */
+const isPart = (target: string): boolean => siteIdIn(target) !== target;
+
+/**
+ * When a sync of the site last succeeded: its last one unless that failed, else that of its latest snapshot. Undefined when
+ * that is not known.
+ */
+export function syncedAt(site: SiteFacts): number | undefined {
+  const { last_sync_at: at, last_sync_status: status, latest_snapshot: snapshot } = site;
+  if (at && status !== 'failed') return Date.parse(at);
+  return snapshot?.status === 'succeeded' ? Date.parse(snapshot.created_at ?? '') || undefined : undefined;
+}
+
+/** What is wrong with a site by the service, the worst first; if nothing is, how it is connected. */
+export function statesOf(site: Omit<SiteFacts, 'id' | 'title' | 'url'>): string[] {
+  const { connection, scanner, locked, last_sync_status: sync, syncs_paused: isPaused } = site;
+  const wrong = [
+    scanner === 'hacked' && 'hacked',
+    connection !== 'connected' && connection,
+    sync === 'failed' && 'sync-failed',
+    locked && 'locked',
+    isPaused && 'syncs-paused',
+  ].filter((one): one is string => typeof one === 'string');
+  return wrong.length > 0 ? wrong : connection === undefined ? [] : [connection];
+}
+
+function matchesResults(
+  { registry }: SitesDeps,
+  one: ListedSite,
+  { kind, outcome, findings }: SiteFilter,
+  reading: SiteReading | undefined,
+  by: Principal,
+): boolean {
+  const { account, last, site } = one;
+  // What is known by runs alone is seen with one of them.
+  if (!last && !isPermitted(by, 'viewer', { account })) return false;
+  if (!site && kind !== kindByRun(registry, one)) return false;
+  return (
+    isAnyOf(outcome, (some) => (last?.target.outcome ?? (last ? undefined : 'none')) === some) &&
+    (findings === undefined || findings === one.findings > 0) &&
+    (site !== undefined || last !== undefined || reading === undefined)
+  );
+}
+
+/** Whether a target that is no site of its account now was one for the run that worked on it. */
+function kindByRun(registry: Pick<Registry, 'get'>, { target, last }: ListedSite): SiteFilter['kind'] {
+  if (isPart(target)) return 'other';
+  if (last?.target.site !== undefined) return last.target.site === target ? 'site' : 'other';
+  if (last === undefined) return 'site';
+  const policy = policyOf(last.run);
+  const job = jobOf(registry, policy);
+  // A job that is no longer there: most work on sites.
+  if (!job) return 'site';
+  return !policy.select.forEach && candidatesOf(job, policy.select) === 'listSites' ? 'site' : 'other';
+}
+
+/** The targets with their last results of runs that are seen, read a chunk at a time. */
+async function* withResults(
+  { records }: SitesDeps,
+  labels: readonly KnownTarget[],
+  by: Principal,
+  chunk: number,
+): AsyncGenerator<ListedSite> {
+  const seesAll = ({ account }: { account: string }) => isPermitted(by, 'viewer', { account });
+  const sees = ({ policy, account }: { policy: string; account: string }) =>
+    isPermitted(by, 'viewer', { policy, account });
+  const policies = (await records.openFindings.policies()).filter(sees);
+  /** What was read of runs, for one page. */
+  const runs = new Map<string, Run | undefined>();
+  for (let at = 0; at < labels.length; at += chunk) {
+    const some = labels.slice(at, at + chunk);
+    const ids = await Promise.all(some.map((one) => records.targets.runsOf(one.account, one.target)));
+    // For a person who sees everything the last run is enough.
+    const wanted = new Set(
+      ids.flatMap((all, i) => (seesAll(some[i] as KnownTarget) ? all.slice(0, 1) : all)),
+    );
+    const unread = [...wanted].filter((id) => !runs.has(id));
+    const read = new Map((await records.runs.many(unread)).map((run) => [run.id, run]));
+    for (const id of unread) runs.set(id, read.get(id));
+    const found = await Promise.all(
+      some.map(async (label, i): Promise<ListedSite> => {
+        const seen = (ids[i] ?? []).filter((id) => {
+          const run = runs.get(id);
+          return run ? sees(run) : seesAll(label);
+        });
+        const run = runs.get(seen[0] ?? '');
+        const target = run && (await records.targets.get(run.id, label.target));
+        const last = run && target ? { run, target } : undefined;
+        const streak = target?.outcome === 'failed' ? await streakOf(records, label.target, seen) : 0;
+        return { ...label, last, streak, findings: 0 };
+      }),
+    );
+    for (const account of new Set(some.map((one) => one.account))) {
+      const here = found.filter((one) => one.account === account);
+      const counts = await records.openFindings.countOfSites(
+        policies.filter((one) => one.account === account),
+        here.flatMap(({ target }) => [target, targetOfSite(target)]),
+      );
+      for (const [i, one] of here.entries()) one.findings = (counts[2 * i] ?? 0) + (counts[2 * i + 1] ?? 0);
+    }
+    yield* found;
+  }
+}
+
+async function streakOf({ targets }: Records, target: string, runs: readonly string[]): Promise<number> {
+  const results = await Promise.all(runs.map((run) => targets.get(run, target)));
+  const first = results.findIndex((one) => one?.outcome !== 'failed');
+  return first < 0 ? results.length : first;
+}
+
+const textOf = ({ label, account, target }: KnownTarget): string =>
+  Buffer.from(JSON.stringify([label, account, target])).toString('base64url');
+
+/** @throws {InvalidRequestError} */
+function placeIn(after: string): KnownTarget {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(after, 'base64url').toString());
+    const [label, account, target] = value as [string, string, string];
+    if ([label, account, target].every((one) => typeof one === 'string')) return { label, account, target };
+  } catch {
+    // Said below.
+  }
+  throw new InvalidRequestError('The page (after) must be the "next" of an earlier page.');
+}

@@ -1,0 +1,73 @@
+/** `caretaker sites`: all sites of the accounts, from the first minute on. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 120, seed: 1, rateLimit: 0, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+const listed = async (...options: string[]): Promise<Record<string, unknown>[]> =>
+  JSON.parse((await desk.run(['sites', '--json', ...options])).stdout);
+
+test('before any run the sites of the account are listed, and the service is asked once', async () => {
+  const { code, stdout, stderr } = await desk.run(['sites']);
+
+  expect(code).toBe(0);
+  expect(stdout.split('\n')[0]).toMatch(
+    /^site +title +client +tags +last sync +state +last result +findings$/,
+  );
+  expect(stdout.trim().split('\n')).toHaveLength(51);
+  expect(stderr).toBe('There are more. Use --limit to show more than 50.\n');
+  expect(await listed('--limit', '5000')).toHaveLength(120);
+  expect(sandbox.journal.countOf('listSites')).toBe(2);
+});
+
+test('filters are as those of the page and the API, and CSV has a column for each fact', async () => {
+  const all = (await listed('--limit', '5000')) as {
+    id: string;
+    connection: string;
+    client: { name: string } | null;
+  }[];
+  const client = all.find((one) => one.client)?.client?.name ?? '';
+  const idsOf = (those: typeof all) => those.map(({ id }) => id);
+  const disconnected = idsOf(all.filter(({ connection }) => connection === 'disconnected'));
+  expect(disconnected.length).toBeGreaterThan(0);
+
+  expect((await listed('--connection', 'disconnected')).map(({ id }) => id)).toEqual(disconnected);
+  expect((await listed('--client', client)).map(({ id }) => id)).toEqual(
+    idsOf(all.filter((one) => one.client?.name === client)),
+  );
+  expect(await listed('--outcome', 'failed')).toEqual([]);
+  const csv = await desk.run(['sites', '--text', all[0]?.id ?? '', '-o', 'csv']);
+  expect(csv.stdout.split('\r\n')[0]).toMatch(
+    /^account,id,url,title,client\.id,client\.name,tags,last_sync_at,/,
+  );
+  expect(await desk.run(['sites', '--not-synced', 'long'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('not_synced must be a duration'),
+  });
+});
+
+test('a service that does not answer leaves the list of before, with its time and the reason', async () => {
+  const { records } = await desk.keepRedis();
+  const site = { id: 'site-1', title: 'Shop', url: 'https://shop.example', last_sync_at: null };
+  await records.sites.replace('default', Date.now() - 3_600_000, [site]);
+  sandbox.outage.begin('status-503');
+  const { code, stdout, stderr } = await desk.run(['sites']);
+  sandbox.outage.end();
+  expect(code).toBe(0);
+  expect(stdout.split('\n')[1]).toMatch(/^https:\/\/shop\.example +Shop +never$/);
+  expect(stderr).toMatch(
+    /^The sites of the account "default" are those of \S+ \S+Z: listSites: the service gave no usable answer/,
+  );
+});
