@@ -10,17 +10,25 @@ import { endAtPace, workOf } from '../run/run-end.ts';
 import { type EngineDeps, noticeFor, policyOf } from './deps.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './plan/cost.ts';
 
-/** Runs that the schedule starts have a deadline. A person who starts a run watches it. */
+/** Runs that the schedule starts have a deadline and a window. A person who starts a run watches it. */
 const withDeadline: readonly Trigger[] = ['schedule', 'catch-up', 'after'];
 
-/** When a run has to be done, as a field of the run; empty when it has no deadline. */
-export function dueByOf(
-  { deadline, schedule }: Policy,
+/** When a run has to be done, and when its window ends, as fields of the run; without those that it does not have. */
+export function timesOf(
+  { deadline, window, schedule }: Policy,
   { trigger, scheduledFor }: Pick<Run, 'trigger' | 'scheduledFor'>,
-): Pick<Run, 'dueBy'> {
-  if (!deadline || !withDeadline.includes(trigger)) return {};
-  return { dueBy: deadlineAt(deadline, schedule?.timezone ?? 'UTC', scheduledFor) };
+): Pick<Run, 'dueBy' | 'windowEndsAt'> {
+  if (!withDeadline.includes(trigger)) return {};
+  const at = (one: Deadline) => deadlineAt(one, schedule?.timezone ?? 'UTC', scheduledFor);
+  return {
+    ...(deadline && { dueBy: at(deadline) }),
+    ...(window && { windowEndsAt: at(window.until) }),
+  };
 }
+
+/** Whether the time is over in which something new of a run may begin. */
+export const isWindowOver = ({ windowEndsAt }: Pick<Run, 'windowEndsAt'>, now: number): boolean =>
+  windowEndsAt !== undefined && now >= windowEndsAt;
 
 /** So long after the scheduled time; or the first time after it at which clocks in the zone show the time of day. */
 export function deadlineAt(deadline: Deadline, zone: string, scheduledFor: number): number {

@@ -8,7 +8,7 @@ import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { RunLimits } from '../records/run-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import { needsFacts } from './act/verifier.ts';
-import { dueByOf } from './deadline.ts';
+import { timesOf } from './deadline.ts';
 import { type EngineDeps, noticeFor } from './deps.ts';
 import { SavedPlanError } from './plan/saved-plan.ts';
 
@@ -144,7 +144,7 @@ const runOf = (policy: Policy, firing: Firing, now: number, keepsFacts: boolean)
   policyHash: policy.hash,
   ...originOf(firing),
   ...appliedBy(firing),
-  ...dueByOf(policy, firing),
+  ...timesOf(policy, firing),
   ...(keepsFacts || firing.keepsFacts || policy.approval || policy.rollout
     ? { keepsFacts: true as const }
     : {}),

@@ -97,6 +97,23 @@ export async function* earlierTargets(
   }
 }
 
+/** The targets that the policy's last whole run did not begin, because its window was over. */
+export async function leftByWindow(
+  deps: Pick<PlanDeps, 'records'>,
+  { name, window }: Policy,
+  before: Run,
+): Promise<string[]> {
+  if (!window) return [];
+  for await (const run of wholeRuns(deps, name, before)) {
+    if (run.ending !== 'window-over') return [];
+    const left: string[] = [];
+    for await (const { id, reason } of deps.records.targets.all(run.id))
+      if (reason === 'window-over') left.push(id);
+    return left;
+  }
+  return [];
+}
+
 /** The run that a retry repeats: for a retry of a retry, the first one. Any other run is returned itself. */
 async function retried(
   { records }: Pick<PlanDeps, 'records'>,

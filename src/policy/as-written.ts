@@ -87,6 +87,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     },
     ...(policy.acceptRejections && { accept_rejections: [...policy.acceptRejections] }),
     ...(policy.deadline && { deadline: deadlineAsWritten(policy.deadline) }),
+    ...(policy.window && { window: { until: deadlineAsWritten(policy.window.until) } }),
     recheck: { max_age: formatDuration(policy.recheck?.maxAgeMs ?? RECHECK_MAX_AGE_MS) },
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
     notify: policy.notify.map(({ on, to, streak }) => ({

@@ -27,13 +27,7 @@ import {
 } from './check-select.ts';
 import type { ExpandedPolicy } from './expand-file.ts';
 import { diagnosticAt, isBrokenAt, isLiteral, sourceIn, typographicIn } from './expanded-place.ts';
-import {
-  blackoutRemark,
-  misreadNumbers,
-  rareDays,
-  uselessDeadline,
-  uselessLimit,
-} from './likely-mistakes.ts';
+import { blackoutRemark, misreadNumbers, rareDays, uselessLimit, uselessTimes } from './likely-mistakes.ts';
 import { plainOf } from './located-value.ts';
 import type { Policy } from './policy.ts';
 import { mustBeOperator, PolicyEntry } from './policy-file.ts';
@@ -124,9 +118,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
       place(inner, remark),
     ),
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
-    ...uselessDeadline({ deadline: parts.deadline, schedule: parts.schedule }).map((remark) =>
-      place(['deadline'], remark),
-    ),
+    ...uselessTimes(parts).map(([key, remark]) => place([key], remark)),
     ...(selected && job ? uselessConditions(selected, job) : []).map(([at, remark]) => place(at, remark)),
   ];
   const link = linkOf(parts, expanded);

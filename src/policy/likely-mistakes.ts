@@ -139,18 +139,22 @@ interface Limited {
   limits?: { max_targets?: number };
 }
 
-/** A remark when a policy without a schedule has a deadline: only scheduled runs have one. */
-export const uselessDeadline = ({ deadline, schedule }: Partial<PolicyEntry>): Remark[] =>
-  deadline === undefined || schedule !== undefined
+/** Remarks on the keys that only scheduled runs have, of a policy without a schedule. */
+export const uselessTimes = (
+  policy: Partial<Pick<PolicyEntry, 'deadline' | 'window' | 'schedule'>>,
+): [key: string, Remark][] =>
+  policy.schedule !== undefined
     ? []
-    : [
-        {
-          at: 'key',
-          message:
-            '"deadline" has no effect, because only scheduled runs have one, and the policy has no schedule.',
-          suggestion: 'add a schedule, or remove it',
-        },
-      ];
+    : (['deadline', 'window'] as const)
+        .filter((key) => policy[key] !== undefined)
+        .map((key) => [
+          key,
+          {
+            at: 'key',
+            message: `"${key}" has no effect, because only scheduled runs have one, and the policy has no schedule.`,
+            suggestion: 'add a schedule, or remove it',
+          },
+        ]);
 
 /** A plan larger than `max_targets` stops the run before a larger `limit` applies. */
 export function uselessLimit({ select, limits }: Limited): Remark[] {

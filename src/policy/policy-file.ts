@@ -264,6 +264,17 @@ const Entry = z.strictObject({
     .describe(
       'When a scheduled run has to be done: a time of day in the time zone of the schedule ("06:00", the first after the scheduled time), or a duration after the scheduled time. A run that is predicted to miss it, or misses it, is reported once to those who have `deadline` under `notify.on`. Default none.',
     ),
+  window: z
+    .optional(
+      z.strictObject({
+        until: Deadline.describe(
+          'Its end: a time of day in the time zone of the schedule ("05:00", the first after the scheduled time), or a duration after the scheduled time.',
+        ),
+      }),
+    )
+    .describe(
+      'The hours in which a scheduled run may begin something. After its end nothing new begins, what is in flight is followed to its end, and the other targets end `window-over`: the next run begins with them. Default: no end.',
+    ),
   approval: z
     .optional(Approval)
     .describe('Which of its runs need the approval of a person before they start. Default none.'),

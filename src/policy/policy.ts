@@ -206,6 +206,7 @@ export const Policy = z.object({
   recheck: optional(z.object({ maxAgeMs: number })),
   /** When its scheduled runs have to be done. */
   deadline: optional(Deadline),
+  window: optional(z.object({ until: Deadline })),
   /** Who is notified of what (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
   notify: z.array(z.object({ on: z.array(text), to: text, streak: optional(number) })),
   record: optional(Recording),

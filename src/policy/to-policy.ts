@@ -68,6 +68,7 @@ export function toPolicy(
     timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
     ...(entry.recheck.max_age === RECHECK_MAX_AGE_MS ? {} : { recheck: { maxAgeMs: entry.recheck.max_age } }),
     ...(entry.deadline && { deadline: entry.deadline }),
+    ...(entry.window && { window: entry.window }),
     notify: entry.notify.map(({ on, to, streak }) => ({
       on: [...on],
       to,

@@ -133,21 +133,33 @@ return redis.call('HINCRBY', keys.run, 'planFailures', 1)`,
 );
 
 /**
- * Puts the pending targets into the order of a hash of their ids, and has `dispatchTargets` start them evenly
- * over a window. Gives 0 when another attempt at planning has begun.
+ * Puts the pending targets into their order: those of `first` before the others, and with `window_ms` by a hash of their
+ * ids, to be started evenly over a window by `dispatchTargets`. Gives 0 when another attempt at planning has begun. An
+ * attempt after this one begins anew, because its progress counts on the order of before.
  */
-export const spreadTargets = defineScript(
-  { keys: ['run', 'pending'], args: ['plan_fence', 'from', 'window_ms'] },
+export const orderTargets = defineScript(
+  { keys: ['run', 'pending', 'progress'], args: ['plan_fence', 'from', 'window_ms'], argList: 'first' },
   `
 if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
-local ids, places = redis.call('LRANGE', keys.pending, 0, -1), {}
-for _, id in ipairs(ids) do places[id] = redis.sha1hex(id) end
-table.sort(ids, function(a, b) return places[a] < places[b] end)
-redis.call('DEL', keys.pending)
-for first = 1, #ids, 1000 do
-  redis.call('RPUSH', keys.pending, unpack(ids, first, math.min(first + 999, #ids)))
+redis.call('DEL', keys.progress)
+local ids = redis.call('LRANGE', keys.pending, 0, -1)
+local rank, places = {}, {}
+for _, id in ipairs(first) do rank[id] = 0 end
+for place, id in ipairs(ids) do
+  rank[id] = rank[id] or 1
+  places[id] = args.window_ms == '' and place or redis.sha1hex(id)
 end
-redis.call('HSET', keys.run, 'spreadFrom', args.from, 'spreadMs', args.window_ms, 'spreadOf', #ids)
+table.sort(ids, function(a, b)
+  if rank[a] ~= rank[b] then return rank[a] < rank[b] end
+  return places[a] < places[b]
+end)
+redis.call('DEL', keys.pending)
+for at = 1, #ids, 1000 do
+  redis.call('RPUSH', keys.pending, unpack(ids, at, math.min(at + 999, #ids)))
+end
+if args.window_ms ~= '' then
+  redis.call('HSET', keys.run, 'spreadFrom', args.from, 'spreadMs', args.window_ms, 'spreadOf', #ids)
+end
 return 1`,
 );
 
@@ -275,14 +287,19 @@ export class PlanStore {
   }
 
   /**
-   * Makes the pending targets start evenly over a window, in an order that depends on their ids alone. Called
-   * once the plan is complete; does nothing when another attempt at planning has begun. Blocks Redis for
-   * about 5 ms per 1,000 targets.
+   * Puts the pending targets into their order: `first` before the others; with `spread` in an order that depends on
+   * their ids alone, and started evenly over its window. Called once the plan is complete; does nothing when another
+   * attempt at planning has begun. Blocks Redis for about 5 ms per 1,000 targets.
    */
-  async spread(run: string, planFence: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
-    await spreadTargets(this.store, {
+  async order(
+    run: string,
+    planFence: number,
+    { spread, first }: { spread: Pick<Spread, 'from' | 'ms'> | undefined; first: readonly string[] },
+  ): Promise<void> {
+    await orderTargets(this.store, {
       keys: keysOfRun(run),
-      args: { plan_fence: planFence, from, window_ms: ms },
+      args: { plan_fence: planFence, from: spread?.from ?? '', window_ms: spread?.ms ?? '' },
+      argList: first,
     });
   }
 

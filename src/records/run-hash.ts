@@ -110,6 +110,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
         'finishedAt',
         'deadline',
         'dueBy',
+        'windowEndsAt',
         'step',
       ),
       ...spentOf(hash),

@@ -46,6 +46,7 @@ export function toRun(summary: RunSummary, stepNames: readonly string[] = []): R
         }
       : {}),
     ...(deadline ? { dueBy: Date.parse(deadline.at) } : {}),
+    ...defined({ windowEndsAt: timeIn(summary.window_ends) }),
     ...(deadline && missed !== undefined
       ? {
           late: {

@@ -41,6 +41,9 @@ export function finalStatus(run: Pick<Run, 'ending' | 'counts' | 'remarks'>): Ru
   const { ending, counts } = run;
   if (ending === 'cancelled' || ending === 'not-approved') return 'cancelled';
   if (ending === 'safety-limit' || ending === 'gate-closed') return 'stopped';
+  // What is left is for the next run.
+  if (ending === 'window-over' && counts.cancelled > 0)
+    return counts.succeeded + counts.failed > 0 ? 'partial' : 'stopped';
   // Every target that would have been worked on was rejected.
   if (counts.cancelled > 0 && counts.succeeded + counts.failed === 0) return 'cancelled';
   if (counts.failed === 0) return isIncomplete(run) ? 'partial' : 'succeeded';

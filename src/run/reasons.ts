@@ -76,6 +76,9 @@ export const coreReasons = {
   'not-approved': { text: 'The target was rejected, or was not approved in time.' },
   'gate-closed': { text: 'An earlier batch of the rollout did not do well, so this target was not started.' },
   'safety-limit': { text: 'A safety limit stopped the run before this target was done.' },
+  'window-over': {
+    text: 'The window of the run ended before this target was begun; the next run begins with it.',
+  },
   'run-cancelled': {
     text: 'The run was cancelled before this target was done; the detail shows if work was still in progress in the service.',
   },

@@ -42,6 +42,8 @@ export interface RunSummary {
   scheduled_for: string;
   /** Left out for a run without a deadline. */
   deadline?: DeadlineReport;
+  /** After this time nothing new of it begins (`window.until` of the policy). Left out for a run without one. */
+  window_ends?: string;
   /** The run whose end started it (`schedule.after`). Left out for any other run. */
   after_run?: string;
   /** The hash of the saved plan that it applies. Left out for any other run. */
@@ -196,6 +198,7 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
       }
     : {}),
   ...(run.dueBy === undefined ? {} : { deadline: deadlineOf(run, run.dueBy) }),
+  ...(run.windowEndsAt === undefined ? {} : { window_ends: isoTime(run.windowEndsAt) }),
   created_at: isoTime(run.createdAt),
   started_at: timeOrNull(run.startedAt),
   finished_at: timeOrNull(run.finishedAt),

@@ -50,7 +50,7 @@ export function endAtPace(run: Run, now: number): number | undefined {
   if (done === 0 && left > 0) return undefined;
   const pace = now + (left * (now - (run.startedAt ?? run.createdAt))) / Math.max(1, done);
   const spreadEnd = run.spread && left > 0 ? run.spread.from + run.spread.ms : 0;
-  return Math.max(pace, spreadEnd);
+  return Math.min(Math.max(pace, spreadEnd), Math.max(now, run.windowEndsAt ?? Number.POSITIVE_INFINITY));
 }
 
 /** An estimate is rounded, so that it does not change each time that a page is made. */

@@ -41,7 +41,13 @@ export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const
 export type Outcome = (typeof outcomes)[number];
 
 /** Why nothing new of a run is started any more. */
-export const endingReasons = ['cancelled', 'safety-limit', 'not-approved', 'gate-closed'] as const;
+export const endingReasons = [
+  'cancelled',
+  'safety-limit',
+  'not-approved',
+  'gate-closed',
+  'window-over',
+] as const;
 export type EndingReason = (typeof endingReasons)[number];
 
 export const Counts = z.object({
@@ -155,6 +161,8 @@ export const Run = z.object({
   /** When it has to be done (`deadline` of the policy). */
   dueBy: optional(number),
   late: optional(Late),
+  /** After this time nothing new of it begins (`window.until` of the policy). */
+  windowEndsAt: optional(number),
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
   detail: optional(text),
   /**

@@ -1,6 +1,6 @@
 /** The deadline of a run: when it is, when it is predicted to be missed, and the one alert. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkDeadline, deadlineAt, dueByOf, expectedEnd } from '../../src/engine/deadline.ts';
+import { checkDeadline, deadlineAt, expectedEnd, timesOf } from '../../src/engine/deadline.ts';
 import { formatLate, toSummary } from '../../src/run/report.ts';
 import type { Run } from '../../src/run/run.ts';
 import { partsOf } from '../support/between.ts';
@@ -27,9 +27,9 @@ describe('the deadline is', () => {
     const policy = aPolicy({ deadline: { afterMs: 240 * MINUTE }, schedule: aSchedule() });
     const scheduledFor = at('2026-11-21T01:00Z');
     for (const trigger of ['schedule', 'catch-up', 'after'] as const)
-      expect(dueByOf(policy, { trigger, scheduledFor })).toEqual({ dueBy: at('2026-11-21T05:00Z') });
+      expect(timesOf(policy, { trigger, scheduledFor })).toEqual({ dueBy: at('2026-11-21T05:00Z') });
     for (const trigger of ['manual', 'retry', 'backfill'] as const)
-      expect(dueByOf(policy, { trigger, scheduledFor })).toEqual({});
+      expect(timesOf(policy, { trigger, scheduledFor })).toEqual({});
   });
 });
 

@@ -188,16 +188,16 @@ describe('a schedule whose times are all blacked out and move to workdays', () =
   });
 });
 
-test('a deadline without a schedule is a warning', () => {
+test.each(['deadline: 4h', 'window: { until: "05:00" }'])('%s without a schedule is a warning', (line) => {
   const load = (lines: string) => {
     const dir = folderWith({
-      'p.yaml': `policies:\n  - name: p\n    job: site-sync\n    deadline: 4h\n${lines}`,
+      'p.yaml': `policies:\n  - name: p\n    job: site-sync\n    ${line}\n${lines}`,
     });
     const { findings, warnings } = loadPolicies({ dir, registry });
     return [findings, warnings.map(({ line, message }) => [line, message])];
   };
-  const message =
-    '"deadline" has no effect, because only scheduled runs have one, and the policy has no schedule.';
+  const key = line.slice(0, line.indexOf(':'));
+  const message = `"${key}" has no effect, because only scheduled runs have one, and the policy has no schedule.`;
   expect(load('')).toEqual([[], [[4, message]]]);
   expect(load('    schedule: { cron: "0 2 * * *" }\n')).toEqual([[], []]);
 });

@@ -110,6 +110,18 @@ describe('an attempt at planning that continues another', () => {
     expect(await redis.keys('*:progress')).toEqual([]);
     expect(await redis.keys('*:listed')).toEqual([]);
   });
+
+  test('begins anew when the other one had put its targets into their order: the last are not the newest', async () => {
+    const run = await planning();
+    const fence = await plans.begin(run.id);
+    const processed = { progress, listed: ['a', 'b'], counts: [] };
+    await plans.add(run.id, fence, [aTarget('a'), aTarget('b')], { processed });
+    await plans.add(run.id, fence, [aTarget('c')]);
+    await plans.order(run.id, fence, { spread: undefined, first: ['c', 'gone'] });
+    expect((await records.targets.pending(run.id, 10)).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
+
+    expect(await plans.continue(run.id)).toBeUndefined();
+  });
 });
 
 test('a part whose command is sent again is stored once', async () => {

@@ -248,7 +248,7 @@ describe('a run that was removed from Redis', () => {
     await records.plans.add(run.id, step, [], {
       excluded: [{ id: 'c', label: 'c.example', why: 'not connected' }],
     });
-    await records.plans.spread(run.id, step, { from: 3_000, ms: 1_000 });
+    await records.plans.order(run.id, step, { spread: { from: 3_000, ms: 1_000 }, first: [] });
     await records.runs.countRequests(run.id, { listSites: 1 });
     await records.plans.note(run.id, step, { spent: { listSites: 1 }, targets: 1 });
     await records.runs.note(run.id, 'The service is away.');

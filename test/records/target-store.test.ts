@@ -94,7 +94,7 @@ describe('a run that is spread', () => {
     await records.runs.move(run, 'planning', { at: NOW });
     const step = await records.plans.begin(run.id);
     await records.plans.add(run.id, step, targets);
-    await records.plans.spread(run.id, step, { from: NOW, ms: WINDOW });
+    await records.plans.order(run.id, step, { spread: { from: NOW, ms: WINDOW }, first: [] });
     await records.runs.move(run, 'running', { at: NOW, planComplete: true });
     return run;
   }
@@ -147,7 +147,7 @@ describe('a run that is spread', () => {
     const overtaken = await records.plans.begin(run.id);
     await records.plans.begin(run.id);
 
-    await records.plans.spread(run.id, overtaken, { from: NOW, ms: WINDOW });
+    await records.plans.order(run.id, overtaken, { spread: { from: NOW, ms: WINDOW }, first: [] });
 
     expect((await records.runs.get(run.id))?.spread).toBeUndefined();
   });

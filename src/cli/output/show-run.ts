@@ -146,6 +146,9 @@ export function factLines(run: Run): string[] {
   return [
     ...(run.afterRun === undefined ? [] : [`Started by the end of: ${run.afterRun}`]),
     ...deadlineLines(run),
+    ...(run.windowEndsAt === undefined
+      ? []
+      : [`Window: nothing new begins after ${isoMinute(run.windowEndsAt)}`]),
     ...namesLine(run),
     ...formatRollout(run).map(visibleLine),
     ...(spread === undefined ? [] : [`Spread: ${spread}`]),

@@ -169,6 +169,11 @@ const Facts = ({ run, now }: { run: Run; now: number }) => (
           {run.late && <span class="failed"> It {formatLate(run)}.</span>}
         </Fact>
       )}
+      {run.windowEndsAt !== undefined && (
+        <Fact name="Begins nothing after">
+          <Time at={run.windowEndsAt} now={now} />
+        </Fact>
+      )}
       {run.spread && (
         <Fact name="Starts targets until">
           <Time at={run.spread.from + run.spread.ms} now={now} />

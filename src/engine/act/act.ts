@@ -25,6 +25,7 @@ import type { Entry } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { Intent, Run, Target, TargetIn } from '../../run/run.ts';
 import { stepOf } from '../../run/steps.ts';
+import { isWindowOver } from '../deadline.ts';
 import { type EngineDeps, Spending, serves } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
@@ -54,7 +55,7 @@ const SEND_TIMEOUT_MS = 5_000;
  */
 const IN_TRANSIT_MS = 45_000;
 /** The fields of a run that never change. They are read once for all of its targets. */
-export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job'> {
+export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job' | 'windowEndsAt'> {
   /** The time that texts and periods count from. */
   readonly at: number;
   /** It applies a saved plan: each target may send what was planned for it, and nothing else. */
@@ -78,10 +79,13 @@ export async function act(
   // account and the job.
   const job = jobOf(deps.registry, run.policy);
   if (!serves(deps, run) || !job) return undefined;
-  const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, deps.clock.now());
+  const now = deps.clock.now();
+  const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, now);
   if (!claimed) return undefined;
 
-  const step = new Step(deps, run, job, claimed.target, claimed.ending, verifier, stopping);
+  // The supervisor ends the run, up to a second later.
+  const ending = claimed.ending ?? (isWindowOver(run, now) ? 'window-over' : undefined);
+  const step = new Step(deps, run, job, claimed.target, ending, verifier, stopping);
   claims.hold(step);
   try {
     const decision = await step.execute();

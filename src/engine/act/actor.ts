@@ -7,6 +7,7 @@
  * lost, the supervisor does its work.
  */
 import { setMaxListeners } from 'node:events';
+import { defined } from '../../defined.ts';
 import type { Entry, Report } from '../../queue/entry.ts';
 import { type EngineDeps, policyOf, RunCache } from '../deps.ts';
 import { afterTargets, type Moved } from '../finish-run.ts';
@@ -33,7 +34,8 @@ export class Actor {
       const { id, account, address, job, planHash } = run;
       const isPlanned = planHash !== undefined;
       const service = address === undefined ? {} : { address };
-      return { id, account, ...service, job, isPlanned, at: contextTimeOf(run), policy: policyOf(run) };
+      const times = { at: contextTimeOf(run), ...defined({ windowEndsAt: run.windowEndsAt }) };
+      return { id, account, ...service, job, isPlanned, ...times, policy: policyOf(run) };
     });
     // Every request adds a listener.
     setMaxListeners(0, this.stopping.signal);

@@ -18,6 +18,7 @@ import type { Run, StepEnd, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
 import type { EngineDeps, Spending } from '../deps.ts';
 import { concludeRun, dispatch, finishIfDone } from '../finish-run.ts';
+import { leftByWindow } from '../job-api.ts';
 import { advance, approvalWanted as noticeOfApproval } from '../rollout/advance.ts';
 import { firstStep } from '../rollout/first-step.ts';
 import { approvalWanted } from '../rollout/place.ts';
@@ -337,11 +338,13 @@ export class PlanBuilder {
       await records.planned.noteDecided(this.run.id, { at: now, serviceAt: this.serviceNow ?? now });
     }
     const ms = spreadOf(this.planning.policy, this.run);
-    if (ms !== undefined) await records.plans.spread(this.run.id, this.fence, { from: at, ms });
+    const first = await leftByWindow(this.deps, this.planning.policy, this.run);
+    const spread = ms === undefined ? undefined : { from: at, ms };
+    if (spread || first.length > 0) await records.plans.order(this.run.id, this.fence, { spread, first });
     const change = { at, planComplete: true, planFence: this.fence } as const;
-    const first = await firstStep(this.deps, this.run, this.fence, this.planning, this.targetCount);
-    if (!first) return;
-    const { to, step, run: waiting } = first;
+    const begin = await firstStep(this.deps, this.run, this.fence, this.planning, this.targetCount);
+    if (!begin) return;
+    const { to, step, run: waiting } = begin;
     const notice = waiting && noticeOfApproval(waiting, step?.approvals?.length ?? 1, at);
     if (!(await records.runs.move(this.run, to, { ...change, ...(step && { step }), notice }))) return;
     if (waiting) log.info({ run: this.run.id }, 'a run waits for an approval');

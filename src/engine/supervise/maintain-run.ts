@@ -1,8 +1,9 @@
 /** What a supervisor does for one run, once a second: it continues the run or ends it. */
+import { isoMinute } from '../../clock.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Held, Run, Target } from '../../run/run.ts';
-import { checkDeadline } from '../deadline.ts';
+import { checkDeadline, isWindowOver } from '../deadline.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { namingStep } from '../explain-end.ts';
 import {
@@ -69,6 +70,7 @@ export async function maintainRun(
   const now = deps.clock.now();
   await checkDeadline(deps, run, active, accountState.predictedAt);
   if (run.rollout) await endRejected(deps, run);
+  if (!run.ending && isWindowOver(run, now)) return endWindow(deps, run);
   if (run.ending) await carryOutEnding(deps, run);
   if (run.ending && !run.planComplete) return;
   if (run.status === 'awaiting-approval') return maintainApproval(deps, run);
@@ -88,6 +90,14 @@ export async function maintainRun(
   await recoverLost(deps, run);
   if (isDone(run)) await finishIfDone(deps, run.id);
   if (run.rollout) await advance(deps, run.id, accountState.gates);
+}
+
+/** The window of the run is over: nothing new begins, and what is in flight is followed to its end. */
+async function endWindow(deps: EngineDeps, run: Run): Promise<void> {
+  const left = run.planComplete ? '' : ' It had not been planned.';
+  const detail = `Its window ended at ${isoMinute(run.windowEndsAt ?? 0)} (window.until).${left}`;
+  await deps.records.runs.end(run, 'window-over', detail);
+  await carryOutEnding(deps, { ...run, ending: 'window-over' });
 }
 
 /**
