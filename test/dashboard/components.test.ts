@@ -1,7 +1,9 @@
 /** Components that no page of the tests shows in every form. */
+import { jsx } from 'hono/jsx';
 import { expect, test } from 'vitest';
 import { AreaChart } from '../../src/dashboard/components/chart.tsx';
 import { Yaml } from '../../src/dashboard/components/code.tsx';
+import { NowContext } from '../../src/dashboard/components/contexts.tsx';
 import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
 import { EndsChart } from '../../src/dashboard/components/run-pace.tsx';
 import { siteName } from '../../src/dashboard/components/site-name.ts';
@@ -9,6 +11,9 @@ import { Time, Took } from '../../src/dashboard/components/time.tsx';
 import { Timeline } from '../../src/dashboard/components/timeline.tsx';
 import { aRun } from './world.ts';
 
+/** What a component shows on a page that is made at a time. */
+const renderAt = <Props>(now: number, component: (props: Props) => unknown, props: Props): string =>
+  String(jsx(NowContext.Provider, { value: now }, jsx(component as never, props as never)));
 const render = (element: unknown): string => String(element);
 const textOf = (html: string) => html.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|');
 
@@ -60,7 +65,7 @@ test('the axis of a run of seconds has seconds, none of them twice, and its bars
       counts: { planned: 5, succeeded: 5, failed: 0, skipped: 0, cancelled: 0 },
     });
   const axis = (ms: number) =>
-    /<div class="axis".*?<\/div>/.exec(render(EndsChart({ run: run(ms), ends, now: 0 })))?.[0] ?? '';
+    /<div class="axis".*?<\/div>/.exec(render(EndsChart({ run: run(ms), ends })))?.[0] ?? '';
   expect(textOf(axis(3_000)).match(/01:00:\d\d UTC/g)).toEqual([
     '01:00:00 UTC',
     '01:00:01 UTC',
@@ -93,17 +98,17 @@ test('a filter that is set has a chip, which leads to the list without it and ke
 });
 
 test('how long something has lasted is in whole minutes until it ends, so that an open page does not change each second', () => {
-  const lasting = (now: number) => textOf(render(Took({ from: 0, to: undefined, now })));
+  const lasting = (now: number) => textOf(renderAt(now, Took, { from: 0, to: undefined }));
   expect(lasting(59_999)).toBe('|&lt;\u00a01\u00a0min|');
   expect(lasting(60_000)).toBe(lasting(119_999));
   expect(lasting(3_600_000 + 240_000)).toBe('|1\u00a0h 4\u00a0min|');
-  expect(render(Took({ from: 0, to: 61_000, now: 99_000 }))).toContain('1\u00a0min 1\u00a0s');
+  expect(renderAt(99_000, Took, { from: 0, to: 61_000 })).toContain('1\u00a0min 1\u00a0s');
 });
 
 test('a relative time has the exact one as its title, and entries of a timeline can be opened', () => {
-  const time = render(Time({ at: 0, now: 7_200_000, show: 'relative' }));
+  const time = renderAt(7_200_000, Time, { at: 0, show: 'relative' });
   expect(time).toContain('title="1970-01-01 00:00 UTC"');
   expect(textOf(time)).toBe('|2 h ago|');
   const entries = [{ key: 'a', at: 0, icon: 'play' as const, title: 'Started', details: 'by anna' }];
-  expect(textOf(render(Timeline({ entries, now: 7_200_000 })))).toMatch(/Started.*2 h ago\|Details\|by anna/);
+  expect(textOf(renderAt(7_200_000, Timeline, { entries }))).toMatch(/Started.*2 h ago\|Details\|by anna/);
 });

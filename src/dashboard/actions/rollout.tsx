@@ -60,7 +60,7 @@ async function ask(
     title: decision === 'approve' ? `Approve ${run.policy}?` : `Reject ${run.policy}?`,
     text: (
       <>
-        {run.id}: {facts} It expires on <Time at={approval.expires} now={context.clock.now()} show="both" />.
+        {run.id}: {facts} It expires on <Time at={approval.expires} show="both" />.
       </>
     ),
     button: `${decision === 'approve' ? 'Approve' : 'Reject'} ${countOf(openTargets(run), 'target')}`,

@@ -5,72 +5,53 @@ import { useMay } from './contexts.tsx';
 import { announcementPath, policyPath, targetPath } from './paths.ts';
 import { number } from './progress.tsx';
 import { siteName } from './site-name.ts';
-import { Cut, DataTable } from './table.tsx';
+import { Cut, Table } from './table.tsx';
 import { Time } from './time.tsx';
 
 interface Props {
   announcements: readonly AnnouncementReport[];
   /** How many there are in all. */
   total: number;
-  now: number;
 }
 
-export const Announcements = ({ announcements, total, now }: Props) => {
+export const Announcements = ({ announcements, total }: Props) => {
   const may = useMay();
   return (
     <>
-      <DataTable
+      <Table
         name="Announced changes"
-        columns={[
-          { head: 'Target' },
-          { head: 'Change', width: 'w-name' },
-          { head: 'Policy', width: 'w-name' },
-          { head: 'On or after', width: 'w-when' },
-          { head: 'Action', width: 'w-do', end: true },
+        columns={(column) => [
+          column('Target', '', ({ account, site, label }) => (
+            <Cut whole={label} to={site === null ? undefined : targetPath(account, site)}>
+              {site === null ? label : siteName(label, site)}
+            </Cut>
+          )),
+          column('Change', 'w-name', ({ operation }) => <Cut whole={operation ?? 'not known'} />),
+          column('Policy', 'w-name', ({ policy }) => <Cut whole={policy} to={policyPath(policy)} />),
+          column('On or after', 'w-when', ({ change_from: from }) =>
+            from === null ? (
+              'not known'
+            ) : (
+              <Cut whole={from}>
+                <Time at={Date.parse(from)} />
+              </Cut>
+            ),
+          ),
+          column('Action', 'w-do end', (one) =>
+            one.cancelled_by !== null ? (
+              <span class="dim">cancelled by {one.cancelled_by}</span>
+            ) : (
+              may('operator', one) && (
+                <Action to={announcementPath(one.id, '/cancel')} of={one.label}>
+                  Cancel
+                </Action>
+              )
+            ),
+          ),
         ]}
-      >
-        {announcements.map((one) => (
-          <tr data-key={one.id} data-row>
-            <td>
-              {one.site === null ? (
-                <Cut whole={one.label} />
-              ) : (
-                <a href={targetPath(one.account, one.site)}>
-                  <Cut whole={one.label}>{siteName(one.label, one.site)}</Cut>
-                </a>
-              )}
-            </td>
-            <td data-label="Change">
-              <Cut whole={one.operation ?? 'not known'} />
-            </td>
-            <td data-label="Policy">
-              <a href={policyPath(one.policy)}>
-                <Cut whole={one.policy} />
-              </a>
-            </td>
-            <td data-label="On or after">
-              {one.change_from === null ? (
-                'not known'
-              ) : (
-                <Cut whole={one.change_from}>
-                  <Time at={Date.parse(one.change_from)} now={now} />
-                </Cut>
-              )}
-            </td>
-            <td data-label="Action" class="end">
-              {one.cancelled_by !== null ? (
-                <span class="dim">cancelled by {one.cancelled_by}</span>
-              ) : (
-                may('operator', one) && (
-                  <Action to={announcementPath(one.id, '/cancel')} of={one.label}>
-                    Cancel
-                  </Action>
-                )
-              )}
-            </td>
-          </tr>
-        ))}
-      </DataTable>
+        rows={announcements}
+        keyOf={({ id }) => id}
+      />
       {total > announcements.length && (
         <p class="dim">
           The next {number(announcements.length)} of {number(total)}. <code>caretaker announcements</code>{' '}

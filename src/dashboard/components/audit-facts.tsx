@@ -14,7 +14,7 @@ const kinds: Readonly<Record<string, string>> = {
 
 type Facts = readonly (readonly [name: string, value: Child | undefined])[];
 
-export const AuditFacts = ({ line, now }: { line: AuditLine; now: number }) => {
+export const AuditFacts = ({ line }: { line: AuditLine }) => {
   const { act, at, who, from, what, policy, account, run, targets, detail, why, code, message } = line;
   return (
     <div class="audit-facts">
@@ -36,7 +36,7 @@ export const AuditFacts = ({ line, now }: { line: AuditLine; now: number }) => {
       <FactList
         facts={[
           ['Result', <Badge word={line.result} />],
-          ['Time', <Time at={at} now={now} />],
+          ['Time', <Time at={at} />],
           ['Error', code && <code>{code}</code>],
           ['Message', message && <Sentence text={message} />],
           ['Detail', detail && <Sentence text={detail} />],

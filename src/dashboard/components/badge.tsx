@@ -1,4 +1,5 @@
 /** A status, an outcome or a severity: an icon and a word, in the colour of its tone. */
+import type { Child } from 'hono/jsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon-shapes.ts';
 
@@ -52,10 +53,29 @@ const icons: Readonly<Record<string, IconName>> = {
   unknown: 'circle-question-mark',
 };
 
-/** `filled` has a background, for where the word stands alone. */
-export const Badge = ({ word, filled = false }: { word: string; filled?: boolean }) => (
-  <span class={`badge is-${word}${filled ? ' filled' : ''}`}>
-    <Icon name={icons[word] ?? 'circle-minus'} />
-    {word}
-  </span>
-);
+interface BadgeProps {
+  word: string;
+  /** It has a background, for where the word stands alone. */
+  filled?: boolean;
+  /** Where it leads to. */
+  to?: string;
+  /** What is said in place of the word. */
+  children?: Child;
+}
+
+export const Badge = ({ word, filled = false, to, children = word }: BadgeProps) => {
+  const of = `badge is-${word}${filled ? ' filled' : ''}`;
+  const content = (
+    <>
+      <Icon name={icons[word] ?? 'circle-minus'} />
+      {children}
+    </>
+  );
+  return to === undefined ? (
+    <span class={of}>{content}</span>
+  ) : (
+    <a class={of} href={to}>
+      {content}
+    </a>
+  );
+};

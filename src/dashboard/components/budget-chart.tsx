@@ -21,10 +21,9 @@ export const NO_POLICY = 'no single policy';
 interface Props {
   budget: AccountBudget;
   by: 'class' | 'policy';
-  now: number;
 }
 
-export const BudgetChart = ({ budget, by, now }: Props) => {
+export const BudgetChart = ({ budget, by }: Props) => {
   const { account, buckets, limit, others } = budget;
   const parts = by === 'class' ? byClass(budget) : byPolicy(budget);
   const all = [
@@ -48,7 +47,7 @@ export const BudgetChart = ({ budget, by, now }: Props) => {
         label: isoMinute(at),
         counts: all.map(({ counts }) => counts[index] ?? 0),
       }))}
-      axis={ends.map((one) => one && <Time at={one.at} now={now} show="exact" />)}
+      axis={ends.map((one) => one && <Time at={one.at} show="exact" />)}
       unit={isHours ? 'requests an hour' : 'requests a minute'}
       limit={{ value: limit, word: 'limit' }}
     />

@@ -1,4 +1,4 @@
-/** What `showPage` provides for every component: who reads, and the reasons with their sentences. */
+/** What `showPage` provides for every component: who reads, when, and the reasons with their sentences. */
 import { createContext, useContext } from 'hono/jsx';
 import { isPermitted, type Principal, type Role, type Subject } from '../../access/principal.ts';
 import type { Reason, Reasons } from '../../run/reasons.ts';
@@ -11,6 +11,10 @@ export function useMay(): (role: Role, subject: Subject) => boolean {
   const principal = useContext(PrincipalContext);
   return (role, subject) => principal !== undefined && isPermitted(principal, role, subject);
 }
+
+/** When the page is made, from which relative times count. */
+export const NowContext = createContext(0);
+export const useNow = (): number => useContext(NowContext);
 
 /** The reasons with their sentences; `showPage` provides them. */
 export const ReasonsContext = createContext<Reasons>(new Map());

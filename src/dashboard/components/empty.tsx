@@ -2,6 +2,10 @@ import type { Child } from 'hono/jsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon-shapes.ts';
 
+/** In place of a value. */
+export const NotKnown = () => <span class="dim">not known</span>;
+export const Dash = () => <span class="dim">–</span>;
+
 /** In place of a list: what would be here, and how to get it. */
 export const Empty = ({
   icon = 'inbox',

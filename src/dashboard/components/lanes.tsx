@@ -1,5 +1,6 @@
 /** What happens when: one lane for each thing, a block for each time. */
 import type { Child } from 'hono/jsx';
+import { useNow } from './contexts.tsx';
 
 export interface Block {
   from: number;
@@ -26,15 +27,15 @@ interface LanesProps {
   lanes: readonly Lane[];
   /** Five texts below: the ends and the quarters. */
   axis: readonly Child[];
-  /** Where a line through all lanes stands. */
-  now?: number;
 }
 
 const WIDTH = 1000;
 /** The shortest block can still be seen and pointed at. */
 const MIN_WIDTH = 5;
 
-export const Lanes = ({ from, to, lanes, axis, now }: LanesProps) => {
+/** A line through all lanes stands at the present time. */
+export const Lanes = ({ from, to, lanes, axis }: LanesProps) => {
+  const now = useNow();
   const xOf = (at: number): number =>
     Math.max(0, Math.min(WIDTH, Math.round(((at - from) / (to - from)) * WIDTH)));
   return (
@@ -50,9 +51,7 @@ export const Lanes = ({ from, to, lanes, axis, now }: LanesProps) => {
             role="img"
             aria-label={blocks.map(({ text }) => text).join('; ')}
           >
-            {now !== undefined && now > from && now < to && (
-              <line class="now" x1={xOf(now)} x2={xOf(now)} y1="0" y2="24" />
-            )}
+            {now > from && now < to && <line class="now" x1={xOf(now)} x2={xOf(now)} y1="0" y2="24" />}
             {blocks.map((block) => (
               <Shape block={block} x={xOf(block.from)} end={xOf(block.from + block.ms)} />
             ))}

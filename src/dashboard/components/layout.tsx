@@ -11,7 +11,7 @@ import { type Toast, takeToast } from '../http/toast.ts';
 import { type Counters, noCounters, readCounters } from '../queries/counters.ts';
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
 import { type AccountChoice, accountIn, accountPath } from './account-menu.tsx';
-import { PrincipalContext, ReasonsContext } from './contexts.tsx';
+import { NowContext, PrincipalContext, ReasonsContext } from './contexts.tsx';
 import { Help } from './help.tsx';
 import { ICON } from './page-icon.ts';
 import { Sidebar } from './sidebar.tsx';
@@ -92,14 +92,7 @@ export const Layout = (props: LayoutProps) => {
               counters={counters ?? noCounters}
               account={choice?.chosen}
             />
-            <TopBar
-              principal={principal}
-              theme={theme}
-              alerts={alerts}
-              now={now ?? 0}
-              search={search}
-              choice={choice}
-            />
+            <TopBar principal={principal} theme={theme} alerts={alerts} search={search} choice={choice} />
           </>
         )}
         <main id="main">
@@ -142,20 +135,22 @@ export async function showPage(
   };
   return asPage(
     c,
-    <ReasonsContext.Provider value={context.reasons}>
-      <Layout
-        {...props}
-        principal={principalOf(c)}
-        theme={themeOf(c)}
-        alerts={alertsOf(systemStatus)}
-        counters={counters}
-        now={systemStatus.now}
-        toast={takeToast(c, context)}
-        choice={choice}
-      >
-        {content}
-      </Layout>
-    </ReasonsContext.Provider>,
+    <NowContext.Provider value={systemStatus.now}>
+      <ReasonsContext.Provider value={context.reasons}>
+        <Layout
+          {...props}
+          principal={principalOf(c)}
+          theme={themeOf(c)}
+          alerts={alertsOf(systemStatus)}
+          counters={counters}
+          now={systemStatus.now}
+          toast={takeToast(c, context)}
+          choice={choice}
+        >
+          {content}
+        </Layout>
+      </ReasonsContext.Provider>
+    </NowContext.Provider>,
     status,
   );
 }

@@ -53,11 +53,10 @@ export const StatusPill = ({ alerts }: { alerts: readonly Alert[] }) => {
 interface NoticesProps {
   /** The worst first. */
   alerts: readonly Alert[];
-  now: number;
   principal: Principal;
 }
 
-export const Notices = ({ alerts, now, principal }: NoticesProps) => (
+export const Notices = ({ alerts, principal }: NoticesProps) => (
   <section class="panel" id="notices" popover="auto" aria-label="Notices">
     <div id="warnings" data-live>
       {alerts.length === 0 && (
@@ -66,13 +65,13 @@ export const Notices = ({ alerts, now, principal }: NoticesProps) => (
         </p>
       )}
       {alerts.map((alert) => (
-        <Notice alert={alert} now={now} links={isPermitted(principal, 'viewer')} />
+        <Notice alert={alert} links={isPermitted(principal, 'viewer')} />
       ))}
     </div>
   </section>
 );
 
-const Notice = ({ alert, now, links }: { alert: Alert; now: number; links: boolean }) => {
+const Notice = ({ alert, links }: { alert: Alert; links: boolean }) => {
   const { is, sentence, since, file, path = '/system' } = alert;
   return (
     <div class={`notice is-${is}`} data-key={file?.file ?? sentence}>
@@ -84,18 +83,18 @@ const Notice = ({ alert, now, links }: { alert: Alert; now: number; links: boole
         <p class="dim small">
           {since !== undefined && (
             <>
-              Since <Time at={since} now={now} />.{' '}
+              Since <Time at={since} />.{' '}
             </>
           )}
           {file === undefined && (links || alert.path !== undefined) && <a href={path}>Details</a>}
         </p>
-        {file && <FileErrors file={file} now={now} />}
+        {file && <FileErrors file={file} />}
       </div>
     </div>
   );
 };
 
-const FileErrors = ({ file: { errors, kept }, now }: { file: BrokenFile; now: number }) => (
+const FileErrors = ({ file: { errors, kept } }: { file: BrokenFile }) => (
   <details>
     <summary>
       {errors.length === 1 ? 'The error' : `The ${errors.length} errors`} and the active policies
@@ -119,7 +118,7 @@ const FileErrors = ({ file: { errors, kept }, now }: { file: BrokenFile; now: nu
         <ul>
           {kept.slice(0, MAX_KEPT).map(({ name, readAt }) => (
             <li>
-              {name}, read <Time at={readAt} now={now} />
+              {name}, read <Time at={readAt} />
             </li>
           ))}
           {kept.length > MAX_KEPT && <li>and {kept.length - MAX_KEPT} more</li>}

@@ -18,13 +18,13 @@ export function scheduleLine({ schedule }: Policy): string {
   return `${scheduleInWords(schedule)}, ${city}`;
 }
 
-const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
+const PausedBy = ({ pause }: { pause: Pause }) => (
   <>
     paused by {pause.by}
-    {pause.reason && `: ${pause.reason}`}, since <Time at={pause.at} now={now} />
+    {pause.reason && `: ${pause.reason}`}, since <Time at={pause.at} />
     {pause.until !== undefined && (
       <>
-        , until <Time at={pause.until} now={now} />
+        , until <Time at={pause.until} />
       </>
     )}
   </>
@@ -60,16 +60,14 @@ export const NextFiring = ({
   policy: { schedule },
   pause,
   nextAt,
-  now,
 }: {
   policy: Policy;
   pause: Pause | undefined;
   nextAt: number | undefined;
-  now: number;
 }) => {
   const paused = pause && (
     <p>
-      <PausedBy pause={pause} now={now} />
+      <PausedBy pause={pause} />
     </p>
   );
   if (schedule?.disabled) {
@@ -89,7 +87,7 @@ export const NextFiring = ({
   return (
     <>
       {paused}
-      <Time at={nextAt} now={now} />
+      <Time at={nextAt} />
       <p class="dim">{timeIn(nextAt, schedule.timezone)}</p>
     </>
   );

@@ -11,13 +11,7 @@ const series = [
   { tone: 'series-3', word: 'deliveries' },
 ] as const;
 
-export const QueueDepth = ({
-  minutes,
-  now,
-}: {
-  minutes: readonly { at: number; depth?: Depth }[];
-  now: number;
-}) => {
+export const QueueDepth = ({ minutes }: { minutes: readonly { at: number; depth?: Depth }[] }) => {
   const missing = minutes.filter(({ depth }) => depth === undefined).length;
   const ends = [minutes[0], minutes[Math.floor(minutes.length / 2)], minutes.at(-1)];
   return (
@@ -29,7 +23,7 @@ export const QueueDepth = ({
           label: depth ? isoMinute(at) : `${isoMinute(at)}, not measured`,
           counts: series.map(({ word }) => depth?.[word] ?? 0),
         }))}
-        axis={ends.map((one) => one && <Time at={one.at} now={now} show="exact" />)}
+        axis={ends.map((one) => one && <Time at={one.at} show="exact" />)}
         unit="entries"
       />
       <p class="dim small">

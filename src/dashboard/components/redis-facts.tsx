@@ -3,7 +3,7 @@ import type { RedisFacts } from '../../redis/facts.ts';
 import { bytes } from './progress.tsx';
 import { millis, Time } from './time.tsx';
 
-export const RedisServers = ({ servers, now }: { servers: readonly RedisFacts[]; now: number }) => (
+export const RedisServers = ({ servers }: { servers: readonly RedisFacts[] }) => (
   <>
     {servers.map((facts) => (
       <dl class="card facts">
@@ -35,7 +35,7 @@ export const RedisServers = ({ servers, now }: { servers: readonly RedisFacts[];
         <div>
           <dt>Last snapshot</dt>
           <dd>
-            <Snapshot facts={facts} now={now} />
+            <Snapshot facts={facts} />
           </dd>
         </div>
       </dl>
@@ -64,12 +64,12 @@ const AppendOnly = ({ facts: { aof } }: { facts: RedisFacts }) => {
   return aof.isWritten ? <>on</> : <span class="tone is-bad">cannot be written</span>;
 };
 
-const Snapshot = ({ facts: { snapshot }, now }: { facts: RedisFacts; now: number }) => {
+const Snapshot = ({ facts: { snapshot } }: { facts: RedisFacts }) => {
   if (!snapshot) return <NotKnown />;
   return (
     <>
       {snapshot.isWritten ? (
-        <Time at={snapshot.at} now={now} show="relative" />
+        <Time at={snapshot.at} show="relative" />
       ) : (
         <span class="tone is-bad">failed</span>
       )}

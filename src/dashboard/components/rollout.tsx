@@ -15,7 +15,7 @@ import { Badge } from './badge.tsx';
 import { useMay } from './contexts.tsx';
 import { runPath, targetPath } from './paths.ts';
 import { number } from './progress.tsx';
-import { Cut, DataTable } from './table.tsx';
+import { Cut, Table } from './table.tsx';
 import { Sentence } from './time.tsx';
 
 interface RolloutProps {
@@ -51,58 +51,38 @@ export const RolloutSection = ({ run, gates }: RolloutProps) => {
 };
 
 const Batches = ({ run, batches }: { run: Run; batches: readonly Batch[] }) => (
-  <DataTable
+  <Table
     name="Batches"
-    columns={[
-      { head: 'Batch', width: 'w-short' },
-      { head: 'Takes', width: 'w-in' },
-      { head: 'Targets', width: 'w-short', end: true },
-      { head: 'State', width: 'w-badge' },
-      { head: 'Gate after it' },
+    columns={(column) => [
+      column('Batch', 'w-short', (batch) => batches.indexOf(batch) + 1),
+      column('Takes', 'w-in', ({ takes }) => <Cut whole={takes} />),
+      column('Targets', 'w-short end', ({ targets }) => number(targets)),
+      column('State', 'w-badge', (batch) => <Badge word={stateOfBatch(run, batch)} />),
+      column('Gate after it', '', (batch) => {
+        const after = formatAfterBatch(batch).join(' ');
+        return after === '' ? '–' : <Cut whole={after} />;
+      }),
     ]}
-  >
-    {batches.map((batch, index) => {
-      const after = formatAfterBatch(batch).join(' ');
-      return (
-        <tr data-key={`batch ${index}`}>
-          <td>{index + 1}</td>
-          <td data-label="Takes">
-            <Cut whole={batch.takes} />
-          </td>
-          <td data-label="Targets" class="end">
-            {number(batch.targets)}
-          </td>
-          <td data-label="State">
-            <Badge word={stateOfBatch(run, batch)} />
-          </td>
-          <td data-label="Gate after it">{after === '' ? '–' : <Cut whole={after} />}</td>
-        </tr>
-      );
-    })}
-  </DataTable>
+    rows={batches}
+    keyOf={(batch) => `batch ${batches.indexOf(batch)}`}
+  />
 );
 
 const SeenByGate = ({ run, batch, seen }: { run: Run; batch: number; seen: readonly Seen[] }) => (
   <details open={seen.some(({ is }) => is !== 'healthy')}>
     <summary>What the gate after batch {batch} saw</summary>
-    <DataTable
+    <Table
       name={`What the gate after batch ${batch} saw`}
-      columns={[{ head: 'Target', width: 'w-target' }, { head: 'Seen', width: 'w-badge' }, { head: 'Why' }]}
-    >
-      {seen.map(({ id, label, is, why }) => (
-        <tr data-key={`${batch} ${id}`}>
-          <td>
-            <a href={`${targetPath(run.account, id)}?run=${encodeURIComponent(run.id)}`}>
-              <Cut whole={label} />
-            </a>
-          </td>
-          <td data-label="Seen">
-            <Badge word={is} />
-          </td>
-          <td data-label="Why">{why === undefined ? '–' : <Cut whole={why} />}</td>
-        </tr>
-      ))}
-    </DataTable>
+      columns={(column) => [
+        column('Target', 'w-target', ({ id, label }) => (
+          <Cut whole={label} to={`${targetPath(run.account, id)}?run=${encodeURIComponent(run.id)}`} />
+        )),
+        column('Seen', 'w-badge', ({ is }) => <Badge word={is} />),
+        column('Why', '', ({ why }) => (why === undefined ? '–' : <Cut whole={why} />)),
+      ]}
+      rows={seen}
+      keyOf={({ id }) => `${batch} ${id}`}
+    />
   </details>
 );
 

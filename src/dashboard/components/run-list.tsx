@@ -5,90 +5,69 @@ import { endedCount, isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';
-import { useMay } from './contexts.tsx';
+import { useMay, useNow } from './contexts.tsx';
 import { policyPath, runPath } from './paths.ts';
 import { Bar, number } from './progress.tsx';
 import { RunTook, whyOf } from './run-table.tsx';
-import { type Column, Cut, DataTable } from './table.tsx';
+import { Cut, Table } from './table.tsx';
 import { Time } from './time.tsx';
-
-const columns: readonly Column[] = [
-  { head: 'Run', width: 'w-pick' },
-  { head: 'Policy', width: 'w-name' },
-  { head: 'Created', width: 'w-word' },
-  { head: 'Progress', width: 'w-strip' },
-  { head: 'Why' },
-  { head: 'Trigger', width: 'w-word', wideOnly: true },
-  { head: 'Took', width: 'w-word', end: true, middleOnly: true },
-];
 
 interface RunListProps {
   name: string;
   runs: readonly Run[];
   /** For each run, how many targets ended for which reason. */
   reasons: ReadonlyMap<string, readonly ReasonCount[]>;
-  now: number;
 }
 
 /** Stands in a form; the selected runs are its parameters `run`. */
-export const RunList = ({ name, runs, reasons, now }: RunListProps) => (
-  <DataTable name={name} columns={columns} grows="runs">
-    {runs.map((run) => (
-      <RunLine run={run} reasons={reasons.get(run.id) ?? []} now={now} />
-    ))}
-  </DataTable>
-);
-
-const RunLine = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCount[]; now: number }) => {
-  const why = lineOf(run, reasons);
-  const end = runEndOf(run, now);
+export const RunList = ({ name, runs, reasons }: RunListProps) => {
+  const may = useMay();
   return (
-    <tr data-key={run.id}>
-      <td data-label="Run">
-        <span class="pick">
-          {useMay()('operator', run) && (
-            <label>
-              <input type="checkbox" name="run" value={run.id} autocomplete="off" />
-              <span class="unseen">Select {run.id}</span>
-            </label>
-          )}
-          <a href={runPath(run.id)} class="plain" title={run.id}>
-            <Badge word={shownStatus(run)} />
-            <span class="unseen"> {run.id}</span>
-          </a>
-        </span>
-      </td>
-      <td data-label="Policy">
-        <Cut whole={run.policy}>
-          <a href={policyPath(run.policy)}>{run.policy}</a>
-        </Cut>
-      </td>
-      <td data-label="Created">
-        <Time at={run.createdAt} now={now} show="relative" />
-      </td>
-      <td data-label="Progress">
-        <Progress run={run} />
-      </td>
-      <td data-label="Why">
-        {(why || end?.at !== undefined) && (
-          <Cut whole={why ?? ''}>
-            {end?.at !== undefined && (
-              <span class="dim">
-                ends <Time at={end.at} now={now} show="relative" />
-                {why && '; '}
-              </span>
+    <Table
+      name={name}
+      grows="runs"
+      columns={(column) => [
+        column('Run', 'w-pick', (run) => (
+          <span class="pick">
+            {may('operator', run) && (
+              <label>
+                <input type="checkbox" name="run" value={run.id} autocomplete="off" />
+                <span class="unseen">Select {run.id}</span>
+              </label>
             )}
-            {why}
-          </Cut>
-        )}
-      </td>
-      <td data-label="Trigger" class="wide-only">
-        {run.trigger}
-      </td>
-      <td data-label="Took" class="end middle-only">
-        <RunTook run={run} now={now} />
-      </td>
-    </tr>
+            <a href={runPath(run.id)} class="plain" title={run.id}>
+              <Badge word={shownStatus(run)} />
+              <span class="unseen"> {run.id}</span>
+            </a>
+          </span>
+        )),
+        column('Policy', 'w-name', ({ policy }) => <Cut whole={policy} to={policyPath(policy)} />),
+        column('Created', 'w-word', ({ createdAt }) => <Time at={createdAt} show="relative" />),
+        column('Progress', 'w-strip', (run) => <Progress run={run} />),
+        column('Why', '', (run) => <WhyCell run={run} reasons={reasons.get(run.id) ?? []} />),
+        column('Trigger', 'w-word wide-only', ({ trigger }) => trigger),
+        column('Took', 'w-word end middle-only', (run) => <RunTook run={run} />),
+      ]}
+      rows={runs}
+      keyOf={({ id }) => id}
+    />
+  );
+};
+
+const WhyCell = ({ run, reasons }: { run: Run; reasons: readonly ReasonCount[] }) => {
+  const why = lineOf(run, reasons);
+  const at = runEndOf(run, useNow())?.at;
+  if (why === undefined && at === undefined) return null;
+  return (
+    <Cut whole={why ?? ''}>
+      {at !== undefined && (
+        <span class="dim">
+          ends <Time at={at} show="relative" />
+          {why && '; '}
+        </span>
+      )}
+      {why}
+    </Cut>
   );
 };
 

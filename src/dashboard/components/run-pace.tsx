@@ -7,17 +7,17 @@ import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
 import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';
 import { BarChart } from './chart.tsx';
-import { ReasonsContext } from './contexts.tsx';
+import { ReasonsContext, useNow } from './contexts.tsx';
 import { number } from './progress.tsx';
 import { Sentence, span, Time } from './time.tsx';
 
 /** `12 a minute over the last 10 min. It ends in about 3 min.` For what it waits stands at the head of its page. */
-export const PaceLine = ({ run, pace, now }: { run: Run; pace: Pace; now: number }) => {
+export const PaceLine = ({ run, pace }: { run: Run; pace: Pace }) => {
   const { perMinute, overMs } = pace;
   if (isFinal(run.status)) {
     return perMinute === undefined ? null : <p class="dim">{rateText(perMinute)} on average.</p>;
   }
-  const at = runEndOf(run, now)?.at;
+  const at = runEndOf(run, useNow())?.at;
   return (
     <p>
       {perMinute !== undefined && overMs !== undefined
@@ -25,7 +25,7 @@ export const PaceLine = ({ run, pace, now }: { run: Run; pace: Pace; now: number
         : run.startedAt !== undefined && 'No target has ended in the last minutes. '}
       {at !== undefined && (
         <>
-          It ends <Time at={at} now={now} show="relative" />, at the pace until now.
+          It ends <Time at={at} show="relative" />, at the pace until now.
         </>
       )}
     </p>
@@ -54,15 +54,7 @@ const axisOf = (from: number, to: number): number[] =>
   );
 
 /** How many targets ended when, by outcome. */
-export const EndsChart = ({
-  run,
-  ends,
-  now,
-}: {
-  run: Run;
-  ends: readonly End[] | undefined;
-  now: number;
-}) => {
+export const EndsChart = ({ run, ends }: { run: Run; ends: readonly End[] | undefined }) => {
   if (run.counts.planned < MIN_TARGETS || run.startedAt === undefined) return null;
   if (ends === undefined) {
     return <p class="dim">Targets over time are shown for runs of at most {number(MAX_ENDS)} targets.</p>;
@@ -70,7 +62,7 @@ export const EndsChart = ({
   // What ended while the run was planned ended at one moment.
   if (ends.filter(({ worked }) => worked).length < MIN_TARGETS) return null;
   const from = run.startedAt;
-  const to = Math.max(run.finishedAt ?? now, from + 1);
+  const to = Math.max(run.finishedAt ?? useNow(), from + 1);
   const width = (to - from) / BARS;
   const columns = Array.from({ length: BARS }, (_, at) => ({
     label: toSecond(from + at * width),
@@ -88,7 +80,7 @@ export const EndsChart = ({
       series={series}
       columns={columns}
       axis={axisOf(from, to).map((at) =>
-        to - from < SHORT_MS ? <Sentence text={toSecond(at)} /> : <Time at={at} now={now} show="exact" />,
+        to - from < SHORT_MS ? <Sentence text={toSecond(at)} /> : <Time at={at} show="exact" />,
       )}
       unit="targets"
     />

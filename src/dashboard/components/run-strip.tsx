@@ -1,5 +1,6 @@
 import { shownStatus } from '../../run/found.ts';
 import { type Run, runStatuses } from '../../run/run.ts';
+import { useNow } from './contexts.tsx';
 import { span } from './time.tsx';
 
 /** How many runs are in a strip. */
@@ -12,7 +13,8 @@ const tookMs = ({ startedAt, finishedAt }: Run, now: number): number =>
   startedAt === undefined ? 0 : (finishedAt ?? now) - startedAt;
 
 /** The last runs of a policy, oldest first: the height is the duration, the colour the status. `runs`: newest first. */
-export function RunStrip({ runs, now }: { runs: readonly Run[]; now: number }) {
+export function RunStrip({ runs }: { runs: readonly Run[] }) {
+  const now = useNow();
   const shown = runs.slice(0, STRIP_RUNS).reverse();
   const longest = Math.max(1, ...shown.map((run) => tookMs(run, now)));
   const empty = STRIP_RUNS - shown.length;

@@ -9,9 +9,7 @@ import { Table } from './table.tsx';
 import { Sentence, Time, Took } from './time.tsx';
 
 /** How long a run took, or has taken so far. */
-export const RunTook = ({ run, now }: { run: Run; now: number }) => (
-  <Took from={run.startedAt} to={run.finishedAt} now={now} />
-);
+export const RunTook = ({ run }: { run: Run }) => <Took from={run.startedAt} to={run.finishedAt} />;
 
 /** The sentence to read first: why a run has its status, where its counts do not show it. */
 export function whyOf(run: Run): string | undefined {
@@ -44,49 +42,38 @@ export const WhyLine = ({ run }: { run: Run }) => {
   );
 };
 
-/** One row of a list of runs: time, policy, outcome and why. */
-export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPolicy: boolean }) => (
-  <tr data-key={run.id}>
-    <td data-label="Run">
-      <a href={runPath(run.id)} class="plain">
-        <Badge word={shownStatus(run)} /> <Time at={run.startedAt ?? run.createdAt} now={now} />
-      </a>
-    </td>
-    {withPolicy && (
-      <td data-label="Policy">
-        <a href={policyPath(run.policy)}>{run.policy}</a>
-      </td>
-    )}
-    <td data-label="Outcome">
-      <WhyLine run={run} />
-      <p class="dim">{countsLine(run.counts)}</p>
-    </td>
-    <td data-label="Trigger">{run.trigger}</td>
-    <td data-label="Took">
-      <RunTook run={run} now={now} />
-    </td>
-  </tr>
-);
-
-/** A table of runs. */
+/** A table of runs: time, policy, outcome and why. */
 export const RunTable = ({
   name,
   runs,
-  now,
   withPolicy = true,
 }: {
   name: string;
   runs: readonly Run[];
-  now: number;
   withPolicy?: boolean;
 }) => (
   <Table
     name={name}
-    heads={['Run', ...(withPolicy ? ['Policy'] : []), 'Outcome', 'Trigger', 'Took']}
-    widths={['w-run', ...(withPolicy ? ['w-name'] : []), '', 'w-word', 'w-word']}
-  >
-    {runs.map((run) => (
-      <RunRow run={run} now={now} withPolicy={withPolicy} />
-    ))}
-  </Table>
+    tall
+    columns={(column) => [
+      column('Run', 'w-run', (run) => (
+        <a href={runPath(run.id)} class="plain">
+          <Badge word={shownStatus(run)} /> <Time at={run.startedAt ?? run.createdAt} />
+        </a>
+      )),
+      ...(withPolicy
+        ? [column('Policy', 'w-name', ({ policy }) => <a href={policyPath(policy)}>{policy}</a>)]
+        : []),
+      column('Outcome', '', (run) => (
+        <>
+          <WhyLine run={run} />
+          <p class="dim">{countsLine(run.counts)}</p>
+        </>
+      )),
+      column('Trigger', 'w-word', ({ trigger }) => trigger),
+      column('Took', 'w-word', (run) => <RunTook run={run} />),
+    ]}
+    rows={runs}
+    keyOf={({ id }) => id}
+  />
 );

@@ -16,10 +16,9 @@ interface DayProps {
   freezes: readonly Freeze[];
   span: { from: number; to: number };
   zone: string;
-  now: number;
 }
 
-export const DayLanes = ({ shown, freezes, span: { from, to }, zone, now }: DayProps) => {
+export const DayLanes = ({ shown, freezes, span: { from, to }, zone }: DayProps) => {
   const names = [...new Set(shown.map(policyNameOf))];
   const frozen = freezes
     .filter((one) => one.at < to && one.until > from)
@@ -50,7 +49,6 @@ export const DayLanes = ({ shown, freezes, span: { from, to }, zone, now }: DayP
         from={from}
         to={to}
         lanes={lanes}
-        now={now}
         axis={[0, 1, 2, 3, 4].map((quarter) => clockIn(zone, from + (quarter * (to - from)) / 4))}
       />
       <p class="dim small">

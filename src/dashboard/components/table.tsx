@@ -1,7 +1,114 @@
 import type { Child } from 'hono/jsx';
 import { Icon } from './icon.tsx';
 
-export interface Column {
+interface Head {
+  head: string;
+  /** The head on a phone, where that is shorter. */
+  label?: string;
+  /** Where the head leads to, and how the table is sorted by this column now. */
+  sort?: { path: string; is?: 'ascending' | 'descending' | undefined };
+}
+
+/** A column of a table: its head, and its cell of each row. */
+export interface Column<Row> extends Head {
+  layout: string;
+  cell(row: Row): Child;
+}
+
+/**
+ * Makes the columns of a table. `layout` of one: its classes of `client/styles/table.css`. These are its width, `end`
+ * for numbers and durations, and `wide-only` or the like for what is shown only where there is room. One column of each
+ * table has no width and takes the rest.
+ */
+export type Columns<Row> = (
+  column: (head: string | Head, layout: string, cell: (row: Row) => Child) => Column<Row>,
+) => readonly Column<Row>[];
+
+/** What a cell has of the layout: the heads have the widths. */
+export const cellClass = ({ layout }: Pick<Column<never>, 'layout'>): string | undefined =>
+  layout.replace(/\bw-\S+\s*/, '').trim() || undefined;
+
+interface TableProps<Row> {
+  /** The caption, for screen readers only. */
+  name: string;
+  columns: Columns<Row>;
+  rows: readonly Row[];
+  /** Unique among the rows of the page: live updates keep a row by it. */
+  keyOf(row: Row): string;
+  /** What the rows are, of a live list to which new ones are added at the top: `client/new-rows.ts`. */
+  grows?: string;
+  /** Rows of several lines. */
+  tall?: boolean;
+  /** Rows of another kind before or after the row. */
+  before?(row: Row, previous: Row | undefined, columns: readonly Column<Row>[]): Child;
+  after?(row: Row, columns: readonly Column<Row>[]): Child;
+}
+
+/**
+ * A table of rows of one line. On a phone a row is a card: a cell has its head as `data-label`, and the first cell is
+ * the head of the card.
+ */
+export const Table = <Row,>(props: TableProps<Row>) => {
+  const { name, rows, keyOf, grows, tall, before, after } = props;
+  const columns = props.columns((head, layout, cell) => ({
+    ...(typeof head === 'string' ? { head } : head),
+    layout,
+    cell,
+  }));
+  return (
+    <table class={tall ? undefined : 'dense'} data-grows={grows}>
+      <caption class="unseen">{name}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ head, layout, sort }) => (
+            <th scope="col" class={layout || undefined} aria-sort={sort?.is}>
+              {sort ? (
+                <a href={sort.path}>
+                  {head}
+                  {sort.is && <Icon name={sort.is === 'ascending' ? 'arrow-up' : 'arrow-down'} />}
+                </a>
+              ) : (
+                head
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <>
+            {before?.(row, rows[index - 1], columns)}
+            <tr data-key={keyOf(row)}>
+              {columns.map((one) => (
+                <td data-label={one.label ?? one.head} class={cellClass(one)}>
+                  {one.cell(row)}
+                </td>
+              ))}
+            </tr>
+            {after?.(row, columns)}
+          </>
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+/** Content of a cell that ends in an ellipsis where it has no room; `whole` is shown on hover. `to`: where it leads to. */
+export const Cut = ({
+  whole,
+  to,
+  children = whole,
+}: {
+  whole: string;
+  to?: string | undefined;
+  children?: Child;
+}) => (
+  <span class="cut" title={whole}>
+    {to === undefined ? children : <a href={to}>{children}</a>}
+  </span>
+);
+
+interface OldColumn {
   head: string;
   /** A class of `client/styles/table.css`; one column of each table has none and takes the rest. */
   width?: string;
@@ -15,10 +122,6 @@ export interface Column {
   middleOnly?: boolean;
 }
 
-/**
- * A table of rows of one line. `name` is its caption, for screen readers only. Cells have a `data-label`, which is
- * their head on a phone, where a row is a card; the first cell is the head of the card.
- */
 export const DataTable = ({
   name,
   columns,
@@ -26,7 +129,7 @@ export const DataTable = ({
   children,
 }: {
   name: string;
-  columns: readonly Column[];
+  columns: readonly OldColumn[];
   /** What the rows are, of a live list to which new ones are added at the top: `client/new-rows.ts`. */
   grows?: string;
   children: Child;
@@ -51,41 +154,6 @@ export const DataTable = ({
             ) : (
               head
             )}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>{children}</tbody>
-  </table>
-);
-
-/** Content of a cell that ends in an ellipsis where it has no room; `whole` is shown on hover. */
-export const Cut = ({ whole, children }: { whole: string; children?: Child }) => (
-  <span class="cut" title={whole}>
-    {children ?? whole}
-  </span>
-);
-
-/** A table whose rows may have several lines. Prefer `DataTable`. */
-export const Table = ({
-  name,
-  heads,
-  widths,
-  children,
-}: {
-  name: string;
-  heads: readonly string[];
-  /** Fixed widths, one class a column, so that live updates move nothing. */
-  widths: readonly string[];
-  children: Child;
-}) => (
-  <table>
-    <caption class="unseen">{name}</caption>
-    <thead>
-      <tr>
-        {heads.map((head, index) => (
-          <th scope="col" class={widths[index] ?? ''}>
-            {head}
           </th>
         ))}
       </tr>

@@ -5,59 +5,45 @@ import { attemptsOf } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { Badge } from './badge.tsx';
 import { ReasonsContext, Why } from './contexts.tsx';
+import { Dash } from './empty.tsx';
 import { Findings } from './findings.tsx';
 import { targetPath } from './paths.ts';
 import { siteName } from './site-name.ts';
 import { Steps } from './steps.tsx';
-import { type Column, Cut, DataTable } from './table.tsx';
+import { Cut, Table } from './table.tsx';
 import { Sentence, Took } from './time.tsx';
-
-const columns: readonly Column[] = [
-  { head: 'Target', width: 'w-target' },
-  { head: 'State', width: 'w-badge' },
-  { head: 'Why' },
-  { head: 'Attempts', width: 'w-word', end: true },
-  { head: 'Took', width: 'w-word', end: true },
-];
 
 export const TargetList = ({
   run,
   targets,
   stepNames,
-  now,
 }: {
   run: Run;
   targets: readonly Target[];
   /** The steps of the policy, to show the result of each. */
   stepNames: readonly string[];
-  now: number;
 }) => (
-  <DataTable name="Targets" columns={columns}>
-    {targets.map((target) => (
-      <tr data-key={target.id}>
-        <td data-label="Target">
-          <Cut whole={`${target.label} (${target.id})`}>
-            <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>
-              {siteName(target.label, target.id)}
-            </a>{' '}
-            <span class="dim">{target.id}</span>
-          </Cut>
-        </td>
-        <td data-label="State">
-          <TargetBadge target={target} />
-        </td>
-        <td data-label="Why">
-          <WhyCell target={target} stepNames={stepNames} />
-        </td>
-        <td data-label="Attempts" class="end">
-          {target.startedAt === undefined ? <span class="dim">–</span> : attemptsOf(target)}
-        </td>
-        <td data-label="Took" class="end">
-          <Took from={target.startedAt} to={target.finishedAt} now={now} />
-        </td>
-      </tr>
-    ))}
-  </DataTable>
+  <Table
+    name="Targets"
+    columns={(column) => [
+      column('Target', 'w-target', ({ id, label }) => (
+        <Cut whole={`${label} (${id})`}>
+          <a href={`${targetPath(run.account, id)}?run=${encodeURIComponent(run.id)}`}>
+            {siteName(label, id)}
+          </a>{' '}
+          <span class="dim">{id}</span>
+        </Cut>
+      )),
+      column('State', 'w-badge', (target) => <TargetBadge target={target} />),
+      column('Why', '', (target) => <WhyCell target={target} stepNames={stepNames} />),
+      column('Attempts', 'w-word end', (target) =>
+        target.startedAt === undefined ? <Dash /> : attemptsOf(target),
+      ),
+      column('Took', 'w-word end', ({ startedAt, finishedAt }) => <Took from={startedAt} to={finishedAt} />),
+    ]}
+    rows={targets}
+    keyOf={({ id }) => id}
+  />
 );
 
 /** What the line says, and what is behind it. */

@@ -1,6 +1,7 @@
 /** Times and durations. The server writes UTC; `client/live.ts` shows the reader's time zone. */
 import { formatSpan, isoTime } from '../../clock.ts';
 import { lastingTime, relativeTime } from '../client/relative-time.ts';
+import { useNow } from './contexts.tsx';
 
 /**
  * A time. `relative`: how long ago or ahead, the exact time on hover. `both`: the exact time, and how long ago or
@@ -8,13 +9,13 @@ import { lastingTime, relativeTime } from '../client/relative-time.ts';
  */
 export const Time = ({
   at,
-  now,
   show = 'both',
 }: {
   at: number | undefined;
-  now: number;
   show?: 'relative' | 'both' | 'exact';
+  now?: number;
 }) => {
+  const now = useNow();
   if (at === undefined) return <span class="dim">–</span>;
   const iso = isoTime(at);
   if (show === 'relative') {
@@ -40,15 +41,8 @@ export const Time = ({
 const WRITTEN_TIME = /(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
 
 /** How long something took; while it goes on, how long it has lasted, in whole minutes that the browser keeps current. */
-export const Took = ({
-  from,
-  to,
-  now,
-}: {
-  from: number | undefined;
-  to: number | undefined;
-  now: number;
-}) => {
+export const Took = ({ from, to }: { from: number | undefined; to: number | undefined }) => {
+  const now = useNow();
   if (from === undefined) return <span class="dim">–</span>;
   if (to !== undefined) return <>{span(to - from)}</>;
   return (

@@ -15,13 +15,13 @@ export interface Entry {
   details?: Child;
 }
 
-export const Timeline = ({ entries, now }: { entries: readonly Entry[]; now: number }) => (
+export const Timeline = ({ entries }: { entries: readonly Entry[] }) => (
   <ol class="timeline">
     {entries.map(({ key, at, icon, tone, title, details }, index) => (
       <li data-key={key} data-row class={tone ? `is-${tone}` : ''}>
         <Icon name={icon} />
         <p>
-          {title} <span class="dim">·</span> <Time at={at} now={now} show="relative" />
+          {title} <span class="dim">·</span> <Time at={at} show="relative" />
         </p>
         {details && (
           <details open={index === 0}>

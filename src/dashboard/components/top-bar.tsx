@@ -13,13 +13,12 @@ interface TopBarProps {
   theme: Theme;
   /** Undefined on a page that was made without asking for the status. */
   alerts: readonly Alert[] | undefined;
-  now: number;
   /** What was searched for, on the page of the results. */
   search?: string | undefined;
   choice?: AccountChoice | undefined;
 }
 
-export const TopBar = ({ principal, theme, alerts, now, search = '', choice }: TopBarProps) => {
+export const TopBar = ({ principal, theme, alerts, search = '', choice }: TopBarProps) => {
   const accounts = choice && choice.accounts.length > 1 ? choice : undefined;
   return (
     <>
@@ -61,7 +60,7 @@ export const TopBar = ({ principal, theme, alerts, now, search = '', choice }: T
         </button>
       </header>
       {accounts && <AccountMenu choice={accounts} />}
-      {alerts && <Notices alerts={alerts} now={now} principal={principal} />}
+      {alerts && <Notices alerts={alerts} principal={principal} />}
       <UserMenu principal={principal} theme={theme} />
     </>
   );

@@ -16,7 +16,6 @@ export async function showApprovals(c: Exchange, context: DashboardContext): Pro
   const waiting = await carryOut(listApprovals, context.control, {}, actorOf(c));
   const limit = MAX_ANNOUNCEMENTS;
   const announced = await carryOut(listAnnouncements, context.control, { limit }, actorOf(c));
-  const now = context.clock.now();
   return showPage(
     c,
     context,
@@ -31,7 +30,7 @@ export async function showApprovals(c: Exchange, context: DashboardContext): Pro
             Runs of policies with <code>approval:</code> wait here until they are approved or rejected.
           </Empty>
         ) : (
-          waiting.map((one) => <Waiting one={one} now={now} />)
+          waiting.map((one) => <Waiting one={one} />)
         )}
       </div>
       <section id="announced" data-live>
@@ -45,7 +44,6 @@ export async function showApprovals(c: Exchange, context: DashboardContext): Pro
             <Announcements
               announcements={announced.announcements.map(toAnnouncementReport)}
               total={announced.total}
-              now={now}
             />
           </>
         )}
@@ -57,7 +55,7 @@ export async function showApprovals(c: Exchange, context: DashboardContext): Pro
 const MAX_ANNOUNCEMENTS = 50;
 
 /** What is asked: how much, why, what cannot be undone, until when. */
-const Waiting = ({ one: { run, approval, whyNot }, now }: { one: WaitingRun; now: number }) => {
+const Waiting = ({ one: { run, approval, whyNot } }: { one: WaitingRun }) => {
   const batches = run.rollout?.batches.length ?? 1;
   return (
     <article class="card" data-key={run.id} data-row>
@@ -120,13 +118,13 @@ const Waiting = ({ one: { run, approval, whyNot }, now }: { one: WaitingRun; now
         <div>
           <dt>Waits since</dt>
           <dd>
-            <Time at={approval.since} now={now} />
+            <Time at={approval.since} />
           </dd>
         </div>
         <div>
           <dt>Expires</dt>
           <dd>
-            <Time at={approval.expires} now={now} />
+            <Time at={approval.expires} />
           </dd>
         </div>
       </dl>

@@ -11,7 +11,7 @@ import { Empty } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
-import { Cut, DataTable } from '../components/table.tsx';
+import { type Columns, Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
@@ -44,7 +44,6 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
   const query = Query.parse(c.req.query());
   const input = { ...onlyGiven(query), limit: PAGE };
   const { lines, next } = await carryOut(listAudit, context.control, input, actorOf(c));
-  const now = context.clock.now();
   const acts = commands.filter(({ reads }) => !reads).map(({ name }) => name);
   return showPage(
     c,
@@ -75,24 +74,20 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
           <a href={PATH}>Show all</a>
         </Empty>
       ) : (
-        <DataTable
+        <Table
           name="Audit log"
-          columns={[
-            { head: 'Time', width: 'w-word' },
-            { head: 'Who', width: 'w-word' },
-            { head: 'What', width: 'w-name' },
-            { head: 'Result', width: 'w-badge' },
-            { head: 'Subject', width: 'w-in', wideOnly: true },
-            { head: 'Detail' },
-          ]}
-        >
-          {lines.map((line) => (
-            <>
-              <AuditRow line={line} now={now} />
-              <FactsRow line={line} now={now} />
-            </>
-          ))}
-        </DataTable>
+          columns={columns}
+          rows={lines}
+          keyOf={keyOf}
+          after={(line, { length }) => (
+            // Over the whole width: shown by the style sheet while the details of the row before it are open.
+            <tr class="facts" data-key={`facts ${keyOf(line)}`}>
+              <td colspan={length}>
+                <AuditFacts line={line} />
+              </td>
+            </tr>
+          )}
+        />
       )}
       {(query.after !== '' || next !== undefined) && (
         <nav class="pager" aria-label="Pages of the audit log">
@@ -104,57 +99,36 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
   );
 }
 
-const AuditRow = ({ line, now }: { line: AuditLine; now: number }) => (
-  <tr data-key={`${line.act} ${line.result}`}>
-    <td data-label="Time">
-      <Time at={line.at} now={now} show="relative" />
-    </td>
-    <td data-label="Who">
-      <Cut whole={`${line.who.name}, ${line.from}`}>
-        {line.who.name} <span class="dim">{line.from}</span>
-      </Cut>
-    </td>
-    <td data-label="What">
-      <Cut whole={line.what} />
-    </td>
-    <td data-label="Result">
-      <Badge word={line.result} />
-    </td>
-    <td data-label="Subject" class="wide-only">
-      <SubjectLink line={line} />
-    </td>
-    <td data-label="Detail">
-      <Details line={line} />
-    </td>
-  </tr>
-);
+const keyOf = ({ act, result }: AuditLine): string => `${act} ${result}`;
 
-/** All facts, over the whole width: shown by the style sheet while the details of the row before it are open. */
-const FactsRow = ({ line, now }: { line: AuditLine; now: number }) => (
-  <tr class="facts" data-key={`facts ${line.act} ${line.result}`}>
-    <td colspan={6}>
-      <AuditFacts line={line} now={now} />
-    </td>
-  </tr>
-);
+const columns: Columns<AuditLine> = (column) => [
+  column('Time', 'w-word', ({ at }) => <Time at={at} show="relative" />),
+  column('Who', 'w-word', ({ who, from }) => (
+    <Cut whole={`${who.name}, ${from}`}>
+      {who.name} <span class="dim">{from}</span>
+    </Cut>
+  )),
+  column('What', 'w-name', ({ what }) => <Cut whole={what} />),
+  column('Result', 'w-badge', ({ result }) => <Badge word={result} />),
+  column('Subject', 'w-in wide-only', SubjectLink),
+  column('Detail', '', Details),
+];
 
 /** Its run, or its policy, or else its account. */
-function SubjectLink({ line: { run, policy, account } }: { line: AuditLine }) {
-  const whole = run ?? policy ?? account ?? '';
-  const path = run !== undefined ? runPath(run) : policy === undefined ? undefined : policyPath(policy);
-  return <Cut whole={whole}>{path === undefined ? whole : <a href={path}>{whole}</a>}</Cut>;
+export function SubjectLink({ run, policy, account = '' }: Pick<AuditLine, 'run' | 'policy' | 'account'>) {
+  if (run !== undefined) return <Cut whole={run} to={runPath(run)} />;
+  return policy === undefined ? <Cut whole={account} /> : <Cut whole={policy} to={policyPath(policy)} />;
 }
 
 /** In one line, which opens the row with all facts. */
-function Details({ line }: { line: AuditLine }) {
-  const { why, message, detail, targets } = line;
+function Details({ what, why, message, detail, targets }: AuditLine) {
   const named = targets === undefined ? undefined : `${targets} named targets`;
   const text = [why, message, detail, named].filter((part) => part !== undefined).join(' · ');
   return (
     <details class="more">
       <summary>
         {text === '' ? <span class="dim">All facts</span> : <Sentence text={text} />}
-        <span class="unseen"> of {line.what}</span>
+        <span class="unseen"> of {what}</span>
       </summary>
     </details>
   );

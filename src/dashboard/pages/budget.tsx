@@ -11,7 +11,7 @@ import { showPage } from '../components/layout.tsx';
 import { policyPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
-import { Cut, DataTable } from '../components/table.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountBudget, readBudgets, readForecast, type Spender } from '../queries/budget.ts';
@@ -26,7 +26,6 @@ const words: Record<HistorySpan, string> = { hour: 'Last hour', day: 'Last 24 ho
 type By = 'class' | 'policy';
 
 export async function showBudget(c: Exchange, context: DashboardContext): Promise<Response> {
-  const now = context.clock.now();
   const span = spans.find((one) => one === c.req.query('span')) ?? 'hour';
   const by: By = c.req.query('by') === 'policy' ? 'policy' : 'class';
   const account = accountIn((name) => c.req.query(name));
@@ -76,7 +75,7 @@ export async function showBudget(c: Exchange, context: DashboardContext): Promis
           </Empty>
         )}
         {shown.map((one, index) => (
-          <Account budget={one} next={forecasts[index]} span={span} by={by} now={now} />
+          <Account budget={one} next={forecasts[index]} span={span} by={by} />
         ))}
         {budgets.length > shown.length && (
           <p class="dim">{number(budgets.length - shown.length)} more accounts can be chosen above.</p>
@@ -91,10 +90,9 @@ interface AccountProps {
   next: ForecastReport | undefined;
   span: HistorySpan;
   by: By;
-  now: number;
 }
 
-const Account = ({ budget, next, span, by, now }: AccountProps) => {
+const Account = ({ budget, next, span, by }: AccountProps) => {
   const { account, total } = budget;
   const tooSmall = next?.policies.filter(({ warning }) => warning !== null) ?? [];
   return (
@@ -106,10 +104,10 @@ const Account = ({ budget, next, span, by, now }: AccountProps) => {
           . {warning}
         </p>
       ))}
-      <Now budget={budget} span={span} now={now} />
+      <Now budget={budget} span={span} />
       <div class="columns wide-first">
         <div class="card">
-          <BudgetChart budget={budget} by={by} now={now} />
+          <BudgetChart budget={budget} by={by} />
           {total === 0 && <p class="dim small">No request was counted in this time.</p>}
         </div>
         <Spenders budget={budget} by={by} />
@@ -119,11 +117,7 @@ const Account = ({ budget, next, span, by, now }: AccountProps) => {
   );
 };
 
-const Now = ({
-  budget: { usage, total, others, buckets },
-  span,
-  now,
-}: Pick<AccountProps, 'budget' | 'span' | 'now'>) => {
+const Now = ({ budget: { usage, total, others, buckets }, span }: Pick<AccountProps, 'budget' | 'span'>) => {
   const { limit, reserved, window, othersPerMinute } = usage;
   return (
     <Stats>
@@ -132,7 +126,7 @@ const Now = ({
         hint={
           window ? (
             <>
-              of {number(limit)}, until <Time at={window.resetsAt} now={now} show="exact" />
+              of {number(limit)}, until <Time at={window.resetsAt} show="exact" />
             </>
           ) : (
             `of ${number(limit)}: no request was sent in this minute`
@@ -169,39 +163,27 @@ const Spenders = ({ budget, by }: { budget: AccountBudget; by: By }) => {
   if (rows.length === 0) return null;
   return (
     <div>
-      <DataTable
+      <Table
         name={`Requests by ${by}`}
-        columns={[
-          { head: by === 'class' ? 'Class' : 'Policy' },
-          { head: 'Requests', width: 'w-spent', end: true },
-          { head: 'Part', width: 'w-part', end: true },
+        columns={(column) => [
+          column(by === 'class' ? 'Class' : 'Policy', '', ({ name }) => (
+            <Cut
+              whole={name ?? NO_POLICY}
+              to={name !== undefined && by === 'policy' ? policyPath(name) : undefined}
+            >
+              {name ?? <span class="dim">{NO_POLICY}</span>}
+            </Cut>
+          )),
+          column('Requests', 'w-spent end', ({ total }) => number(total)),
+          column(
+            'Part',
+            'w-part end',
+            ({ total }) => `${Math.round((total / Math.max(1, budget.total)) * 100)}%`,
+          ),
         ]}
-      >
-        {[...rows]
-          .sort((a, b) => b.total - a.total)
-          .slice(0, MAX_ROWS)
-          .map(({ name, total }) => (
-            <tr data-key={name ?? NO_POLICY}>
-              <td data-label={by === 'class' ? 'Class' : 'Policy'}>
-                <Cut whole={name ?? NO_POLICY}>
-                  {name === undefined ? (
-                    <span class="dim">{NO_POLICY}</span>
-                  ) : by === 'policy' ? (
-                    <a href={policyPath(name)}>{name}</a>
-                  ) : (
-                    name
-                  )}
-                </Cut>
-              </td>
-              <td data-label="Requests" class="end">
-                {number(total)}
-              </td>
-              <td data-label="Part" class="end">
-                {Math.round((total / Math.max(1, budget.total)) * 100)}%
-              </td>
-            </tr>
-          ))}
-      </DataTable>
+        rows={[...rows].sort((a, b) => b.total - a.total).slice(0, MAX_ROWS)}
+        keyOf={({ name }) => name ?? NO_POLICY}
+      />
       {rows.length > MAX_ROWS && <p class="dim">{number(rows.length - MAX_ROWS)} more</p>}
     </div>
   );
@@ -218,21 +200,33 @@ const Next = ({ next }: { next: ForecastReport }) => {
       <p>
         {forecastSentence(next, number)} <a href="/schedule">Schedule</a>
       </p>
-      <DataTable
+      <Table
         name="Forecast by policy"
-        columns={[
-          { head: 'Policy' },
-          { head: 'Runs', width: 'w-short', end: true },
-          { head: 'Requests a run', width: 'w-badge', end: true },
-          { head: 'Based on', width: 'w-badge' },
-          { head: 'Duration', width: 'w-word', end: true },
-          { head: 'Fits', width: 'w-badge' },
+        columns={(column) => [
+          column('Policy', '', ({ policy }) => (
+            <Cut whole={policy}>
+              <a class="strong" href={policyPath(policy)}>
+                {policy}
+              </a>
+            </Cut>
+          )),
+          column('Runs', 'w-short end', ({ runs }) => runs),
+          column({ head: 'Requests a run', label: 'Requests' }, 'w-badge end', ({ requests }) => requests),
+          column('Based on', 'w-badge', ({ from }) => from),
+          column('Duration', 'w-word end', ({ duration }) => duration),
+          column('Fits', 'w-badge', ({ fits, warning }) =>
+            warning === null ? (
+              fits
+            ) : (
+              <Cut whole={warning}>
+                <span class="tone is-warn">{fits}</span>
+              </Cut>
+            ),
+          ),
         ]}
-      >
-        {sorted.slice(0, MAX_ROWS).map((one) => (
-          <ForecastLine one={one} />
-        ))}
-      </DataTable>
+        rows={sorted.slice(0, MAX_ROWS).map((one) => ({ ...one, ...forecastCells(one, number) }))}
+        keyOf={({ policy }) => policy}
+      />
       {sorted.length > MAX_ROWS && <p class="dim">{number(sorted.length - MAX_ROWS)} more</p>}
     </>
   );
@@ -243,38 +237,3 @@ type PolicyForecast = ForecastReport['policies'][number];
 /** Those that do not fit come first. */
 const costOf = ({ requests_a_run: requests, firings, warning }: PolicyForecast): number =>
   (warning === null ? 0 : 1e12) + (requests ?? 0) * firings;
-
-const ForecastLine = ({ one }: { one: PolicyForecast }) => {
-  const { policy, warning } = one;
-  const { runs, requests, from, duration, fits } = forecastCells(one, number);
-  return (
-    <tr data-key={policy} data-row>
-      <td data-label="Policy">
-        <Cut whole={policy}>
-          <a class="strong" href={policyPath(policy)}>
-            {policy}
-          </a>
-        </Cut>
-      </td>
-      <td data-label="Runs" class="end">
-        {runs}
-      </td>
-      <td data-label="Requests" class="end">
-        {requests}
-      </td>
-      <td data-label="Based on">{from}</td>
-      <td data-label="Duration" class="end">
-        {duration}
-      </td>
-      <td data-label="Fits">
-        {warning === null ? (
-          fits
-        ) : (
-          <Cut whole={warning}>
-            <span class="tone is-warn">{fits}</span>
-          </Cut>
-        )}
-      </td>
-    </tr>
-  );
-};

@@ -19,7 +19,7 @@ import { showPage } from '../components/layout.tsx';
 import { acknowledgePath, policyPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { siteName } from '../components/site-name.ts';
-import { Cut, DataTable } from '../components/table.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { FindingHistory, FindingsReader } from '../queries/findings-reader.ts';
@@ -40,8 +40,7 @@ interface FindingQuery {
 
 /** What is wrong in the fleet: the findings by policy and severity, then each of them. */
 export async function showFindings(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { clock, reader } = context;
-  const now = clock.now();
+  const { reader } = context;
   const query = queryOf(c);
   const [groups, page] = await Promise.all([
     withHistory(reader.findings, await reader.findings.groups(query.filter)),
@@ -62,14 +61,14 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
         </div>
         <FilterBar path={PATH} filters={filtersOf(query, context)} />
         <div id="finding-groups" data-live>
-          {groups.length > 0 && <Groups groups={groups} active={active} now={now} />}
+          {groups.length > 0 && <Groups groups={groups} active={active} />}
         </div>
       </section>
       <section id="findings" data-live>
         {page.findings.length === 0 ? (
           <NoFindings query={query} looked={page.looked} />
         ) : (
-          <FindingTable findings={page.findings} now={now} />
+          <FindingTable findings={page.findings} />
         )}
         {(query.after !== undefined || page.next !== undefined) && (
           <nav class="pager" aria-label="Pages of findings">
@@ -141,158 +140,121 @@ async function withHistory(findings: FindingsReader, groups: readonly CountedGro
   return groups.map((group, index) => ({ ...group, history: history[index] }));
 }
 
-const Groups = ({
-  groups,
-  active,
-  now,
-}: {
-  groups: readonly Group[];
-  active: ReadonlySet<string>;
-  now: number;
-}) => (
+const Groups = ({ groups, active }: { groups: readonly Group[]; active: ReadonlySet<string> }) => (
   <>
     <h2>By policy and severity</h2>
-    <DataTable
+    <Table
       name="Findings by policy and severity"
-      columns={[
-        { head: 'Severity', width: 'w-word' },
-        { head: 'Policy' },
-        { head: 'Open', width: 'w-short', end: true },
-        { head: 'New', width: 'w-short', end: true },
-        { head: 'Resolved', width: 'w-word', end: true, wideOnly: true },
-        { head: 'Oldest', width: 'w-word', end: true },
-        { head: 'Last 30 days', width: 'w-strip', middleOnly: true },
+      columns={(column) => [
+        column('Severity', 'w-word', (group) => (
+          <a class="plain" href={pathOf(group)}>
+            <Badge word={group.severity} />
+            <span class="unseen"> findings of {group.policy}</span>
+          </a>
+        )),
+        column('Policy', '', ({ policy, account }) => (
+          <Cut whole={`${policy}, account ${account}`}>
+            <a class="strong" href={policyPath(policy)}>
+              {policy}
+            </a>{' '}
+            <span class="dim">{active.has(policy) ? account : `${account}, not active`}</span>
+          </Cut>
+        )),
+        column('Open', 'w-short end', (group) => (
+          <>
+            <a href={pathOf(group)}>{number(unacknowledged(group))}</a>
+            {group.acknowledged > 0 && (
+              <a class="dim" href={pathOf(group, 'acknowledged')} title="acknowledged">
+                {' '}
+                +{number(group.acknowledged)}
+                <span class="unseen"> acknowledged</span>
+              </a>
+            )}
+          </>
+        )),
+        column('New', 'w-short end', (group) => {
+          const fresh = newUnacknowledged(group);
+          return fresh > 0 ? <a href={pathOf(group, 'new')}>{number(fresh)}</a> : '–';
+        }),
+        column('Resolved', 'w-word end wide-only', (group) => {
+          const resolved = group.history?.resolved[group.severity] ?? 0;
+          return resolved > 0 ? <a href={pathOf(group, 'resolved')}>{number(resolved)}</a> : '–';
+        }),
+        column('Oldest', 'w-word end', ({ since }) => <Time at={since} show="relative" />),
+        column(
+          'Last 30 days',
+          'w-strip middle-only',
+          ({ history, severity }) =>
+            history && <FindingTrendStrip trend={history.trend[severity]} severity={severity} />,
+        ),
       ]}
-    >
-      {groups.slice(0, MAX_GROUPS).map((group) => (
-        <GroupRow group={group} isActive={active.has(group.policy)} now={now} />
-      ))}
-    </DataTable>
+      rows={groups.slice(0, MAX_GROUPS)}
+      keyOf={({ severity, policy, account }) => `${severity} ${policy} ${account}`}
+    />
     {groups.length > MAX_GROUPS && (
       <p class="dim">{number(groups.length - MAX_GROUPS)} more: filter by policy or severity to see them.</p>
     )}
   </>
 );
 
-const GroupRow = ({ group, isActive, now }: { group: Group; isActive: boolean; now: number }) => {
-  const { account, policy, severity, acknowledged, since, history } = group;
-  const fresh = newUnacknowledged(group);
-  const of = { policy, account, severity };
-  return (
-    <tr data-key={`${severity} ${policy} ${account}`}>
-      <td data-label="Severity">
-        <a class="plain" href={pathWith(PATH, of)}>
-          <Badge word={severity} />
-          <span class="unseen"> findings of {policy}</span>
-        </a>
-      </td>
-      <td data-label="Policy">
-        <Cut whole={`${policy}, account ${account}`}>
-          <a class="strong" href={policyPath(policy)}>
-            {policy}
-          </a>{' '}
-          <span class="dim">{isActive ? account : `${account}, not active`}</span>
-        </Cut>
-      </td>
-      <td data-label="Open" class="end">
-        <a href={pathWith(PATH, of)}>{number(unacknowledged(group))}</a>
-        {acknowledged > 0 && (
-          <a class="dim" href={pathWith(PATH, { ...of, state: 'acknowledged' })} title="acknowledged">
-            {' '}
-            +{number(acknowledged)}
-            <span class="unseen"> acknowledged</span>
-          </a>
-        )}
-      </td>
-      <td data-label="New" class="end">
-        {fresh > 0 ? <a href={pathWith(PATH, { ...of, state: 'new' })}>{number(fresh)}</a> : '–'}
-      </td>
-      <td data-label="Resolved" class="end wide-only">
-        {history && history.resolved[severity] > 0 ? (
-          <a href={pathWith(PATH, { ...of, state: 'resolved' })}>{number(history.resolved[severity])}</a>
-        ) : (
-          '–'
-        )}
-      </td>
-      <td data-label="Oldest" class="end">
-        <Time at={since} now={now} show="relative" />
-      </td>
-      <td data-label="Last 30 days" class="middle-only">
-        {history && <FindingTrendStrip trend={history.trend[severity]} severity={severity} />}
-      </td>
-    </tr>
-  );
-};
+const pathOf = ({ policy, account, severity }: Group, state?: string): string =>
+  pathWith(PATH, { policy, account, severity, state });
 
-const FindingTable = ({ findings, now }: { findings: readonly ListedFinding[]; now: number }) => (
-  <>
-    <h2>Each finding</h2>
-    <DataTable
-      name="Findings"
-      grows="findings"
-      columns={[
-        { head: 'Site', width: 'w-in' },
-        { head: 'Severity', width: 'w-word' },
-        { head: 'Message' },
-        { head: 'Policy', width: 'w-name', wideOnly: true },
-        { head: 'State', width: 'w-badge', middleOnly: true },
-        { head: 'Since', width: 'w-word', end: true },
-        { head: 'Action', width: 'w-badge', end: true },
-      ]}
-    >
-      {findings.map((finding) => (
-        <FindingRow finding={finding} now={now} />
-      ))}
-    </DataTable>
-  </>
-);
-
-const FindingRow = ({ finding, now }: { finding: ListedFinding; now: number }) => {
-  const { account, policy, target, label, about, message, severity, state, since, last, resolvedAt } =
-    finding;
-  const { acknowledged } = finding;
-  const may = useMay()('operator', { policy, account });
+const FindingTable = ({ findings }: { findings: readonly ListedFinding[] }) => {
+  const may = useMay();
   return (
-    <tr data-key={`${account} ${policy} ${target} ${about} ${resolvedAt ?? ''}`}>
-      <td data-label="Site">
-        <Cut whole={`${label} (${target})`}>
-          <a href={targetPath(account, target, `?run=${encodeURIComponent(last)}`)}>
-            {siteName(label, target)}
-          </a>
-        </Cut>
-      </td>
-      <td data-label="Severity">
-        <Badge word={severity} />
-      </td>
-      <td data-label="Message">
-        <Cut whole={`${about}: ${message}`}>
-          <span class="dim">{about}:</span> {message}
-        </Cut>
-      </td>
-      <td data-label="Policy" class="wide-only">
-        <Cut whole={`${policy}, last seen by ${last}`}>
-          <a href={policyPath(policy)}>{policy}</a>
-        </Cut>
-      </td>
-      <td data-label="State" class="middle-only">
-        <span title={acknowledged && standing(acknowledged)}>
-          <Badge word={state} />
-        </span>
-      </td>
-      <td data-label="Since" class="end">
-        <Time at={since} now={now} show="relative" />
-      </td>
-      <td data-label="Action" class="end">
-        {may && state !== 'resolved' && (
-          <Action
-            to={acknowledgePath(finding, acknowledged ? 'unacknowledge' : 'acknowledge')}
-            of={`${label}: ${about}`}
-          >
-            {acknowledged ? 'Count again' : 'Acknowledge'}
-          </Action>
-        )}
-      </td>
-    </tr>
+    <>
+      <h2>Each finding</h2>
+      <Table
+        name="Findings"
+        grows="findings"
+        columns={(column) => [
+          column('Site', 'w-in', ({ account, target, label, last }) => (
+            <Cut
+              whole={`${label} (${target})`}
+              to={targetPath(account, target, `?run=${encodeURIComponent(last)}`)}
+            >
+              {siteName(label, target)}
+            </Cut>
+          )),
+          column('Severity', 'w-word', ({ severity }) => <Badge word={severity} />),
+          column('Message', '', ({ about, message }) => (
+            <Cut whole={`${about}: ${message}`}>
+              <span class="dim">{about}:</span> {message}
+            </Cut>
+          )),
+          column('Policy', 'w-name wide-only', ({ policy, last }) => (
+            <Cut whole={`${policy}, last seen by ${last}`} to={policyPath(policy)}>
+              {policy}
+            </Cut>
+          )),
+          column('State', 'w-badge middle-only', ({ state, acknowledged }) => (
+            <span title={acknowledged && standing(acknowledged)}>
+              <Badge word={state} />
+            </span>
+          )),
+          column('Since', 'w-word end', ({ since }) => <Time at={since} show="relative" />),
+          column(
+            'Action',
+            'w-badge end',
+            (finding) =>
+              may('operator', finding) &&
+              finding.state !== 'resolved' && (
+                <Action
+                  to={acknowledgePath(finding, finding.acknowledged ? 'unacknowledge' : 'acknowledge')}
+                  of={`${finding.label}: ${finding.about}`}
+                >
+                  {finding.acknowledged ? 'Count again' : 'Acknowledge'}
+                </Action>
+              ),
+          ),
+        ]}
+        rows={findings}
+        keyOf={({ account, policy, target, about, resolvedAt }) =>
+          `${account} ${policy} ${target} ${about} ${resolvedAt ?? ''}`
+        }
+      />
+    </>
   );
 };
 

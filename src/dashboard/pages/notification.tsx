@@ -5,10 +5,10 @@ import { actorOf } from '../auth/caller.ts';
 import { NO_DELIVERY } from '../auth/guard.tsx';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
+import { Empty, NotKnown } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
 import { notificationPath } from '../components/paths.ts';
-import { DataTable } from '../components/table.tsx';
+import { Table } from '../components/table.tsx';
 import { span, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { DeliverySubject } from './notifications.tsx';
@@ -19,7 +19,6 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
   const delivery = await records.deliveries.get(c.req.param('delivery') ?? '');
   if (!delivery) return sendProblem(c, context, 404, NO_DELIVERY);
   const { id, to, event, at, policy, account, state, due, attempts, message } = delivery;
-  const now = context.clock.now();
   const mayResend = isPermitted(actorOf(c).principal, resendDelivery.role, { policy, account });
   return showPage(
     c,
@@ -51,7 +50,7 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
           <div>
             <dt>About</dt>
             <dd>
-              <DeliverySubject delivery={delivery} />
+              <DeliverySubject {...delivery} />
             </dd>
           </div>
           <div>
@@ -61,12 +60,12 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
           <div>
             <dt>Happened</dt>
             <dd>
-              <Time at={at} now={now} />
+              <Time at={at} />
             </dd>
           </div>
           <div>
             <dt>Next attempt</dt>
-            <dd>{due === undefined ? 'none' : <Time at={due} now={now} />}</dd>
+            <dd>{due === undefined ? 'none' : <Time at={due} />}</dd>
           </div>
           <div>
             <dt>Id</dt>
@@ -83,41 +82,24 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
             A worker makes one as soon as it is due.
           </Empty>
         ) : (
-          <DataTable
+          <Table
             name="Attempts"
-            columns={[
-              { head: 'Time', width: 'w-run' },
-              { head: 'Result', width: 'w-badge' },
-              { head: 'Duration', width: 'w-word', end: true },
-              { head: 'Why' },
+            columns={(column) => [
+              column('Time', 'w-run', (one) => <Time at={one.at} show="both" />),
+              column('Result', 'w-badge', ({ is = 'unknown' }) => <Badge word={is} />),
+              column('Duration', 'w-word end', ({ ms }) => {
+                if (ms === undefined) return <NotKnown />;
+                return ms < 1000 ? `${ms} ms` : span(ms);
+              }),
+              column('Why', '', ({ is, why }) =>
+                is === undefined && why === undefined
+                  ? 'Its end was not recorded: it continues, or its process died.'
+                  : why,
+              ),
             ]}
-          >
-            {attempts.toReversed().map((one) => (
-              <tr data-key={`attempt ${one.at}`}>
-                <td data-label="Time">
-                  <Time at={one.at} now={now} show="both" />
-                </td>
-                <td data-label="Result">
-                  <Badge word={one.is ?? 'unknown'} />
-                </td>
-                <td data-label="Duration" class="end">
-                  {one.ms === undefined ? (
-                    <span class="dim">not known</span>
-                  ) : one.ms < 1000 ? (
-                    `${one.ms} ms`
-                  ) : (
-                    span(one.ms)
-                  )}
-                </td>
-                <td data-label="Why">
-                  {one.why ??
-                    (one.is === undefined
-                      ? 'Its end was not recorded: it continues, or its process died.'
-                      : '')}
-                </td>
-              </tr>
-            ))}
-          </DataTable>
+            rows={attempts.toReversed()}
+            keyOf={(one) => `attempt ${one.at}`}
+          />
         )}
       </section>
     </>,

@@ -10,14 +10,15 @@ import type { Delivery } from '../../records/delivery-store.ts';
 import { actorOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
+import { Empty, NotKnown } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
-import { notificationPath, policyPath, receiverPath, runPath } from '../components/paths.ts';
-import { Cut, DataTable } from '../components/table.tsx';
+import { notificationPath, receiverPath } from '../components/paths.ts';
+import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type ReceiverHealth, receiverHealth } from '../queries/receiver-health.ts';
+import { SubjectLink } from './audit.tsx';
 
 const PATH = '/notifications';
 const PAGE = 50;
@@ -47,7 +48,6 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
   );
   const receivers = context.receivers();
   const health = await receiverHealth(context, actor);
-  const now = context.clock.now();
   const mayResend = ({ policy, account }: Delivery) =>
     isPermitted(actor.principal, resendDelivery.role, { policy, account });
   return showPage(
@@ -64,11 +64,7 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             Receivers are under notifications in config/caretaker.yaml, and policies name them under notify.
           </Empty>
         ) : (
-          <Receivers
-            health={health}
-            now={now}
-            mayTest={isPermitted(actor.principal, testReceiver.role, {})}
-          />
+          <Receivers health={health} mayTest={isPermitted(actor.principal, testReceiver.role, {})} />
         )}
       </section>
       <section>
@@ -96,22 +92,34 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             Each message to a receiver is here for 30 days, with its attempts. <a href={PATH}>Show all</a>
           </Empty>
         ) : (
-          <DataTable
+          <Table
             name="Notifications"
-            columns={[
-              { head: 'Time', width: 'w-word' },
-              { head: 'Receiver', width: 'w-name' },
-              { head: 'State', width: 'w-badge' },
-              { head: 'Message' },
-              { head: 'Subject', width: 'w-in', middleOnly: true },
-              { head: 'Attempts', width: 'w-count', wideOnly: true },
-              { head: 'Action', width: 'w-do' },
+            columns={(column) => [
+              column('Time', 'w-word', ({ at }) => <Time at={at} show="relative" />),
+              column('Receiver', 'w-name', ({ to }) => <Cut whole={to} />),
+              column('State', 'w-badge', ({ state }) => <Badge word={state} />),
+              column('Message', '', ({ id, message: { text } }) => (
+                <Cut whole={text} to={notificationPath(id)}>
+                  {text.split('\n')[0]}
+                </Cut>
+              )),
+              column('Subject', 'w-in middle-only', DeliverySubject),
+              column('Attempts', 'w-count wide-only', Attempts),
+              column(
+                'Action',
+                'w-do',
+                (delivery) =>
+                  mayResend(delivery) &&
+                  delivery.state === 'dead' && (
+                    <Action to={notificationPath(delivery.id, '/resend')} of={delivery.id}>
+                      Resend
+                    </Action>
+                  ),
+              ),
             ]}
-          >
-            {deliveries.map((delivery) => (
-              <Row delivery={delivery} now={now} mayResend={mayResend(delivery)} />
-            ))}
-          </DataTable>
+            rows={deliveries}
+            keyOf={({ id }) => id}
+          />
         )}
         {(query.after !== '' || next !== undefined) && (
           <nav class="pager" aria-label="Pages of the notifications">
@@ -124,124 +132,59 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
   );
 }
 
-interface ReceiversProps {
-  health: readonly ReceiverHealth[];
-  now: number;
-  mayTest: boolean;
-}
-
-const Receivers = ({ health, now, mayTest }: ReceiversProps) => (
-  <DataTable
+const Receivers = ({ health, mayTest }: { health: readonly ReceiverHealth[]; mayTest: boolean }) => (
+  <Table
     name="Receivers"
-    columns={[
-      { head: 'Receiver' },
-      { head: 'State', width: 'w-badge' },
-      { head: 'Kind', width: 'w-word' },
-      { head: 'Last delivered', width: 'w-badge' },
-      { head: 'Pending', width: 'w-short', end: true, middleOnly: true },
-      { head: 'Dead', width: 'w-short', end: true, middleOnly: true },
-      { head: 'Rules', width: 'w-target', wideOnly: true },
-      { head: 'Action', width: 'w-badge' },
-    ]}
-  >
-    {health.map(({ name, kind, state, deliveredAt, pending, dead, rules }) => (
-      <tr data-key={`receiver ${name}`}>
-        <td data-label="Receiver">
-          <Cut whole={name}>
-            <a href={pathOf({ to: name, state: '', policy: '', after: '' })}>{name}</a>
-          </Cut>
-        </td>
-        <td data-label="State">
-          {state === 'unknown' ? <span class="dim">not known</span> : <Badge word={state} />}
-        </td>
-        <td data-label="Kind">{kind ?? 'not known'}</td>
-        <td data-label="Delivered">
-          {deliveredAt === undefined ? (
-            <span class="dim">not known</span>
-          ) : (
-            <Time at={deliveredAt} now={now} show="relative" />
-          )}
-        </td>
-        <td data-label="Pending" class="end middle-only">
-          {kind === 'heartbeat' ? <span class="dim">none</span> : pending}
-        </td>
-        <td data-label="Dead" class="end middle-only">
-          {dead > 0 ? (
-            <a href={pathOf({ to: name, state: 'dead', policy: '', after: '' })}>{dead}</a>
-          ) : kind === 'heartbeat' ? (
-            <span class="dim">none</span>
-          ) : (
-            0
-          )}
-        </td>
-        <td data-label="Rules" class="wide-only">
-          <Cut whole={rules} />
-        </td>
-        <td data-label="Action">
-          {mayTest && kind !== undefined && kind !== 'heartbeat' && (
+    columns={(column) => [
+      column('Receiver', '', ({ name }) => (
+        <Cut whole={name} to={pathOf({ to: name, state: '', policy: '', after: '' })} />
+      )),
+      column('State', 'w-badge', ({ state }) =>
+        state === 'unknown' ? <NotKnown /> : <Badge word={state} />,
+      ),
+      column('Kind', 'w-word', ({ kind = 'not known' }) => kind),
+      column({ head: 'Last delivered', label: 'Delivered' }, 'w-badge', ({ deliveredAt: at }) =>
+        at === undefined ? <NotKnown /> : <Time at={at} show="relative" />,
+      ),
+      column('Pending', 'w-short end middle-only', ({ kind, pending }) =>
+        kind === 'heartbeat' ? <span class="dim">none</span> : pending,
+      ),
+      column('Dead', 'w-short end middle-only', ({ name, kind, dead }) => {
+        if (dead > 0) return <a href={pathOf({ to: name, state: 'dead', policy: '', after: '' })}>{dead}</a>;
+        return kind === 'heartbeat' ? <span class="dim">none</span> : 0;
+      }),
+      column('Rules', 'w-target wide-only', ({ rules }) => <Cut whole={rules} />),
+      column(
+        'Action',
+        'w-badge',
+        ({ name, kind }) =>
+          mayTest &&
+          kind !== undefined &&
+          kind !== 'heartbeat' && (
             <Action to={receiverPath(name, '/test')} of={`to ${name}`}>
               Send a test
             </Action>
-          )}
-        </td>
-      </tr>
-    ))}
-  </DataTable>
+          ),
+      ),
+    ]}
+    rows={health}
+    keyOf={({ name }) => `receiver ${name}`}
+  />
 );
 
-const Row = ({ delivery, now, mayResend }: { delivery: Delivery; now: number; mayResend: boolean }) => {
-  const { id, to, at, state, message } = delivery;
-  const [line = ''] = message.text.split('\n');
-  return (
-    <tr data-key={id}>
-      <td data-label="Time">
-        <Time at={at} now={now} show="relative" />
-      </td>
-      <td data-label="Receiver">
-        <Cut whole={to} />
-      </td>
-      <td data-label="State">
-        <Badge word={state} />
-      </td>
-      <td data-label="Message">
-        <Cut whole={message.text}>
-          <a href={notificationPath(id)}>{line}</a>
-        </Cut>
-      </td>
-      <td data-label="Subject" class="middle-only">
-        <DeliverySubject delivery={delivery} />
-      </td>
-      <td data-label="Attempts" class="wide-only">
-        <Attempts delivery={delivery} now={now} />
-      </td>
-      <td data-label="Action">
-        {mayResend && state === 'dead' && (
-          <Action to={notificationPath(id, '/resend')} of={id}>
-            Resend
-          </Action>
-        )}
-      </td>
-    </tr>
-  );
-};
-
 /** Its run, or its policy, or else what it is about. */
-export function DeliverySubject({ delivery }: { delivery: Delivery }) {
-  const { run, policy, account } = delivery;
-  const whole = run ?? policy ?? account ?? subjectOf(delivery);
-  const path = run !== undefined ? runPath(run) : policy === undefined ? undefined : policyPath(policy);
-  return <Cut whole={whole}>{path === undefined ? whole : <a href={path}>{whole}</a>}</Cut>;
-}
+export const DeliverySubject = (delivery: Delivery) => (
+  <SubjectLink {...{ account: subjectOf(delivery), ...delivery }} />
+);
 
 /** How many, and when the next one is. */
-function Attempts({ delivery, now }: { delivery: Delivery; now: number }) {
-  const { attempts, due, state } = delivery;
+function Attempts({ attempts, due, state }: Delivery) {
   return (
     <>
       {attempts.length}
       {state === 'pending' && due !== undefined && attempts.length > 0 && (
         <>
-          , next <Time at={due} now={now} show="relative" />
+          , next <Time at={due} show="relative" />
         </>
       )}
     </>

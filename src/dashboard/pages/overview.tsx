@@ -9,6 +9,7 @@ import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
 import { BarChart } from '../components/chart.tsx';
+import { useNow } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
 import { Lanes } from '../components/lanes.tsx';
@@ -55,18 +56,17 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
         <p class="dim">{headline(day)}</p>
       </section>
       <div class="columns wide-first">
-        <Attention items={items} now={now} />
+        <Attention items={items} />
         <RunningNow
           runs={day.active.filter(({ status }) => status !== 'awaiting-approval')}
           account={account}
-          now={now}
         />
       </div>
       <div class="columns">
         <LastDay day={day} />
-        <NextDay ahead={ahead} hasPolicies={policies.length > 0} now={now} />
+        <NextDay ahead={ahead} hasPolicies={policies.length > 0} />
       </div>
-      <LastHour budgets={budgets} now={now} />
+      <LastHour budgets={budgets} />
     </>,
   );
 }
@@ -88,10 +88,9 @@ function headline({ statuses, counts }: Day): string {
 interface RunningNowProps {
   runs: readonly Run[];
   account: string | undefined;
-  now: number;
 }
 
-const RunningNow = ({ runs, account, now }: RunningNowProps) => (
+const RunningNow = ({ runs, account }: RunningNowProps) => (
   <section id="active" data-live>
     <h2>Running now</h2>
     {runs.length === 0 ? (
@@ -99,7 +98,7 @@ const RunningNow = ({ runs, account, now }: RunningNowProps) => (
     ) : (
       <div class="stack">
         {runs.slice(0, MAX_ACTIVE).map((run) => (
-          <RunningRun run={run} now={now} />
+          <RunningRun run={run} />
         ))}
       </div>
     )}
@@ -111,8 +110,8 @@ const RunningNow = ({ runs, account, now }: RunningNowProps) => (
   </section>
 );
 
-const RunningRun = ({ run, now }: { run: Run; now: number }) => {
-  const end = runEndOf(run, now);
+const RunningRun = ({ run }: { run: Run }) => {
+  const end = runEndOf(run, useNow());
   return (
     <a class="card tight" href={runPath(run.id)} data-key={run.id}>
       <h3>
@@ -124,10 +123,10 @@ const RunningRun = ({ run, now }: { run: Run; now: number }) => {
         <span>{progressOf(run)}</span>
         <span class="dim">
           {end?.at === undefined ? (
-            <RunTook run={run} now={now} />
+            <RunTook run={run} />
           ) : (
             <>
-              ends <Time at={end.at} now={now} show="relative" />
+              ends <Time at={end.at} show="relative" />
             </>
           )}
         </span>
@@ -168,14 +167,14 @@ const LastDay = ({ day }: { day: Day }) => {
 };
 
 /** The requests of the last hour of the account that used most. */
-const LastHour = ({ budgets, now }: { budgets: readonly AccountBudget[]; now: number }) => {
+const LastHour = ({ budgets }: { budgets: readonly AccountBudget[] }) => {
   const [first] = [...budgets].sort((a, b) => b.total - a.total);
   if (!first) return null;
   return (
     <section id="budget" data-live>
       <h2>Budget of the last hour</h2>
       <div class="card">
-        <BudgetChart budget={first} by="class" now={now} />
+        <BudgetChart budget={first} by="class" />
         <p class="dim small">
           {number(first.total)} requests of{' '}
           <a href={pathWith('/budget', { account: first.account })}>{first.account}</a>, by the minute
@@ -214,7 +213,7 @@ const Skipped = ({ groups }: { groups: readonly Group[] }) =>
     </details>
   );
 
-const NextDay = ({ ahead, hasPolicies, now }: { ahead: Ahead; hasPolicies: boolean; now: number }) => (
+const NextDay = ({ ahead, hasPolicies }: { ahead: Ahead; hasPolicies: boolean }) => (
   <section id="ahead" data-live>
     <h2>Next 24 hours</h2>
     {ahead.policies.length === 0 ? (
@@ -246,7 +245,7 @@ const NextDay = ({ ahead, hasPolicies, now }: { ahead: Ahead; hasPolicies: boole
               text: `${name} ${isMany ? `many times from ${isoMinute(from)} to ${isoMinute(from + ms)}` : `at ${isoMinute(from)}`}`,
             })),
           }))}
-          axis={[0, 1, 2, 3, 4].map((quarter) => <Hour at={now + (quarter * DAY_MS) / 4} />)}
+          axis={[0, 1, 2, 3, 4].map((quarter) => <Hour at={ahead.from + (quarter * DAY_MS) / 4} />)}
         />
         {ahead.more > 0 && (
           <p>

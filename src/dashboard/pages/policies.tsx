@@ -5,7 +5,7 @@ import { BULK_POLICY_PATHS } from '../actions/bulk-policies.tsx';
 import { principalOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
-import { Empty } from '../components/empty.tsx';
+import { Dash, Empty } from '../components/empty.tsx';
 import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
@@ -13,13 +13,12 @@ import { policyPath, runPath } from '../components/paths.ts';
 import { PolicyBadges, scheduleLine } from '../components/policy-schedule.tsx';
 import { number } from '../components/progress.tsx';
 import { RunStrip, STRIP_RUNS } from '../components/run-strip.tsx';
-import { type Column, Cut, DataTable } from '../components/table.tsx';
+import { type Column, Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import {
   groupOf,
   POLICIES_A_PAGE,
-  type PolicyGroup,
   type PolicyQuery,
   type PolicyRow,
   policyGroups,
@@ -69,7 +68,7 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
           {rows.length === 0 ? (
             <NoPolicies total={policies.length} />
           ) : (
-            <PolicyTable rows={rows} groups={groups} query={query} hasOwner={hasOwner} now={now} />
+            <PolicyTable rows={rows} groups={groups} query={query} hasOwner={hasOwner} />
           )}
           <Pager query={query} found={found} />
         </div>
@@ -145,142 +144,127 @@ interface TableProps {
   groups: ReadonlyMap<string, number>;
   query: PolicyQuery;
   hasOwner: boolean;
-  now: number;
 }
 
-const PolicyTable = ({ rows, groups, query, hasOwner, now }: TableProps) => {
+const PolicyTable = ({ rows, groups, query, hasOwner }: TableProps) => {
   const may = useMay();
-  const acts = rows.some(({ policy: { name, account } }) => may('operator', { policy: name, account }));
-  const sortBy = (sort: PolicyQuery['sort']): NonNullable<Column['sort']> => {
+  const mayRun = ({ policy: { name, account } }: PolicyRow) => may('operator', { policy: name, account });
+  const sortBy = (sort: PolicyQuery['sort']): NonNullable<Column<PolicyRow>['sort']> => {
     const isSorted = query.sort === sort;
     const descending = isSorted && !query.descending;
     const is = query.descending ? 'descending' : 'ascending';
     return { path: pathOf({ ...query, sort, descending, page: 1 }), ...(isSorted ? { is } : {}) };
   };
-  const columns: Column[] = [
-    { head: 'Policy', sort: sortBy('name') },
-    { head: 'Schedule', width: 'w-in' },
-    { head: `Last ${STRIP_RUNS} runs`, width: 'w-strip', middleOnly: true },
-    { head: 'Success', width: 'w-short', end: true, wideOnly: true },
-    { head: 'Last run', width: 'w-last' },
-    { head: 'Next run', width: 'w-next', end: true, sort: sortBy('next') },
-    ...(hasOwner ? [{ head: 'Owner', width: 'w-word widest-only' }] : []),
-    ...(acts ? [{ head: 'Actions', width: 'w-do', end: true }] : []),
-  ];
   const { group } = query;
+  const groupName = (row: PolicyRow | undefined) => row && group && groupOf(row.policy, group);
   return (
-    <DataTable name="Policies" columns={columns}>
-      {rows.map((row, index) => {
-        const name = group && groupOf(row.policy, group);
-        const before = rows[index - 1];
-        const isFirst =
-          name !== undefined && (!before || groupOf(before.policy, group as PolicyGroup) !== name);
-        return (
-          <>
-            {isFirst && <GroupHead name={name} count={groups.get(name) ?? 0} columns={columns} />}
-            <PolicyLine row={row} acts={acts} hasOwner={hasOwner} now={now} />
-          </>
-        );
-      })}
-    </DataTable>
+    <Table
+      name="Policies"
+      columns={(column) => [
+        column({ head: 'Policy', sort: sortBy('name') }, '', (row) => (
+          <NameCell row={row} maySelect={mayRun(row)} />
+        )),
+        column('Schedule', 'w-in', ({ policy }) => (
+          <Cut whole={`${scheduleLine(policy)} (${policy.schedule?.cron.join('; ') ?? 'no schedule'})`}>
+            {scheduleLine(policy)}
+          </Cut>
+        )),
+        column({ head: `Last ${STRIP_RUNS} runs`, label: 'Last runs' }, 'w-strip middle-only', ({ runs }) => (
+          <RunStrip runs={runs} />
+        )),
+        column('Success', 'w-short end wide-only', ({ successRate: rate }) =>
+          rate === undefined ? <Dash /> : <span title={SUCCESS}>{Math.floor(rate * 100)}%</span>,
+        ),
+        column('Last run', 'w-last', LastRun),
+        column({ head: 'Next run', sort: sortBy('next') }, 'w-next end', (row) => <Next {...row} />),
+        ...(hasOwner
+          ? [
+              column('Owner', 'w-word widest-only', ({ policy: { owner } }) =>
+                owner ? <Cut whole={owner} /> : <Dash />,
+              ),
+            ]
+          : []),
+        ...(rows.some(mayRun)
+          ? [
+              column(
+                'Actions',
+                'w-do end',
+                (row) =>
+                  mayRun(row) && <RowActions name={row.policy.name} paused={row.pause !== undefined} />,
+              ),
+            ]
+          : []),
+      ]}
+      rows={rows}
+      keyOf={({ policy }) => policy.name}
+      before={(row, previous, columns) => {
+        const name = groupName(row);
+        if (name === undefined || name === groupName(previous)) return null;
+        return <GroupHead name={name} count={groups.get(name) ?? 0} columns={columns} />;
+      }}
+    />
   );
 };
 
 /** Over the two columns that are shown at any width: a head over hidden columns would take room from the others. */
-const GroupHead = ({ name, count, columns }: { name: string; count: number; columns: readonly Column[] }) => (
+const GroupHead = ({
+  name,
+  count,
+  columns,
+}: {
+  name: string;
+  count: number;
+  columns: readonly Pick<Column<PolicyRow>, 'layout'>[];
+}) => (
   <tr class="group" data-key={`group ${name}`}>
     <th scope="rowgroup" colspan={2}>
       {name} <span class="count">{number(count)}</span>
     </th>
-    {columns.slice(2).map(({ width = '', wideOnly, middleOnly }) => (
-      <td
-        class={[width, wideOnly && 'wide-only', middleOnly && 'middle-only'].filter(Boolean).join(' ')}
-      ></td>
+    {columns.slice(2).map(({ layout }) => (
+      <td class={layout}></td>
     ))}
   </tr>
 );
 
-interface LineProps {
-  row: PolicyRow;
-  acts: boolean;
-  hasOwner: boolean;
-  now: number;
-}
-
-const PolicyLine = ({ row, acts, hasOwner, now }: LineProps) => {
-  const { policy, pause, nextAt, runs, successRate } = row;
-  const { name, description, job, account } = policy;
-  const [last] = runs;
-  const may = useMay()('operator', { policy: name, account });
+const NameCell = ({ row: { policy }, maySelect }: { row: PolicyRow; maySelect: boolean }) => {
+  const { name, description, job } = policy;
   return (
-    <tr data-key={name}>
-      <td data-label="Policy">
-        <span class="pick">
-          {may && (
-            <label>
-              <input type="checkbox" name="policy" value={name} autocomplete="off" />
-              <span class="unseen">Select {name}</span>
-            </label>
-          )}
-          <Cut whole={`${name}: ${description ?? job}`}>
-            <a class="strong" href={policyPath(name)}>
-              {name}
-            </a>{' '}
-            <span class="dim">{description ?? job}</span>
-          </Cut>
-        </span>
-      </td>
-      <td data-label="Schedule">
-        <Cut whole={`${scheduleLine(policy)} (${policy.schedule?.cron.join('; ') ?? 'no schedule'})`}>
-          {scheduleLine(policy)}
-        </Cut>
-      </td>
-      <td data-label="Last runs" class="middle-only">
-        <RunStrip runs={runs} now={now} />
-      </td>
-      <td data-label="Success" class="end wide-only">
-        {successRate === undefined ? (
-          <span class="dim">–</span>
-        ) : (
-          <span title={SUCCESS}>{Math.floor(successRate * 100)}%</span>
-        )}
-      </td>
-      <td data-label="Last run">
-        {last ? (
-          <Cut whole={`${last.status}: ${last.id}`}>
-            <a class="plain" href={runPath(last.id)}>
-              <Badge word={shownStatus(last)} />{' '}
-              <span class="roomy-only">
-                <Time at={last.startedAt ?? last.createdAt} now={now} show="relative" />
-              </span>
-            </a>
-          </Cut>
-        ) : (
-          <span class="dim">none yet</span>
-        )}
-      </td>
-      <td data-label="Next run" class="end">
-        <Next policy={policy} pause={pause} nextAt={nextAt} now={now} />
-      </td>
-      {hasOwner && (
-        <td data-label="Owner" class="widest-only">
-          {policy.owner ? <Cut whole={policy.owner} /> : <span class="dim">–</span>}
-        </td>
+    <span class="pick">
+      {maySelect && (
+        <label>
+          <input type="checkbox" name="policy" value={name} autocomplete="off" />
+          <span class="unseen">Select {name}</span>
+        </label>
       )}
-      {acts && (
-        <td data-label="Actions" class="end">
-          {may && <RowActions name={name} paused={pause !== undefined} />}
-        </td>
-      )}
-    </tr>
+      <Cut whole={`${name}: ${description ?? job}`}>
+        <a class="strong" href={policyPath(name)}>
+          {name}
+        </a>{' '}
+        <span class="dim">{description ?? job}</span>
+      </Cut>
+    </span>
   );
 };
 
-const Next = ({ policy, pause, nextAt, now }: Omit<PolicyRow, 'runs' | 'successRate'> & { now: number }) => {
+function LastRun({ runs: [last] }: PolicyRow) {
+  if (!last) return <span class="dim">none yet</span>;
+  return (
+    <Cut whole={`${last.status}: ${last.id}`}>
+      <a class="plain" href={runPath(last.id)}>
+        <Badge word={shownStatus(last)} />{' '}
+        <span class="roomy-only">
+          <Time at={last.startedAt ?? last.createdAt} show="relative" />
+        </span>
+      </a>
+    </Cut>
+  );
+}
+
+const Next = ({ policy, pause, nextAt }: PolicyRow) => {
   if (pause || policy.schedule?.disabled) return <PolicyBadges policy={policy} pause={pause} />;
   if (!policy.schedule) return <span class="dim">manual</span>;
   if (policy.schedule.after) return <span class="dim">follows</span>;
-  return <Time at={nextAt} now={now} show="relative" />;
+  return <Time at={nextAt} show="relative" />;
 };
 
 const RowActions = ({ name, paused }: { name: string; paused: boolean }) => {

@@ -12,9 +12,8 @@ import { type Entry, Timeline } from '../components/timeline.tsx';
 import { policyTab } from './policy.tsx';
 
 /** The versions of the policy's definition, each with what differs from the one before it. */
-export const showChanges = policyTab('Changes', async (_, { reader, clock }, policy) => {
+export const showChanges = policyTab('Changes', async (_, { reader }, policy) => {
   const versions = await reader.versions(policy.name);
-  const now = clock.now();
   const entries = versions.map((version, index) => entryOf(version, versions[index + 1]));
   return (
     <section id="changes" class="tab" data-live>
@@ -33,9 +32,9 @@ export const showChanges = policyTab('Changes', async (_, { reader, clock }, pol
           does.
         </Empty>
       ) : (
-        <Timeline entries={entries} now={now} />
+        <Timeline entries={entries} />
       )}
-      {versions.length > 0 && <Before versions={versions} now={now} />}
+      {versions.length > 0 && <Before versions={versions} />}
     </section>
   );
 });
@@ -49,10 +48,10 @@ const AuditLink = ({ policy: { name, account } }: { policy: Policy }) =>
     </>
   ) : null;
 
-const Before = ({ versions, now }: { versions: readonly PolicyVersion[]; now: number }) => (
+const Before = ({ versions }: { versions: readonly PolicyVersion[] }) => (
   <p class="dim">
     {versions.length >= MAX_VERSIONS ? `Only the last ${MAX_VERSIONS} versions are kept. ` : ''}
-    What was changed before <Time at={versions.at(-1)?.at} now={now} show="exact" /> is not known.
+    What was changed before <Time at={versions.at(-1)?.at} show="exact" /> is not known.
   </p>
 );
 

@@ -8,7 +8,7 @@ import { pathWith } from '../components/filter-bar.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import { Progress } from '../components/run-list.tsx';
 import { RunTook, whyOf } from '../components/run-table.tsx';
-import { Cut, DataTable } from '../components/table.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import { type HistoryEntry, type HistoryPage, readHistory } from '../queries/policy-history.ts';
 import { policyTab } from './policy.tsx';
@@ -16,32 +16,37 @@ import { policyTab } from './policy.tsx';
 const PAGE = 50;
 
 /** Every scheduled time of a policy with the result of it, and its other runs, newest first. */
-export const showPolicy = policyTab('History', async (c, { reader, clock }, policy) => {
+export const showPolicy = policyTab('History', async (c, { reader }, policy) => {
   const before = Number(c.req.query('before')) || undefined;
   const page = await readHistory(reader, policy.name, { limit: PAGE, before });
-  const now = clock.now();
   return (
     <section id="history" class="tab" data-live aria-label="History">
       {page.entries.length === 0 ? (
         <NoHistory policy={policy} isFirst={before === undefined} />
       ) : (
-        <DataTable
+        <Table
           name={`Scheduled times and runs of ${policy.name}`}
-          columns={[
-            { head: 'Time', width: 'w-target' },
-            { head: 'Result', width: 'w-badge' },
-            { head: 'Progress', width: 'w-strip', middleOnly: true },
-            { head: 'Why' },
-            { head: 'Trigger', width: 'w-word' },
-            { head: 'Took', width: 'w-word', end: true, middleOnly: true },
+          columns={(column) => [
+            column('Time', 'w-target', ({ at }) => (
+              <Cut whole={isoMinute(at)}>
+                <Time at={at} />
+              </Cut>
+            )),
+            column('Result', 'w-badge', Result),
+            column('Progress', 'w-strip middle-only', ({ run }) => run && <Progress run={run} />),
+            column('Why', '', WhyCell),
+            column(
+              'Trigger',
+              'w-word',
+              ({ run, time }) => run?.trigger ?? (time?.after ? 'after' : 'schedule'),
+            ),
+            column('Took', 'w-word end middle-only', ({ run }) => run && <RunTook run={run} />),
           ]}
-        >
-          {page.entries.map((entry) => (
-            <Line entry={entry} now={now} />
-          ))}
-        </DataTable>
+          rows={page.entries}
+          keyOf={({ at, time, run }) => (time ? `at ${at}` : (run?.id ?? ''))}
+        />
       )}
-      <End policy={policy} page={page} before={before} now={now} />
+      <End policy={policy} page={page} before={before} />
     </section>
   );
 });
@@ -63,12 +68,10 @@ const End = ({
   policy: { name },
   page: { entries, next },
   before,
-  now,
 }: {
   policy: Policy;
   page: HistoryPage;
   before: number | undefined;
-  now: number;
 }) => {
   const path = policyPath(name);
   const oldest = entries.at(-1);
@@ -76,8 +79,8 @@ const End = ({
     <>
       {next === undefined && oldest && (
         <p class="dim">
-          Before <Time at={oldest.at} now={now} show="exact" /> nothing is recorded: the results of earlier
-          times are not known.
+          Before <Time at={oldest.at} show="exact" /> nothing is recorded: the results of earlier times are
+          not known.
         </p>
       )}
       {(before !== undefined || next !== undefined) && (
@@ -90,46 +93,29 @@ const End = ({
   );
 };
 
-const Line = ({ entry, now }: { entry: HistoryEntry; now: number }) => {
-  const { at, time, run } = entry;
-  const id = run?.id ?? time?.run;
+function Result(entry: HistoryEntry) {
+  const id = entry.run?.id ?? entry.time?.run;
   const status = <Badge word={resultOf(entry)} />;
-  const why = whyLine(entry);
+  if (id === undefined) return status;
   return (
-    <tr data-key={time ? `at ${at}` : id}>
-      <td data-label="Time">
-        <Cut whole={isoMinute(at)}>
-          <Time at={at} now={now} />
-        </Cut>
-      </td>
-      <td data-label="Result">
-        {id === undefined ? (
-          status
-        ) : (
-          <a class="plain" href={runPath(id)} title={id}>
-            {status}
-            <span class="unseen"> {id}</span>
-          </a>
-        )}
-      </td>
-      <td data-label="Progress" class="middle-only">
-        {run && <Progress run={run} />}
-      </td>
-      <td data-label="Why">
-        {(why !== undefined || time?.after || time?.backfill) && (
-          <Cut whole={why ?? ''}>
-            {why !== undefined && <Sentence text={why} />}
-            <Links time={time} />
-          </Cut>
-        )}
-      </td>
-      <td data-label="Trigger">{run?.trigger ?? (time?.after ? 'after' : 'schedule')}</td>
-      <td data-label="Took" class="end middle-only">
-        {run && <RunTook run={run} now={now} />}
-      </td>
-    </tr>
+    <a class="plain" href={runPath(id)} title={id}>
+      {status}
+      <span class="unseen"> {id}</span>
+    </a>
   );
-};
+}
+
+function WhyCell(entry: HistoryEntry) {
+  const { time } = entry;
+  const why = whyLine(entry);
+  if (why === undefined && !time?.after && !time?.backfill) return null;
+  return (
+    <Cut whole={why ?? ''}>
+      {why !== undefined && <Sentence text={why} />}
+      <Links time={time} />
+    </Cut>
+  );
+}
 
 const Links = ({ time }: { time: ScheduledTime | undefined }) => (
   <>

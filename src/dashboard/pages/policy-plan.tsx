@@ -9,38 +9,36 @@ import { Icon } from '../components/icon.tsx';
 import { policyPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
-import { Cut, DataTable } from '../components/table.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { span, Time, Took } from '../components/time.tsx';
 import { policyTab } from './policy.tsx';
 
 /** The last plan that a person made, and the button that makes one. Opening it requests nothing of the service. */
-export const showPlan = policyTab('Plan', async (_, { reader, clock, plansInWork }, policy) => {
+export const showPlan = policyTab('Plan', async (_, { reader, plansInWork }, policy) => {
   const [plan, runs] = await Promise.all([
     reader.preview(policy.name),
     reader.runs({ policy: policy.name, limit: 5 }),
   ]);
   const usual = runs.find((run) => run.plan)?.plan?.requests;
   const inWork = plansInWork.get(policy.name);
-  const now = clock.now();
   return (
     <section id="plan" class="tab" data-live>
       {inWork && inWork.failed === undefined ? (
         <p class="note is-busy" role="status">
-          <Icon name="loader" /> {inWork.by} is planning, for{' '}
-          <Took from={inWork.at} to={undefined} now={now} />: the result is shown here when the service has
-          listed the account.
+          <Icon name="loader" /> {inWork.by} is planning, for <Took from={inWork.at} to={undefined} />: the
+          result is shown here when the service has listed the account.
         </p>
       ) : (
         <MakePlan policy={policy} usual={usual} isAgain={plan !== undefined} />
       )}
       {inWork?.failed !== undefined && (
         <p class="note is-bad">
-          The plan that {inWork.by} asked for <Time at={inWork.at} now={now} show="relative" /> could not be
-          made: {inWork.failed}
+          The plan that {inWork.by} asked for <Time at={inWork.at} show="relative" /> could not be made:{' '}
+          {inWork.failed}
         </p>
       )}
       {plan ? (
-        <Plan plan={plan} policy={policy} now={now} />
+        <Plan plan={plan} policy={policy} />
       ) : (
         <Empty title="No plan was made in the last 24 hours." icon="search-check">
           A plan shows what a run would do now: its targets, what it would exclude and why, and its price in
@@ -74,7 +72,7 @@ const MakePlan = ({
   );
 };
 
-const Plan = ({ plan, policy, now }: { plan: StoredPreview; policy: Policy; now: number }) => {
+const Plan = ({ plan, policy }: { plan: StoredPreview; policy: Policy }) => {
   const { counts, cost, stoppedBy, warnings } = plan;
   const acting = cost.acting + cost.following;
   return (
@@ -89,7 +87,7 @@ const Plan = ({ plan, policy, now }: { plan: StoredPreview; policy: Policy; now:
         <p class="note is-warn">{warning}</p>
       ))}
       <p>
-        Planned by {plan.by}, <Time at={plan.at} now={now} />, from <code>{plan.list}</code>.
+        Planned by {plan.by}, <Time at={plan.at} />, from <code>{plan.list}</code>.
       </p>
       <Stats>
         <Stat
@@ -183,23 +181,19 @@ const Targets = ({ plan: { targets, counts }, policy }: { plan: StoredPreview; p
     {targets.length === 0 ? (
       <p class="dim">A run would have no target.</p>
     ) : (
-      <DataTable
+      <Table
         name="Targets of the plan"
-        columns={[{ head: 'Target', width: 'w-target' }, { head: 'What is sent' }]}
-      >
-        {targets.map(({ id, label, does }) => (
-          <tr data-key={id}>
-            <td data-label="Target">
-              <Cut whole={`${label}, ${id}`}>
-                <a href={targetPath(policy.account, id)}>{label}</a>
-              </Cut>
-            </td>
-            <td data-label="What is sent">
-              <Cut whole={does} />
-            </td>
-          </tr>
-        ))}
-      </DataTable>
+        columns={(column) => [
+          column('Target', 'w-target', ({ id, label }) => (
+            <Cut whole={`${label}, ${id}`} to={targetPath(policy.account, id)}>
+              {label}
+            </Cut>
+          )),
+          column('What is sent', '', ({ does }) => <Cut whole={does} />),
+        ]}
+        rows={targets}
+        keyOf={({ id }) => id}
+      />
     )}
     <More listed={targets.length} of={counts.targets} />
   </section>
@@ -209,30 +203,20 @@ const Settled = ({ plan: { settled, counts }, policy }: { plan: StoredPreview; p
   settled.length === 0 ? null : (
     <section aria-label="Recorded without a request">
       <h2>Recorded without a request</h2>
-      <DataTable
+      <Table
         name="Recorded without a request"
-        columns={[
-          { head: 'Target', width: 'w-target' },
-          { head: 'Outcome', width: 'w-badge' },
-          { head: 'Why' },
+        columns={(column) => [
+          column('Target', 'w-target', ({ id, label }) => (
+            <Cut whole={`${label}, ${id}`} to={targetPath(policy.account, id)}>
+              {label}
+            </Cut>
+          )),
+          column('Outcome', 'w-badge', ({ outcome }) => <Badge word={outcome} />),
+          column('Why', '', ({ why }) => <Cut whole={why} />),
         ]}
-      >
-        {settled.map(({ id, label, outcome, why }) => (
-          <tr data-key={`settled ${id}`}>
-            <td data-label="Target">
-              <Cut whole={`${label}, ${id}`}>
-                <a href={targetPath(policy.account, id)}>{label}</a>
-              </Cut>
-            </td>
-            <td data-label="Outcome">
-              <Badge word={outcome} />
-            </td>
-            <td data-label="Why">
-              <Cut whole={why} />
-            </td>
-          </tr>
-        ))}
-      </DataTable>
+        rows={settled}
+        keyOf={({ id }) => `settled ${id}`}
+      />
       <More listed={settled.length} of={counts.settled} />
     </section>
   );

@@ -26,7 +26,7 @@ const DEFAULT_RUNS = 50;
 const MIN_BARS = 25;
 
 /** Duration, targets, failures and requests of the last runs, and whether they get worse. */
-export const showTrends = policyTab('Trends', async (c, { reader, clock }, policy) => {
+export const showTrends = policyTab('Trends', async (c, { reader }, policy) => {
   const shown = choices.find((one) => String(one) === c.req.query('runs')) ?? DEFAULT_RUNS;
   const latest = await reader.runs({ policy: policy.name, limit: 2 * shown });
   const trends = trendsOf(policy, latest);
@@ -57,7 +57,7 @@ export const showTrends = policyTab('Trends', async (c, { reader, clock }, polic
         ))}
         <span class="dim">{countOf(runs.length, 'run')} that did work, oldest first</span>
       </nav>
-      <Charts runs={runs} now={clock.now()} />
+      <Charts runs={runs} />
     </section>
   );
 });
@@ -131,7 +131,7 @@ const statusSeries: readonly Series[] = ['succeeded', 'found', 'partial', 'faile
   }),
 );
 
-const Charts = ({ runs, now }: { runs: readonly Run[]; now: number }) => {
+const Charts = ({ runs }: { runs: readonly Run[] }) => {
   const columnsOf = (counts: (run: Run) => number[]): Column[] => {
     const empty = counts(runs[0] as Run).map(() => 0);
     const room = Array.from({ length: Math.max(0, MIN_BARS - runs.length) }, () => ({
@@ -142,7 +142,7 @@ const Charts = ({ runs, now }: { runs: readonly Run[]; now: number }) => {
   };
   const byStatus = (value: (run: Run) => number) => (run: Run) =>
     statusSeries.map(({ word }) => (word === shownStatus(run) ? value(run) : 0));
-  const ends = [runs[0], runs.at(-1)].map((run) => <Time at={run?.createdAt} now={now} show="exact" />);
+  const ends = [runs[0], runs.at(-1)].map((run) => <Time at={run?.createdAt} show="exact" />);
   const axis: Child[] = runs.length < MIN_BARS ? ['', ends[1]] : ends;
   return (
     <div class="columns">

@@ -55,14 +55,7 @@ export const policyTab =
       context,
       { title: tab === 'History' ? name : `${name}: ${tab}`, here: '/policies', live: '*' },
       <>
-        <Head
-          policy={policy}
-          pause={pause}
-          firings={firings}
-          failures={state?.failures ?? 0}
-          runs={runs}
-          now={now}
-        />
+        <Head policy={policy} pause={pause} firings={firings} failures={state?.failures ?? 0} runs={runs} />
         <nav class="tabs" aria-label={`Views of ${name}`}>
           {tabs.map(({ word, path }) => (
             <a href={policyPath(name, path)} {...(word === tab ? { 'aria-current': 'page' } : {})}>
@@ -84,10 +77,9 @@ interface HeadProps {
   failures: number;
   /** The latest, newest first. */
   runs: readonly Run[];
-  now: number;
 }
 
-const Head = ({ policy, pause, firings, failures, runs, now }: HeadProps) => (
+const Head = ({ policy, pause, firings, failures, runs }: HeadProps) => (
   <section id="policy" data-live>
     <p class="dim">
       <a href="/policies">Policies</a> / policy
@@ -103,8 +95,8 @@ const Head = ({ policy, pause, firings, failures, runs, now }: HeadProps) => (
       <div>
         <dt>Next run</dt>
         <dd>
-          <NextFiring policy={policy} pause={pause} nextAt={firings[0]} now={now} />
-          <Upcoming policy={policy} firings={firings} now={now} />
+          <NextFiring policy={policy} pause={pause} nextAt={firings[0]} />
+          <Upcoming policy={policy} firings={firings} />
         </dd>
       </div>
       <div>
@@ -130,7 +122,7 @@ const Head = ({ policy, pause, firings, failures, runs, now }: HeadProps) => (
       <div>
         <dt>Last {STRIP_RUNS} runs</dt>
         <dd>
-          <RunStrip runs={runs} now={now} />
+          <RunStrip runs={runs} />
           {failures > 0 && (
             <p class="failed">{failures === 1 ? 'The last failed' : `${number(failures)} failed in a row`}</p>
           )}
@@ -146,22 +138,14 @@ const stateOf = ({ schedule }: Policy, pause: Pause | undefined): string => {
   return schedule ? 'active' : 'manual';
 };
 
-const Upcoming = ({
-  policy: { schedule },
-  firings,
-  now,
-}: {
-  policy: Policy;
-  firings: readonly number[];
-  now: number;
-}) =>
+const Upcoming = ({ policy: { schedule }, firings }: { policy: Policy; firings: readonly number[] }) =>
   schedule && firings.length > 1 ? (
     <details>
       <summary>The next {firings.length} runs</summary>
       <ul>
         {firings.map((at) => (
           <li>
-            <Time at={at} now={now} /> <span class="dim">{timeIn(at, schedule.timezone)}</span>
+            <Time at={at} /> <span class="dim">{timeIn(at, schedule.timezone)}</span>
           </li>
         ))}
       </ul>

@@ -10,7 +10,7 @@ import { stepNamesOf } from '../../run/steps.ts';
 import { NO_RUN } from '../auth/guard.tsx';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
-import { ReasonsContext, useMay, Why } from '../components/contexts.tsx';
+import { ReasonsContext, useMay, useNow, Why } from '../components/contexts.tsx';
 import { FindingChanges } from '../components/finding-changes.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
@@ -41,7 +41,7 @@ interface TargetView {
 
 /** One run: its status and progress, what blocks it, and its targets by the page. */
 export async function showRun(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { reader, clock } = context;
+  const { reader } = context;
   const run = await reader.run(c.req.param('id') ?? '');
   if (!run) return sendProblem(c, context, 404, NO_RUN);
   const view: TargetView = {
@@ -64,15 +64,14 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
     isAttended(context, run.account),
     run.rollout ? reader.gates(run.id) : new Map(),
   ]);
-  const now = clock.now();
   return showPage(
     c,
     context,
     { title: run.id, here: '/runs', ...(isFinal(run.status) ? {} : { live: run.id }) },
     <>
-      <Summary run={run} reasons={reasons.get(run.id) ?? []} ends={ends} attended={attended} now={now} />
+      <Summary run={run} reasons={reasons.get(run.id) ?? []} ends={ends} attended={attended} />
       <RolloutSection run={run} gates={gates} />
-      <Targets run={run} view={view} page={page} now={now} />
+      <Targets run={run} view={view} page={page} />
       <NotInPlan leftOut={leftOut} total={leftOutCount} />
     </>,
   );
@@ -85,10 +84,9 @@ interface SummaryProps {
   ends: readonly End[] | undefined;
   /** Whether any process works on it. */
   attended: boolean;
-  now: number;
 }
 
-const Summary = ({ run, reasons, ends, attended, now }: SummaryProps) => (
+const Summary = ({ run, reasons, ends, attended }: SummaryProps) => (
   <section id="summary" data-live>
     <p class="dim">
       <a href="/runs">Runs</a> / <a href={policyPath(run.policy)}>{run.policy}</a>
@@ -110,10 +108,10 @@ const Summary = ({ run, reasons, ends, attended, now }: SummaryProps) => (
         <Reasons run={run} reasons={reasons} />
         <Bar counts={run.counts} />
         <p>{isFinal(run.status) ? countsLine(run.counts) : progressOf(run)}</p>
-        <PaceLine run={run} pace={paceOf(run, ends, now)} now={now} />
-        <EndsChart run={run} ends={ends} now={now} />
+        <PaceLine run={run} pace={paceOf(run, ends, useNow())} />
+        <EndsChart run={run} ends={ends} />
       </div>
-      <Facts run={run} now={now} />
+      <Facts run={run} />
     </div>
     {run.findings && <FindingChanges run={run} findings={run.findings} />}
     {run.recordings?.first && (
@@ -151,7 +149,7 @@ const Reasons = ({ run, reasons }: { run: Run; reasons: readonly ReasonCount[] }
   );
 };
 
-const Facts = ({ run, now }: { run: Run; now: number }) => (
+const Facts = ({ run }: { run: Run }) => (
   <aside class="card" aria-label="Facts">
     <dl>
       <Fact name="Job">{run.job}</Fact>
@@ -161,32 +159,32 @@ const Facts = ({ run, now }: { run: Run; now: number }) => (
         {run.afterRun && <a href={runPath(run.afterRun)}>{run.afterRun}</a>}
       </Fact>
       <Fact name="Scheduled for">
-        <Time at={run.scheduledFor} now={now} />
+        <Time at={run.scheduledFor} />
       </Fact>
       {run.dueBy !== undefined && (
         <Fact name="Deadline">
-          <Time at={run.dueBy} now={now} />
+          <Time at={run.dueBy} />
           {run.late && <span class="failed"> It {formatLate(run)}.</span>}
         </Fact>
       )}
       {run.windowEndsAt !== undefined && (
         <Fact name="Begins nothing after">
-          <Time at={run.windowEndsAt} now={now} />
+          <Time at={run.windowEndsAt} />
         </Fact>
       )}
       {run.spread && (
         <Fact name="Starts targets until">
-          <Time at={run.spread.from + run.spread.ms} now={now} />
+          <Time at={run.spread.from + run.spread.ms} />
         </Fact>
       )}
       <Fact name="Started">
-        <Time at={run.startedAt} now={now} />
+        <Time at={run.startedAt} />
       </Fact>
       <Fact name="Finished">
-        <Time at={run.finishedAt} now={now} />
+        <Time at={run.finishedAt} />
       </Fact>
       <Fact name="Took">
-        <RunTook run={run} now={now} />
+        <RunTook run={run} />
       </Fact>
       <Fact name="Requests">{requestsOf(run)}</Fact>
       {run.findings && (
@@ -240,7 +238,7 @@ const requestsOf = ({ requests, counts }: Run): string =>
     ? number(requests)
     : `${number(requests)} (${(requests / counts.planned).toFixed(1)} a target)`;
 
-const Targets = ({ run, view, page, now }: { run: Run; view: TargetView; page: TargetPage; now: number }) => (
+const Targets = ({ run, view, page }: { run: Run; view: TargetView; page: TargetPage }) => (
   <section>
     <div class="page-head">
       <h2>Targets</h2>
@@ -272,7 +270,7 @@ const Targets = ({ run, view, page, now }: { run: Run; view: TargetView; page: T
       {page.targets.length === 0 ? (
         <p class="dim">{nothingFound(run, view, page)}</p>
       ) : (
-        <TargetList run={run} targets={page.targets} stepNames={stepNamesOf(run)} now={now} />
+        <TargetList run={run} targets={page.targets} stepNames={stepNamesOf(run)} />
       )}
       <Pager run={run} view={view} page={page} />
     </div>

@@ -51,7 +51,7 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
           {page.runs.length === 0 ? (
             <NoRuns query={query} page={page} isFirst={after === undefined} />
           ) : (
-            <RunList name="Runs" runs={page.runs} reasons={reasons} now={now} />
+            <RunList name="Runs" runs={page.runs} reasons={reasons} />
           )}
           <Pages query={query} page={page} after={after} />
         </div>

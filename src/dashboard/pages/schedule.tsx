@@ -2,6 +2,7 @@
 import { daysAfter } from '../../dates.ts';
 import { effectOf, formatFrozen } from '../../records/freeze-store.ts';
 import type { Collision } from '../../schedule/load.ts';
+import { useNow } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -80,7 +81,7 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
         Times are in {calendar.zone}
       </FilterBar>
       <div id="collisions" data-live>
-        <Notes week={week} now={now} />
+        <Notes week={week} />
       </div>
       {policies.length > 0 && week.lanes.length === 0 && (
         <Empty title="Nothing is on the schedule of this week." icon="calendar-days">
@@ -108,7 +109,7 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
       </section>
       <section id="day" data-live>
         <h2>{dayName(calendar.day)}</h2>
-        <DayLanes shown={shown} freezes={week.freezes} span={chosen} zone={calendar.zone} now={now} />
+        <DayLanes shown={shown} freezes={week.freezes} span={chosen} zone={calendar.zone} />
         <LoadCharts week={week} zone={calendar.zone} />
         <DayList shown={shown} zone={calendar.zone} />
       </section>
@@ -122,15 +123,15 @@ function queryOf(c: Exchange): Query {
 }
 
 /** What has to be known before looking at times: collisions, freezes, and what is not known. */
-const Notes = ({ week, now }: { week: Week; now: number }) => {
+const Notes = ({ week }: { week: Week }) => {
   const { collisions, freezes, unknown, cut, calendar } = week;
-  const isOver = (calendar.days.at(-1)?.to ?? 0) <= now;
+  const isOver = (calendar.days.at(-1)?.to ?? 0) <= useNow();
   return (
     <>
       {freezes.map((freeze) => (
         <p class="note is-busy">
-          <Icon name="snowflake" /> Frozen by {freeze.by} until{' '}
-          <Time at={freeze.until} now={now} show="exact" />: {formatFrozen(freeze)}, {effectOf(freeze)}
+          <Icon name="snowflake" /> Frozen by {freeze.by} until <Time at={freeze.until} show="exact" />:{' '}
+          {formatFrozen(freeze)}, {effectOf(freeze)}
           {freeze.reason && ` (${freeze.reason})`}.
         </p>
       ))}

@@ -31,7 +31,7 @@ interface Kind {
 /** The results for `?q=`, by kind. */
 export async function showSearch(c: Exchange, context: DashboardContext): Promise<Response> {
   const query = queryIn(c.req.query('q'));
-  const kinds = kindsOf(await search(context, query, ON_PAGE), context.clock.now());
+  const kinds = kindsOf(await search(context, query, ON_PAGE));
   return showPage(
     c,
     context,
@@ -49,7 +49,7 @@ export async function showSearch(c: Exchange, context: DashboardContext): Promis
 /** The first results for `?q=`, of all kinds: `{ results: [{ kind, title, about, href }] }`, and the page with all. */
 export async function sendSuggestions(c: Exchange, context: DashboardContext): Promise<Response> {
   const query = queryIn(c.req.query('q'));
-  const kinds = kindsOf(await search(context, query, SUGGESTED), context.clock.now());
+  const kinds = kindsOf(await search(context, query, SUGGESTED));
   return sendJson(c, {
     results: kinds.flatMap(({ name, found }) =>
       found.flatMap(({ title, about, href }) =>
@@ -97,7 +97,7 @@ const KindOfResults = ({ kind: { name, found }, isFirst }: { kind: Kind; isFirst
   </section>
 );
 
-function kindsOf({ policies, runs, targets, made, reasons }: Results, now: number): Kind[] {
+function kindsOf({ policies, runs, targets, made, reasons }: Results): Kind[] {
   const kinds: Kind[] = [
     {
       name: 'Policies',
@@ -131,7 +131,7 @@ function kindsOf({ policies, runs, targets, made, reasons }: Results, now: numbe
         about: status,
         detail: (
           <>
-            <Badge word={status} /> <Time at={createdAt} now={now} />
+            <Badge word={status} /> <Time at={createdAt} />
           </>
         ),
       })),

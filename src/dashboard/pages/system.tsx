@@ -3,20 +3,21 @@ import { RECORDS_VERSION } from '../../records/migrations/migrations.ts';
 import type { Presence, Vitals } from '../../records/presence-store.ts';
 import type { RedisFacts } from '../../redis/facts.ts';
 import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
+import { useNow } from '../components/contexts.tsx';
+import { Empty, NotKnown } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
 import { bytes, number } from '../components/progress.tsx';
 import { QueueDepth } from '../components/queue-depth.tsx';
 import { RedisServers } from '../components/redis-facts.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
-import { Cut, DataTable, Table } from '../components/table.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { millis, Sentence, span, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountStatus, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
 /** The running processes, and for each account its supervisor, its budget and whether the service answers. */
 export async function showSystem(c: Exchange, context: DashboardContext): Promise<Response> {
-  const [{ processes, accounts, health, now }, queues, minutes] = await Promise.all([
+  const [{ processes, accounts, health }, queues, minutes] = await Promise.all([
     systemStatusOf(context),
     context.queues.counts(),
     context.reader.queueDepths(context.clock.now()),
@@ -61,22 +62,38 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
             <code>caretaker daemon</code> starts one.
           </Empty>
         ) : (
-          <DataTable
+          <Table
             name="Daemons"
-            columns={[
-              { head: 'Process' },
-              { head: 'Roles', width: 'w-in' },
-              { head: 'Version', width: 'w-word', wideOnly: true },
-              { head: 'Memory', width: 'w-word', end: true },
-              { head: 'Loop lag', width: 'w-word', end: true },
-              { head: 'Started', width: 'w-word', end: true, middleOnly: true },
-              { head: 'Last seen', width: 'w-word', end: true },
+            columns={(column) => [
+              column('Process', '', ({ host, pid }) => (
+                <>
+                  {host} <span class="dim">process {pid}</span>
+                </>
+              )),
+              column('Roles', 'w-in', ({ roles }) => <Cut whole={roles.join(', ')} />),
+              column('Version', 'w-word wide-only', ({ vitals }) =>
+                vitals ? <span title={`Node ${vitals.node}`}>{vitals.version}</span> : <NotKnown />,
+              ),
+              column('Memory', 'w-word end', ({ vitals }) =>
+                vitals ? (
+                  <span data-moving title={`${bytes(vitals.heapBytes)} of it are objects of JavaScript`}>
+                    {bytes(vitals.memoryBytes)}
+                  </span>
+                ) : (
+                  <NotKnown />
+                ),
+              ),
+              column('Loop lag', 'w-word end', ({ vitals }) =>
+                vitals ? <Lag vitals={vitals} /> : <NotKnown />,
+              ),
+              column('Started', 'w-word end middle-only', ({ startedAt }) => (
+                <Time at={startedAt} show="relative" />
+              )),
+              column('Last seen', 'w-word end', ({ seenAt }) => <Time at={seenAt} show="relative" />),
             ]}
-          >
-            {processes.map((process) => (
-              <ProcessRow process={process} now={now} />
-            ))}
-          </DataTable>
+            rows={processes}
+            keyOf={({ id }) => id}
+          />
         )}
       </section>
       <div class="columns">
@@ -85,52 +102,49 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           {servers.length === 0 ? (
             <p class="calm">What Redis reports is not known yet.</p>
           ) : (
-            <RedisServers servers={servers} now={now} />
+            <RedisServers servers={servers} />
           )}
         </section>
         <section id="depth" data-live>
           <h2>Queues in the last hour</h2>
-          <QueueDepth minutes={minutes} now={now} />
+          <QueueDepth minutes={minutes} />
         </section>
       </div>
       <section id="accounts" data-live>
         <h2>Accounts</h2>
         <Table
           name="Accounts"
-          heads={['Account', 'Service', 'Budget of this minute', 'Active runs', 'Supervisor']}
-          widths={['', '', '', 'w-word', 'w-run']}
-        >
-          {accounts.map((account) => (
-            <AccountRow account={account} processes={processes} now={now} />
-          ))}
-        </Table>
+          tall
+          columns={(column) => [
+            column('Account', '', ({ account }) => account),
+            column('Service', '', Service),
+            column(
+              { head: 'Budget of this minute', label: 'Budget' },
+              '',
+              ({ left, limit }) => `${number(left)} of ${number(limit)} requests left`,
+            ),
+            column('Active runs', 'w-word', ({ activeRuns }) => number(activeRuns)),
+            column('Supervisor', 'w-run', (status) => <Supervisor status={status} processes={processes} />),
+          ]}
+          rows={accounts}
+          keyOf={({ account }) => account}
+        />
       </section>
       <section id="entries" data-live>
         <h2>Queues</h2>
-        <DataTable
+        <Table
           name="Queues"
-          columns={[
-            { head: 'Queue' },
-            { head: 'State', width: 'w-badge' },
-            { head: 'Waiting', width: 'w-name', end: true },
-            { head: 'In work', width: 'w-name', end: true },
+          columns={(column) => [
+            column('Queue', '', ([queue]) => queue),
+            column('State', 'w-badge', ([queue]) => (
+              <Badge word={paused.includes(queue) ? 'paused' : 'active'} />
+            )),
+            column('Waiting', 'w-name end', ([, { waiting }]) => <span data-moving>{number(waiting)}</span>),
+            column('In work', 'w-name end', ([, { active }]) => <span data-moving>{number(active)}</span>),
           ]}
-        >
-          {Object.entries(queues).map(([queue, { waiting, active }]) => (
-            <tr data-key={queue}>
-              <td data-label="Queue">{queue}</td>
-              <td data-label="State">
-                <Badge word={paused.includes(queue) ? 'paused' : 'active'} />
-              </td>
-              <td data-label="Waiting" class="end" data-moving>
-                {number(waiting)}
-              </td>
-              <td data-label="In work" class="end" data-moving>
-                {number(active)}
-              </td>
-            </tr>
-          ))}
-        </DataTable>
+          rows={Object.entries(queues)}
+          keyOf={([queue]) => queue}
+        />
         <p class="dim">
           <a href="/queues">bull-board</a> shows the entries; <a href="/metrics">/metrics</a> is for
           Prometheus.
@@ -170,6 +184,7 @@ const LONG_LAG_MS = 200;
 
 const Lag = ({ vitals: { lagMs, maxLagMs } }: { vitals: Vitals }) => (
   <span
+    data-moving
     class={lagMs >= LONG_LAG_MS ? 'tone is-warn' : ''}
     title={`9 of 10 timers of the last minute were at most ${millis(lagMs)} late, the latest ${millis(maxLagMs)}`}
   >
@@ -177,94 +192,30 @@ const Lag = ({ vitals: { lagMs, maxLagMs } }: { vitals: Vitals }) => (
   </span>
 );
 
-const ProcessRow = ({
-  process: { id, host, pid, roles, startedAt, seenAt, vitals },
-  now,
-}: {
-  process: Presence;
-  now: number;
-}) => (
-  <tr data-key={id}>
-    <td data-label="Process">
-      {host} <span class="dim">process {pid}</span>
-    </td>
-    <td data-label="Roles">
-      <Cut whole={roles.join(', ')} />
-    </td>
-    <td data-label="Version" class="wide-only">
-      {vitals ? (
-        <span title={`Node ${vitals.node}`}>{vitals.version}</span>
-      ) : (
-        <span class="dim">not known</span>
-      )}
-    </td>
-    <td data-label="Memory" class="end" data-moving>
-      {vitals ? (
-        <span title={`${bytes(vitals.heapBytes)} of it are objects of JavaScript`}>
-          {bytes(vitals.memoryBytes)}
-        </span>
-      ) : (
-        <span class="dim">not known</span>
-      )}
-    </td>
-    <td data-label="Loop lag" class="end" data-moving>
-      {vitals ? <Lag vitals={vitals} /> : <span class="dim">not known</span>}
-    </td>
-    <td data-label="Started" class="end middle-only">
-      <Time at={startedAt} now={now} show="relative" />
-    </td>
-    <td data-label="Last seen" class="end">
-      <Time at={seenAt} now={now} show="relative" />
-    </td>
-  </tr>
-);
-
-const AccountRow = ({
-  account: status,
-  processes,
-  now,
-}: {
-  account: AccountStatus;
-  processes: readonly Presence[];
-  now: number;
-}) => {
-  const { account, blocked, failingSince, limit, left, activeRuns, supervisor } = status;
-  const holder = processes.find(({ id }) => id === supervisor);
-  const lag = supervisorLagMs(status, now);
+function Service({ blocked, failingSince }: AccountStatus) {
+  if (blocked)
+    return (
+      <>
+        refuses access since <Time at={blocked.since} />: <Sentence text={blocked.why} />
+      </>
+    );
+  if (failingSince === undefined) return 'no failures';
   return (
-    <tr data-key={account}>
-      <td data-label="Account">{account}</td>
-      <td data-label="Service">
-        {blocked ? (
-          <>
-            refuses access since <Time at={blocked.since} now={now} />: <Sentence text={blocked.why} />
-          </>
-        ) : failingSince === undefined ? (
-          'no failures'
-        ) : (
-          <>
-            no answer since <Time at={failingSince} now={now} />
-          </>
-        )}
-      </td>
-      <td data-label="Budget">
-        {number(left)} of {number(limit)} requests left
-      </td>
-      <td data-label="Active runs">{number(activeRuns)}</td>
-      <td data-label="Supervisor">
-        {supervisor === undefined ? (
-          activeRuns === 0 ? (
-            'not needed'
-          ) : (
-            'none'
-          )
-        ) : (
-          <>
-            {holder ? `${holder.host}, process ${holder.pid}` : 'a command'}
-            {lag !== undefined && activeRuns > 0 && <p class="dim">{span(lag)} ago</p>}
-          </>
-        )}
-      </td>
-    </tr>
+    <>
+      no answer since <Time at={failingSince} />
+    </>
+  );
+}
+
+const Supervisor = ({ status, processes }: { status: AccountStatus; processes: readonly Presence[] }) => {
+  const { activeRuns, supervisor } = status;
+  const lag = supervisorLagMs(status, useNow());
+  if (supervisor === undefined) return <>{activeRuns === 0 ? 'not needed' : 'none'}</>;
+  const holder = processes.find(({ id }) => id === supervisor);
+  return (
+    <>
+      {holder ? `${holder.host}, process ${holder.pid}` : 'a command'}
+      {lag !== undefined && activeRuns > 0 && <p class="dim">{span(lag)} ago</p>}
+    </>
   );
 };

@@ -37,7 +37,6 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
   if (!latest) {
     return sendProblem(c, context, 404, 'No stored run has worked on this target.');
   }
-  const now = context.clock.now();
   const site = targetRuns.map(({ target }) => target.site).find((one) => one !== undefined);
   // An update leaves the state as it is.
   const isAsked = site !== undefined && !c.get('isUpdate');
@@ -56,10 +55,10 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
       </p>
       <div class="beside">
         <div class="stack" id="target-runs" data-live>
-          {findings.length > 0 && <OpenFindings findings={findings} now={now} />}
+          {findings.length > 0 && <OpenFindings findings={findings} />}
           <div class="card">
             <h2>Results, newest first</h2>
-            <Timeline entries={targetRuns.map((one) => entryOf(one, now))} now={now} />
+            <Timeline entries={targetRuns.map(entryOf)} />
             <p class="dim">
               At most its last {LATEST} runs. Runs in which it needed no action are not listed.
             </p>
@@ -67,7 +66,7 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
         </div>
         <aside class="card" aria-label="State of the site">
           <h2>The site now</h2>
-          <State state={state} now={now} />
+          <State state={state} />
         </aside>
       </div>
     </section>,
@@ -85,7 +84,7 @@ async function findingsOn(
   return (await reader.findings.ofSite(account, site)).filter(({ target }) => target === id);
 }
 
-const OpenFindings = ({ findings, now }: { findings: readonly ListedFinding[]; now: number }) => (
+const OpenFindings = ({ findings }: { findings: readonly ListedFinding[] }) => (
   <div class="card">
     <h2>Open findings</h2>
     <ul class="plain">
@@ -94,7 +93,7 @@ const OpenFindings = ({ findings, now }: { findings: readonly ListedFinding[]; n
           <Badge word={severity} /> <span class="dim">{about}:</span> {message}{' '}
           <span class="dim">
             <a href={pathWith('/findings', { policy, severity })}>{policy}</a>, since{' '}
-            <Time at={since} now={now} show="relative" />
+            <Time at={since} show="relative" />
           </span>
         </li>
       ))}
@@ -110,7 +109,7 @@ const icons: Readonly<Record<string, IconName>> = {
 };
 
 /** One run of the target. Only what is recorded is shown. */
-function entryOf({ run, target }: TargetRun, now: number): Entry {
+function entryOf({ run, target }: TargetRun): Entry {
   const { outcome, state, reason, detail, startedAt, finishedAt } = target;
   return {
     key: run.id,
@@ -123,11 +122,11 @@ function entryOf({ run, target }: TargetRun, now: number): Entry {
         {reason && <Why reason={reason} />} {detail && <Sentence text={detail} />}
       </>
     ),
-    details: <Record of={{ run, target }} now={now} />,
+    details: <Record of={{ run, target }} />,
   };
 }
 
-const Record = ({ of: { run, target }, now }: { of: TargetRun; now: number }) => {
+const Record = ({ of: { run, target } }: { of: TargetRun }) => {
   const { startedAt, finishedAt, attempts, waits, intent, watch, taskId, batch } = target;
   const stepNames = stepNamesOf(run);
   return (
@@ -139,25 +138,25 @@ const Record = ({ of: { run, target }, now }: { of: TargetRun; now: number }) =>
           </a>
         </Fact>
         <Fact name="Planned">
-          <Time at={run.createdAt} now={now} show="exact" />
+          <Time at={run.createdAt} show="exact" />
         </Fact>
         {batch !== undefined && <Fact name="Batch">{batch}</Fact>}
         {startedAt !== undefined && (
           <Fact name="Started">
-            <Time at={startedAt} now={now} show="exact" />, {span(startedAt - run.createdAt)} after the run
+            <Time at={startedAt} show="exact" />, {span(startedAt - run.createdAt)} after the run
           </Fact>
         )}
         {attempts > 0 && <Fact name="Failed attempts">{attempts}</Fact>}
         {waits > 0 && <Fact name="Waited without an effect">{waits} times</Fact>}
         {intent && (
           <Fact name="Request without a recorded result">
-            <code>{intent.operation}</code>, <Time at={intent.at} now={now} show="exact" />
+            <code>{intent.operation}</code>, <Time at={intent.at} show="exact" />
             {intent.note && `: ${intent.note}`}
           </Fact>
         )}
         {watch && (
           <Fact name="Followed">
-            {watch.label ?? watch.kind} since <Time at={watch.since} now={now} show="exact" />
+            {watch.label ?? watch.kind} since <Time at={watch.since} show="exact" />
           </Fact>
         )}
         {taskId && (
@@ -168,7 +167,7 @@ const Record = ({ of: { run, target }, now }: { of: TargetRun; now: number }) =>
         {target.changed && <Fact name="Changed">A request of the run had an effect.</Fact>}
         {finishedAt !== undefined && (
           <Fact name="Ended">
-            <Time at={finishedAt} now={now} show="exact" />
+            <Time at={finishedAt} show="exact" />
             {startedAt !== undefined && `, after ${span(finishedAt - startedAt)}`}
           </Fact>
         )}
@@ -187,24 +186,24 @@ const Fact = ({ name, children }: { name: string; children: Child }) => (
   </div>
 );
 
-const State = ({ state, now }: { state: SiteState | undefined; now: number }) => {
+const State = ({ state }: { state: SiteState | undefined }) => {
   if (state === undefined) return <p class="dim">Not known: no run has recorded which site it belongs to.</p>;
   return (
     <>
       {'unknown' in state ? (
         <p class="note is-unknown">Not known: {state.unknown}</p>
       ) : (
-        <SiteNow site={state.site} now={now} />
+        <SiteNow site={state.site} />
       )}
       <p class="dim small">
-        Asked <Time at={state.at} now={Math.max(now, state.at)} show="relative" />, for one request of the
-        account. The answer is kept for a minute.
+        Asked <Time at={state.at} show="relative" />, for one request of the account. The answer is kept for a
+        minute.
       </p>
     </>
   );
 };
 
-const SiteNow = ({ site, now }: { site: SiteFacts; now: number }) => {
+const SiteNow = ({ site }: { site: SiteFacts }) => {
   const { url, client, tags, server, sync, locked, connection, core } = site;
   const versions = core?.core;
   const name =
@@ -224,7 +223,7 @@ const SiteNow = ({ site, now }: { site: SiteFacts; now: number }) => {
         </Fact>
       )}
       <Fact name="Last sync">
-        <Time at={timeOf(sync?.last_sync_at)} now={now} />
+        <Time at={timeOf(sync?.last_sync_at)} />
         {sync?.in_progress && ' One is in progress.'}
         {sync?.paused && ' Syncs are paused.'}
       </Fact>
