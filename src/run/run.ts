@@ -5,6 +5,7 @@
  * when they are read.
  */
 import { z } from 'zod';
+import type { Exclusive } from '../defined.ts';
 import type { Reason } from './reasons.ts';
 import { RecordingCounts } from './recordings.ts';
 import { Remark } from './remarks.ts';
@@ -397,11 +398,3 @@ export const isIn = <State extends TargetState>(
   target: Target,
   state: State,
 ): target is Target & TargetIn<State> => target.state === state;
-
-/**
- * A union in which every field may be read on every member: on a member without the field it is undefined.
- */
-type Exclusive<Union, Field extends PropertyKey = FieldOf<Union>> = Union extends unknown
-  ? Union & { [Other in Exclude<Field, keyof Union>]?: undefined }
-  : never;
-type FieldOf<Union> = Union extends unknown ? keyof Union : never;

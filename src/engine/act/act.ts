@@ -12,8 +12,7 @@ import type { Client } from '../../client/client.ts';
 import { GoneError, RejectedError, UnavailableError, UnreadableError } from '../../client/errors.ts';
 import { refuseIncomplete } from '../../client/pages.ts';
 import { requestOf } from '../../contract/input.ts';
-import type { OperationId } from '../../contract/operations.ts';
-import { operationOf } from '../../contract/operations.ts';
+import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { defined } from '../../defined.ts';
 import type { Acting, AnyJob } from '../../job/job.ts';
@@ -82,8 +81,6 @@ export async function act(
   const now = deps.clock.now();
   const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, now);
   if (!claimed) return undefined;
-
-  // The supervisor ends the run, up to a second later.
   const ending = claimed.ending ?? (isWindowOver(run, now) ? 'window-over' : undefined);
   const step = new Step(deps, run, job, claimed.target, ending, verifier, stopping);
   claims.hold(step);

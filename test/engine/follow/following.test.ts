@@ -24,7 +24,7 @@ test.each([
   async (_, serviceAheadMs) => {
     world = await startWorld({ sites: 6, speedUp: 20, serviceAheadMs });
     for (const [index, id] of world.sandbox.siteIds().entries())
-      world.sandbox.site(id).syncTakes(6_000 + 3_000 * index);
+      world.sandbox.site(id).syncTakes(6_000 + 8_000 * index);
 
     const end = await world.ended(await world.fire(aPolicy()));
 
