@@ -175,10 +175,7 @@ export const Run = z.object({
   ending: optional(z.enum(endingReasons)),
   /** Whether the tasks that the run has started in the service are to be cancelled with it. */
   cancelTasks: optional(yes),
-  /**
-   * Set once the whole plan is stored. Before that, no target is released, and interrupted planning starts
-   * over.
-   */
+  /** Set once the whole plan is stored. Before that, no target is released, and interrupted planning starts over. */
   planComplete: optional(yes),
   /** Its targets start evenly over a window, in an order that is the same in every run. */
   spread: optional(Spread),

@@ -2,9 +2,8 @@
  * Executes one step on one target: claims the target, reconciles an intent that an earlier step left without
  * a result, runs the job and writes the decision.
  *
- * The order gives the guarantee of docs/adr/0004. The intent is written, under a valid fence, before the
- * request is sent. The result is written after the answer. A step that finds an intent without a result
- * reconciles before it acts.
+ * The order gives the guarantee of docs/adr/0004. The intent is written, under a valid fence, before the request is sent.
+ * The result is written after the answer. A step that finds an intent without a result reconciles before it acts.
  */
 
 import type { CallOptions } from '../../client/call-options.ts';
