@@ -68,7 +68,7 @@ const list: List<Row> = {
     'records belong to': ({ bound }) => bound ?? '-',
     '': stateOf,
   },
-  csv: ['name', 'address', 'bound'],
+  csv: ['name address bound'],
 };
 
 /** Binds the records of an account to the address in the configuration, because its service has moved there. */

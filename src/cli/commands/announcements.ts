@@ -41,10 +41,7 @@ const announced: List<AnnouncementReport> = {
     id: ({ id }) => id,
   },
   shrink: ['change: 16', 'target: 12'],
-  csv: [
-    ...['id', 'policy', 'account', 'target', 'label', 'operation', 'site', 'change_from'],
-    'cancelled_by',
-  ],
+  csv: ['id policy account target label operation site change_from cancelled_by'],
 };
 
 /** Cancels announced changes. Two requests each, to remove its note. */

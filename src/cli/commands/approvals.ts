@@ -39,8 +39,8 @@ const waiting: List<ReturnType<typeof toApprovalAnswer>> = {
     why: ({ why }) => why,
   },
   csv: [
-    ...['run', 'policy', 'account', 'since', 'expires', 'plan', 'why', 'destructive'],
-    ...['batches.from', 'batches.to', 'batches.of', 'targets', 'requests', 'may_not'],
+    'run policy account since expires plan why destructive batches.from batches.to batches.of',
+    'targets requests may_not',
   ],
 };
 

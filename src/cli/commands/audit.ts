@@ -50,7 +50,7 @@ const list: List<AuditReport> = {
   },
   shrink: ['detail: 16', 'who: 8', 'detail: 0', 'who: 0'],
   csv: [
-    ...['at', 'result', 'who.kind', 'who.name', 'from', 'what', 'policy', 'account', 'run', 'targets'],
-    ...['detail', 'why', 'error.code', 'error.message', 'act'],
+    'at result who.kind who.name from what policy account run targets detail why error.code',
+    'error.message act',
   ],
 };

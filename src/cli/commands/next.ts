@@ -76,8 +76,8 @@ const listIn = (here: string): List<UpcomingReport> => ({
     },
   },
   csv: [
-    ...['policy', 'job', 'after', 'not_before', 'scheduled_for', 'fires_at', 'moved_from', 'timezone'],
-    ...['wall_time', 'local_time', 'skipped.why', 'skipped.note'],
+    'policy job after not_before scheduled_for fires_at moved_from timezone wall_time local_time',
+    'skipped.why skipped.note',
   ],
 });
 

@@ -46,7 +46,7 @@ const list: List<DeliveryReport> = {
     detail: remarkOn,
   },
   shrink: ['detail: 16', 'subject: 12', 'detail: 0'],
-  csv: ['id', 'at', 'to', 'event', 'policy', 'run', 'state', 'next_attempt_at', 'text'],
+  csv: ['id at to event policy run state next_attempt_at text'],
 };
 
 /** Has notifications sent again, by a daemon. */

@@ -116,9 +116,9 @@ const list: List<RunSummary> = {
   // The id is never cut, because other commands need it. It also contains the scheduled time.
   shrink: ['trigger: 0', 'took: 0', 'started: 0', 'targets: 8', 'targets: 0'],
   csv: [
-    ...['run', 'policy', 'job', 'status', 'detail', 'trigger', 'scheduled_for', 'after_run', 'started_at'],
-    ...['finished_at', 'requests', 'counts.planned', 'counts.succeeded', 'counts.failed', 'counts.skipped'],
-    ...['counts.cancelled', 'findings.open', 'findings.new', 'findings.resolved'],
+    'run policy job status detail trigger scheduled_for after_run started_at finished_at requests',
+    'counts.planned counts.succeeded counts.failed counts.skipped counts.cancelled findings.open',
+    'findings.new findings.resolved',
   ],
 };
 

@@ -2,9 +2,8 @@ import { isoMinute } from '../../clock.ts';
 import { showSite as show } from '../../control/commands/show-site.ts';
 import { withReader } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
-import { exit, UsageError } from '../exit.ts';
-import { type List, listTable } from '../output/list.ts';
-import { show as print } from '../output/show.ts';
+import { UsageError } from '../exit.ts';
+import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** Shows one site: its open findings, and its results in the last runs. Asks the service nothing. */
@@ -21,7 +20,7 @@ export const showSite = (
     const { id, label, findings, runs } = found;
     const { paint } = terminal;
     const rows = runs.map((one) => ({ ...one, site: id }));
-    const text = () => {
+    const above = () => {
       terminal.data(`${paint('bold', label || id)} ${paint('dim', `${id}, account ${found.account}`)}`);
       terminal.data(paint('bold', 'Open findings'));
       if (findings.length === 0) terminal.data('  none');
@@ -30,10 +29,8 @@ export const showSite = (
           `  ${one.severity.padEnd('warning'.length)}  ${one.about}: ${one.message} (${one.policy}, since ${isoMinute(one.since)})`,
         );
       terminal.data(paint('bold', 'Results, newest first'));
-      terminal.data(listTable(list, rows, terminal));
     };
-    await print(terminal, options, { value: found, rows: runs, columns: csv, text });
-    return exit.ok;
+    return showList(terminal, options, list, { rows, value: found, lines: runs, above });
   });
 
 type Result = ReturnType<(typeof show)['toAnswer']>['runs'][number] & { site: string };
@@ -48,9 +45,5 @@ const list: List<Result> = {
     detail: ({ target }) => target.detail,
   },
   shrink: ['detail: 16', 'item: 0', 'detail: 0'],
+  csv: ['run policy created_at target.id target.label target.outcome target.reason target.detail'],
 };
-
-const csv = [
-  ...['run', 'policy', 'created_at', 'target.id', 'target.label', 'target.outcome', 'target.reason'],
-  'target.detail',
-];

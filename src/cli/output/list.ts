@@ -10,7 +10,7 @@ export interface List<Row> {
   /** The columns of the table: the head of each, and its cell of a row. */
   table: Readonly<Record<string, (row: Row, terminal: Terminal) => CellText>>;
   shrink?: Shrink;
-  /** The columns of CSV: see `Shown`. */
+  /** The columns of CSV, several in one text: see `Shown`. */
   csv?: readonly string[];
 }
 
@@ -22,7 +22,8 @@ export interface Listed<Row> {
   lines?: readonly object[];
   /** What people read in place of a table without rows. */
   none?: string;
-  /** What people read below the table. */
+  /** What people read above the table, or below it. */
+  above?(): void;
   below?(): void;
   /** Set when there are more rows: `There are older lines.` */
   more?: string | false;
@@ -33,9 +34,11 @@ export async function showList<Row extends object>(
   terminal: Terminal,
   options: OutputOption,
   list: List<Row>,
-  { rows, lines = rows, value = lines, none, below, more }: Listed<Row>,
+  { rows, lines = rows, value = lines, none, above, below, more }: Listed<Row>,
 ): Promise<number> {
+  const csv = list.csv?.flatMap((names) => names.split(' '));
   const text = () => {
+    above?.();
     if (rows.length === 0 && none !== undefined) {
       terminal.message(none);
       return;
@@ -43,7 +46,7 @@ export async function showList<Row extends object>(
     terminal.data(listTable(list, rows, terminal));
     below?.();
   };
-  await show(terminal, options, { value, rows: lines, ...(list.csv && { columns: list.csv }), text });
+  await show(terminal, options, { value, rows: lines, ...(csv && { columns: csv }), text });
   if (more) terminal.message(`${more} Use --limit to show more than ${rows.length}.`);
   return exit.ok;
 }

@@ -13,7 +13,6 @@ export const Time = ({
 }: {
   at: number | undefined;
   show?: 'relative' | 'both' | 'exact';
-  now?: number;
 }) => {
   const now = useNow();
   if (at === undefined) return <span class="dim">–</span>;

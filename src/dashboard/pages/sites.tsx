@@ -15,7 +15,7 @@ import { showPage } from '../components/layout.tsx';
 import { runPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { siteName } from '../components/site-name.ts';
-import { Cut, DataTable } from '../components/table.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
@@ -26,7 +26,6 @@ type Given = ReturnType<typeof givenIn>;
 
 /** The sites of the accounts, as the service last showed them, and how runs did on each. */
 export async function showSites(c: Exchange, context: DashboardContext): Promise<Response> {
-  const now = context.clock.now();
   const given = givenIn(c);
   const deps = { ...context.control, ...(c.get('isUpdate') ? { maxReadingMs: 0 } : {}) };
   const page = await carryOut(listSitesCommand, deps, inputOf(given), actorOf(c));
@@ -44,7 +43,7 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
         {page.found !== undefined && countOf(page.found, given.kind === 'other' ? 'target' : 'site')}
       </FilterBar>
       <div id="sites" data-live>
-        <Readings of={page} now={now} />
+        <Readings of={page} />
         {sites.length === 0 ? (
           <NoSites given={given} looked={page.looked} />
         ) : (
@@ -52,7 +51,6 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
             sites={sites}
             given={given}
             hasAccounts={accounts.length > 1 && given.account === undefined}
-            now={now}
           />
         )}
         <Pages page={page} given={given} />
@@ -121,7 +119,7 @@ const filtersOf = (given: Given, { names }: FoundSites): Filter[] => [
 const MAX_REASONS = 3;
 
 /** When the service showed this, and why it is not newer. */
-const Readings = ({ of: { readings, notNewer }, now }: { of: FoundSites; now: number }) => {
+const Readings = ({ of: { readings, notNewer } }: { of: FoundSites }) => {
   const read = [...readings.values()].filter((one): one is SiteReading => one !== undefined);
   const never = [...readings].filter(([, one]) => one === undefined).map(([account]) => account);
   const why = [...notNewer].slice(0, MAX_REASONS);
@@ -130,7 +128,7 @@ const Readings = ({ of: { readings, notNewer }, now }: { of: FoundSites; now: nu
       {read.length > 0 && (
         <p>
           As the service showed {read.length > 1 ? 'them at or after' : 'them at'}{' '}
-          <Time at={Math.min(...read.map(({ at }) => at))} now={now} />.
+          <Time at={Math.min(...read.map(({ at }) => at))} />.
         </p>
       )}
       {never.length > 0 && (
@@ -149,113 +147,78 @@ const Readings = ({ of: { readings, notNewer }, now }: { of: FoundSites; now: nu
   );
 };
 
-const SiteTable = ({
-  sites,
-  given,
-  hasAccounts,
-  now,
-}: {
+interface TableProps {
   sites: readonly ListedSite[];
   given: Given;
   hasAccounts: boolean;
-  now: number;
-}) => (
-  <DataTable
-    name="Sites"
-    columns={[
-      {
-        head: 'Site',
-        sort: {
-          path: pathWith(PATH, { ...given, dir: given.dir ? undefined : 'down', from: undefined }),
-          is: given.dir ? 'descending' : 'ascending',
-        },
-      },
-      ...(hasAccounts ? [{ head: 'Account', width: 'w-word', wideOnly: true }] : []),
-      { head: 'Client', width: 'w-count', middleOnly: true },
-      { head: 'Tags', width: 'w-count', wideOnly: true },
-      { head: 'Last sync', width: 'w-word', end: true },
-      { head: 'State', width: 'w-badge' },
-      { head: 'Last result', width: 'w-last' },
-      { head: 'Findings', width: 'w-short', end: true },
-    ]}
-  >
-    {sites.map((site) => (
-      <SiteRow site={site} given={given} hasAccounts={hasAccounts} now={now} />
-    ))}
-  </DataTable>
-);
-
-interface RowProps {
-  site: ListedSite;
-  given: Given;
-  hasAccounts: boolean;
-  now: number;
 }
 
-const SiteRow = ({ site: row, given, hasAccounts, now }: RowProps) => {
-  const { account, target, label, site, last, streak, findings } = row;
-  const name = siteName(label, target);
-  const beside = site?.title && site.title !== name ? site.title : name === target ? '' : target;
-  const outcome = last?.target.outcome ?? last?.target.state;
-  const result = [outcome, last?.target.reason].filter(Boolean).join(': ');
+const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
+  const sort = {
+    path: pathWith(PATH, { ...given, dir: given.dir ? undefined : 'down', from: undefined }),
+    is: given.dir ? ('descending' as const) : ('ascending' as const),
+  };
   return (
-    <tr data-key={`${account} ${target}`}>
-      <td data-label="Site">
-        <Cut whole={[label, site?.title, target].filter(Boolean).join(', ')}>
-          <a href={targetPath(account, target)}>{name}</a> {beside && <span class="dim">{beside}</span>}
-        </Cut>
-      </td>
-      {hasAccounts && (
-        <td data-label="Account" class="wide-only">
-          <Cut whole={account} />
-        </td>
-      )}
-      <td data-label="Client" class="middle-only">
-        {site?.client && (
-          <Cut whole={site.client.name}>
-            <a href={pathWith(PATH, { ...given, client: site.client.name, from: undefined })}>
-              {site.client.name}
-            </a>
-          </Cut>
-        )}
-      </td>
-      <td data-label="Tags" class="wide-only">
-        <Cut whole={site?.tags?.map((tag) => tag.name).join(', ') ?? ''} />
-      </td>
-      <td data-label="Last sync" class="end">
-        {site?.last_sync_at === null ? (
-          'never'
-        ) : (
-          <Time at={Date.parse(site?.last_sync_at ?? '') || undefined} now={now} show="relative" />
-        )}
-      </td>
-      <td data-label="State">
-        <States of={row} />
-      </td>
-      <td data-label="Last result">
-        {last && outcome ? (
-          <Cut whole={`${result} (${last.run.policy})${streak > 1 ? `, ${streak} times in a row` : ''}`}>
-            <a class="plain" href={runPath(last.run.id)}>
-              <Badge word={outcome} />
-            </a>
-            {streak > 1 && <span class="dim"> {number(streak)} ×</span>}{' '}
-            <span class="dim roomy-only">
-              <Time at={last.target.finishedAt ?? last.run.createdAt} now={now} show="relative" />
-            </span>
-          </Cut>
-        ) : (
-          <span class="dim">none stored</span>
-        )}
-      </td>
-      <td data-label="Findings" class="end">
-        {findings > 0 ? <a href={targetPath(account, target)}>{number(findings)}</a> : '–'}
-      </td>
-    </tr>
+    <Table
+      name="Sites"
+      columns={(column) => [
+        column({ head: 'Site', sort }, '', ({ account, target, label, site }) => {
+          const name = siteName(label, target);
+          const beside = site?.title && site.title !== name ? site.title : name === target ? '' : target;
+          return (
+            <Cut whole={[label, site?.title, target].filter(Boolean).join(', ')}>
+              <a href={targetPath(account, target)}>{name}</a> {beside && <span class="dim">{beside}</span>}
+            </Cut>
+          );
+        }),
+        ...(hasAccounts
+          ? [column('Account', 'w-word wide-only', ({ account }) => <Cut whole={account} />)]
+          : []),
+        column('Client', 'w-count middle-only', ({ site }) => {
+          const client = site?.client?.name;
+          return client && <Cut whole={client} to={pathWith(PATH, { ...given, client, from: undefined })} />;
+        }),
+        column('Tags', 'w-count wide-only', ({ site }) => (
+          <Cut whole={site?.tags?.map((tag) => tag.name).join(', ') ?? ''} />
+        )),
+        column('Last sync', 'w-word end', ({ site }) =>
+          site?.last_sync_at === null ? (
+            'never'
+          ) : (
+            <Time at={Date.parse(site?.last_sync_at ?? '') || undefined} show="relative" />
+          ),
+        ),
+        column('State', 'w-badge', States),
+        column('Last result', 'w-last', LastResult),
+        column('Findings', 'w-short end', ({ account, target, findings }) =>
+          findings > 0 ? <a href={targetPath(account, target)}>{number(findings)}</a> : '–',
+        ),
+      ]}
+      rows={sites}
+      keyOf={({ account, target }) => `${account} ${target}`}
+    />
   );
 };
 
+function LastResult({ last, streak }: ListedSite) {
+  const outcome = last?.target.outcome ?? last?.target.state;
+  if (!last || !outcome) return <span class="dim">none stored</span>;
+  const result = [outcome, last.target.reason].filter(Boolean).join(': ');
+  return (
+    <Cut whole={`${result} (${last.run.policy})${streak > 1 ? `, ${streak} times in a row` : ''}`}>
+      <a class="plain" href={runPath(last.run.id)}>
+        <Badge word={outcome} />
+      </a>
+      {streak > 1 && <span class="dim"> {number(streak)} ×</span>}{' '}
+      <span class="dim roomy-only">
+        <Time at={last.target.finishedAt ?? last.run.createdAt} show="relative" />
+      </span>
+    </Cut>
+  );
+}
+
 /** What is wrong with the site, by the service; that it is connected, if nothing is. */
-const States = ({ of: { site, readAt } }: { of: ListedSite }) => {
+function States({ site, readAt }: ListedSite) {
   if (!site)
     return readAt === undefined ? (
       <span class="dim">not known</span>
@@ -271,7 +234,7 @@ const States = ({ of: { site, readAt } }: { of: ListedSite }) => {
       {others.length > 0 && <span class="dim"> {others.join(', ')}</span>}
     </Cut>
   );
-};
+}
 
 const NoSites = ({ given, looked }: { given: Given; looked: number | undefined }) => {
   if (looked !== undefined)
