@@ -10,6 +10,7 @@ import {
   addByteOrderMark,
   ignoreFreeze,
   json,
+  label,
   output,
   type Program,
   reason,
@@ -157,6 +158,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .command('policies')
     .description('list policies with their next and last runs')
     .option('--graph', 'in the order of their chains (schedule.after), each below the one that it follows')
+    .addOption(label())
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/policies.ts')).listPolicies));
@@ -191,6 +193,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .description('pause the scheduled runs of policies, until resumed or until a time')
     .option('--job <name>', 'policies of this job')
     .option('--account <name>', 'policies of this account')
+    .addOption(label())
     .option('--all', 'all policies')
     .option('--reason <text>', 'the reason, shown with the pause')
     .option(
@@ -205,6 +208,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .description('resume paused policies')
     .option('--job <name>', 'policies of this job')
     .option('--account <name>', 'policies of this account')
+    .addOption(label())
     .option('--all', 'all policies')
     .addOption(reason())
     .action(actionOf(async () => (await import('./commands/pause.ts')).resumePolicies));

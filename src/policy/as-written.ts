@@ -61,7 +61,7 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
   const { schedule, select, limits, retry, timeout } = policy;
   return {
     name: policy.name,
-    ...defined({ description: policy.description, owner: policy.owner }),
+    ...defined({ description: policy.description, owner: policy.owner, labels: policy.labels }),
     account: policy.account,
     ...(policy.steps ? { steps: stepsAsWritten(policy, policy.steps, registry) } : { job: policy.job }),
     priority: policy.priority,

@@ -183,7 +183,7 @@ function unusedKeys(body: LocatedValue, combination: Values): string[] {
   if (!combination || combination === 'broken' || body.isBroken || body.content.kind !== 'map') return [];
   const used = new Set<string>();
   for (const [key, value] of body.content.entries) {
-    if (key === 'description' || key === 'owner') continue;
+    if (key === 'description' || key === 'owner' || key === 'labels') continue;
     for (const { uses = [] } of valuesIn(value)) {
       for (const { name } of uses) used.add(name.split('.').slice(0, 2).join('.'));
     }

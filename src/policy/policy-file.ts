@@ -220,6 +220,21 @@ const Entry = z.strictObject({
   owner: z
     .optional(z.string().min(1).max(100))
     .describe('Who is responsible for it: a person or a team, for people and lists. Default none.'),
+  labels: z
+    .optional(
+      z.record(
+        z
+          .string()
+          .regex(/^[A-Za-z0-9][\w.-]{0,62}$/, 'must have letters, digits, ".", "_" and "-", at most 63'),
+        z
+          .string()
+          .max(63)
+          .regex(/^[^\s,](?:[^,]*[^\s,])?$/, 'must be a text without a comma, and not empty'),
+      ),
+    )
+    .describe(
+      'Names and values of your own, such as `{ team: shop }`: lists are filtered and policies paused by them. Default none.',
+    ),
   matrix: z
     .optional(Matrix)
     .describe(

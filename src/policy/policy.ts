@@ -172,6 +172,7 @@ export const Policy = z.object({
   description: optional(text),
   /** Who is responsible for it, for people. */
   owner: optional(text),
+  labels: optional(z.record(text, text)),
   account: text,
   /** For a policy with steps, the names of their jobs, for people: `jobOf` gives the job. */
   job: text,

@@ -78,10 +78,10 @@ export function toPolicy(
     ...(entry.approval && { approval: toApproval(entry.approval) }),
     ...(entry.rollout && { rollout: toRollout(entry.rollout) }),
   };
-  const { description, owner } = entry;
-  const labels = defined({ description, owner });
+  const { description, owner, labels } = entry;
+  const forPeople = defined({ description, owner, labels });
   const place = { file, ...defined({ line }) };
-  return deepFreeze({ ...deciding, ...labels, ...place, hash: hashOf(deciding) });
+  return deepFreeze({ ...deciding, ...forPeople, ...place, hash: hashOf(deciding) });
 }
 
 const toRecord = ({

@@ -4,6 +4,7 @@
  */
 import { isoTime } from '../clock.ts';
 import { afterAsWritten } from '../policy/as-written.ts';
+import type { Labels } from '../policy/labels.ts';
 import type { Policy } from '../policy/policy.ts';
 import { jobsOf } from '../policy/policy-job.ts';
 import { freezeAt } from '../records/freeze-store.ts';
@@ -16,6 +17,7 @@ export interface PolicyReport {
   name: string;
   description: string | null;
   owner: string | null;
+  labels: Labels;
   job: string;
   /** The jobs that it uses: one, or that of each step. */
   jobs: string[];
@@ -91,6 +93,7 @@ export const toPolicyReport = (
     name: policy.name,
     description: policy.description ?? null,
     owner: policy.owner ?? null,
+    labels: policy.labels ?? {},
     job: policy.job,
     jobs: jobsOf(policy),
     account: policy.account,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenRecords } from '../../src/app/open-records.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -74,7 +76,7 @@ async function paused(): Promise<string[]> {
   return shipped.filter((name) => states.get(name)?.pause);
 }
 
-test('several policies can be paused together: by names, by a pattern, by job, or all', async () => {
+test('several policies can be paused together: by names, by a pattern, by job, by label, or all', async () => {
   await desk.run([
     'policies',
     'pause',
@@ -93,6 +95,15 @@ test('several policies can be paused together: by names, by a pattern, by job, o
 
   await desk.run(['policies', 'pause', '--job', 'staging-cleanup']);
   expect(await paused()).toEqual(['staging-cleanup']);
+  const file = 'config/policies/nightly-sync.yaml';
+  const before = readFileSync(join(desk.folder, file), 'utf8');
+  desk.write(file, before.replace('    job: ', '    labels: { team: shop }\n    job: '));
+  await desk.run(['policies', 'pause', '--label', 'team=shop', '--until', '2099-01-01']);
+  expect(await paused()).toEqual(['nightly-sync', 'staging-cleanup']);
+  const none = await desk.run(['policies', 'resume', '--label', 'team=other']);
+  expect(none.stderr).toContain('No policy matches. Nothing was changed.');
+  expect((await desk.run(['policies', 'resume', '--label', '=shop'])).code).toBe(2);
+  desk.write(file, before);
   await desk.run(['policies', 'pause', '--all']);
   expect(await paused()).toEqual(shipped);
   await desk.run(['policies', 'resume', '--all']);

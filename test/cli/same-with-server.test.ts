@@ -22,6 +22,7 @@ beforeAll(async () => {
   pair = await openPair(`policies:
   - name: sync
     description: Every night
+    labels: { team: shop }
     job: site-sync
     select: { where: 'site.id in ["site-0001", "site-0002"]' }
     schedule: { cron: "0 2 * * *", timezone: Europe/Berlin, jitter: 10m }
@@ -161,6 +162,8 @@ test('a run with batches is shown with them, and is continued manually', async (
 test('policies are listed, shown and explained', async () => {
   await untilNothingMoves();
   await same(['policies']);
+  await same(['policies', '--label', 'team=shop', '--label', 'team']);
+  await same(['policies', '--label', 'team=other']);
   await same(['policies', '--graph']);
   await same(['policies', '--graph', '--json']);
   await same(['policies', 'show', 'sync', '--json']);

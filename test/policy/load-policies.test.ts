@@ -98,6 +98,7 @@ test('everything that is written arrives', () => {
     name: 'p',
     description: 'One',
     owner: 'web team',
+    labels: { team: 'shop', 'on-call': 'night shift' },
     account: 'default',
     job: 'site-sync',
     priority: 'normal',
@@ -133,6 +134,7 @@ test('everything that is written arrives', () => {
     acceptRejections: ['Backups plan'],
     deadline: { minute: 390 },
     timeout: { targetMs: 600_000, runMs: 5_400_000 },
+    window: { until: { afterMs: 5 * 3_600_000 } },
     recheck: { maxAgeMs: 60_000 },
     notify: [
       { on: ['failed', 'blocked'], to: 'ops' },

@@ -7,6 +7,7 @@ export const policyWith = (lines: string): string =>
 /** A line for everything that a policy may say, and nothing of it the default. */
 export const everyLine = `description: One
 owner: web team
+labels: { team: shop, on-call: night shift }
 schedule:
   cron: ["0 2 * * *", "0 14 * * 6"]
   timezone: Europe/Berlin
@@ -31,4 +32,5 @@ accept_rejections: [Backups plan]
 timeout: { target: 10m, run: 1h30m }
 recheck: { max_age: 1m }
 deadline: "06:30"
+window: { until: 5h }
 notify: [{ on: [failed, blocked], to: ops }, { to: ops }]`;

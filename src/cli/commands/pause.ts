@@ -2,6 +2,7 @@
 import { isoEnd } from '../../clock.ts';
 import { listPolicies } from '../../control/commands/list-policies.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
+import { hasLabels } from '../../policy/labels.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { PolicyReport } from '../../schedule/policy-report.ts';
 import { isOnServer, withClient } from '../client.ts';
@@ -24,6 +25,7 @@ import { noPolicyOn } from '../read-policies.ts';
 interface Selector {
   job?: string;
   account?: string;
+  label?: string[] | undefined;
   all?: boolean;
 }
 
@@ -119,9 +121,9 @@ async function withSelected(
   options: Options,
   use: (client: PolicyClient, chosen: readonly Chosen[]) => Promise<number>,
 ): Promise<number> {
-  if (words.length === 0 && !options.all && !options.job && !options.account)
+  if (words.length === 0 && !options.all && !options.job && !options.account && !options.label)
     throw new UsageError(
-      'Select policies by name, by a pattern such as "nightly-*", with --job or --account, or with --all.',
+      'Select policies by name, by a pattern such as "nightly-*", with --job, --account or --label, or with --all.',
     );
   const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
   const loaded = settings && (await policiesOf(settings));
@@ -144,10 +146,11 @@ async function withSelected(
         throw settings && loaded
           ? noSuchPolicy(word, settings, loaded)
           : noPolicyOn(client.server ?? '', word, policies);
-    const { job, account } = options;
+    const { job, account, label } = options;
     const chosen = [...known.values()].filter(
       (one) =>
         (words.length === 0 || words.some((word) => matches(one.name, word))) &&
+        hasLabels(one.labels, label) &&
         (job === undefined || one.jobs?.includes(job)) &&
         (account === undefined || one.account === account),
     );

@@ -13,6 +13,7 @@ import {
   linkOf,
   linksByName,
 } from '../../policy/chains.ts';
+import { hasLabels } from '../../policy/labels.ts';
 import type { Policy, Schedule } from '../../policy/policy.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import type { Pause } from '../../records/policy-store.ts';
@@ -61,22 +62,23 @@ interface ShownSchedule extends Pick<Schedule, 'cron' | 'timezone' | 'disabled'>
 /** Lists policies with their next and last runs, including those that a daemon keeps active. */
 export const listPolicies = (
   terminal: Terminal,
-  options: GlobalOptions & { graph?: boolean },
+  options: GlobalOptions & { graph?: boolean; label?: string[] | undefined },
 ): Promise<number> =>
   withReader('policies', terminal, options, async (client) => {
     const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
     const loaded = settings && (await policiesOf(settings));
-    const { policies } = await client.read(listAll, {}, () => ({
-      policies: (loaded?.policies ?? []).map((policy) =>
-        toPolicyReport(policy, { failures: 0 }, undefined, client.clock.now()),
-      ),
+    const { policies } = await client.read(listAll, { label: options.label }, () => ({
+      policies: (loaded?.policies ?? [])
+        .filter(({ labels }) => hasLabels(labels, options.label))
+        .map((policy) => toPolicyReport(policy, { failures: 0 }, undefined, client.clock.now())),
     }));
     const own = new Set(loaded?.policies.map(({ name }) => name));
     // A daemon that keeps a policy has not read its corrected file yet.
     const rows = policies.map((report) => rowOf(own.has(report.name) ? { ...report, kept: null } : report));
-    const none = settings
+    const everything = settings
       ? `There are no policies in ${settings.policiesDir}.`
       : 'The server has no policies that you may see.';
+    const none = options.label ? `No policy has the label ${options.label.join(' and ')}.` : everything;
     await showPolicies(rows, none, terminal, options);
     if (loaded) printFindings(loaded.findings, terminal);
     const { freezes } = await client.read(listFreezes, {}, { freezes: [] });
@@ -182,7 +184,7 @@ const list: List<ShownRow> = {
   csv: [
     ...['name', 'description', 'job', 'account', 'cron', 'timezone', 'after.policy', 'enabled', 'next'],
     ...['paused.by', 'paused.reason', 'paused.until', 'last_run.run', 'last_run.status', 'kept.error'],
-    'owner',
+    ...['owner', 'labels'],
   ],
 };
 

@@ -1,6 +1,7 @@
 /** What the declarations of all commands share: the command at the root, types, and options. */
 import { Command, type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { version } from '../../app/version.ts';
+import { isLabelText } from '../../policy/labels.ts';
 import type { GlobalOptions } from '../context.ts';
 import type { Io, Output } from '../io.ts';
 import { type Format, formats } from '../output/show.ts';
@@ -117,5 +118,16 @@ export const collectList = (value: string, before: string[] = []) => [
   ...new Set([...before, ...value.split(',').map((one) => one.trim())]),
 ];
 
+const collectLabels = (value: string, before: string[] | undefined): string[] => {
+  const given = collectList(value, before);
+  if (given.every(isLabelText)) return given;
+  throw new InvalidArgumentError('Expected the name of a label, or name=value.');
+};
+export const label = () =>
+  new Option(
+    '--label <name=value>',
+    'only policies with this label (team=shop, or team for any value); repeatable, or with commas: all have to match',
+  ).argParser(collectLabels);
+
 /** The parsers of options that may be given several times. */
-export const collecting = new WeakSet<object>([collect, collectList]);
+export const collecting = new WeakSet<object>([collect, collectList, collectLabels]);

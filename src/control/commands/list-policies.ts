@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import type { Principal } from '../../access/principal.ts';
+import { hasLabels, isLabelText } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
-import { policyName } from '../fields.ts';
+import { policyName, someOf } from '../fields.ts';
 import { type AllPolicies, needPolicy, type PolicyDeps, seenPolicies } from '../policies.ts';
 import { runsSeenBy } from './list-runs.ts';
 
 const PolicyAnswer = z
   .looseObject({ name: z.string(), description: z.string().nullable(), job: z.string(), account: z.string() })
   .meta({ id: 'Policy', description: 'The object of `caretaker policies --json`.' });
+
+const label = someOf(
+  z.string().max(200).refine(isLabelText, { error: 'must be the name of a label, or name=value' }),
+).describe('Only policies with this label (`team=shop`, or `team` for any value); with all of several.');
 
 async function reportsOf(
   policies: readonly Policy[],
@@ -41,10 +46,16 @@ export const listPolicies = defineCommand<AllPolicies>()({
   role: 'viewer',
   reads: true,
   path: '/policies',
-  input: z.strictObject({}),
+  input: z.strictObject({ label }),
   subject: () => undefined,
-  carryOut: (_input, deps, { by: { principal } }) =>
-    reportsOf(seenPolicies(deps, principal), deps, principal),
+  carryOut: ({ label: wanted }, deps, { by: { principal } }) => {
+    const seen = seenPolicies(deps, principal);
+    return reportsOf(
+      seen.filter(({ labels }) => hasLabels(labels, [wanted ?? []].flat())),
+      deps,
+      principal,
+    );
+  },
   answer: z.object({ policies: z.array(PolicyAnswer) }),
   toAnswer: (policies): { policies: PolicyReport[] } => ({ policies }),
 });

@@ -1,4 +1,5 @@
 import { isPermitted } from '../../access/principal.ts';
+import { labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { shownStatus } from '../../run/found.ts';
 import { BULK_POLICY_PATHS } from '../actions/bulk-policies.tsx';
@@ -37,10 +38,12 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
   const policies = context.policies();
   const query = queryOf(c);
   const { rows, found, groups } = await readPolicies(reader, policies, query, { now, latest: STRIP_RUNS });
+  const labels = [...new Set(policies.flatMap((one) => labelTexts(one.labels)))].sort();
   const filters = [
     { name: 'q', label: 'Text', value: query.search, placeholder: 'name, job, file' },
     { name: 'job', label: 'Job', value: query.job, options: jobsOf(policies) },
     { name: 'state', label: 'State', value: query.state, options: policyStates },
+    ...(labels.length === 0 ? [] : [{ name: 'label', label: 'Label', value: query.label, options: labels }]),
     { name: 'group', label: 'Group by', value: query.group, options: policyGroups, placeholder: 'nothing' },
     accountFilter(query.account),
   ];
@@ -106,6 +109,7 @@ function queryOf(c: Exchange): PolicyQuery {
   return {
     search: text('q') ?? '',
     job: text('job'),
+    label: text('label'),
     account: text('account'),
     state: policyStates.find((one) => one === text('state')),
     group: policyGroups.find((one) => one === text('group')),
@@ -115,10 +119,11 @@ function queryOf(c: Exchange): PolicyQuery {
   };
 }
 
-const pathOf = ({ search, job, account, state, group, sort, descending, page }: PolicyQuery): string =>
+const pathOf = ({ search, job, label, account, state, group, sort, descending, page }: PolicyQuery): string =>
   pathWith(PATH, {
     q: search,
     job,
+    label,
     account,
     state,
     group,

@@ -1,5 +1,6 @@
 /** What the pages of one policy have in common: its head, with its state, its next time and its actions, and the tabs. */
 import type { Child } from 'hono/jsx';
+import { labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
@@ -113,6 +114,18 @@ const Head = ({ policy, pause, firings, failures, runs }: HeadProps) => (
         <dt>Account</dt>
         <dd>{policy.account}</dd>
       </div>
+      {policy.labels !== undefined && (
+        <div>
+          <dt>Labels</dt>
+          <dd>
+            {labelTexts(policy.labels).map((text) => (
+              <>
+                <a href={`/policies?${new URLSearchParams({ label: text })}`}>{text}</a>{' '}
+              </>
+            ))}
+          </dd>
+        </div>
+      )}
       {policy.owner !== undefined && (
         <div>
           <dt>Owner</dt>

@@ -1,4 +1,5 @@
 /** The policies as a list: filtered, sorted, by the page, with the latest runs of those on the page. */
+import { hasLabels, labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import { shownStatus } from '../../run/found.ts';
@@ -15,9 +16,10 @@ export type PolicyGroup = (typeof policyGroups)[number];
 export const policySorts = ['name', 'next', 'job'] as const;
 
 export interface PolicyQuery {
-  /** In the name, the description, the owner, the job or the file. */
+  /** In the name, the description, the owner, the labels, the job or the file. */
   search: string;
   job: string | undefined;
+  label: string | undefined;
   account: string | undefined;
   state: (typeof policyStates)[number] | undefined;
   group: PolicyGroup | undefined;
@@ -84,11 +86,12 @@ export function groupOf(policy: Policy, group: PolicyGroup): string {
 type Found = Omit<PolicyRow, 'runs' | 'successRate'> & { state: PolicyState | undefined };
 
 function matches({ policy, pause, state }: Found, query: PolicyQuery): boolean {
-  const { name, description, owner, job, file, account } = policy;
-  const text = [name, description, owner, job, file].join('\n').toLowerCase();
+  const { name, description, owner, labels, job, file, account } = policy;
+  const text = [name, description, owner, ...labelTexts(labels), job, file].join('\n').toLowerCase();
   return (
     text.includes(query.search.toLowerCase()) &&
     (query.job === undefined || job === query.job) &&
+    (query.label === undefined || hasLabels(labels, [query.label])) &&
     (query.account === undefined || account === query.account) &&
     (query.state === undefined || isIn(query.state, policy, pause, state))
   );

@@ -1,0 +1,54 @@
+/** `window.until` of a policy: a scheduled run begins nothing after it, and the next one begins with what is left. */
+import { afterEach, expect, test } from 'vitest';
+import { waitOf } from '../../src/run/run-end.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const MINUTE = 60_000;
+const policy = (until: number) =>
+  aPolicy({
+    schedule: aSchedule({ overlap: 'allow' }),
+    limits: { ...aPolicy().limits, concurrency: 3 },
+    window: { until: { afterMs: until } },
+  });
+const fire = (until: number) =>
+  world.caretaker.engine.fire(policy(until), { trigger: 'schedule', scheduledFor: world.clock.now() });
+
+test('after its window a run begins nothing, follows what is in flight, and the next run begins with the rest', async () => {
+  world = await startWorld({ sites: 12 });
+  const run = await world.ended(await fire(MINUTE));
+
+  const targets = await world.targets(run);
+  const left = targets.filter(({ reason }) => reason === 'window-over').map(({ id }) => id);
+  const done = targets.filter(({ outcome }) => outcome === 'succeeded');
+  expect(run).toMatchObject({ status: 'partial', ending: 'window-over' });
+  expect(run.detail).toMatch(/^Its window ended at \S+ \S+ \(window\.until\)\.$/);
+  const ends = run.windowEndsAt ?? Number.NaN;
+  expect(ends - run.scheduledFor).toBe(MINUTE);
+  expect(done.length).toBeGreaterThan(0);
+  expect(left.length).toBeGreaterThan(0);
+  for (const { startedAt = Number.NaN } of done) expect(startedAt).toBeLessThan(ends);
+  // At least one was in the service when the window ended.
+  expect(Math.max(...done.map(({ finishedAt }) => finishedAt ?? 0))).toBeGreaterThan(ends);
+
+  const next = await world.ended(await fire(60 * MINUTE));
+  const begun = (await world.targets(next))
+    .filter(({ startedAt }) => startedAt !== undefined)
+    .sort((a, b) => Number(a.startedAt) - Number(b.startedAt))
+    .map(({ id }) => id);
+  expect(begun.slice(0, left.length).sort()).toEqual([...left].sort());
+});
+
+test('a run that was not planned in its window ends as stopped, without a request', async () => {
+  world = await startWorld({ sites: 3, work: false });
+  const fired = await fire(MINUTE);
+  expect(waitOf(fired)).toContain('waits for its turn');
+  await world.clock.sleep(2 * MINUTE);
+  await world.another();
+  const run = await world.ended(fired);
+  expect(run).toMatchObject({ status: 'stopped', requests: 0 });
+  expect(run.detail).toContain('It had not been planned.');
+});
