@@ -3,6 +3,7 @@
  * command and the HTTP API list the same.
  */
 
+import { targetOfSite } from '../job/candidates.ts';
 import type { Acknowledgement, AcknowledgementStore } from '../records/acknowledgement-store.ts';
 import { fieldOf, type KnownFinding } from '../records/finding-indexes.ts';
 import { type FindingState, type Severity, severities } from '../records/finding-words.ts';
@@ -249,7 +250,7 @@ export async function* allFindings(
   } while (after !== undefined);
 }
 
-/** The open findings on a site, of all policies that the reader may see; at most 100 of each policy. */
+/** The open findings on a site, of all policies that the reader may see; at most 200 of each policy. */
 export async function findingsOfSite(
   { openFindings, acknowledgements }: Records,
   account: string,
@@ -259,8 +260,12 @@ export async function findingsOfSite(
   const policies = (await openFindings.policies()).filter((one) => one.account === account && sees(one));
   const found = await Promise.all(
     policies.map(async (of) => {
-      const [open, known] = await Promise.all([openFindings.ofSite(of, site), acknowledgements.of(of, now)]);
-      return open.map((one): ListedFinding => ({ ...one, ...of, ...standingOf(one, known, now) }));
+      const [known, ...open] = await Promise.all([
+        acknowledgements.of(of, now),
+        openFindings.ofSite(of, site),
+        openFindings.ofSite(of, targetOfSite(site)),
+      ]);
+      return open.flat().map((one): ListedFinding => ({ ...one, ...of, ...standingOf(one, known, now) }));
     }),
   );
   return found.flat().sort((a, b) => inOrder(a, b) || b.since - a.since);

@@ -138,14 +138,16 @@ export async function listSites(
 
 const inOrder = (names: readonly string[]): string[] => [...new Set(names)].sort().slice(0, MAX_NAMES);
 
+/** Whether a client or tag has this id, or this name in any case. */
+export const isCalled = (named: { id: string; name: string } | null | undefined, text: string): boolean =>
+  named?.id === text || named?.name.toLowerCase() === text.toLowerCase();
+
 /** What is known without reading: the kind, as far as it shows, and what the service showed. */
 function matchesFacts(one: KnownTarget, filter: SiteFilter): boolean {
   const { kind, client, tag, connection, notSyncedSince } = filter;
   const { site, target } = one;
   if (kind === 'site' ? isPart(target) : site !== undefined) return false;
   const hasFacts = site !== undefined;
-  const isCalled = (named: { id: string; name: string } | null | undefined, text: string) =>
-    named?.id === text || named?.name.toLowerCase() === text.toLowerCase();
   return (
     isAnyOf(client, (some) => isCalled(site?.client, some)) &&
     isAnyOf(tag, (some) => (site?.tags ?? []).some((each) => isCalled(each, some))) &&

@@ -111,6 +111,8 @@ test('a run is started, followed, listed and shown', async () => {
   await same(['runs', 'retry', 'last']);
   await same(['status']);
   await same(['sites']);
+  await same(['sites', 'show', 'site-0001']);
+  await same(['site', 'show', 'site-0012', '--json']);
   await same(['sites', '--outcome', 'succeeded', '--json']);
 });
 

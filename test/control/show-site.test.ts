@@ -1,10 +1,11 @@
 /** `sites.show`: which site words mean, and what of it a person sees. */
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import type { Audit } from '../../src/control/audit.ts';
 import { carryOut } from '../../src/control/carry-out.ts';
 import { showSite } from '../../src/control/commands/show-site.ts';
-import { aRun, ended, startWorld, type World } from '../dashboard/world.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { aPolicy, aRun, ended, startWorld, type World } from '../dashboard/world.ts';
+import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
 import { workedOn } from '../support/worked-on.ts';
 
@@ -12,6 +13,7 @@ let world: World;
 afterEach(() => world.stop());
 
 const HOUR = 3_600_000;
+let policies: Policy[] = [];
 // What only reads has no line in the audit log.
 const noAudit = {} as Audit;
 type Grants = Parameters<typeof carryOut>[3]['principal']['grants'];
@@ -30,9 +32,15 @@ async function worldOf(
 
 async function shown(site: string, grants: Grants = [{ role: 'viewer' }]) {
   const by = { principal: { kind: 'user', name: 'anna', grants }, from: '192.0.2.1' } as const;
-  const deps = { records: world.records, clock: systemClock, audit: noAudit };
+  const link = () => {
+    throw new Error('Nothing is asked here.');
+  };
+  const deps = {
+    ...{ records: world.records, clock: heldClock(), audit: noAudit, link },
+    ...{ settings: { accounts: { default: {} } }, policies: () => policies },
+  };
   const found = await carryOut(showSite, deps, { site }, by);
-  return { id: found.site.target, runs: found.runs.map(({ run }) => run.id) };
+  return { ...found, runs: found.runs.map(({ run }) => run.id) };
 }
 
 const fleet = [
@@ -48,7 +56,7 @@ test.each([
   ['its address without anything', 'shop.example'],
 ])('a site is found by %s, with the results of its items, newest first', async (_, words) => {
   await worldOf(fleet);
-  expect(await shown(words)).toEqual({ id: 'site-1', runs: ['report.1', 'sync.2', 'sync.1'] });
+  expect(await shown(words)).toMatchObject({ id: 'site-1', runs: ['report.1', 'sync.2', 'sync.1'] });
 });
 
 test('a part of an address is enough for one site, and several are named', async () => {
@@ -57,13 +65,63 @@ test('a part of an address is enough for one site, and several are named', async
   await expect(shown('shop')).rejects.toThrow(
     /^Several sites match "shop": https:\/\/shop\.example \(site-1\), https:\/\/shop\.example\.org \(site-11\)\. Give an id\.$/,
   );
-  await expect(shown('nothing')).rejects.toThrow('No stored run has worked on a site with "nothing"');
+  await expect(shown('nothing')).rejects.toThrow('No site, and no target of a stored run, has "nothing"');
 });
 
 test('a person with limits sees no site and no result that the limits do not cover', async () => {
   await worldOf(fleet);
   const reports: Grants = [{ role: 'viewer', policies: ['report'] }];
-  expect(await shown('plugin of shop', reports)).toEqual({ id: 'site-1', runs: ['report.1'] });
-  await expect(shown('site-11', reports)).rejects.toThrow('No stored run');
+  expect(await shown('plugin of shop', reports)).toMatchObject({ id: 'site-1', runs: ['report.1'] });
+  await expect(shown('site-11', reports)).rejects.toThrow('No site');
   await expect(shown('shop', reports)).resolves.toMatchObject({ id: 'site-1' });
+});
+
+test('a site that no run has worked on is found, with what the service showed, its policies and freezes', async () => {
+  await worldOf([]);
+  const { records } = world;
+  policies = [aPolicy('sync'), aPolicy('reports'), aPolicy('other', { account: 'second' })];
+  const site = {
+    id: 'site-5',
+    url: 'https://five.example',
+    title: 'Five',
+    client: { id: 'c', name: 'Acme' },
+  };
+  await records.sites.replace('default', NOON, [site]);
+  await records.previews.keep('sync', {
+    ...{
+      at: NOON,
+      by: 'ana',
+      hash: 'sync',
+      list: 'listSites',
+      targets: [],
+      settled: [],
+      reasons: [],
+      batches: [],
+    },
+    ...{ warnings: [], counts: { targets: 0, settled: 0, excluded: 1 } },
+    excluded: [{ id: 'site-5', label: 'five', why: 'It is locked.' }],
+    cost: { planning: 1, acting: 0, following: 0, pastRuns: 0, atLeastMs: 0, takesMs: 0, runsBeside: 0 },
+  });
+  const freeze = { at: NOON, by: 'ana', until: NOON + HOUR };
+  await records.freeze.add({ ...freeze, scope: { client: 'acme' } });
+  await records.freeze.add({ ...freeze, scope: { client: 'another' } });
+
+  const found = await shown('five');
+
+  expect(found).toMatchObject({ id: 'site-5', site, readAt: NOON, runs: [] });
+  expect(found.freezes).toEqual([expect.stringMatching(/^the client "acme": frozen by ana since/)]);
+  expect(found.policies).toEqual([{ policy: 'sync', planned: { at: NOON, what: 'It is locked.' } }]);
+});
+
+test('what a check reports about a site as a target of its own is on the site', async () => {
+  await worldOf([
+    { id: 'sync.1', target: 'site-1', label: 'https://shop.example' },
+    { id: 'check.1', policy: 'check', target: 'site:site-1', label: 'https://shop.example' },
+  ]);
+  await findIn(world.records, { at: NOON, policy: 'check', found: [{ target: 'site:site-1' }] });
+
+  const found = await shown('shop.example');
+
+  expect(found).toMatchObject({ id: 'site-1', runs: ['check.1', 'sync.1'] });
+  expect(found.findings).toHaveLength(1);
 });

@@ -3,6 +3,7 @@
  */
 import { noAccess } from '../../src/access/access.ts';
 import { NOBODYS_HASH } from '../../src/access/credentials.ts';
+import { isoTime } from '../../src/clock.ts';
 import type { BrokenFile } from '../../src/dashboard/options.ts';
 import { isoDay } from '../../src/dates.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';
@@ -214,6 +215,23 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     ended(`site-1${index}`, index % 7 === 0 ? 'failed' : 'succeeded', { label: `${LONG_LABEL}/${index}` }),
   );
   await workedOn(records, aRun({ id: 'sites.1', policy: LONG_NAME, createdAt: now - HOUR }), sites);
+  const facts = Array.from({ length: 40 }, (_, index) => ({
+    ...{
+      id: `site-1${index}`,
+      title: `The shop with the long title, number ${index}`,
+      url: `${LONG_LABEL}/${index}`,
+    },
+    ...(index % 3 > 0 && { client: { id: '7', name: 'Old Town Dental Practices of the Upper Valley' } }),
+    tags: [1, 2, 3].slice(index % 4).map((tag) => ({ id: String(tag), name: `priority-${tag}` })),
+    last_sync_at: index % 9 === 0 ? null : isoTime(now - index * HOUR),
+    last_sync_status: index % 5 === 0 ? 'failed' : 'succeeded',
+    ...{
+      connection: index % 8 === 0 ? 'disconnected' : 'connected',
+      scanner: index % 11 === 0 ? 'hacked' : 'clean',
+    },
+    locked: index % 6 === 0,
+  }));
+  await records.sites.replace('default', now - 200_000, facts);
   const maintained = await maintenance(records, now);
   const waiting = aRun({
     id: 'tidy-staging.20260730T020000Z',
@@ -284,6 +302,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/sites',
     '/sites?result=failed&q=site&account=default',
     '/sites?q=nothing-has-this',
+    '/sites?client=nobody&tag=priority-1&connection=connected&not_synced=3d&findings=open&kind=other',
     '/findings',
     '/findings?severity=warning&state=new&q=site',
     '/findings?state=resolved',

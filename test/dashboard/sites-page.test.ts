@@ -96,7 +96,7 @@ test('what the service showed of a site is listed, with the time of that, whethe
     'z.example gone – not in the account succeeded 1 h ago –',
   ]);
   expect(textOf(html)).toContain('3 sites');
-  expect(textOf(html)).toMatch(/As the service showed them at 2026-11-21 11:58 UTC 2 min ago/);
+  expect(textOf(html)).toMatch(/As of 2026-11-21 11:58 UTC 2 min ago/);
   expect(html).toContain('href="/sites?client=Acme"');
 });
 

@@ -1,39 +1,72 @@
+import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
 import { showSite as show } from '../../control/commands/show-site.ts';
-import { withReader } from '../client.ts';
-import type { GlobalOptions } from '../context.ts';
-import { UsageError } from '../exit.ts';
+import { statesOf } from '../../control/sites.ts';
+import { withClient } from '../client.ts';
+import { type GlobalOptions, settingsOf } from '../context.ts';
 import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Shows one site: its open findings, and its results in the last runs. Asks the service nothing. */
+/** Shows one site: what the service showed of it, its policies, open findings and results. */
 export const showSite = (
   terminal: Terminal,
   site: string,
   options: GlobalOptions & { account?: string },
 ): Promise<number> =>
-  withReader('records', terminal, options, async ({ read }) => {
+  withClient('caretaker', terminal, options, async ({ read, here }) => {
     const { account } = options;
-    const found = await read(show, { site, account }, () => {
-      throw new UsageError('No run has worked on any site yet. "caretaker run <policy>" starts one.');
-    });
-    const { id, label, findings, runs } = found;
-    const { paint } = terminal;
+    const all = here ? await policiesHere(terminal, options, here) : [];
+    const more = { maxReadingMs: Number.POSITIVE_INFINITY, policies: () => all };
+    const found: SiteAnswer = await read(show, { site, account }, () => ({}) as SiteAnswer, more);
+    const { id, label, runs } = found;
+    const { paint, data } = terminal;
     const rows = runs.map((one) => ({ ...one, site: id }));
+    const section = (head: string, lines: string[]) =>
+      data(
+        [paint('bold', head), ...(lines.length > 0 ? lines : ['none']).map((line) => `  ${line}`)].join('\n'),
+      );
     const above = () => {
-      terminal.data(`${paint('bold', label || id)} ${paint('dim', `${id}, account ${found.account}`)}`);
-      terminal.data(paint('bold', 'Open findings'));
-      if (findings.length === 0) terminal.data('  none');
-      for (const one of findings)
-        terminal.data(
-          `  ${one.severity.padEnd('warning'.length)}  ${one.about}: ${one.message} (${one.policy}, since ${isoMinute(one.since)})`,
-        );
-      terminal.data(paint('bold', 'Results, newest first'));
+      section(`${label || id} ${paint('dim', `${id}, account ${found.account}`)}`, factsOf(found));
+      section('Policies', found.policies.map(policyLine));
+      section('Open findings', found.findings.map(findingLine));
+      data(paint('bold', 'Results, newest first'));
     };
     return showList(terminal, options, list, { rows, value: found, lines: runs, above });
   });
 
-type Result = ReturnType<(typeof show)['toAnswer']>['runs'][number] & { site: string };
+async function policiesHere(terminal: Terminal, options: GlobalOptions, { records, clock }: OpenRecords) {
+  const { knownPolicies } = await import('../effective-policies.ts');
+  return knownPolicies(settingsOf(terminal, options), records, clock.now());
+}
+
+type SiteAnswer = ReturnType<(typeof show)['toAnswer']>;
+
+function factsOf({ site, read_at: at, not_newer: why, freezes }: SiteAnswer): string[] {
+  const facts: [string, string | null | undefined][] = [
+    ['title', site?.title],
+    ['client', site?.client?.name],
+    ['tags', site?.tags?.map(({ name }) => name).join(', ')],
+    ['state', site ? statesOf(site).join(', ') : at && 'not in the account'],
+    ['last sync', site?.last_sync_at === null ? 'never' : site?.last_sync_at && isoMinute(site.last_sync_at)],
+    ['latest snapshot', site?.latest_snapshot?.created_at && isoMinute(site.latest_snapshot.created_at)],
+    ['PHP', site?.php_version],
+    ...freezes.map((sentence): [string, string] => ['frozen', sentence]),
+    ['as of', [at ? isoMinute(at) : 'never read', why].filter(Boolean).join(': ')],
+  ];
+  return facts.flatMap(([name, value]) =>
+    value ? [`${name.padEnd('latest snapshot'.length)}  ${value}`] : [],
+  );
+}
+
+const policyLine = ({ policy, plan, next, skipped }: SiteAnswer['policies'][number]): string =>
+  [policy, next && `next ${isoMinute(next)}`, skipped && `skipped: ${skipped}`, plan && `last plan: ${plan}`]
+    .filter(Boolean)
+    .join(', ');
+
+const findingLine = ({ severity, about, message, policy, since }: SiteAnswer['findings'][number]): string =>
+  `${severity.padEnd('warning'.length)}  ${about}: ${message} (${policy}, since ${isoMinute(since)})`;
+
+type Result = SiteAnswer['runs'][number] & { site: string };
 
 const list: List<Result> = {
   table: {

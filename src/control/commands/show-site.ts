@@ -1,19 +1,44 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { parentIdIn } from '../../job/candidates.ts';
+import { isoTime } from '../../clock.ts';
+import { siteIdIn } from '../../job/candidates.ts';
 import type { Label } from '../../records/label-store.ts';
-import type { Records } from '../../records/records.ts';
-import type { Run, Target } from '../../run/run.ts';
+import { SiteFacts } from '../../records/site-store.ts';
 import { defineCommand } from '../command.ts';
 import { InvalidRequestError, NotFoundError } from '../errors.ts';
 import { FindingReport, toFindingReport } from '../finding-report.ts';
-import { findingsOfSite } from '../findings.ts';
+import { readSites } from '../site-readings.ts';
+import { type SiteView, type SiteViewDeps, viewSite } from '../site-view.ts';
+import { isSeenAccount } from '../sites.ts';
+import { openTargetIndex } from '../target-index.ts';
 import { runsOfTarget, TargetInRun, toTargetInRun } from './list-runs.ts';
+
+const time = z.iso.datetime().nullable();
 
 const SiteAnswer = z.object({
   account: z.string(),
   id: z.string(),
   label: z.string(),
+  site: SiteFacts.nullable().describe(
+    'What the service showed; null: the account did not have it, or was never read.',
+  ),
+  read_at: time.describe('When that was.'),
+  not_newer: z.string().nullable().describe('Why it was not read again.'),
+  freezes: z.array(z.string()).describe('The active freezes that concern it, a sentence each.'),
+  policies: z
+    .array(
+      z.object({
+        policy: z.string(),
+        plan: z
+          .string()
+          .nullable()
+          .describe('What its last plan that a person made does with the site, or why nothing.'),
+        planned_at: time,
+        next: time.describe('When it runs next.'),
+        skipped: z.string().nullable().describe('Why that run will be skipped.'),
+      }),
+    )
+    .describe('The policies that have worked on it, or whose last plan has it.'),
   findings: z.array(FindingReport).describe('Its open findings, of all policies, and those of its items.'),
   runs: z
     .array(TargetInRun)
@@ -47,50 +72,44 @@ async function firstSeen(
   return [];
 }
 
-/** What the words mean: an id, else an address, else what has them as a part. With its items, such as plugins. */
-async function targetsNamed(
-  { labels }: Pick<Records, 'labels'>,
+/** The one site that the words mean: an id, else an address, else what has them as a part. */
+async function siteNamed(
   words: string,
-  isListed: (one: Label) => boolean,
+  listed: readonly Label[],
   isSeen: (one: Label) => Promise<boolean>,
-): Promise<Label[]> {
+): Promise<Label> {
   const wanted = addressOf(words);
-  const [ids, addresses, parts, all]: Label[][] = [[], [], [], []];
-  for await (const page of labels.pages())
-    for (const one of page.filter(isListed)) {
-      all?.push(one);
-      const address = addressOf(one.label);
-      if (one.target === words) ids?.push(one);
-      else if (address === wanted) addresses?.push(one);
-      else if (address.includes(wanted) || one.target.includes(words)) parts?.push(one);
-    }
+  const [ids, addresses, parts]: Label[][] = [[], [], []];
+  for (const one of listed) {
+    const address = addressOf(one.label);
+    if (one.target === words) ids?.push(one);
+    else if (address === wanted) addresses?.push(one);
+    else if (address.includes(wanted) || one.target.includes(words)) parts?.push(one);
+  }
   const found = await firstSeen([ids, addresses, parts], isSeen);
-  const site = (one: Label) => `${one.account}\n${parentIdIn(one.target) ?? one.target}`;
   // A site is named by its own label, where it is among them.
-  const isItem = (one: Label) => parentIdIn(one.target) !== undefined;
+  const isItem = (one: Label) => siteIdIn(one.target) !== one.target;
   const sites = new Map(
-    [...found.filter(isItem), ...found.filter((one) => !isItem(one))].map((one) => [site(one), one]),
+    [...found.filter(isItem), ...found.filter((one) => !isItem(one))].map((one) => [
+      `${one.account}\n${siteIdIn(one.target)}`,
+      one,
+    ]),
   );
   const [first] = sites.values();
   if (!first)
-    throw new NotFoundError(`No stored run has worked on a site with "${words}" as its id or address.`);
+    throw new NotFoundError(`No site, and no target of a stored run, has "${words}" as its id or address.`);
   if (sites.size > 1) {
     const named = [...sites.values()].slice(0, MAX_NAMED).map((one) => `${one.label} (${one.target})`);
     const more = sites.size > MAX_NAMED ? ` and ${sites.size - MAX_NAMED} more` : '';
     throw new InvalidRequestError(`Several sites match "${words}": ${named.join(', ')}${more}. Give an id.`);
   }
-  return (all ?? []).filter((one) => site(one) === site(first));
+  return first;
 }
 
-interface Found {
-  site: Label;
-  findings: Awaited<ReturnType<typeof findingsOfSite>>;
-  runs: { run: Run; target: Target }[];
-}
-
-export const showSite = defineCommand()({
+export const showSite = defineCommand<SiteViewDeps>()({
   name: 'sites.show',
-  summary: 'Shows a site by its id or address: its open findings, and its results in the last runs.',
+  summary:
+    'Shows a site by its id or address: what the service showed of it, its policies, open findings and last results.',
   role: 'viewer',
   reads: true,
   path: '/site',
@@ -100,28 +119,36 @@ export const showSite = defineCommand()({
   }),
   // The answer has what the grants cover.
   subject: () => undefined,
-  async carryOut({ site: words, account }, deps, { by: { principal } }): Promise<Found> {
+  async carryOut({ site: words, account }, deps, { by: { principal } }): Promise<SiteView> {
     const { records, clock } = deps;
-    const sees = (of: { policy: string; account: string }) => isPermitted(principal, 'viewer', of);
-    const isListed = (one: Label) => account === undefined || one.account === account;
+    const accounts = Object.keys(deps.settings.accounts).filter(
+      (one) => account === undefined || one === account,
+    );
+    await readSites(deps, accounts.filter(isSeenAccount(principal, deps.policies)));
+    const { labels } = await openTargetIndex(records, clock).all([]);
     const isSeen = async (one: Label) =>
       isPermitted(principal, 'viewer', { account: one.account }) ||
-      (await runsOfTarget(deps, one)).some(({ run }) => sees(run));
-    const targets = await targetsNamed(records, words, isListed, isSeen);
-    const runs = (await Promise.all(targets.map((one) => runsOfTarget(deps, one)))).flat();
-    const seen = runs.filter(({ run }) => sees(run));
-    const [first] = targets as [Label, ...Label[]];
-    const id = parentIdIn(first.target) ?? first.target;
-    const site = targets.find(({ target }) => target === id) ?? { ...first, target: id };
-    const findings = await findingsOfSite(records, first.account, id, { now: clock.now(), sees });
-    return { site, findings, runs: seen.sort((a, b) => b.run.createdAt - a.run.createdAt) };
+      (await runsOfTarget(deps, one)).some(({ run }) => isPermitted(principal, 'viewer', run));
+    const listed = labels.filter((one) => account === undefined || one.account === account);
+    const named = await siteNamed(words, listed, isSeen);
+    const view = await viewSite(deps, { account: named.account, id: siteIdIn(named.target) }, principal);
+    if (!view) throw new NotFoundError(`The site "${words}" is no longer known.`);
+    return view;
   },
   answer: SiteAnswer,
-  toAnswer: ({ site, findings, runs }) => ({
-    account: site.account,
-    id: site.target,
-    label: site.label,
-    findings: findings.map(toFindingReport),
-    runs: runs.map(toTargetInRun),
+  toAnswer: ({ account, id, label, site, readAt, ...view }) => ({
+    ...{ account, id, label, site: site ?? null },
+    read_at: readAt === undefined ? null : isoTime(readAt),
+    not_newer: view.notNewer ?? null,
+    freezes: view.freezes,
+    policies: view.policies.map(({ planned, next, ...one }) => ({
+      policy: one.policy,
+      plan: planned?.what ?? null,
+      planned_at: planned ? isoTime(planned.at) : null,
+      next: next?.at ?? null,
+      skipped: next?.skipped ?? null,
+    })),
+    findings: view.findings.map(toFindingReport),
+    runs: view.runs.map(toTargetInRun),
   }),
 });

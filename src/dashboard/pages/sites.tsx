@@ -127,8 +127,8 @@ const Readings = ({ of: { readings, notNewer } }: { of: FoundSites }) => {
     <div class="dim small">
       {read.length > 0 && (
         <p>
-          As the service showed {read.length > 1 ? 'them at or after' : 'them at'}{' '}
-          <Time at={Math.min(...read.map(({ at }) => at))} />.
+          As of <Time at={Math.min(...read.map(({ at }) => at))} />
+          {read.length > 1 && ', or later'}
         </p>
       )}
       {never.length > 0 && (
@@ -188,9 +188,9 @@ const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
             <Time at={Date.parse(site?.last_sync_at ?? '') || undefined} show="relative" />
           ),
         ),
-        column('State', 'w-badge', States),
+        column('State', 'w-count', States),
         column('Last result', 'w-last', LastResult),
-        column('Findings', 'w-short end', ({ account, target, findings }) =>
+        column('Findings', 'w-do end', ({ account, target, findings }) =>
           findings > 0 ? <a href={targetPath(account, target)}>{number(findings)}</a> : '–',
         ),
       ]}

@@ -1,14 +1,19 @@
 import type { Child } from 'hono/jsx';
 import type { ListedFinding } from '../../control/findings.ts';
-import { parentIdIn } from '../../job/candidates.ts';
+import { type SiteView, viewSite } from '../../control/site-view.ts';
+import { statesOf } from '../../control/sites.ts';
+import { parentIdIn, siteIdIn, targetOfSite } from '../../job/candidates.ts';
+import type { SiteFacts } from '../../records/site-store.ts';
 import { stepNamesOf } from '../../run/steps.ts';
+import { redact, scrubOnce } from '../../secrets.ts';
+import { principalOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Why } from '../components/contexts.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
 import { Findings } from '../components/findings.tsx';
 import type { IconName } from '../components/icon-shapes.ts';
 import { showPage } from '../components/layout.tsx';
-import { policyPath, runPath } from '../components/paths.ts';
+import { policyPath, runPath, targetPath } from '../components/paths.ts';
 import { Requests } from '../components/requests.tsx';
 import { siteName } from '../components/site-name.ts';
 import { Steps } from '../components/steps.tsx';
@@ -17,72 +22,104 @@ import { Sentence, span, Time } from '../components/time.tsx';
 import { type Entry, Timeline } from '../components/timeline.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { TargetRun } from '../queries/search-reader.ts';
-import { type SiteFacts, type SiteState, siteState } from '../queries/site-state.ts';
 import { sendProblem } from './problem.tsx';
 
 /** The records store this many runs of a target. */
 const LATEST = 20;
+/** Of a site and all its items, so many results are shown. */
+const MAX_SHOWN = 60;
 
 /**
- * A target: its results in its last runs, newest first, and how its site is, by the service. The service is not
- * asked again while the page is open, so that it costs one request, not one a minute.
+ * A target: its results in its last runs, newest first, and how its site is, by the service. Everything about a site is on
+ * its own page, also what a check reports of it as a target of its own.
  */
 export async function showTarget(c: Exchange, context: DashboardContext): Promise<Response> {
   const account = c.req.param('account') ?? '';
   const id = c.req.param('id') ?? '';
-  // A target that needed no action when the run was planned is not on the list of its runs.
-  const targetRuns = await context.reader.runsOfTarget(account, id, c.req.query('run'));
-  const [latest] = targetRuns;
-  const findings = await findingsOn(context, account, id);
-  if (!latest) {
-    return sendProblem(c, context, 404, 'No stored run has worked on this target.');
-  }
-  const site = targetRuns.map(({ target }) => target.site).find((one) => one !== undefined);
+  const also = c.req.query('run');
+  if (targetOfSite(siteIdIn(id)) === id)
+    return c.redirect(targetPath(account, siteIdIn(id), also ? `?run=${encodeURIComponent(also)}` : ''));
   // An update leaves the state as it is.
-  const isAsked = site !== undefined && !c.get('isUpdate');
-  const state = isAsked ? await siteState(context.control, account, site) : undefined;
+  const deps = { ...context.control, ...(c.get('isUpdate') ? { maxReadingMs: 0 } : {}) };
+  const found = await viewSite(deps, { account, id, also }, principalOf(c));
+  if (!found)
+    return sendProblem(
+      c,
+      context,
+      404,
+      'No account has this site, and no stored run has worked on this target.',
+    );
+  const view = redact(found, scrubOnce) as SiteView;
   return showPage(
     c,
     context,
-    { title: siteName(latest.target.label, id), here: '/sites', live: '*' },
+    { title: siteName(view.label, id), here: '/sites', live: '*' },
     <section>
       <p class="dim">
-        <a href="/sites">Sites</a> / target
+        <a href="/sites">Sites</a> / {view.site?.id === id ? 'site' : 'target'}
       </p>
-      <h1>{latest.target.label.trim() || id}</h1>
+      <h1>{siteName(view.label, id)}</h1>
       <p class="dim">
+        {view.site?.id === id && view.site.title && `${view.site.title}, `}
         <span class="id">{id}</span> of the account {account}
       </p>
       <div class="beside">
         <div class="stack" id="target-runs" data-live>
-          {findings.length > 0 && <OpenFindings findings={findings} />}
+          {view.findings.length > 0 && <OpenFindings findings={view.findings} />}
+          {view.freezes.length + view.policies.length > 0 && <Policies view={view} />}
           <div class="card">
             <h2>Results, newest first</h2>
-            <Timeline entries={targetRuns.map(entryOf)} />
+            {view.runs.length === 0 ? (
+              <p class="dim">No stored run has worked on it.</p>
+            ) : (
+              <Timeline entries={view.runs.slice(0, MAX_SHOWN).map((one) => entryOf(one, id))} />
+            )}
             <p class="dim">
               At most its last {LATEST} runs. Runs in which it needed no action are not listed.
             </p>
           </div>
         </div>
         <aside class="card" aria-label="State of the site">
-          <h2>The site now</h2>
-          <State state={state} />
+          <h2>The site</h2>
+          <State view={view} />
         </aside>
       </div>
     </section>,
   );
 }
 
-/** The open findings on a target, of all policies; those of its items too, where it is a site. */
-async function findingsOn(
-  { reader }: DashboardContext,
-  account: string,
-  id: string,
-): Promise<ListedFinding[]> {
-  const site = parentIdIn(id);
-  if (site === undefined) return reader.findings.ofSite(account, id);
-  return (await reader.findings.ofSite(account, site)).filter(({ target }) => target === id);
-}
+/** The policies that have worked on it or would, each with its last plan and its next run. */
+const Policies = ({ view: { freezes, policies } }: { view: SiteView }) => (
+  <div class="card">
+    <h2>Policies</h2>
+    {freezes.map((sentence) => (
+      <p class="note is-warn">
+        Frozen: <Sentence text={sentence} />
+      </p>
+    ))}
+    <ul class="plain">
+      {policies.map(({ policy, planned, next }) => (
+        <li>
+          <a href={policyPath(policy)}>{policy}</a>
+          {next && (
+            <>
+              {' '}
+              runs next <Time at={Date.parse(next.at)} />
+              {next.skipped && ` and will be skipped: ${next.skipped}`}
+            </>
+          )}
+          {planned && (
+            <span class="dim">
+              {' '}
+              In its last plan (<Time at={planned.at} show="relative" />
+              ): {planned.what}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  </div>
+);
 
 const OpenFindings = ({ findings }: { findings: readonly ListedFinding[] }) => (
   <div class="card">
@@ -109,17 +146,23 @@ const icons: Readonly<Record<string, IconName>> = {
 };
 
 /** One run of the target. Only what is recorded is shown. */
-function entryOf({ run, target }: TargetRun): Entry {
+function entryOf({ run, target }: TargetRun, of: string): Entry {
   const { outcome, state, reason, detail, startedAt, finishedAt } = target;
   return {
-    key: run.id,
+    key: `${run.id} ${target.id}`,
     at: finishedAt ?? startedAt ?? run.createdAt,
     icon: icons[outcome ?? ''] ?? 'clock',
     tone: outcome ?? state,
     title: (
       <>
-        <a href={policyPath(run.policy)}>{run.policy}</a> <TargetBadge target={target} />{' '}
-        {reason && <Why reason={reason} />} {detail && <Sentence text={detail} />}
+        <a href={policyPath(run.policy)}>{run.policy}</a>{' '}
+        {parentIdIn(target.id) !== undefined && target.id !== of && (
+          <a class="plain" href={targetPath(run.account, target.id)}>
+            {target.label}
+          </a>
+        )}{' '}
+        <TargetBadge target={target} /> {reason && <Why reason={reason} />}{' '}
+        {detail && <Sentence text={detail} />}
       </>
     ),
     details: <Record of={{ run, target }} />,
@@ -186,28 +229,30 @@ const Fact = ({ name, children }: { name: string; children: Child }) => (
   </div>
 );
 
-const State = ({ state }: { state: SiteState | undefined }) => {
-  if (state === undefined) return <p class="dim">Not known: no run has recorded which site it belongs to.</p>;
-  return (
-    <>
-      {'unknown' in state ? (
-        <p class="note is-unknown">Not known: {state.unknown}</p>
-      ) : (
-        <SiteNow site={state.site} />
-      )}
-      <p class="dim small">
-        Asked <Time at={state.at} show="relative" />, for one request of the account. The answer is kept for a
-        minute.
+const State = ({ view: { site, readAt, notNewer } }: { view: SiteView }) => (
+  <>
+    {site ? <Facts site={site} /> : <p class="dim">{notKnown(readAt)}</p>}
+    {notNewer !== undefined && (
+      <p class="note is-unknown">
+        Not read again: <Sentence text={notNewer} />
       </p>
-    </>
-  );
-};
+    )}
+    {readAt !== undefined && (
+      <p class="dim small">
+        As of <Time at={readAt} show="relative" />. The sites of an account are read together, at most every
+        five minutes.
+      </p>
+    )}
+  </>
+);
 
-const SiteNow = ({ site }: { site: SiteFacts }) => {
-  const { url, client, tags, server, sync, locked, connection, core } = site;
-  const versions = core?.core;
-  const name =
-    client && (client.company_name || `${client.first_name ?? ''} ${client.last_name ?? ''}`.trim());
+const notKnown = (readAt: number | undefined): string =>
+  readAt === undefined
+    ? 'Not known: the sites of the account were never read.'
+    : 'The account did not have it when its sites were read.';
+
+const Facts = ({ site }: { site: SiteFacts }) => {
+  const { url, client, tags, last_sync_at: syncedAt, latest_snapshot: snapshot } = site;
   return (
     <dl>
       {/^https?:\/\//.test(url) && (
@@ -217,39 +262,27 @@ const SiteNow = ({ site }: { site: SiteFacts }) => {
           </a>
         </Fact>
       )}
-      {connection !== undefined && (
-        <Fact name="Connection">
-          <Badge word={connection} />
-        </Fact>
-      )}
-      <Fact name="Last sync">
-        <Time at={timeOf(sync?.last_sync_at)} />
-        {sync?.in_progress && ' One is in progress.'}
-        {sync?.paused && ' Syncs are paused.'}
+      <Fact name="State">
+        {statesOf(site).map((word) => (
+          <>
+            <Badge word={word} />{' '}
+          </>
+        ))}
       </Fact>
-      {sync?.last_sync_error && <Fact name="Error of the last sync">{sync.last_sync_error}</Fact>}
-      {versions?.current_version && (
-        <Fact name="Version">
-          {versions.current_version}
-          {versions.update_available && versions.latest_version && ` (latest: ${versions.latest_version})`}
+      <Fact name="Last sync">{syncedAt === null ? 'never' : <Time at={timeOf(syncedAt)} />}</Fact>
+      {snapshot && (
+        <Fact name="Latest snapshot">
+          <Time at={timeOf(snapshot.created_at)} /> {snapshot.status}
         </Fact>
       )}
-      {server?.php_version && <Fact name="PHP">{server.php_version}</Fact>}
-      {locked && <Fact name="Locked">yes</Fact>}
-      <Fact name="Client">{name || <span class="dim">none</span>}</Fact>
+      {site.core_update && <Fact name="Core">An update is available.</Fact>}
+      {site.php_version && <Fact name="PHP">{site.php_version}</Fact>}
+      <Fact name="Client">{client === undefined ? 'not shown' : (client?.name ?? 'none')}</Fact>
       <Fact name="Tags">
-        {tags === undefined ? (
-          <span class="dim">not known</span>
-        ) : (
-          tags.map(({ name: tag, id }) => tag ?? id).join(', ') || <span class="dim">none</span>
-        )}
+        {tags === undefined ? 'not shown' : tags.map(({ name }) => name).join(', ') || 'none'}
       </Fact>
     </dl>
   );
 };
 
-function timeOf(value: unknown): number | undefined {
-  if (value instanceof Date) return value.getTime();
-  const at = typeof value === 'number' ? value : Date.parse(String(value));
-  return Number.isNaN(at) ? undefined : at;
-}
+const timeOf = (text: string | undefined): number | undefined => Date.parse(text ?? '') || undefined;
