@@ -1,6 +1,6 @@
 /** Everything that is known of one site or other target: the same for its page, the command and the HTTP API. */
 import { isPermitted, type Principal } from '../access/principal.ts';
-import { siteIdIn } from '../job/candidates.ts';
+import { idWithin, siteIdIn, targetOfSite } from '../job/candidates.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
 import type { Records } from '../records/records.ts';
 import type { SiteFacts } from '../records/site-store.ts';
@@ -55,12 +55,12 @@ export async function viewSite(
   const isRead = Object.hasOwn(settings.accounts, account) && isSeenAccount(by, deps.policies)(account);
   const notNewer = (await readSites(deps, isRead ? [account] : [])).get(account);
   const { labels, readings } = await openTargetIndex(records, clock).all([]);
-  const ofAccount = labels.filter((one) => one.account === account);
   const isItem = siteIdIn(id) !== id;
-  const parts = isItem ? [] : ofAccount.filter(({ target }) => siteIdIn(target) === id);
-  const targets = new Set([id, ...parts.map(({ target }) => target)]);
+  const items = idWithin(id, '');
+  const ofAccount = labels.filter((one) => one.account === account);
+  const parts = ofAccount.flatMap(({ target }) => (!isItem && target.startsWith(items) ? [target] : []));
   const found = await Promise.all(
-    [...targets].map((target) =>
+    [id, ...(isItem ? [] : [targetOfSite(id)]), ...parts].map((target) =>
       runsOfTarget(deps, { account, target, also: target === id ? also : undefined }),
     ),
   );
@@ -86,11 +86,11 @@ export async function viewSite(
 const sayFreeze = (freeze: Freeze): string => `${formatFrozen(freeze)}: ${formatFreeze(freeze)}`;
 
 /** Whether a freeze concerns the site, or some of the policies that work on it. */
-const freezes = ({ scope }: Freeze, account: string, site: SiteFacts | undefined): boolean =>
+const freezes = ({ scope }: Freeze, account: string, site: SiteFacts | undefined) =>
   scope === undefined ||
   ((scope.account === undefined || scope.account === account) &&
-    (scope.client === undefined || isCalled(site?.client, scope.client)) &&
-    (scope.tag === undefined || (site?.tags ?? []).some((tag) => isCalled(tag, scope.tag ?? ''))));
+    (scope.client === undefined || (site?.client && isCalled(scope.client)(site.client))) &&
+    (scope.tag === undefined || site?.tags?.some(isCalled(scope.tag))));
 
 /** The policies of the account that have worked on it, or whose last plan has it. Costs no request. */
 async function policiesOf(

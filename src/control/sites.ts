@@ -7,6 +7,7 @@
  */
 
 import { isPermitted, type Principal } from '../access/principal.ts';
+import { isoTime } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { policyOf } from '../engine/deps.ts';
 import { siteIdIn, targetOfSite } from '../job/candidates.ts';
@@ -19,7 +20,7 @@ import type { SiteFacts, SiteReading } from '../records/site-store.ts';
 import type { Outcome, Run, Target } from '../run/run.ts';
 import { InvalidRequestError } from './errors.ts';
 import type { AllPolicies } from './policies.ts';
-import { byLabel, type KnownTarget, type TargetIndex } from './target-index.ts';
+import { byLabel, type KnownTarget, type SiteNames, type TargetIndex } from './target-index.ts';
 
 /** `other`: staging copies, clients, plugins of a site, and whatever else runs work on. */
 export const siteKinds = ['site', 'other'] as const;
@@ -62,8 +63,8 @@ export interface SitePage {
   looked?: number;
   /** The accounts of the settings that the list is of, each with its last reading. */
   readings: Map<string, SiteReading | undefined>;
-  /** The names of clients and tags of their sites, for who sees all of them. */
-  names: { clients: string[]; tags: string[] };
+  /** The names of clients and tags that sites have, for who sees all of them. */
+  names: SiteNames;
 }
 
 export interface SitesDeps extends Partial<AllPolicies> {
@@ -75,7 +76,6 @@ export interface SitesDeps extends Partial<AllPolicies> {
 /** At most this many targets are read for one page. */
 const MAX_LOOKED = 2_000;
 const CHUNK = 200;
-const MAX_NAMES = 500;
 
 /** The accounts of which a principal may see anything. Of a policy without a file the account is unknown. */
 export const isSeenAccount = (principal: Principal, policies: SitesDeps['policies']) => (account: string) =>
@@ -91,14 +91,15 @@ export async function listSites(
   options: { limit: number; after?: string | undefined; descending: boolean; by: Principal },
 ): Promise<SitePage> {
   const { limit, after, descending, by } = options;
-  const { labels, accounts, readings } = await index.all(filter.words);
+  const { labels, accounts, readings, names } = await index.all(filter.words);
   const isSeen = isSeenAccount(by, deps.policies);
   const listed = new Set(
     [...accounts, ...Object.keys(deps.settings.accounts)].filter(
       (name) => isSeen(name) && isAnyOf(filter.account, (some) => name === some),
     ),
   );
-  const matching = labels.filter((one) => listed.has(one.account) && matchesFacts(one, filter));
+  const tests = testsOf(filter);
+  const matching = labels.filter((one) => listed.has(one.account) && tests.every((test) => test(one)));
   const ordered = descending ? matching.toReversed() : matching;
   const place = after === undefined ? undefined : placeIn(after);
   const isAfter = (one: KnownTarget) =>
@@ -117,7 +118,6 @@ export async function listSites(
   const last = rest[looked - 1];
   const isWhole = [...listed].every((account) => isPermitted(by, 'viewer', { account }));
   const isCounted = isPlain && isWhole && [...listed].every((name) => readings.has(name));
-  const named = isWhole ? labels.filter(({ account }) => listed.has(account)) : [];
   const count = () => matching.filter(({ site }) => (filter.kind === 'site') === (site !== undefined)).length;
   return {
     sites,
@@ -126,47 +126,52 @@ export async function listSites(
         .filter((name) => Object.hasOwn(deps.settings.accounts, name))
         .map((name) => [name, readings.get(name)]),
     ),
-    names: {
-      clients: inOrder(named.flatMap(({ site }) => site?.client?.name ?? [])),
-      tags: inOrder(named.flatMap(({ site }) => site?.tags?.map(({ name }) => name) ?? [])),
-    },
+    names: isPermitted(by, 'viewer') ? names : { clients: [], tags: [] },
     ...(isCounted ? { found: count() } : {}),
     ...(last && looked < rest.length ? { next: textOf(last) } : {}),
     ...(last && looked < rest.length && sites.length < limit ? { looked } : {}),
   };
 }
 
-const inOrder = (names: readonly string[]): string[] => [...new Set(names)].sort().slice(0, MAX_NAMES);
+const lowerCase = (text: string): string => text.toLowerCase();
 
-/** Whether a client or tag has this id, or this name in any case. */
-export const isCalled = (named: { id: string; name: string } | null | undefined, text: string): boolean =>
-  named?.id === text || named?.name.toLowerCase() === text.toLowerCase();
+/** Tells whether a client or tag has one of these ids or names, in any case. */
+export function isCalled(wanted: OneOrSome<string>): (named: { id: string; name: string }) => boolean {
+  const names = new Set([wanted ?? []].flat().map(lowerCase));
+  return ({ id, name }) => names.has(lowerCase(id)) || names.has(lowerCase(name));
+}
 
-/** What is known without reading: the kind, as far as it shows, and what the service showed. */
-function matchesFacts(one: KnownTarget, filter: SiteFilter): boolean {
-  const { kind, client, tag, connection, notSyncedSince } = filter;
-  const { site, target } = one;
-  if (kind === 'site' ? isPart(target) : site !== undefined) return false;
-  const hasFacts = site !== undefined;
-  return (
-    isAnyOf(client, (some) => isCalled(site?.client, some)) &&
-    isAnyOf(tag, (some) => (site?.tags ?? []).some((each) => isCalled(each, some))) &&
-    isAnyOf(connection, (some) => site?.connection === some) &&
-    (notSyncedSince === undefined || (hasFacts && (syncedAt(site) ?? 0) < notSyncedSince))
-  );
+/** What can be told without reading: the kind, as far as it shows, and what the service showed. */
+function testsOf({
+  kind,
+  client,
+  tag,
+  connection,
+  notSyncedSince,
+}: SiteFilter): ((one: KnownTarget) => boolean)[] {
+  const isKind = ({ site, target }: KnownTarget) =>
+    kind === 'site' ? site !== undefined || !isPart(target) : site === undefined;
+  const [isClient, isTag] = [isCalled(client), isCalled(tag)];
+  // Times of the service are texts in one format, which sort as the times do.
+  const since = isoTime(notSyncedSince ?? 0);
+  const ofSite = (wanted: unknown, test: (site: SiteFacts) => boolean) =>
+    wanted === undefined ? [] : [({ site }: KnownTarget) => site !== undefined && test(site)];
+  return [
+    isKind,
+    ...ofSite(client, (site) => site.client != null && isClient(site.client)),
+    ...ofSite(tag, ({ tags = [] }) => tags.some(isTag)),
+    ...ofSite(connection, (site) => isAnyOf(connection, (some) => site.connection === some)),
+    ...ofSite(notSyncedSince, (site) => (syncedAt(site) ?? '') < since),
+  ];
 }
 
 /** Something of a site: an item of a list that it has, or what a check reports about it. */
 const isPart = (target: string): boolean => siteIdIn(target) !== target;
 
-/**
- * When a sync of the site last succeeded: its last one unless that failed, else that of its latest snapshot. Undefined when
- * that is not known.
- */
-export function syncedAt(site: SiteFacts): number | undefined {
-  const { last_sync_at: at, last_sync_status: status, latest_snapshot: snapshot } = site;
-  if (at && status !== 'failed') return Date.parse(at);
-  return snapshot?.status === 'succeeded' ? Date.parse(snapshot.created_at ?? '') || undefined : undefined;
+/** When a sync last succeeded, as far as is known: the last one unless it failed, else that of the latest snapshot. */
+function syncedAt({ last_sync_at: at, last_sync_status: status, latest_snapshot: snapshot }: SiteFacts) {
+  if (at && status !== 'failed') return at;
+  return snapshot?.status === 'succeeded' ? snapshot.created_at : undefined;
 }
 
 /** What is wrong with a site by the service, the worst first; if nothing is, how it is connected. */

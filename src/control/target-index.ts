@@ -19,6 +19,14 @@ const FEW = 1_000;
 const RELOAD_MS = 600_000;
 /** How many matches are compared, to show the best of them. */
 const MAX_COMPARED = 500;
+/** How many names are suggested. */
+const MAX_NAMES = 500;
+
+/** The names of clients and tags that sites have. */
+export interface SiteNames {
+  clients: readonly string[];
+  tags: readonly string[];
+}
 
 /** A target with what the service last showed of it, if it is a site of the account. */
 export interface KnownTarget extends Label {
@@ -34,18 +42,16 @@ export interface TargetIndex {
    */
   all(
     words: readonly string[],
-  ): Promise<{ labels: readonly KnownTarget[] } & Pick<Loaded, 'accounts' | 'readings'>>;
+  ): Promise<{ labels: readonly KnownTarget[] } & Pick<Loaded, 'accounts' | 'names' | 'readings'>>;
 }
 
 interface Loaded {
   /** By label. */
   labels: readonly KnownTarget[];
+  /** Id, label and title of each, in lower case. */
   lines: readonly string[];
-  /** Id and label of each in lower case, a line each. */
-  text: string;
-  /** Where each line begins. */
-  starts: Uint32Array;
   accounts: readonly string[];
+  names: SiteNames;
   readings: ReadonlyMap<string, SiteReading>;
   count: number;
   at: number;
@@ -78,7 +84,7 @@ function newIndex({ labels: store, sites }: Stores, clock: Pick<Clock, 'now'>): 
             label: site.url || site.title,
             site,
           });
-    return { ...asText([...labels.values()]), readings, count, at: clock.now() };
+    return { ...inOrder([...labels.values()]), readings, count, at: clock.now() };
   };
   const fresh = async (): Promise<Loaded> => {
     const [count, readings] = await Promise.all([store.count(), sites.readings()]);
@@ -103,32 +109,45 @@ function newIndex({ labels: store, sites }: Stores, clock: Pick<Clock, 'now'>): 
   // The first reader does not wait for it. What fails now is tried again by the first search.
   fresh().catch(() => undefined);
   return {
-    find: async (words, limit) => matchesIn(await fresh(), words, limit),
+    async find(words, limit) {
+      const { labels, lines } = await fresh();
+      const found: { label: Label; rank: number }[] = [];
+      for (const [index, label] of labels.entries()) {
+        const line = lines[index] ?? '';
+        if (!holds(line, words)) continue;
+        found.push({ label, rank: rankOf(line, words) });
+        if (found.length === MAX_COMPARED) break;
+      }
+      const best = found.sort((a, b) => a.rank - b.rank).slice(0, limit);
+      return words.length === 0 ? [] : best.map(({ label }) => label);
+    },
     async all(words) {
-      const { labels, lines, accounts, readings } = await fresh();
-      const holds = (_: unknown, index: number) => words.every((word) => lines[index]?.includes(word));
-      return { labels: words.length === 0 ? labels : labels.filter(holds), accounts, readings };
+      const { labels, lines, ...loaded } = await fresh();
+      return {
+        labels: words.length === 0 ? labels : labels.filter((_, index) => holds(lines[index] ?? '', words)),
+        ...loaded,
+      };
     },
   };
 }
 
-function asText(
-  given: readonly KnownTarget[],
-): Pick<Loaded, 'labels' | 'lines' | 'text' | 'starts' | 'accounts'> {
+const holds = (line: string, words: readonly string[]): boolean => words.every((word) => line.includes(word));
+
+function inOrder(given: readonly KnownTarget[]): Pick<Loaded, 'labels' | 'lines' | 'accounts' | 'names'> {
   const labels = [...given].sort(byLabel);
-  const starts = new Uint32Array(labels.length);
-  const lines: string[] = [];
-  let at = 0;
-  for (const [index, { target, label, site }] of labels.entries()) {
-    const line = `${target} ${label}${site?.title ? ` ${site.title}` : ''}`
-      .toLowerCase()
-      .replaceAll('\n', ' ');
-    starts[index] = at;
-    at += line.length + 1;
-    lines.push(line);
-  }
-  const accounts = [...new Set(labels.map(({ account }) => account))];
-  return { labels, lines, starts, accounts, text: `${lines.join('\n')}\n` };
+  const names = (of: (site: SiteFacts) => readonly { name: string }[]) => {
+    const all = new Set(labels.flatMap(({ site }) => (site ? of(site).map(({ name }) => name) : [])));
+    return [...all].sort().slice(0, MAX_NAMES);
+  };
+  return {
+    labels,
+    lines: labels.map(({ target, label, site }) => `${target} ${label} ${site?.title ?? ''}`.toLowerCase()),
+    accounts: [...new Set(labels.map(({ account }) => account))],
+    names: {
+      clients: names(({ client }) => (client ? [client] : [])),
+      tags: names(({ tags }) => tags ?? []),
+    },
+  };
 }
 
 /** The order of lists: by label, and always the same. */
@@ -136,37 +155,6 @@ export const byLabel = (a: Label, b: Label): number =>
   compare(a.label, b.label) || compare(a.account, b.account) || compare(a.target, b.target);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-function matchesIn({ labels, text, starts }: Loaded, words: readonly string[], limit: number): Label[] {
-  // The longest word is in the fewest lines.
-  const [longest, ...others] = [...words].sort((a, b) => b.length - a.length);
-  if (!longest) return [];
-  const found: { label: Label; rank: number }[] = [];
-  for (let at = text.indexOf(longest); at !== -1 && found.length < MAX_COMPARED; ) {
-    const end = text.indexOf('\n', at);
-    const index = lineAt(starts, at);
-    const line = text.slice(starts[index], end);
-    const label = labels[index];
-    if (label && others.every((word) => line.includes(word)))
-      found.push({ label, rank: rankOf(line, words) });
-    at = text.indexOf(longest, end + 1);
-  }
-  return found
-    .sort((a, b) => a.rank - b.rank || (a.label.label < b.label.label ? -1 : 1))
-    .slice(0, limit)
-    .map(({ label }) => label);
-}
-
-/** The number of the line that a position belongs to. */
-function lineAt(starts: Uint32Array, position: number): number {
-  let [low, high] = [0, starts.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((starts[middle] ?? 0) <= position) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
 
 /** The id itself first, then lines in which all words begin a word, then the others. */
 function rankOf(line: string, words: readonly string[]): number {

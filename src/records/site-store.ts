@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
-import { redact } from '../secrets.ts';
+import { redact, scrubOnce } from '../secrets.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
@@ -74,7 +74,7 @@ export class SiteStore {
     const draft = `${keys.sites(account)}:${randomUUID()}`;
     for (let from = 0; from < sites.length; from += PAGE) {
       const page = sites.slice(from, from + PAGE);
-      await this.store.hset(draft, ...page.flatMap((site) => [site.id, toJson(redact(site) as SiteFacts)]));
+      await this.store.hset(draft, ...page.flatMap((site) => [site.id, toJson(redact(site, scrubOnce) as SiteFacts)]));
       await this.store.pexpire(draft, DRAFT_MS);
     }
     await takeDraft(this.store, {
