@@ -74,7 +74,10 @@ export class SiteStore {
     const draft = `${keys.sites(account)}:${randomUUID()}`;
     for (let from = 0; from < sites.length; from += PAGE) {
       const page = sites.slice(from, from + PAGE);
-      await this.store.hset(draft, ...page.flatMap((site) => [site.id, toJson(redact(site, scrubOnce) as SiteFacts)]));
+      await this.store.hset(
+        draft,
+        ...page.flatMap((site) => [site.id, toJson(redact(site, scrubOnce) as SiteFacts)]),
+      );
       await this.store.pexpire(draft, DRAFT_MS);
     }
     await takeDraft(this.store, {

@@ -116,6 +116,14 @@ test('a service that shows only a part changes nothing, and the list says why it
   expect(asked()).toBe(before);
 });
 
+test('a list of which sites are missing is no reading', async () => {
+  await start({ sites: 150 });
+  world.sandbox.outage.begin('unstable-order');
+  const { notNewer, readings } = await list();
+  expect(notNewer.get('default')).toMatch(/is incomplete: 100 of the 150 items/);
+  expect(readings.get('default')).toBeUndefined();
+});
+
 test('who does not want to wait longer gets what is known, and that the reading goes on', async () => {
   await start();
   const { locks } = world.caretaker.records;

@@ -73,6 +73,11 @@ test('a person with limits sees no site and no result that the limits do not cov
   const reports: Grants = [{ role: 'viewer', policies: ['report'] }];
   expect(await shown('plugin of shop', reports)).toMatchObject({ id: 'site-1', runs: ['report.1'] });
   await expect(shown('site-11', reports)).rejects.toThrow('No site');
+  await world.records.sites.replace('default', NOON, [
+    { id: 'site-5', url: 'https://five.example', title: '' },
+  ]);
+  expect(await shown('five.example')).toMatchObject({ id: 'site-5' });
+  await expect(shown('five.example', reports)).rejects.toThrow('No site');
   await expect(shown('shop', reports)).resolves.toMatchObject({ id: 'site-1' });
 });
 
