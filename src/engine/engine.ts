@@ -16,6 +16,7 @@ import {
   cancelForNewer,
   forceEndById,
   nudgeById,
+  type RetryOptions,
   releaseById,
   resumeById,
   retryById,
@@ -39,16 +40,14 @@ export interface Engine {
    */
   forceEnd(runId: string): Promise<Run>;
   /**
-   * Fires a new run of the same version of the policy over the targets that failed. When a target failed that
+   * Fires a new run of the same version of the policy over the targets that failed and that a retry may help, or over
+   * those of `which`. When a target failed that
    * stands for all of them (`aggregateIds` of the job), the new run covers everything that the policy
    * selects; after a run of single targets it is refused.
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
-  retry(
-    runId: string,
-    options?: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act' | 'requestedAt'>,
-  ): Promise<Run>;
+  retry(runId: string, options?: RetryOptions): Promise<Run>;
   /**
    * Retries a blocked run, or the planning of a run, at once instead of at the next probe. For a person who
    * fixed the cause.

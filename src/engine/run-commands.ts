@@ -3,7 +3,8 @@ import { CaretakerError } from '../errors.ts';
 import { jobOf } from '../policy/policy-job.ts';
 import { isFinal } from '../run/moves.ts';
 import { NoRunError } from '../run/no-run-error.ts';
-import type { Run } from '../run/run.ts';
+import type { Reason } from '../run/reasons.ts';
+import type { Run, Target } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
 import { type Person, resumeRollout } from './rollout/manual-changes.ts';
@@ -34,16 +35,25 @@ export async function forceEndById(deps: EngineDeps, runId: string): Promise<Run
   return existingRun(deps, runId);
 }
 
+/** Which targets of a run to retry; see `targetsOf`. */
+export interface Retried {
+  /** Reasons; `all`: every target that failed. */
+  reasons?: readonly string[];
+  targets?: readonly string[];
+}
+
+export interface RetryOptions extends Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act' | 'requestedAt'> {
+  which?: Retried;
+}
+
 export async function retryById(
   deps: EngineDeps,
   runId: string,
-  options: Pick<Firing, 'ignoreFreeze' | 'startedBy' | 'act' | 'requestedAt'> = {},
+  { which = {}, ...options }: RetryOptions = {},
 ): Promise<Run> {
   const run = await existingRun(deps, runId);
   if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
-  const failed = await failedTargets(deps, runId);
-  if (failed.length === 0)
-    throw new RunError(`Nothing failed in the run ${runId}: there is nothing to retry.`);
+  const failed = await targetsOf(deps, runId, which);
   const firing: Firing = {
     trigger: 'retry',
     // The same time: last month is still the month that the run was about.
@@ -115,11 +125,42 @@ async function openRun(deps: EngineDeps, runId: string): Promise<Run> {
   throw new RunError(`The run ${runId} has already ended: ${run.status}. ${more}`);
 }
 
-async function failedTargets({ records }: EngineDeps, runId: string): Promise<string[]> {
-  const failed: string[] = [];
-  for await (const target of records.targets.all(runId))
-    if (target.outcome === 'failed') failed.push(target.id);
-  return failed;
+/**
+ * The targets that failed or were cancelled, with these reasons, and among these targets. Without either: those that
+ * failed for a reason for which a retry may help without any other change.
+ *
+ * @throws {RunError} when there is none: it says which there are.
+ */
+async function targetsOf(
+  { records, registry }: EngineDeps,
+  runId: string,
+  { reasons, targets }: Retried,
+): Promise<string[]> {
+  const helps = (reason: Reason) => registry.reasons.get(reason)?.retryable === true;
+  const isWanted = ({ id, outcome, reason = 'internal' }: Target) =>
+    (targets?.includes(id) ?? true) &&
+    (reasons
+      ? reasons.includes(reason) || (outcome === 'failed' && reasons.includes('all'))
+      : outcome === 'failed' && (targets !== undefined || helps(reason)));
+  const [wanted, others] = [[] as string[], new Map<string, number>()];
+  const unseen = new Set(targets);
+  for await (const target of records.targets.all(runId)) {
+    const { id, outcome, reason = 'internal' } = target;
+    unseen.delete(id);
+    if (outcome !== 'failed' && outcome !== 'cancelled') continue;
+    if (isWanted(target)) wanted.push(id);
+    else others.set(reason, (others.get(reason) ?? 0) + 1);
+  }
+  const [stranger] = unseen;
+  if (stranger !== undefined) throw new RunError(`The run ${runId} has no target ${stranger}.`);
+  if (wanted.length > 0) return wanted;
+  if (others.size === 0) throw new RunError(`Nothing failed in the run ${runId}: there is nothing to retry.`);
+  const left = [...others].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  throw new RunError(
+    reasons || targets
+      ? `No target of the run ${runId} that failed or was cancelled is meant; there are ${left}.`
+      : `A retry of the run ${runId} helps none of its targets unless their cause is fixed: ${left}. When it is, say which: caretaker runs retry ${runId} --with-reason ${[...others.keys()][0]}`,
+  );
 }
 
 /**

@@ -113,11 +113,15 @@ describe('with a worker', () => {
     const first = await world.ended(runAt(await press('/policies/sync/run')));
     expect(first.counts.failed).toBeGreaterThan(0);
 
-    const retried = await world.ended(runAt(await press(`/runs/${first.id}/retry`)));
+    const question = await (await fetch(`${url()}/runs/${first.id}/retry`, { headers: { cookie } })).text();
+    expect(question).toMatch(/<input[^>]* name="with_reason" value="task-failed" checked/);
+    expect((await press(`/runs/${first.id}/retry`)).status).toBe(400);
+    const reasons = { with_reason: 'task-failed' };
+    const retried = await world.ended(runAt(await press(`/runs/${first.id}/retry`, reasons)));
 
     expect(retried).toMatchObject({ trigger: 'retry', retryOf: first.id, status: 'succeeded' });
     expect(retried.counts.planned).toBe(first.counts.failed);
-    const again = await press(`/runs/${retried.id}/retry`);
+    const again = await press(`/runs/${retried.id}/retry`, reasons);
     expect(again.status).toBe(409);
     expect(await again.text()).toContain('Nothing failed in the run');
   });

@@ -94,14 +94,14 @@ test('several runs are cancelled after one question, and each has its line in th
   ]);
 });
 
-test('a retry says how many targets, about how many requests, and of which ones the effect is unknown', async () => {
+test('a retry says how many targets, about how many requests, and what else failed', async () => {
   await start();
   const { text } = await (await as('olga')).look('/bulk/retry?run=done.1&run=sync.1');
 
   expect(text).toContain('Retry 1 run?');
-  expect(text).toContain('works on the 2 targets that failed');
-  expect(text).toContain('about 4 requests and 1 minute with the whole budget');
-  expect(text).toContain('For 1 target it is unknown whether they changed (unknown-effect)');
+  expect(text).toContain('works on what failed for a reason for which a retry may help: 1 target.');
+  expect(text).toContain('For the others the cause has to be fixed first (1 unknown-effect).');
+  expect(text).toContain('this takes about 4 requests and 1 minute with the whole budget');
   expect(text).toContain('sync.1 is skipped: it has not ended: running.');
 });
 

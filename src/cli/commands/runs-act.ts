@@ -2,6 +2,7 @@
 import type { Caretaker } from '../../app/caretaker.ts';
 import { cancelRun as cancel, forceEndRun, retryRun as retry } from '../../control/commands/change-run.ts';
 import { type Resumption, resumeRun as resumption } from '../../control/commands/resume-run.ts';
+import { defined } from '../../defined.ts';
 import { toRun } from '../../run/from-report.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
@@ -91,15 +92,17 @@ async function showForceEnded(
   return exit.ok;
 }
 
-/** Starts a new run with the targets that failed. */
+/** Starts a new run with targets that failed. */
 export const retryRun = (
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & ReasonOption & { detach?: boolean; ignoreFreeze?: true },
+  options: GlobalOptions &
+    ReasonOption & { detach?: boolean; ignoreFreeze?: true; withReason?: string[]; target?: string[] },
 ): Promise<number> =>
   withClient('caretaker', terminal, options, async (client) => {
     const { id } = await runNamed(client, word);
-    return start(client, retry, { run: id }, { terminal, options });
+    const { withReason: with_reason, target } = options;
+    return start(client, retry, { run: id, ...defined({ with_reason, target }) }, { terminal, options });
   });
 
 interface ResumeOptions {

@@ -60,7 +60,13 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
   runs
     .command('retry')
     .argument('<run>', whichRun)
-    .description('start a new run with the targets that failed, and follow it to its end')
+    .description('start a new run with targets that failed, and follow it to its end')
+    .option(
+      '--with-reason <reason>',
+      'those with this reason; repeatable, or with commas; "all": all that failed (default: those that a retry may help)',
+      collectList,
+    )
+    .option('--target <id...>', 'only these targets of the run')
     .option('--detach', 'start the run and exit; the daemon does the work')
     .addOption(ignoreFreeze())
     .addOption(reason())

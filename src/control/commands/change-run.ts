@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Run } from '../../run/run.ts';
 import { OneRun, oneRun } from '../answers.ts';
 import { defineCommand } from '../command.ts';
-import { detach, ignoreFreeze, reason, runId } from '../fields.ts';
+import { detach, ignoreFreeze, reason, runId, someText } from '../fields.ts';
 import { needWorker, startedBy } from '../policies.ts';
 import { runOf, subjectOfRun } from '../runs.ts';
 
@@ -47,14 +47,26 @@ export const forceEndRun = defineCommand<ChangeRunDeps>()({
 
 export const retryRun = defineCommand<ChangeRunDeps>()({
   name: 'runs.retry',
-  summary: 'Starts a new run, with the policy as it was then, over the targets that failed in a run.',
+  summary:
+    'Starts a new run, with the policy as it was then, over targets of a run: those that failed and that a retry may help, or those that are named.',
   role: 'operator',
   path: '/runs/{run}/retry',
-  input: input.extend({ ignore_freeze: ignoreFreeze, detach }),
+  input: input.extend({
+    with_reason: someText.describe(
+      'Only targets that failed or were cancelled with these reasons; `all`: every one that failed. Default: those that failed for a reason for which a retry may help without any other change.',
+    ),
+    target: someText.describe('Only these targets of the run, by their ids.'),
+    ignore_freeze: ignoreFreeze,
+    detach,
+  }),
   subject: subjectOfRun,
-  async carryOut({ run, ignore_freeze, detach }, deps, { id, at, by }) {
+  async carryOut({ run, with_reason, target, ignore_freeze, detach }, deps, { id, at, by }) {
     if (detach) await needWorker(deps);
     return deps.engine.retry(run, {
+      which: {
+        ...(with_reason && { reasons: [with_reason].flat() }),
+        ...(target && { targets: [target].flat() }),
+      },
       act: id,
       requestedAt: at,
       startedBy: startedBy(by),

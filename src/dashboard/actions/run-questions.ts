@@ -5,27 +5,42 @@ import { countOf } from '../../text.ts';
 import { number } from '../components/progress.tsx';
 import type { DashboardContext } from '../http/context.ts';
 
+/** How many targets of runs failed with each reason, those first that a retry may help. */
+export async function failuresOf(
+  { reader, reasons: known }: DashboardContext,
+  runs: readonly Run[],
+): Promise<Failure[]> {
+  const found = [...(await reader.reasons(runs.map(({ id }) => id))).values()].flat();
+  const counts = new Map<string, number>();
+  for (const { outcome, reason, count } of found)
+    if (outcome === 'failed') counts.set(reason, (counts.get(reason) ?? 0) + count);
+  return [...counts]
+    .map(([reason, count]) => ({ reason, count, helps: known.get(reason)?.retryable === true }))
+    .sort((a, b) => Number(b.helps) - Number(a.helps) || b.count - a.count);
+}
+
+interface Failure {
+  reason: string;
+  count: number;
+  /** A retry may help without any other change. */
+  helps: boolean;
+}
+
 export async function retryText(context: DashboardContext, runs: readonly Run[]): Promise<string> {
-  const failed = sum(runs.map(({ counts }) => counts.failed));
-  const reasons = await context.reader.reasons(runs.map(({ id }) => id));
-  const unknown = sum(
-    [...reasons.values()]
-      .flat()
-      .filter(({ outcome, reason }) => outcome === 'failed' && reason === 'unknown-effect')
-      .map(({ count }) => count),
-  );
+  const failures = await failuresOf(context, runs);
+  const helped = sum(failures.flatMap(({ helps, count }) => (helps ? [count] : [])));
+  const others = failures.flatMap(({ helps, reason, count }) => (helps ? [] : [`${count} ${reason}`]));
   const one = runs.length === 1;
   const price = await priceOf(context, runs, ({ requests, counts }) =>
     Math.ceil((requests / Math.max(1, counts.planned)) * counts.failed),
   );
   return [
-    one ? 'A new run,' : `${runs.length} new runs, each`,
-    ` with the policy as it was then, ${one ? 'works' : 'work'} on the ${countOf(failed, 'target')} that failed.`,
-    price === undefined ? '' : ` By what the ${one ? 'run' : 'runs'} cost, this takes about ${price}.`,
-    ` What the new ${one ? 'run changes' : 'runs change'} cannot be undone here.`,
-    unknown === 0
+    `${one ? 'A new run' : `${runs.length} new runs`}, with the policy as it was then, ${one ? 'works' : 'each work'} on what failed for a reason for which a retry may help: ${countOf(helped, 'target')}.`,
+    others.length === 0 ? '' : ` For the others the cause has to be fixed first (${others.join(', ')}).`,
+    price === undefined
       ? ''
-      : ` For ${countOf(unknown, 'target')} it is unknown whether they changed (unknown-effect): check the account first.`,
+      : ` For everything that failed this takes about ${price}, by what the ${one ? 'run' : 'runs'} cost.`,
+    ` What the new ${one ? 'run changes' : 'runs change'} cannot be undone here.`,
   ].join('');
 }
 

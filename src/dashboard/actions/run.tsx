@@ -5,12 +5,13 @@ import { isFinal } from '../../run/moves.ts';
 import { countOf } from '../../text.ts';
 import { actorOf } from '../auth/caller.ts';
 import { NO_RUN } from '../auth/guard.tsx';
+import { Why } from '../components/contexts.tsx';
 import { runPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { showConfirmation } from './confirm.tsx';
-import { cancelText, retryText } from './run-questions.ts';
+import { cancelText, failuresOf, retryText } from './run-questions.ts';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
 
@@ -71,14 +72,35 @@ export async function askToRetry(c: Exchange, context: DashboardContext): Promis
   return showConfirmation(c, context, {
     title: `Retry what failed in ${run.id}?`,
     text: await retryText(context, [run]),
-    button: `Retry ${countOf(failed, 'target')}`,
+    button: 'Retry these targets',
     back: runPath(run.id),
+    fields: (
+      <fieldset class="choices">
+        <legend>Targets that failed with</legend>
+        {(await failuresOf(context, [run])).map(({ reason, count, helps }) => (
+          <label class="inline">
+            <input type="checkbox" name="with_reason" value={reason} checked={helps} autocomplete="off" />{' '}
+            {countOf(count, 'target')}: <Why reason={reason} />
+            {reason === 'unknown-effect' && ' Check the account first.'}
+          </label>
+        ))}
+      </fieldset>
+    ),
   });
 }
 
 export async function retry(c: Exchange, context: DashboardContext): Promise<Response> {
   const { control, log } = context;
-  const run = await carryOut(retryRun, control, { run: idIn(c) }, actorOf(c));
+  const form = await c.req.parseBody({ all: true });
+  const with_reason = [form['with_reason'] ?? []].flat().filter((one) => typeof one === 'string');
+  if (with_reason.length === 0)
+    return sendProblem(
+      c,
+      context,
+      400,
+      'Nothing was chosen, so nothing was retried. Choose at least one reason.',
+    );
+  const run = await carryOut(retryRun, control, { run: idIn(c), with_reason }, actorOf(c));
   log.info({ run: run.id, of: idIn(c) }, 'retried from the dashboard');
   return redirectWith(c, context, runPath(run.id), { text: 'The retry was started. This is its run.' });
 }

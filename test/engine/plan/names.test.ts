@@ -169,7 +169,9 @@ describe('the ids that a run found', () => {
     expect(run.status).toBe('failed');
     await call('updateTag', { tag_id: label, body: { tag: { name: 'Renamed' } } });
 
-    const retried = await world.ended(await world.caretaker.engine.retry(run.id));
+    const retried = await world.ended(
+      await world.caretaker.engine.retry(run.id, { which: { reasons: ['all'] } }),
+    );
 
     expect(retried.status).toBe('succeeded');
     const { tag } = await call('showTag', { tag_id: label });

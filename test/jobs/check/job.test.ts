@@ -150,7 +150,9 @@ describe('a check', () => {
     expect(await world.reasons(run)).toEqual({ [one]: 'found' });
     world.sandbox.site(one).pause(false);
 
-    const again = await world.ended(await world.caretaker.engine.retry(run.id));
+    const again = await world.ended(
+      await world.caretaker.engine.retry(run.id, { which: { reasons: ['all'] } }),
+    );
 
     expect(await world.reasons(again)).toEqual({ [one]: 'done' });
   });

@@ -269,7 +269,9 @@ describe('a mail', () => {
     expect(effects(now)).toEqual(before);
 
     // A retry sends it again.
-    const retried = await now.ended(await now.caretaker.engine.retry(run.id));
+    const retried = await now.ended(
+      await now.caretaker.engine.retry(run.id, { which: { reasons: ['all'] } }),
+    );
     const { targets: again } = await outcomesOf(now, retried.id);
     expect(again.map(({ id, reason }) => [id, reason])).toEqual([
       ['site-0002', 'undelivered'],
@@ -440,7 +442,9 @@ describe('a missing prerequisite is named before anything is made:', () => {
     const single = await now.ended(await now.fire(policy, ['site-0001']));
     expect([single.status, single.counts.failed]).toEqual(['failed', 1]);
     // A retry would be about every site of the policy.
-    await expect(now.caretaker.engine.retry(single.id)).rejects.toThrow(/was for single targets/);
+    await expect(now.caretaker.engine.retry(single.id, { which: { reasons: ['all'] } })).rejects.toThrow(
+      /was for single targets/,
+    );
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
@@ -455,7 +459,9 @@ describe('a missing prerequisite is named before anything is made:', () => {
     now.clock.leap(3_600_000);
     await asked(now, 'refreshSenderEmail', { sender_email_id: sender_email.id });
 
-    const retried = await now.ended(await now.caretaker.engine.retry(run.id));
+    const retried = await now.ended(
+      await now.caretaker.engine.retry(run.id, { which: { reasons: ['all'] } }),
+    );
 
     expect(retried).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: run.id });
     expect(await now.reasons(retried)).toEqual({ 'site-0001': 'done', 'site-0002': 'done' });

@@ -305,8 +305,12 @@ describe('a run of a schedule', () => {
     await runToTheEnd(fine);
     const checked = await world.ended(await world.fire(policyWith()));
 
-    const retry = await world.ended(await world.caretaker.engine.retry(checked.id));
-    const again = await world.ended(await world.caretaker.engine.retry(retry.id));
+    const retry = await world.ended(
+      await world.caretaker.engine.retry(checked.id, { which: { reasons: ['all'] } }),
+    );
+    const again = await world.ended(
+      await world.caretaker.engine.retry(retry.id, { which: { reasons: ['all'] } }),
+    );
 
     for (const run of [retry, again]) {
       const { [id]: target, ...others } = await targetsOf(run);
