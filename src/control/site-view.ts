@@ -77,7 +77,7 @@ export async function viewSite(
     freezes: (await records.freeze.active(clock.now()))
       .filter((one) => freezes(one, account, site))
       .map(sayFreeze),
-    policies: await policiesOf(deps, { account, id, runs, sees }),
+    policies: await policiesOf(deps, { account, id, runs }, sees),
     findings: isItem ? findings.filter(({ target }) => target === id) : findings,
     runs: runs.sort((a, b) => b.run.createdAt - a.run.createdAt),
   };
@@ -95,13 +95,10 @@ const freezes = ({ scope }: Freeze, account: string, site: SiteFacts | undefined
 /** The policies of the account that have worked on it, or whose last plan has it. Costs no request. */
 async function policiesOf(
   { records, clock, policies }: Deps,
-  {
-    account,
-    id,
-    runs,
-    sees,
-  }: Pick<SiteView, 'account' | 'id' | 'runs'> & { sees(of: Run | object): boolean },
+  of: Pick<SiteView, 'account' | 'id' | 'runs'>,
+  sees: (of: { policy: string; account: string }) => boolean,
 ): Promise<SitePolicy[]> {
+  const { account, id, runs } = of;
   const all = policies?.() ?? [];
   const own = all.filter((one) => one.account === account && sees({ policy: one.name, account }));
   if (own.length === 0) return [];

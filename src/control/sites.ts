@@ -117,15 +117,12 @@ export async function listSites(
   }
   const last = rest[looked - 1];
   const isWhole = [...listed].every((account) => isPermitted(by, 'viewer', { account }));
-  const isCounted = isPlain && isWhole && [...listed].every((name) => readings.has(name));
+  const present = [...listed].filter((name) => Object.hasOwn(deps.settings.accounts, name));
+  const isCounted = isPlain && isWhole && present.every((name) => readings.has(name));
   const count = () => matching.filter(({ site }) => (filter.kind === 'site') === (site !== undefined)).length;
   return {
     sites,
-    readings: new Map(
-      [...listed]
-        .filter((name) => Object.hasOwn(deps.settings.accounts, name))
-        .map((name) => [name, readings.get(name)]),
-    ),
+    readings: new Map(present.map((name) => [name, readings.get(name)])),
     names: isPermitted(by, 'viewer') ? names : { clients: [], tags: [] },
     ...(isCounted ? { found: count() } : {}),
     ...(last && looked < rest.length ? { next: textOf(last) } : {}),
@@ -142,13 +139,8 @@ export function isCalled(wanted: OneOrSome<string>): (named: { id: string; name:
 }
 
 /** What can be told without reading: the kind, as far as it shows, and what the service showed. */
-function testsOf({
-  kind,
-  client,
-  tag,
-  connection,
-  notSyncedSince,
-}: SiteFilter): ((one: KnownTarget) => boolean)[] {
+function testsOf(filter: SiteFilter): ((one: KnownTarget) => boolean)[] {
+  const { kind, client, tag, connection, notSyncedSince } = filter;
   const isKind = ({ site, target }: KnownTarget) =>
     kind === 'site' ? site !== undefined || !isPart(target) : site === undefined;
   const [isClient, isTag] = [isCalled(client), isCalled(tag)];

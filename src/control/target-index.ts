@@ -3,7 +3,7 @@
  * they were last read, and what stored runs have worked on.
  *
  * Redis has no index for parts of texts, and one of all words would take more memory than the labels. So each process
- * that serves pages keeps them (some 15 MB for 100,000 labels, and 50 MB for the facts of as many sites), and reads them
+ * that serves pages keeps them (some 15 MB for 100,000 labels, 80 MB with what is known of as many sites), and reads them
  * again when their number has changed or the sites of an account were read.
  */
 import type { Clock } from '../clock.ts';

@@ -27,7 +27,7 @@ async function signedIn(): Promise<(path: string) => Promise<Response>> {
 
 const asked = () => world.sandbox.journal.countOf('listSites');
 
-test('a site that no run has worked on has its page', async () => {
+test('a site that no run has worked on has its page, and the search finds it', async () => {
   const ask = await signedIn();
   const [site = ''] = world.sandbox.siteIds();
 
@@ -37,6 +37,7 @@ test('a site that no run has worked on has its page', async () => {
   expect(page).toMatch(/State (connected|disconnected)/);
   expect(page).toContain('As of just now');
   expect((await ask('/targets/default/nothing')).status).toBe(404);
+  expect(await (await ask(`/search?q=${site}`)).text()).toContain(`href="/targets/default/${site}"`);
 });
 
 test('however many readers open pages of sites, the account is asked for them once in five minutes', async () => {

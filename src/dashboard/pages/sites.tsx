@@ -79,20 +79,8 @@ function givenIn(c: Exchange) {
   };
 }
 
-const inputOf = ({
-  q,
-  account,
-  client,
-  tag,
-  connection,
-  not_synced,
-  result,
-  findings,
-  kind,
-  dir,
-  from,
-}: Given) => ({
-  ...defined({ text: q, account, client, tag, connection, not_synced, outcome: result, kind, after: from }),
+const inputOf = ({ q: text, result: outcome, from: after, findings, dir, ...given }: Given) => ({
+  ...defined({ ...given, text, outcome, after }),
   ...(findings ? { findings: 'true' as const } : {}),
   ...(dir ? { order: 'descending' as const } : {}),
   limit: PAGE,
