@@ -3,8 +3,7 @@
  * for the daemon. It opens fast, since it has no queues, engine or accounts.
  */
 import { type Clock, steadyClock } from '../clock.ts';
-import { type Audit, openAudit } from '../control/audit.ts';
-import { openAuditFile } from '../control/audit-file.ts';
+import { type Audit, openAudit, openAuditFile } from '../control/audit.ts';
 import type { Log } from '../log.ts';
 import { prepareRecords, processId } from '../records/migrations/migrate.ts';
 import { openRecords, type Records } from '../records/records.ts';

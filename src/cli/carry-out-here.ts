@@ -1,8 +1,10 @@
 /** Carries out a command on the records of this folder. The daemon that it is meant for may use another Redis. */
+
+import { hostname, userInfo } from 'node:os';
+import { localPrincipal } from '../access/principal.ts';
 import type { OpenRecords } from '../app/open-records.ts';
 import { answer } from '../control/carry-out.ts';
-import type { AnyCommand, BaseDeps } from '../control/command.ts';
-import { localActor } from './local-actor.ts';
+import type { Actor, AnyCommand, BaseDeps } from '../control/command.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** Where something is recorded. */
@@ -25,3 +27,9 @@ export async function noteNoDaemon({ records, redis, clock }: Place, terminal: T
     `${terminal.paint('yellow', 'warning')}: No daemon has ever run on this Redis (${redis.where}). If one runs, it uses another data_dir or REDIS_URL, and does not see this.`,
   );
 }
+
+/** The user of the operating system. */
+export const localActor = (): Actor => ({
+  principal: localPrincipal(userInfo().username),
+  from: `cli@${hostname()}`,
+});

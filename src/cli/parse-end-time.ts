@@ -1,8 +1,8 @@
-/** `--until` and `--for`: when a pause or a freeze ends. */
+/** The times of options: `--at`, `--since`, and `--until` or `--for`, when a pause or a freeze ends. */
 import { isoMinute, isoTime } from '../clock.ts';
 import { noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
-import { parseFuture, parseTime } from '../yaml/written-time.ts';
+import { parseFuture, parsePast, parseTime } from '../yaml/written-time.ts';
 import { UsageError } from './exit.ts';
 
 export interface UntilOptions {
@@ -66,4 +66,19 @@ export function endText(options: UntilOptions, now: number): string | undefined 
   return end === undefined || given === undefined || parseDuration(given) !== undefined
     ? given
     : isoTime(end);
+}
+
+/**
+ * `--since`: a time, or a duration before now. Undefined when it is not given.
+ *
+ * @throws {UsageError}
+ */
+export function sinceOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const since = parsePast(text, now);
+  if (since === undefined)
+    throw new UsageError(
+      `--since must be a duration or a time, such as 3d, 12h, yesterday, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
+    );
+  return since;
 }

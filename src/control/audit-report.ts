@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { isoTime } from '../clock.ts';
-import { auditResults } from '../records/audit-results.ts';
 import type { AuditLine } from '../records/audit-store.ts';
+import { auditResults } from '../records/filter-values.ts';
 
 const text = z.string().nullable();
 

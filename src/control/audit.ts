@@ -1,10 +1,15 @@
 /** Writes the audit log: acts of people and programs, sign-ins, and what the daemon does by itself. */
 import { randomUUID } from 'node:crypto';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { fileFaultOf, systemCodeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { AuditLine } from '../records/audit-store.ts';
 import type { Records } from '../records/records.ts';
 import { redact } from '../secrets.ts';
+import { visibleJson } from '../text.ts';
+import { toAuditReport } from './audit-report.ts';
 
 /** Lines go to Redis first, and then to the file that the settings name. */
 export interface Audit {
@@ -81,4 +86,30 @@ function shortened(line: AuditLine): AuditLine {
     typeof value === 'string' ? cut(value) : value,
   ]);
   return Object.fromEntries(entries) as AuditLine;
+}
+
+/**
+ * Appends lines to a file. It is opened for each line, so that it can be rotated at any time. Processes may share
+ * it, because a line is written at once. A line that cannot be written is logged: it is in Redis.
+ */
+export const openAuditFile =
+  (path: string, log: Log) =>
+  (line: AuditLine): void => {
+    try {
+      append(path, `${visibleJson(toAuditReport(line))}\n`);
+    } catch (error) {
+      log.error(
+        `A line of the audit log cannot be written to ${path}: ${fileFaultOf(error)}. It is in Redis, where "caretaker audit" reads it.`,
+      );
+    }
+  };
+
+function append(path: string, text: string): void {
+  try {
+    appendFileSync(path, text, { mode: 0o600 });
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    appendFileSync(path, text, { mode: 0o600 });
+  }
 }

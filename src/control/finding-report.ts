@@ -1,7 +1,7 @@
 /** A finding as programs see it: the HTTP API, `--json` and CSV. */
 import { z } from 'zod';
 import { isoTime } from '../clock.ts';
-import { findingStates, severities } from '../records/finding-words.ts';
+import { findingStates, severities } from '../records/filter-values.ts';
 import type { ListedFinding } from './findings.ts';
 
 export const FindingReport = z

@@ -5,8 +5,8 @@
 
 import { targetOfSite } from '../job/candidates.ts';
 import type { Acknowledgement, AcknowledgementStore } from '../records/acknowledgement-store.ts';
+import { type FindingState, type Severity, severities } from '../records/filter-values.ts';
 import { fieldOf, type KnownFinding } from '../records/finding-indexes.ts';
-import { type FindingState, type Severity, severities } from '../records/finding-words.ts';
 import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
 import type {
   FindingGroup,

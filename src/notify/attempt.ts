@@ -2,8 +2,8 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { DeliveryState } from '../records/delivery-states.ts';
 import type { Delivery } from '../records/delivery-store.ts';
+import type { DeliveryState } from '../records/filter-values.ts';
 import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
 import { formatDuration } from '../yaml/duration.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
-import { auditResults } from './audit-results.ts';
+import { auditResults } from './filter-values.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 

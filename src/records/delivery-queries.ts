@@ -1,7 +1,7 @@
 /** What is read of many deliveries at once, without their messages. */
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import type { DeliveryState } from './delivery-states.ts';
+import type { DeliveryState } from './filter-values.ts';
 import { keys } from './keys.ts';
 
 /** How many deliveries one script reads: Redis does nothing else meanwhile. */

@@ -12,7 +12,7 @@ import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { scrub } from '../secrets.ts';
 import { type DueDelivery, dueDeliveries, type OpenDeliveries, openDeliveries } from './delivery-queries.ts';
-import { type DeliveryState, deliveryStates } from './delivery-states.ts';
+import { type DeliveryState, deliveryStates } from './filter-values.ts';
 import { keys } from './keys.ts';
 import { isAnyOf, type OneOrSome } from './one-or-some.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';

@@ -11,7 +11,7 @@
  */
 import { z } from 'zod';
 import { FindingChange } from '../run/run.ts';
-import type { Severity } from './finding-words.ts';
+import type { Severity } from './filter-values.ts';
 import { keys } from './keys.ts';
 
 /** A finding as the policy's last run saw it that looked at its target. */

@@ -3,8 +3,8 @@ import { isoTime } from '../clock.ts';
 import { DAY_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
+import { type Severity, severities } from './filter-values.ts';
 import { indexKeysOf, KnownFinding, ResolvedFinding, TREND_DAYS } from './finding-indexes.ts';
-import { type Severity, severities } from './finding-words.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 

@@ -2,7 +2,7 @@
  * What one process grants while Redis is unavailable, given the number of processes that share the account.
  */
 import { expect, test } from 'vitest';
-import { LocalFallback } from '../../src/budget/local-fallback.ts';
+import { LocalFallback } from '../../src/budget/budget.ts';
 import { heldClock } from '../support/held-clock.ts';
 
 const MINUTE = 60_000;

@@ -5,7 +5,7 @@ import { loadJobs } from '../../src/app/load-jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
 import { operationByOtherVerb } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
-import { foldSame } from '../../src/cli/output/group-rows.ts';
+import { foldSame } from '../../src/cli/output/list.ts';
 import { formatLostWork, retryAdvice } from '../../src/cli/output/run-advice.ts';
 import { factLines, formatSpread, targetTable } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';

@@ -8,8 +8,8 @@ import {
 } from '../../src/control/commands/acknowledge-findings.ts';
 import { listFindingsCommand } from '../../src/control/commands/list-findings.ts';
 import { findingGroups, newUnacknowledged, unacknowledged } from '../../src/control/findings.ts';
+import type { FindingState } from '../../src/records/filter-values.ts';
 import type { KnownFinding } from '../../src/records/finding-indexes.ts';
-import type { FindingState } from '../../src/records/finding-words.ts';
 import { openRecords } from '../../src/records/records.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';

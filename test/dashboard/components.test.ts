@@ -2,13 +2,13 @@
 import { jsx } from 'hono/jsx';
 import { expect, test } from 'vitest';
 import { AreaChart } from '../../src/dashboard/components/chart.tsx';
-import { Yaml } from '../../src/dashboard/components/code.tsx';
 import { NowContext } from '../../src/dashboard/components/contexts.tsx';
 import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
+import { siteName } from '../../src/dashboard/components/paths.ts';
 import { EndsChart } from '../../src/dashboard/components/run-pace.tsx';
-import { siteName } from '../../src/dashboard/components/site-name.ts';
 import { Time, Took } from '../../src/dashboard/components/time.tsx';
 import { Timeline } from '../../src/dashboard/components/timeline.tsx';
+import { Yaml } from '../../src/dashboard/pages/policy-definition.tsx';
 import { aRun } from './world.ts';
 
 /** What a component shows on a page that is made at a time. */

@@ -76,13 +76,13 @@ test('the page names every reason for which a retry is suggested', async () => {
 test('every check of doctor is on the page', () => {
   const files = [
     'src/cli/commands/doctor.ts',
-    'src/cli/policy-checks.ts',
+    'src/cli/doctor-checks.ts',
     'src/cli/output/service-description.ts',
   ];
   const checks = files.flatMap((file) =>
     [
       ...readFileSync(join(root, file), 'utf8').matchAll(
-        /\bwhat(?: =|:) ['`]([a-zA-Z ]+?)(?: "\$\{\w+\}")?['`]/g,
+        /\bwhat(?: =|:) ['`]([a-zA-Z ]+?)(?: "\$\{[\w.]+\}")?['`]/g,
       ),
     ].map(([, check]) => check),
   );

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isoMinute } from '../../clock.ts';
 import { countOf } from '../../text.ts';
+import { localActor } from '../carry-out-here.ts';
 import { commandLog, type GlobalOptions, type ReasonOption, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { localActor } from '../local-actor.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 const byUs = ({ reason }: ReasonOption) => {

@@ -36,14 +36,11 @@ import { countOf } from '../../text.ts';
 import { InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { wrapped } from '../../yaml/width.ts';
 import { commandLog, type GlobalOptions, sayWait, settingsOf } from '../context.ts';
-import { checkDeliveries } from '../delivery-check.ts';
+import { checkDeliveries, checkKept, checkOutbox, checkPolicies, checkReferences } from '../doctor-checks.ts';
 import { exit } from '../exit.ts';
-import { checkOutbox } from '../outbox-check.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
 import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { checkKept, checkPolicies } from '../policy-checks.ts';
-import { checkReferences } from '../reference-check.ts';
 
 /** With less free space, the records of a busy fleet may fill the disk within a day. */
 const MIN_FREE_BYTES = 1024 ** 3;

@@ -1,7 +1,7 @@
 /** Notifications: lists them, sends them again, and tests receivers. */
 import { isoMinute, systemClock } from '../../clock.ts';
 import { type DeliveryReport, listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
-import type { DeliveryState } from '../../records/delivery-states.ts';
+import type { DeliveryState } from '../../records/filter-values.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { isOnServer, withClient, withReader } from '../client.ts';
 import { type GlobalOptions, type ReasonOption, settingsOf } from '../context.ts';

@@ -1,6 +1,10 @@
 /** Shows the queues, and resumes those that are paused. */
-import { besideQueues, listQueues, type QueueReport } from '../../control/commands/list-queues.ts';
-import { resumeQueues as resume } from '../../control/commands/resume-queues.ts';
+import {
+  besideQueues,
+  listQueues,
+  type QueueReport,
+  resumeQueues as resume,
+} from '../../control/commands/list-queues.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';

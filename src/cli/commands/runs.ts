@@ -17,7 +17,6 @@ import { freezeIn } from '../from-answers.ts';
 import { formatFindings } from '../output/findings.ts';
 import { type List, readPages, showList } from '../output/list.ts';
 import { printFreezes } from '../output/pause.ts';
-import { requestLines } from '../output/request-lines.ts';
 import { formatLostWork } from '../output/run-advice.ts';
 import { showReport } from '../output/run-report.ts';
 import { isForPeople, type OutputOption } from '../output/show.ts';
@@ -27,11 +26,12 @@ import {
   factLines,
   formatEnd,
   paintStatus,
+  requestLines,
   resultLines,
   targetTable,
 } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { sinceOf } from '../parse-since.ts';
+import { sinceOf } from '../parse-end-time.ts';
 import { processOf, readRun, runNamed } from '../read-runs.ts';
 
 interface ListOptions extends GlobalOptions {

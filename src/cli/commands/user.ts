@@ -5,7 +5,7 @@ import { CaretakerError } from '../../errors.ts';
 import { name as nameSchema } from '../../settings/name.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
-import { newPassword } from '../ask-password.ts';
+import { newPassword } from '../ask.ts';
 import { type GlobalOptions, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';

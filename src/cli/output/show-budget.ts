@@ -1,7 +1,6 @@
 /** The budgets of accounts for people and programs, the same with and without a server. */
 import { requestClasses } from '../../budget/ticket.ts';
-import type { BudgetReport } from '../../control/budget-report.ts';
-import { forecastCells, forecastSentence } from '../../control/forecast-words.ts';
+import { type BudgetReport, forecastCells, forecastSentence } from '../../control/budget-report.ts';
 import { countOf } from '../../text.ts';
 import { clockOf } from '../io.ts';
 import { type List, listTable } from './list.ts';

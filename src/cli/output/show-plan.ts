@@ -3,10 +3,10 @@ import { toPlanReport } from '../../engine/plan/plan-report.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
-import { formatRequests } from './format-requests.ts';
-import { foldSame } from './group-rows.ts';
+import { foldSame } from './list.ts';
 import { type OutputOption, show } from './show.ts';
 import { clockTime, formatInterval } from './show-run.ts';
+import { formatRequests } from './show-saved-plan.ts';
 import { type Terminal, table } from './terminal.ts';
 
 /** The maximum number of rows that are printed without `--all`. */

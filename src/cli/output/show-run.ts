@@ -1,5 +1,5 @@
 /** Formats a run: its progress line, its result, and the outcomes of its targets. */
-import { isoMinute } from '../../clock.ts';
+import { isoMinute, isoTime } from '../../clock.ts';
 import { kinds } from '../../contract/kinds.ts';
 import { shownCounts, shownOutcomes } from '../../run/found.ts';
 import { endedCount } from '../../run/moves.ts';
@@ -8,10 +8,11 @@ import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { formatLate, type RunSummary } from '../../run/report.ts';
 import { formatRollout } from '../../run/rollout-report.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
+import { isFailure, type SentRequest } from '../../run/sent-request.ts';
 import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
-import { foldSame } from './group-rows.ts';
+import { foldSame, type List, listTable } from './list.ts';
 import { type Terminal, table } from './terminal.ts';
 
 const statusStyles: Record<RunStatus, 'green' | 'yellow' | 'red' | 'cyan' | 'dim'> = {
@@ -232,3 +233,29 @@ export function clockTime(ms: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
+
+/** Empty for a target for which no request is recorded. */
+export function requestLines({ requests = [], moreRequests }: Target, terminal: Terminal): string[] {
+  if (requests.length === 0) return [];
+  return [
+    '',
+    listTable(list, requests, terminal),
+    ...(moreRequests === undefined
+      ? []
+      : [`${countOf(moreRequests, 'more request')} between the first three and the last ones.`]),
+  ];
+}
+
+const list: List<SentRequest> = {
+  table: {
+    sent: ({ at }) => isoTime(at),
+    operation: ({ operation }) => operation,
+    status: (one, { paint }) => paint(isFailure(one) ? 'red' : 'green', String(one.status ?? 'no answer')),
+    ms: ({ ms }) => ms,
+    'request id': ({ id }) => id,
+    error: ({ code, message }) => [code, message].filter((one) => one !== undefined).join(': '),
+  },
+  shrink: ['error: 24', 'request id: 0', 'error: 0'],
+};
+
+/** A run and its targets in every format: the report as a value, the targets as rows. */

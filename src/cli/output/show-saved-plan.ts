@@ -3,8 +3,7 @@ import { isoMinute } from '../../clock.ts';
 import { policyIn, type SavedPlan } from '../../engine/plan/saved-plan.ts';
 import { formatBatchRule } from '../../run/rollout.ts';
 import { countOf, visibleLine } from '../../text.ts';
-import { formatRequests } from './format-requests.ts';
-import { foldSame } from './group-rows.ts';
+import { foldSame } from './list.ts';
 import { type Terminal, table } from './terminal.ts';
 
 /** The maximum number of targets that are shown without `--all`. */
@@ -66,4 +65,30 @@ function operationCounts({ targets }: SavedPlan): string {
     counts.set(operation, (counts.get(operation) ?? 0) + 1);
   const texts = [...counts].map(([operation, count]) => `${operation} ${count}`);
   return texts.length === 0 ? 'none' : visibleLine(texts.join(', '));
+}
+
+/** The maximum length of the requests in a row. `--json` has the whole. */
+const MAX_REQUEST_LENGTH = 400;
+
+interface Requested {
+  id: string;
+  requests: readonly { operation: string; params: Readonly<Record<string, unknown>>; body?: unknown }[];
+  more?: string;
+}
+
+/** The requests of a target, without the id of the target itself. */
+export function formatRequests({ id, requests, more }: Requested): string {
+  const texts = requests.map(({ operation, params, body }) => {
+    const others = Object.entries(params).filter(
+      ([, value]) => value !== id && !id.split('/').includes(String(value)),
+    );
+    const parts = [
+      ...others.map(([name, value]) => `${name}=${String(value)}`),
+      ...(body === undefined ? [] : [JSON.stringify(body)]),
+    ];
+    return [operation, ...parts].join(' ');
+  });
+  const rest = more === undefined ? [] : [`then what is not known yet: ${more}`];
+  const text = visibleLine([...texts, ...rest].join('; '));
+  return text.length > MAX_REQUEST_LENGTH ? `${text.slice(0, MAX_REQUEST_LENGTH - 1)}…` : text;
 }

@@ -1,8 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { type Role, roles } from '../../access/principal.ts';
-import { auditResults } from '../../records/audit-results.ts';
-import { deliveryStates } from '../../records/delivery-states.ts';
-import { findingStates, severities } from '../../records/finding-words.ts';
+import { auditResults, deliveryStates, findingStates, severities } from '../../records/filter-values.ts';
 import { listFaults } from '../../sandbox/faults/names.ts';
 import type { Terminal } from '../output/terminal.ts';
 import {

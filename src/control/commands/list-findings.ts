@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { findingStates, severities } from '../../records/finding-words.ts';
+import { findingStates, severities } from '../../records/filter-values.ts';
 import { defineCommand } from '../command.ts';
 import { limit, nextOf, someOf, someText } from '../fields.ts';
 import { FindingReport, toFindingReport } from '../finding-report.ts';

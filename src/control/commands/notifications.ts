@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
-import { deliveryStates } from '../../records/delivery-states.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
+import { deliveryStates } from '../../records/filter-values.ts';
 import { NextPage } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';

@@ -3,7 +3,6 @@ import { type Access, type Identity, principalBy, programWith } from '../../acce
 import { isPasswordOf, NOBODYS_HASH, newSignInKey, signInLink } from '../../access/credentials.ts';
 import { adminPrincipal, type Principal } from '../../access/principal.ts';
 import { signsInWithLink } from '../../settings/settings.ts';
-import { HashGate } from './hash-gate.ts';
 
 /**
  * Checks passwords, tokens and the keys of one-time links. Users and tokens are those of the current settings.
@@ -88,3 +87,30 @@ export class Authenticator {
 
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Checks of passwords that run at the same time: each needs 32 MiB and a thread of the process. */
+const MAX_RUNNING = 2;
+/** Attempts that may wait for their turn, about a second. Further ones are refused at once. */
+const MAX_WAITING = 16;
+
+/** Bounds what attempts to sign in cost the process, whatever their number. */
+export class HashGate {
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  /** Runs the check when it is its turn; `'busy'` when too many wait already. */
+  async run<T>(check: () => Promise<T>): Promise<T | 'busy'> {
+    if (this.running >= MAX_RUNNING) {
+      if (this.waiting.length >= MAX_WAITING) return 'busy';
+      // The one that ends hands over its place.
+      await new Promise<void>((turn) => this.waiting.push(turn));
+    } else this.running += 1;
+    try {
+      return await check();
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.running -= 1;
+    }
+  }
+}

@@ -3,21 +3,18 @@
  * The server sends what changed in the page's text (`page-text.ts`), while the page is visible. Pages are complete
  * without it.
  */
-import { followAccount } from './account.ts';
-import { changedRows, markChanged } from './changed-rows.ts';
+
 import { type Loss, openConnection } from './connection.ts';
 import { followKeyboard } from './keyboard.ts';
 import { showLocalTimes, showRelativeTimes, showTimeZone } from './local-times.ts';
 import { followNewRows } from './new-rows.ts';
 import { applyDelta, type Delta } from './page-text.ts';
-import { patchContent } from './patch.ts';
+import { changedRows, markChanged, patchContent } from './patch.ts';
 import { pathHere } from './path-here.ts';
 import { followQuestions } from './questions.ts';
 import { suggestWhileTyping } from './search.ts';
 import { followSelection } from './selection.ts';
 import { openStreamPlaces } from './stream-places.ts';
-import { followTheme } from './theme.ts';
-import { followZone } from './zone.ts';
 
 const RELATIVE_TIMES_INTERVAL_MS = 10_000;
 /** When the server refuses a stream, the page is read again in this interval. */
@@ -27,6 +24,8 @@ const POLL_INTERVAL_MS = 4_000;
 /** A stream says something every two seconds, and after four when Redis is slow. */
 const SILENT_MS = 4_500;
 const READ_TIMEOUT_MS = 6_000;
+/** Under this the browser keeps the account that was chosen last. */
+const ACCOUNT_KEY = 'caretaker-account';
 
 /** Whether events change this page; and the server's time when it made the page. */
 const { liveOn, now } = document.body.dataset;
@@ -180,3 +179,50 @@ followSelection();
 followTheme();
 followZone();
 follow();
+
+/** Applies the theme that the reader chooses, and keeps it in a cookie for the next pages. */
+function followTheme(): void {
+  document.getElementById('theme')?.addEventListener('change', ({ target }) => {
+    if (!(target instanceof HTMLInputElement)) return;
+    const { value } = target;
+    if (value === 'system') delete document.documentElement.dataset['theme'];
+    else document.documentElement.dataset['theme'] = value;
+    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in some browsers.
+    document.cookie = `caretaker_theme=${value}; path=${pathHere('/')}; max-age=31536000; samesite=strict`;
+  });
+}
+
+/** Pages that are laid out by days have the reader's time zone in their address: the server cannot know it otherwise. */
+function followZone(): void {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  if (timeZone !== 'UTC')
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('nav.side a')) {
+      const url = new URL(link.href);
+      if (url.pathname !== pathHere('/schedule')) continue;
+      url.searchParams.set('zone', timeZone);
+      link.href = url.href;
+    }
+  const url = new URL(location.href);
+  if (!document.querySelector('[data-zone]') || timeZone === (url.searchParams.get('zone') ?? 'UTC')) return;
+  url.searchParams.set('zone', timeZone);
+  location.replace(url);
+}
+
+/**
+ * The choice of an account is in the address of pages that show one account alone. A page about one thing has none:
+ * there the links of the sidebar keep the last choice of this tab.
+ */
+function followAccount(): void {
+  const { account } = document.body.dataset;
+  if (account !== undefined) {
+    sessionStorage.setItem(ACCOUNT_KEY, account);
+    return;
+  }
+  const kept = sessionStorage.getItem(ACCOUNT_KEY);
+  if (!kept) return;
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a[data-by-account]')) {
+    const url = new URL(link.href);
+    url.searchParams.set('account', kept);
+    link.href = url.href;
+  }
+}

@@ -1,8 +1,7 @@
 import type { Run } from '../../run/run.ts';
 import { pathWith } from './filter-bar.tsx';
-import { targetPath } from './paths.ts';
+import { siteName, targetPath } from './paths.ts';
 import { number } from './progress.tsx';
-import { siteName } from './site-name.ts';
 
 /** The first findings that are new in this run, and those that are resolved. */
 export const FindingChanges = ({ run, findings }: { run: Run; findings: NonNullable<Run['findings']> }) => {

@@ -12,10 +12,9 @@ import { type Counters, noCounters, readCounters } from '../queries/counters.ts'
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
 import { type AccountChoice, accountIn, accountPath } from './account-menu.tsx';
 import { NowContext, PrincipalContext, ReasonsContext } from './contexts.tsx';
-import { Help } from './help.tsx';
+import { Icon } from './icon.tsx';
 import { ICON } from './page-icon.ts';
 import { Sidebar } from './sidebar.tsx';
-import { ToastLine } from './toast.tsx';
 import { TopBar } from './top-bar.tsx';
 
 interface PageProps {
@@ -154,3 +153,48 @@ export async function showPage(
     status,
   );
 }
+
+/** The dialog with the keyboard shortcuts; `client/keyboard.ts` opens it. */
+const shortcuts = [
+  [['/', 'Ctrl K'], 'Search'],
+  [['j', 'k'], 'Next, previous row of a list'],
+  [['Enter'], 'Open the row'],
+  [['x'], 'Select the row, where rows can be selected'],
+  [['n'], 'Show the new rows of the list'],
+  [['Esc'], 'Close, or leave the field'],
+  [['?'], 'This help'],
+] as const;
+
+const Help = () => (
+  <dialog id="help" aria-labelledby="help-title">
+    <h2 id="help-title">Keyboard shortcuts</h2>
+    <dl>
+      {shortcuts.map(([keys, meaning]) => (
+        <>
+          <dt>
+            {keys.map((key) => (
+              <>
+                <kbd>{key}</kbd>{' '}
+              </>
+            ))}
+          </dt>
+          <dd>{meaning}</dd>
+        </>
+      ))}
+    </dl>
+    <form method="dialog">
+      <p class="actions">
+        <button type="submit">Close</button>
+      </p>
+    </form>
+  </dialog>
+);
+
+/** What was just done. It leaves by itself (CSS), unless it failed, or a person points at it or focuses its link. */
+const ToastLine = ({ toast: { text, link, isFailure } }: { toast: Toast }) => (
+  <p class={isFailure ? 'toast failure' : 'toast'} role="status">
+    <Icon name={isFailure ? 'circle-x' : 'circle-check'} />
+    <span>{text}</span>
+    {link && <a href={link.path}>{link.word}</a>}
+  </p>
+);

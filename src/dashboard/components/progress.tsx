@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { shownCounts, shownOutcomes } from '../../run/found.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Counts, Run } from '../../run/run.ts';
@@ -49,3 +50,24 @@ export const progressOf = ({ counts, planComplete }: Run): string =>
   planComplete
     ? `${number(endedCount(counts))} of ${number(counts.planned)}: ${countsLine(counts)}`
     : `${number(counts.planned)} targets so far`;
+
+/** Numbers with their names, side by side. */
+export const Stats = ({ children }: { children: Child }) => <dl class="stats">{children}</dl>;
+
+interface StatProps {
+  name: string;
+  children: Child;
+  /** What explains it: what it is compared with, since when. */
+  hint?: Child;
+  tone?: 'good' | 'warn' | 'bad' | 'busy';
+}
+
+export const Stat = ({ name, children, hint, tone }: StatProps) => (
+  <div class={`stat card${tone ? ` is-${tone}` : ''}`}>
+    <dt>{name}</dt>
+    <dd>
+      {children}
+      {hint && <div class="hint">{hint}</div>}
+    </dd>
+  </div>
+);

@@ -2,14 +2,12 @@
 import { useContext } from 'hono/jsx';
 import { shownOutcome } from '../../run/found.ts';
 import { attemptsOf } from '../../run/report.ts';
-import type { Run, Target } from '../../run/run.ts';
+import type { Finding, Run, Target } from '../../run/run.ts';
+import { stepReports } from '../../run/steps.ts';
 import { Badge } from './badge.tsx';
 import { ReasonsContext, Why } from './contexts.tsx';
 import { Dash } from './empty.tsx';
-import { Findings } from './findings.tsx';
-import { targetPath } from './paths.ts';
-import { siteName } from './site-name.ts';
-import { Steps } from './steps.tsx';
+import { siteName, targetPath } from './paths.ts';
 import { Cut, Table } from './table.tsx';
 import { Sentence, Took } from './time.tsx';
 
@@ -72,3 +70,70 @@ const WhyCell = ({ target, stepNames }: { target: Target; stepNames: readonly st
 export const TargetBadge = ({ target: { outcome, reason, state } }: { target: Target }) => (
   <Badge word={outcome ? shownOutcome(useContext(ReasonsContext), outcome, reason) : state} />
 );
+
+const words = { active: 'in progress', 'not-started': 'not started' } as const;
+
+/** The result of each step of the policy on a target. Empty for a policy without steps. */
+export const Steps = ({ names, target }: { names: readonly string[]; target: Target }) =>
+  names.length === 0 ? null : (
+    <ol class="steps">
+      {stepReports(names, target).map(({ step, state, reason, detail, task_id }) => (
+        <li class={state === 'not-started' ? 'dim' : ''}>
+          {step}: {state === 'active' || state === 'not-started' ? words[state] : state}
+          {/* Reason and detail of the step that ended the target are shown below. */}
+          {state === 'succeeded' && (
+            <>
+              {reason && reason !== 'done' && (
+                <>
+                  {' '}
+                  (<Why reason={reason} />)
+                </>
+              )}
+              {detail && (
+                <>
+                  . <Sentence text={detail} />
+                </>
+              )}
+              {task_id && <span class="dim id"> task {task_id}</span>}
+            </>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+
+/** More lines can be opened: a hundred in one row would hide the targets below it. */
+const MAX_LINES = 5;
+
+/** The findings of a target. Those for information only, and all beyond the limit, can be opened. */
+export const Findings = ({ target: { findings = [], detail } }: { target: Target }) => {
+  // The detail is shown already.
+  const unshown = findings.filter(({ message }) => message !== detail);
+  const serious = unshown.filter(({ severity }) => severity !== 'info');
+  const shown = serious.slice(0, MAX_LINES);
+  const rest = [...serious.slice(MAX_LINES), ...unshown.filter(({ severity }) => severity === 'info')];
+  return (
+    <>
+      <Lines findings={shown} />
+      {rest.length > 0 && (
+        <details>
+          <summary>
+            {rest.length} more {rest.length === 1 ? 'line' : 'lines'}
+          </summary>
+          <Lines findings={rest} />
+        </details>
+      )}
+    </>
+  );
+};
+
+const Lines = ({ findings }: { findings: readonly Finding[] }) =>
+  findings.length === 0 ? null : (
+    <ul>
+      {findings.map(({ severity, about, message: says }) => (
+        <li>
+          {severity !== 'info' && <code>{severity}</code>} {about}: {says}
+        </li>
+      ))}
+    </ul>
+  );

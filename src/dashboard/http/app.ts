@@ -1,24 +1,24 @@
 /** The hono app: the middleware for every request, then the table of routes, then bull-board. */
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
+import { createMiddleware } from 'hono/factory';
 import { HTTPException } from 'hono/http-exception';
+import { timeout } from 'hono/timeout';
+import type { Principal } from '../../access/principal.ts';
 import { CaretakerError } from '../../errors.ts';
 import { sendNoEndpoint } from '../api/json.ts';
 import { forPrograms, sendError, statusOf } from '../api/problem-document.ts';
 import { guard, identify } from '../auth/guard.tsx';
 import { ownHostOnly, sameOriginOnly } from '../auth/origin.ts';
-import { openLivePages } from '../events/live-pages.ts';
+import { type MakePage, openLivePages } from '../events/live-pages.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { redisAnswers } from '../queries/redis-answers.ts';
 import { scopedTo } from '../queries/scope.ts';
 import { addBase } from './base-path.ts';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
-import { bodyLimit } from './body-limit.ts';
 import type { DashboardContext, Env, Exchange, PageContext } from './context.ts';
-import { safeHeaders } from './headers.ts';
 import { inTime } from './in-time.ts';
-import { openPageMaker } from './page-maker.ts';
-import { boardRule, routes, unknownApiRule, unknownPageRule } from './routes.ts';
+import { boardRule, type Route, routes, unknownApiRule, unknownPageRule } from './routes.ts';
 
 /** The methods of an address of the API. */
 const methodsAt = (path: string): string[] =>
@@ -75,3 +75,111 @@ export function createApp(given: PageContext): Hono<Env> {
   });
   return app;
 }
+
+/** Forms of the dashboard are far smaller. */
+const MAX_FORM_BYTES = 16_384;
+/** A request of a program may name a thousand targets. */
+const MAX_JSON_BYTES = 262_144;
+/** A saved plan has about a kilobyte for each target. */
+const MAX_PLAN_BYTES = 16_777_216;
+const PLANS = '/api/v1/plans/';
+
+const maxBytesAt = (path: string): number => {
+  if (path.startsWith(PLANS)) return MAX_PLAN_BYTES;
+  return path.startsWith('/api/') ? MAX_JSON_BYTES : MAX_FORM_BYTES;
+};
+
+/**
+ * Refuses bodies that announce a length above the limit; Node passes on no more bytes than were announced.
+ * Browsers always announce a length, so a body in chunks is refused too and needs no counting.
+ */
+const bodyLimit = createMiddleware<Env>(async (c, next) => {
+  const what = c.req.path.startsWith('/api/') ? 'body' : 'form';
+  const maxBytes = maxBytesAt(c.req.path);
+  if (c.req.header('transfer-encoding') !== undefined)
+    throw new HTTPException(411, {
+      message: `Send the ${what} with its length (Content-Length), not in chunks.`,
+    });
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes)
+    throw new HTTPException(413, { message: `A ${what} here has at most ${maxBytes} bytes.` });
+  return next();
+});
+
+type Source = "'none'" | "'self'";
+
+/** What differs: where a <base> may lead, who may show the page in a frame, and what its own frames may show. */
+interface Differs {
+  base: Source;
+  framedBy: Source;
+  frames: Source;
+}
+
+const contentPolicy = ({ base, framedBy, frames }: Differs): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    `frame-src ${frames}`,
+    "form-action 'self'",
+    `frame-ancestors ${framedBy}`,
+    `base-uri ${base}`,
+  ].join('; ');
+
+const securityHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  // Not `no-referrer`: then forms would arrive without the origin that `auth/origin.ts` checks.
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/**
+ * The security headers of every answer: no content from other servers, no inline scripts or styles, no frames,
+ * no caching unless the handler allows it. Only the page Queues has a frame, with bull-board in it.
+ */
+const safeHeaders = createMiddleware<Env>(async (c, next) => {
+  await next();
+  const { headers } = c.res;
+  const { path } = c.req;
+  const isBoard = path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
+  const differs: Differs = {
+    // bull-board finds its files by a <base> of its own.
+    base: isBoard ? "'self'" : "'none'",
+    framedBy: isBoard ? "'self'" : "'none'",
+    frames: path === '/queues' ? "'self'" : "'none'",
+  };
+  headers.set('Content-Security-Policy', contentPolicy(differs));
+  headers.set('X-Frame-Options', isBoard ? 'SAMEORIGIN' : 'DENY');
+  for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
+});
+
+/**
+ * Makes the pages that readers have open: by the same rules and handlers as their requests, so that an update
+ * shows nothing that the page itself would not.
+ */
+function openPageMaker(context: DashboardContext, timeoutMs: number): MakePage {
+  const app = new Hono<Env>();
+  const readers = new WeakMap<Request, Principal>();
+  app.use((c, next) => {
+    c.set('principal', readers.get(c.req.raw));
+    c.set('isUpdate', true);
+    return next();
+  });
+  app.use(addBase(context.basePath), timeout(timeoutMs));
+  for (const { path, handle, ...rule } of routes.filter(isPage))
+    app.get(path, guard(rule, context), (c) => handle(c, scopedTo(c.get('principal'), context)));
+  return async (path, principal) => {
+    const request = new Request(new URL(path, context.url), { headers: { accept: 'text/html' } });
+    readers.set(request, principal);
+    const answer = await app.fetch(request);
+    const isHtml = answer.headers.get('content-type')?.startsWith('text/html');
+    return answer.status === 200 && isHtml ? answer.text() : undefined;
+  };
+}
+
+/** Addresses that send no page are left out: an update is never a stream, a file or a change. */
+const isPage = ({ method, path, access, programs }: Route): boolean =>
+  method === 'GET' && access !== 'open' && !programs && !/^\/(?:events|client)\b|\.csv$/.test(path);

@@ -22,9 +22,8 @@ import {
   resumeMany,
   runMany,
 } from '../actions/bulk-policies.tsx';
-import { askToResend, resend } from '../actions/notification.tsx';
+import { askToResend, askToTest, resend, test } from '../actions/notification.tsx';
 import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
-import { askToTest, test } from '../actions/receiver.tsx';
 import {
   approve,
   askToApprove,
@@ -44,8 +43,7 @@ import {
   receiverInPath,
   runInPath,
 } from '../auth/guard.tsx';
-import { sendEvents } from '../events/send-events.ts';
-import { sendPage } from '../events/send-page.ts';
+import { sendEvents, sendPage } from '../events/send-streams.ts';
 import { sendAlive, sendMetrics, sendReady } from '../monitoring/endpoints.ts';
 import { showApprovals } from '../pages/approvals.tsx';
 import { showAudit } from '../pages/audit.tsx';
@@ -53,7 +51,6 @@ import { showBudget } from '../pages/budget.tsx';
 import { sendFindingsCsv, showFindings } from '../pages/findings.tsx';
 import { showNotification } from '../pages/notification.tsx';
 import { showNotifications } from '../pages/notifications.tsx';
-import { beginOidc, CALLBACK_PATH, finishOidc } from '../pages/oidc.tsx';
 import { showOverview } from '../pages/overview.tsx';
 import { showPolicies } from '../pages/policies.tsx';
 import { showChanges } from '../pages/policy-changes.tsx';
@@ -66,7 +63,15 @@ import { sendTargetsCsv, showRun } from '../pages/run.tsx';
 import { sendRunsCsv, showRuns } from '../pages/runs.tsx';
 import { showSchedule } from '../pages/schedule.tsx';
 import { sendSuggestions, showSearch } from '../pages/search.tsx';
-import { endSession, logNewLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
+import {
+  beginOidc,
+  CALLBACK_PATH,
+  endSession,
+  finishOidc,
+  logNewLink,
+  showSignIn,
+  trySignIn,
+} from '../pages/sign-in.tsx';
 import { showSites } from '../pages/sites.tsx';
 import { showSystem } from '../pages/system.tsx';
 import { showTarget } from '../pages/target.tsx';

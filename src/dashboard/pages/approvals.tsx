@@ -1,14 +1,17 @@
 /** What a person can agree to or stop: runs that wait for an approval, and changes that are announced. */
+
+import type { AnnouncementReport } from '../../control/announcements.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { listAnnouncements, toAnnouncementReport } from '../../control/commands/announcements.ts';
 import { listApprovals, openTargets, type WaitingRun } from '../../control/commands/approve-run.ts';
 import { actorOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
-import { Announcements } from '../components/announcements.tsx';
+import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
-import { policyPath, runPath } from '../components/paths.ts';
+import { announcementPath, policyPath, runPath, siteName, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
+import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
@@ -129,5 +132,60 @@ const Waiting = ({ one: { run, approval, whyNot } }: { one: WaitingRun }) => {
         </div>
       </dl>
     </article>
+  );
+};
+
+/** The changes that are announced (`grace`) and not made yet. */
+interface Props {
+  announcements: readonly AnnouncementReport[];
+  /** How many there are in all. */
+  total: number;
+}
+
+const Announcements = ({ announcements, total }: Props) => {
+  const may = useMay();
+  return (
+    <>
+      <Table
+        name="Announced changes"
+        columns={(column) => [
+          column('Target', '', ({ account, site, label }) => (
+            <Cut whole={label} to={site === null ? undefined : targetPath(account, site)}>
+              {site === null ? label : siteName(label, site)}
+            </Cut>
+          )),
+          column('Change', 'w-name', ({ operation }) => <Cut whole={operation ?? 'not known'} />),
+          column('Policy', 'w-name', ({ policy }) => <Cut whole={policy} to={policyPath(policy)} />),
+          column('On or after', 'w-when', ({ change_from: from }) =>
+            from === null ? (
+              'not known'
+            ) : (
+              <Cut whole={from}>
+                <Time at={Date.parse(from)} />
+              </Cut>
+            ),
+          ),
+          column('Action', 'w-do end', (one) =>
+            one.cancelled_by !== null ? (
+              <span class="dim">cancelled by {one.cancelled_by}</span>
+            ) : (
+              may('operator', one) && (
+                <Action to={announcementPath(one.id, '/cancel')} of={one.label}>
+                  Cancel
+                </Action>
+              )
+            ),
+          ),
+        ]}
+        rows={announcements}
+        keyOf={({ id }) => id}
+      />
+      {total > announcements.length && (
+        <p class="dim">
+          The next {number(announcements.length)} of {number(total)}. <code>caretaker announcements</code>{' '}
+          lists the rest.
+        </p>
+      )}
+    </>
   );
 };

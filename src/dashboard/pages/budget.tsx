@@ -1,7 +1,6 @@
 /** Who uses the requests of each account: over time, what is left now, and what the next 24 hours need. */
 import { type HistorySpan, historySpans } from '../../budget/history.ts';
-import type { ForecastReport } from '../../control/budget-report.ts';
-import { forecastCells, forecastSentence } from '../../control/forecast-words.ts';
+import { type ForecastReport, forecastCells, forecastSentence } from '../../control/budget-report.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { BudgetChart, NO_POLICY } from '../components/budget-chart.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -9,8 +8,7 @@ import { pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath } from '../components/paths.ts';
-import { number } from '../components/progress.tsx';
-import { Stat, Stats } from '../components/stat.tsx';
+import { number, Stat, Stats } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';

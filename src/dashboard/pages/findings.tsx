@@ -7,18 +7,17 @@ import {
   newUnacknowledged,
   unacknowledged,
 } from '../../control/findings.ts';
-import { findingStates, severities } from '../../records/finding-words.ts';
+import { findingStates, type Severity, severities } from '../../records/filter-values.ts';
+import type { FindingTrend } from '../../records/open-findings-store.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
-import { FindingTrendStrip } from '../components/finding-trend.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
-import { acknowledgePath, policyPath, targetPath } from '../components/paths.ts';
+import { acknowledgePath, policyPath, siteName, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
-import { siteName } from '../components/site-name.ts';
 import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -282,3 +281,45 @@ const NoFindings = ({ query, looked }: { query: FindingQuery; looked: number | u
     </Empty>
   );
 };
+
+const [WIDTH, GAP, HEIGHT] = [5, 1, 24];
+const MIN_HEIGHT = 2;
+
+/** How many findings were open on each of the last days, the oldest first. A day of which nothing is known is a line. */
+function FindingTrendStrip({ trend, severity }: { trend: FindingTrend; severity: Severity }) {
+  const most = Math.max(1, ...trend.map((count) => count ?? 0));
+  return (
+    <svg
+      class="strip"
+      viewBox={`0 0 ${trend.length * WIDTH} ${HEIGHT}`}
+      role="img"
+      aria-label={summaryOf(trend)}
+    >
+      <title>{summaryOf(trend)}</title>
+      {trend.map((count, index) => {
+        const height =
+          count === undefined || count === 0
+            ? MIN_HEIGHT
+            : Math.round(MIN_HEIGHT + (HEIGHT - MIN_HEIGHT) * (count / most));
+        return (
+          <rect
+            class={count ? `is-${severity}` : 'none'}
+            x={index * WIDTH}
+            y={HEIGHT - height}
+            width={WIDTH - GAP}
+            height={height}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
+function summaryOf(trend: FindingTrend): string {
+  const known = trend.filter((count) => count !== undefined);
+  const [first] = known;
+  const last = known.at(-1);
+  if (first === undefined || last === undefined) return 'How many were open earlier is not known';
+  const days = known.length === 1 ? 'today' : `over the last ${known.length} days`;
+  return `Open ${days}: from ${first} to ${last}, at most ${Math.max(...known)}`;
+}

@@ -7,8 +7,7 @@ import { BarChart, type Column, type Series } from '../components/chart.tsx';
 import { Empty } from '../components/empty.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
 import { policyPath } from '../components/paths.ts';
-import { number } from '../components/progress.tsx';
-import { Stat, Stats } from '../components/stat.tsx';
+import { number, Stat, Stats } from '../components/progress.tsx';
 import { span, Time } from '../components/time.tsx';
 import {
   COMPARED,

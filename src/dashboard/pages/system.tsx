@@ -1,15 +1,16 @@
+import { isoMinute } from '../../clock.ts';
 import { bullmqVersion } from '../../queue/queues.ts';
+import type { Depth } from '../../records/measurement-store.ts';
 import { RECORDS_VERSION } from '../../records/migrations/migrations.ts';
 import type { Presence, Vitals } from '../../records/presence-store.ts';
 import type { RedisFacts } from '../../redis/facts.ts';
+import { countOf } from '../../text.ts';
 import { Badge } from '../components/badge.tsx';
+import { BarChart } from '../components/chart.tsx';
 import { useNow } from '../components/contexts.tsx';
 import { Empty, NotKnown } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
-import { bytes, number } from '../components/progress.tsx';
-import { QueueDepth } from '../components/queue-depth.tsx';
-import { RedisServers } from '../components/redis-facts.tsx';
-import { Stat, Stats } from '../components/stat.tsx';
+import { bytes, number, Stat, Stats } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { millis, Sentence, span, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -216,6 +217,113 @@ const Supervisor = ({ status, processes }: { status: AccountStatus; processes: r
     <>
       {holder ? `${holder.host}, process ${holder.pid}` : 'a command'}
       {lag !== undefined && activeRuns > 0 && <p class="dim">{span(lag)} ago</p>}
+    </>
+  );
+};
+
+/** How many entries the queues had in each minute of the last hour. */
+const series = [
+  { tone: 'series-1', word: 'actions' },
+  { tone: 'series-2', word: 'plans' },
+  { tone: 'series-3', word: 'deliveries' },
+] as const;
+
+const QueueDepth = ({ minutes }: { minutes: readonly { at: number; depth?: Depth }[] }) => {
+  const missing = minutes.filter(({ depth }) => depth === undefined).length;
+  const ends = [minutes[0], minutes[Math.floor(minutes.length / 2)], minutes.at(-1)];
+  return (
+    <div class="card">
+      <BarChart
+        name="Entries that wait or are in work, in each minute of the last hour"
+        series={series}
+        columns={minutes.map(({ at, depth }) => ({
+          label: depth ? isoMinute(at) : `${isoMinute(at)}, not measured`,
+          counts: series.map(({ word }) => depth?.[word] ?? 0),
+        }))}
+        axis={ends.map((one) => one && <Time at={one.at} show="exact" />)}
+        unit="entries"
+      />
+      <p class="dim small">
+        Entries that wait or are in work, once a minute.
+        {missing > 0 &&
+          ` ${countOf(missing, 'minute')} of the last hour ${missing === 1 ? 'was' : 'were'} not measured.`}
+      </p>
+    </div>
+  );
+};
+
+/** How Redis is: memory, latency, what is written to disk. One block for each server. */
+const RedisServers = ({ servers }: { servers: readonly RedisFacts[] }) => (
+  <>
+    {servers.map((facts) => (
+      <dl class="card facts">
+        <div>
+          <dt>Memory</dt>
+          <dd data-moving>
+            {facts.usedBytes === undefined ? <NotKnown /> : bytes(facts.usedBytes)}
+            {facts.maxBytes !== undefined && (
+              <div class="hint">{facts.maxBytes === 0 ? 'no limit' : `of ${bytes(facts.maxBytes)}`}</div>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>When memory is full</dt>
+          <dd>
+            <EvictionPolicy facts={facts} />
+          </dd>
+        </div>
+        <div>
+          <dt>Latency</dt>
+          <dd data-moving>{millis(facts.latencyMs)}</dd>
+        </div>
+        <div>
+          <dt>Append-only file</dt>
+          <dd>
+            <AppendOnly facts={facts} />
+          </dd>
+        </div>
+        <div>
+          <dt>Last snapshot</dt>
+          <dd>
+            <Snapshot facts={facts} />
+          </dd>
+        </div>
+      </dl>
+    ))}
+  </>
+);
+
+const EvictionPolicy = ({ facts: { maxmemoryPolicy: policy } }: { facts: RedisFacts }) => {
+  if (policy === undefined) return <NotKnown />;
+  return policy === 'noeviction' ? (
+    <>
+      writes fail <div class="hint">{policy}</div>
+    </>
+  ) : (
+    <>
+      <span class="tone is-warn">keys are evicted</span> <div class="hint">{policy}</div>
+    </>
+  );
+};
+
+const AppendOnly = ({ facts: { aof } }: { facts: RedisFacts }) => {
+  if (!aof) return <NotKnown />;
+  if (!aof.isOn) return <>off</>;
+  return aof.isWritten ? <>on</> : <span class="tone is-bad">cannot be written</span>;
+};
+
+const Snapshot = ({ facts: { snapshot } }: { facts: RedisFacts }) => {
+  if (!snapshot) return <NotKnown />;
+  return (
+    <>
+      {snapshot.isWritten ? (
+        <Time at={snapshot.at} show="relative" />
+      ) : (
+        <span class="tone is-bad">failed</span>
+      )}
+      <div class="hint" data-moving>
+        {snapshot.changesSince.toLocaleString('en-US')} changes since
+      </div>
     </>
   );
 };

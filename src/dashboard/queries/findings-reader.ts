@@ -14,7 +14,7 @@ import {
   RESOLVED_SHOWN_MS,
   type Sees,
 } from '../../control/findings.ts';
-import type { Severity } from '../../records/finding-words.ts';
+import type { Severity } from '../../records/filter-values.ts';
 import type { FindingPolicy, FindingTrend } from '../../records/open-findings-store.ts';
 import type { Records } from '../../records/records.ts';
 import { redact, scrubOnce } from '../../secrets.ts';

@@ -9,11 +9,13 @@ import type { Policy } from '../../policy/policy.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
+import { assignBatches, type Batch, batchesOf } from '../../run/rollout.ts';
 import type { Finding, LookedUp, Outcome } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
 import { countOf } from '../../text.ts';
 import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
+import { approvalWanted, type Wanted } from '../rollout/place.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { checksBetween, costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
 import { Directory, lookUpNames, placeOf, withNames } from './directory.ts';
@@ -27,7 +29,6 @@ import {
   plannedRequests,
   readsNothing,
 } from './planned-requests.ts';
-import { type PlannedRollout, plannedRollout } from './planned-rollout.ts';
 import { type Planned, type Planning, type PushedFilter, viewsOf } from './planning.ts';
 import type { DecidedAt } from './recheck.ts';
 import { incompleteNoted, isGrave, Selection, withIncomplete } from './selection.ts';
@@ -301,4 +302,66 @@ async function limitExceeded(
   const total = await countAll(planning, seen, toolsOf(planning));
   if (found * 100 <= maxPercent * total) return undefined;
   return `${found} of ${total} targets are more than limits.max_percent (${maxPercent}%) allows.`;
+}
+
+/** What a plan shows of the batches and the approval that a run would have. No I/O. */
+interface PlannedBatch extends Pick<Batch, 'takes' | 'targets'> {
+  /** Its first targets, in the order of the plan. */
+  first: { id: string; label: string }[];
+}
+
+interface PlannedApproval extends Wanted {
+  /** The roles and names of users that may decide. */
+  by: readonly string[];
+  expiresMs: number;
+  separate?: true;
+  eachBatch?: true;
+}
+
+interface PlannedRollout {
+  /** Missing without `rollout` in the policy, and without targets. */
+  batches?: PlannedBatch[];
+  /** Missing when the run would need no approval. */
+  approval?: PlannedApproval;
+}
+
+/** How many targets of a batch a plan names. */
+const MAX_FIRST = 3;
+
+/** The batches and the approval of a run with these targets, as `firstStep` makes them. */
+function plannedRollout(
+  policy: Pick<Policy, 'rollout' | 'approval' | 'options'>,
+  job: AnyJob,
+  targets: readonly { id: string; label: string; inBatches?: readonly number[] }[],
+): PlannedRollout {
+  const { rollout, approval } = policy;
+  const wanted = approvalWanted(policy, job, targets.length);
+  return {
+    ...(rollout && targets.length > 0 ? { batches: batchesWith(rollout.batches, targets) } : {}),
+    ...(wanted && approval
+      ? {
+          approval: {
+            ...wanted,
+            by: approval.by ?? ['approver', 'admin'],
+            expiresMs: approval.expiresMs,
+            ...(approval.separate ? { separate: true } : {}),
+            ...(approval.eachBatch && rollout ? { eachBatch: true } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+function batchesWith(
+  rules: NonNullable<Policy['rollout']>['batches'],
+  targets: readonly { id: string; label: string; inBatches?: readonly number[] }[],
+): PlannedBatch[] {
+  const batchOf = assignBatches(rules, targets.length);
+  const taken = Array.from({ length: rules.length + 1 }, (): { id: string; label: string }[] => []);
+  for (const target of targets) taken[batchOf(target.inBatches)]?.push(target);
+  const sizes = taken.map(({ length }) => length);
+  return batchesOf(rules, sizes).map((batch, i) => ({
+    ...batch,
+    first: (taken[i] ?? []).slice(0, MAX_FIRST).map(({ id, label }) => ({ id, label })),
+  }));
 }

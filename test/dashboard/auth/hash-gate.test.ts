@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HashGate } from '../../../src/dashboard/auth/hash-gate.ts';
+import { HashGate } from '../../../src/dashboard/auth/authenticator.ts';
 
 test('two checks run at the same time, others wait for their turn, and too many are refused at once', async () => {
   const gate = new HashGate();

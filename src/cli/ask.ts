@@ -1,7 +1,10 @@
-/** Asks for a password at a terminal, without showing it. */
+/** Questions at a terminal: a password, which is not shown, and what only "yes" answers. */
+
+import { createInterface } from 'node:readline/promises';
 import { MIN_PASSWORD } from '../access/credentials.ts';
 import { InterruptedError, UsageError } from './exit.ts';
 import type { Io } from './io.ts';
+import type { Terminal } from './output/terminal.ts';
 
 type Streams = Pick<Io, 'stdin' | 'stderr'>;
 
@@ -62,4 +65,33 @@ function ask({ stdin, stderr }: Streams, question: string): Promise<string> {
     };
     stdin.on('data', take);
   });
+}
+
+/** Whether a person can be asked. */
+export const isAskable = ({ interactive, io }: Terminal): boolean => interactive && io.stdin.isTTY === true;
+
+/**
+ * Asks, and gives whether the answer is "yes".
+ *
+ * @throws {InterruptedError} with `notDone`, after Ctrl-C.
+ */
+export async function isConfirmed(
+  question: string,
+  notDone: string,
+  { io: { stdin, stderr } }: Terminal,
+): Promise<boolean> {
+  const asking = createInterface({ input: stdin, output: stderr });
+  const interrupt = new AbortController();
+  asking.on('SIGINT', () => interrupt.abort());
+  try {
+    const answer = await asking.question(question, interrupt);
+    return answer.trim().toLowerCase() === 'yes';
+  } catch (error) {
+    // Ctrl-C or the end of the input: the question has no end of line then.
+    stderr.write('\n');
+    if (interrupt.signal.aborted) throw new InterruptedError(notDone, { cause: error });
+    return false;
+  } finally {
+    asking.close();
+  }
 }
