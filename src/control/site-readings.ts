@@ -80,7 +80,8 @@ export async function readSites(deps: Deps, accounts: readonly string[]): Promis
 }
 
 const isRecent = (reading: SiteReading | undefined, now: number): boolean =>
-  reading !== undefined && now - reading.at < Math.max(RECENT_MS, reading.sites * RECENT_MS_PER_SITE);
+  reading !== undefined &&
+  Math.abs(now - reading.at) < Math.max(RECENT_MS, reading.sites * RECENT_MS_PER_SITE);
 
 /** The reading that is in progress, or ended early just now; else a new one. */
 function readingOf(deps: Deps, account: string, known: Map<string, Reading>): Reading {

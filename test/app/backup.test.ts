@@ -129,6 +129,7 @@ test('everything that is kept is the same after a restore, with expiry and index
     address: await from.accounts.addressOf('default'),
     ofTarget: await from.targets.runsOf('default', (await from.targets.slice(done.id, 0, 1))[0]?.id ?? ''),
   });
+  await caretaker.records.sites.replace('default', 1, [{ id: 's', title: 'Shop', url: '' }]);
   const before = await report(caretaker.records);
   const totals = (await caretaker.redis.store.keys(keys.totals('*')))[0] ?? '';
   const ttl = await caretaker.redis.store.pttl(totals);
@@ -151,6 +152,9 @@ test('everything that is kept is the same after a restore, with expiry and index
   const text = gunzipSync(readFileSync(file)).toString();
   expect(text).not.toContain(world.sandbox.token);
   expect(text).not.toContain(`${keys.lock('')}`);
+  // What the service showed of the sites is read again.
+  expect(text).not.toContain(keys.sites(''));
+  expect(text).not.toContain(keys.sitesRead);
 });
 
 test('a damaged file, records that are there, and running processes are refused, and nothing is changed', async () => {

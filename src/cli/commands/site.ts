@@ -27,11 +27,12 @@ export const showSite = (
       );
     const above = () => {
       section(`${label || id} ${paint('dim', `${id}, account ${found.account}`)}`, factsOf(found));
-      section('Policies', found.policies.map(policyLine));
+      section('Policies that have worked on it, or whose last plan has it', found.policies.map(policyLine));
       section('Open findings', found.findings.map(findingLine));
       data(paint('bold', 'Results, newest first'));
     };
-    return showList(terminal, options, list, { rows, value: found, lines: runs, above });
+    const none = 'No stored run has worked on it.';
+    return showList(terminal, options, list, { rows, value: found, lines: runs, above, none });
   });
 
 async function policiesHere(terminal: Terminal, options: GlobalOptions, { records, clock }: OpenRecords) {

@@ -67,7 +67,7 @@ export function addSiteCommands(program: Program, actionOf: ActionOf): void {
   sites
     .command('show')
     .argument('<site>', 'its id, its address, or a part of one')
-    .description('show the open findings of a site, and its results in the last runs')
+    .description('show a site: what the service showed of it, its policies, open findings and last results')
     .option('--account <name>', 'only a site of this account')
     .addOption(output())
     .addOption(json())
