@@ -50,6 +50,12 @@ export const isPermitted = ({ grants }: Principal, role: Role, subject: Subject 
 export const holds = ({ grants }: Principal, role: Role): boolean =>
   grants.some((grant) => includes(grant, role));
 
+/** The policies whose runs are seen, where every grant names some: then these are found by policy. */
+export const namedPolicies = ({ grants }: Principal): string[] | undefined =>
+  grants.every(({ policies }) => policies !== undefined)
+    ? [...new Set(grants.flatMap(({ policies = [] }) => policies))]
+    : undefined;
+
 const includes = (grant: Grant, role: Role): boolean =>
   grant.role === role || grant.role === 'admin' || role === 'viewer';
 

@@ -236,20 +236,6 @@ function standingOf(
 
 const ofPolicy = ({ account, policy }: FindingPolicy): FindingPolicy => ({ account, policy });
 
-/** Every finding that matches: for a file. The most that one page may cost are read at one moment. */
-export async function* allFindings(
-  records: Records,
-  filter: FindingFilter,
-  { now, sees }: { now: number; sees: Sees },
-): AsyncGenerator<ListedFinding> {
-  let after: string | undefined;
-  do {
-    const page = await listFindings(records, filter, { limit: MAX_LOOKED, after, now, sees });
-    yield* page.findings;
-    after = page.next;
-  } while (after !== undefined);
-}
-
 /** The open findings on a site, of all policies that the reader may see; at most 200 of each policy. */
 export async function findingsOfSite(
   { openFindings, acknowledgements }: Records,

@@ -38,7 +38,7 @@ export interface RunPage {
 }
 
 /** At most this many runs are read for one page. */
-export const MAX_LOOKED = 2_000;
+const MAX_LOOKED = 2_000;
 const CHUNK = 200;
 
 /** Where runs are read; it knows only what its principal may see. */
@@ -74,12 +74,6 @@ export async function listRuns(
   if (found.length > limit && end) return { runs, next: placeText(end) };
   if (!isIndexed && looked >= MAX_LOOKED && last) return { runs, next: placeText(last), looked };
   return { runs };
-}
-
-/** Every run that matches, newest first: for a file. */
-export async function* allRuns(reader: RunReader, filter: RunFilter): AsyncGenerator<Run> {
-  for await (const chunk of chunksOf(reader, filter, undefined, CHUNK))
-    yield* await matching(reader, filter, chunk);
 }
 
 /** A chunk at a time. */

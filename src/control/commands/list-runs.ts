@@ -1,6 +1,6 @@
 /** Reads runs, their targets, and the runs of a target. */
 import { z } from 'zod';
-import { isPermitted, type Principal } from '../../access/principal.ts';
+import { isPermitted, namedPolicies, type Principal } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import type { Records } from '../../records/records.ts';
 import { type RunSummary, type TargetReport, toSummary, toTargetReport } from '../../run/report.ts';
@@ -18,8 +18,7 @@ export function runsSeenBy(
   { runs, targets }: Pick<Records, 'runs' | 'targets'>,
 ): RunReader {
   const isUnlimited = isPermitted(principal, 'viewer');
-  const isByName = principal.grants.every((grant) => grant.policies !== undefined);
-  const names = isByName ? principal.grants.flatMap((grant) => grant.policies ?? []) : undefined;
+  const names = namedPolicies(principal);
   const sees = ({ policy, account }: Run) => isPermitted(principal, 'viewer', { policy, account });
   return {
     runs: ({ policy = names, ...query }) =>

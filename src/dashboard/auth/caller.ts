@@ -1,6 +1,10 @@
+import type { z } from 'zod';
 import type { Principal } from '../../access/principal.ts';
-import type { Actor } from '../../control/command.ts';
-import type { Exchange } from '../http/context.ts';
+import { carryOut } from '../../control/carry-out.ts';
+import type { Actor, Command } from '../../control/command.ts';
+import type { ControlDeps } from '../../control/commands.ts';
+import { redact, scrubOnce } from '../../secrets.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { addressOf } from './client-address.ts';
 
 /** Who sent this request. The guard has set it on every address that is not open to everyone. */
@@ -15,3 +19,27 @@ export const isBearer = (c: Exchange): boolean => /^bearer /i.test(c.req.header(
 
 /** Who sends a request, and from where, for the commands that it carries out. */
 export const actorOf = (c: Exchange): Actor => ({ principal: principalOf(c), from: addressOf(c) });
+
+/**
+ * What a command that lists something gives to the caller: what the caller may see. Its texts were redacted when they were
+ * recorded, and are redacted again.
+ *
+ * @throws {InvalidRequestError}
+ */
+export const ask = async <Schema extends z.ZodType, Result>(
+  c: Exchange,
+  { control }: Pick<DashboardContext, 'control'>,
+  command: Command<Schema, Result, ControlDeps>,
+  input: z.input<Schema>,
+): Promise<Result> => redact(await carryOut(command, control, input, actorOf(c)), scrubOnce) as Result;
+
+/** The pages of a list, one after the other: for a file. */
+export async function* pagesOf<Page extends { next?: string | undefined }>(
+  read: (after: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  for (let after: string | undefined, isEnd = false; !isEnd; isEnd = after === undefined) {
+    const page = await read(after);
+    yield page;
+    after = page.next;
+  }
+}

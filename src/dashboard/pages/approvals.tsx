@@ -1,10 +1,9 @@
 /** What a person can agree to or stop: runs that wait for an approval, and changes that are announced. */
 
 import type { AnnouncementReport } from '../../control/announcements.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import { listAnnouncements, toAnnouncementReport } from '../../control/commands/announcements.ts';
 import { listApprovals, openTargets, type WaitingRun } from '../../control/commands/approve-run.ts';
-import { actorOf } from '../auth/caller.ts';
+import { ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -16,9 +15,9 @@ import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
 export async function showApprovals(c: Exchange, context: DashboardContext): Promise<Response> {
-  const waiting = await carryOut(listApprovals, context.control, {}, actorOf(c));
+  const waiting = await ask(c, context, listApprovals, {});
   const limit = MAX_ANNOUNCEMENTS;
-  const announced = await carryOut(listAnnouncements, context.control, { limit }, actorOf(c));
+  const announced = await ask(c, context, listAnnouncements, { limit });
   return showPage(
     c,
     context,

@@ -1,11 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { z } from 'zod';
-import { carryOut } from '../../control/carry-out.ts';
 import { listAudit } from '../../control/commands/list-audit.ts';
 import { commands } from '../../control/commands.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
 import { auditResults } from '../../records/filter-values.ts';
-import { actorOf } from '../auth/caller.ts';
+import { ask } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
@@ -43,7 +42,7 @@ const events = [
 export async function showAudit(c: Exchange, context: DashboardContext): Promise<Response> {
   const query = Query.parse(c.req.query());
   const input = { ...onlyGiven(query), limit: PAGE };
-  const { lines, next } = await carryOut(listAudit, context.control, input, actorOf(c));
+  const { lines, next } = await ask(c, context, listAudit, input);
   const acts = commands.filter(({ reads }) => !reads).map(({ name }) => name);
   return showPage(
     c,

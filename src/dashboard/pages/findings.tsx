@@ -1,14 +1,16 @@
+import type { z } from 'zod';
 import { isoMinute, isoTime } from '../../clock.ts';
+import { listFindingsCommand } from '../../control/commands/list-findings.ts';
 import { findingColumns, toFindingReport } from '../../control/finding-report.ts';
 import {
   type CountedGroup,
-  type FindingFilter,
   type ListedFinding,
   newUnacknowledged,
   unacknowledged,
 } from '../../control/findings.ts';
 import { findingStates, type Severity, severities } from '../../records/filter-values.ts';
 import type { FindingTrend } from '../../records/open-findings-store.ts';
+import { ask, pagesOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
@@ -22,7 +24,7 @@ import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { FindingHistory, FindingsReader } from '../queries/findings-reader.ts';
-import { sendCsv } from './runs.tsx';
+import { CSV_PAGE, sendCsv } from './runs.tsx';
 
 const PATH = '/findings';
 const PAGE = 50;
@@ -33,7 +35,7 @@ type Parameter = 'q' | 'severity' | 'state' | 'policy' | 'account';
 
 interface FindingQuery {
   given: Readonly<Partial<Record<Parameter, string>>>;
-  filter: FindingFilter;
+  filter: Pick<z.input<typeof listFindingsCommand.input>, Exclude<Parameter, 'q'> | 'search'>;
   after: string | undefined;
 }
 
@@ -43,7 +45,7 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
   const query = queryOf(c);
   const [groups, page] = await Promise.all([
     withHistory(reader.findings, await reader.findings.groups(query.filter)),
-    reader.findings.list(query.filter, { limit: PAGE, after: query.after }),
+    ask(c, context, listFindingsCommand, { ...query.filter, limit: PAGE, after: query.after }),
   ]);
   const active = new Set(context.policies().map(({ name }) => name));
   return showPage(
@@ -86,12 +88,14 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
 }
 
 /** Every finding that matches, as CSV. It is sent while they are read, so their number does not matter. */
-export function sendFindingsCsv(c: Exchange, { clock, reader }: DashboardContext): Response {
+export function sendFindingsCsv(c: Exchange, context: DashboardContext): Response {
   const { filter } = queryOf(c);
-  const name = `findings-${isoTime(clock.now()).slice(0, 10)}.csv`;
+  const name = `findings-${isoTime(context.clock.now()).slice(0, 10)}.csv`;
   return sendCsv(c, name, findingColumns, rows());
   async function* rows() {
-    for await (const finding of reader.findings.all(filter)) yield toFindingReport(finding);
+    const read = (after: string | undefined) =>
+      ask(c, context, listFindingsCommand, { ...filter, limit: CSV_PAGE, after });
+    for await (const { findings } of pagesOf(read)) yield* findings.map(toFindingReport);
   }
 }
 

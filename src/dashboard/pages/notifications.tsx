@@ -1,13 +1,12 @@
 /** Who was notified of what, and did it arrive? */
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import { listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
 import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { subjectOf } from '../../notify/wording.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
 import { deliveryStates } from '../../records/filter-values.ts';
-import { actorOf } from '../auth/caller.ts';
+import { actorOf, ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { Empty, NotKnown } from '../components/empty.tsx';
@@ -40,12 +39,7 @@ type Query = z.output<typeof Query>;
 export async function showNotifications(c: Exchange, context: DashboardContext): Promise<Response> {
   const query = Query.parse(c.req.query());
   const actor = actorOf(c);
-  const { deliveries, next } = await carryOut(
-    listDeliveries,
-    context.control,
-    { ...onlyGiven(query), limit: PAGE },
-    actor,
-  );
+  const { deliveries, next } = await ask(c, context, listDeliveries, { ...onlyGiven(query), limit: PAGE });
   const receivers = context.receivers();
   const health = await receiverHealth(context, actor);
   const mayResend = ({ policy, account }: Delivery) =>

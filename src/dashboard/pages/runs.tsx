@@ -1,12 +1,13 @@
 import { stream } from 'hono/streaming';
 import { holds } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
-import { allRuns, listRuns, type RunPage, statusFilters } from '../../control/runs.ts';
+import { listRunsCommand } from '../../control/commands/list-runs.ts';
+import { type RunPage, statusFilters } from '../../control/runs.ts';
 import { runColumns, toSummary } from '../../run/report.ts';
 import { triggers } from '../../run/run.ts';
 import { BYTE_ORDER_MARK, csvLine } from '../../text.ts';
 import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
-import { principalOf } from '../auth/caller.ts';
+import { ask, pagesOf, principalOf } from '../auth/caller.ts';
 import { Empty } from '../components/empty.tsx';
 import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -18,6 +19,8 @@ import { type RunQuery, readRunQuery } from '../queries/run-query.ts';
 import { sendProblem } from './problem.tsx';
 
 const PAGE = MAX_SELECTED;
+/** So many rows of a file are read at once. */
+export const CSV_PAGE = 1_000;
 const PATH = '/runs';
 
 /** The stored runs, newest first. The address holds the filters and the page. */
@@ -28,7 +31,7 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
   const page: RunPage =
     query.faults.length > 0
       ? { runs: [] }
-      : await listRuns(context.reader, query.filter, { limit: PAGE, after });
+      : await ask(c, context, listRunsCommand, { ...query.filter, limit: PAGE, after });
   const reasons = await context.reader.reasons(page.runs.map(({ id }) => id));
   const here = pathWith(PATH, { ...query.given, after });
   const maySelect = page.runs.length > 0 && holds(principalOf(c), 'operator');
@@ -139,15 +142,15 @@ const Pages = ({ query, page, after }: { query: RunQuery; page: RunPage; after: 
 
 /** Every run that matches, as CSV. It is sent while the runs are read, so their number does not matter. */
 export async function sendRunsCsv(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { clock, reader } = context;
+  const { clock } = context;
   const { filter, faults } = readRunQuery((name) => c.req.query(name), clock.now());
   if (faults.length > 0) return sendProblem(c, context, 400, faults.join(' '));
   return sendCsv(c, `runs-${isoTime(clock.now()).slice(0, 10)}.csv`, runColumns, rows());
   async function* rows() {
-    for await (const run of allRuns(reader, filter)) {
-      const { counts, ...summary } = toSummary(run);
-      yield { ...summary, ...counts };
-    }
+    const read = (after: string | undefined) =>
+      ask(c, context, listRunsCommand, { ...filter, limit: CSV_PAGE, after });
+    for await (const { runs } of pagesOf(read))
+      for (const { counts, ...summary } of runs.map((run) => toSummary(run))) yield { ...summary, ...counts };
   }
 }
 

@@ -1,15 +1,12 @@
 /** What pages read of findings: those of policies that the reader may see. */
 import type { Clock } from '../../clock.ts';
 import {
-  allFindings,
   type CountedGroup,
   countAcknowledged,
   type FindingFilter,
-  type FindingPage,
   findingGroups,
   findingsOfSite,
   type ListedFinding,
-  listFindings,
   NEW_MS,
   RESOLVED_SHOWN_MS,
   type Sees,
@@ -24,9 +21,6 @@ export interface FindingsReader {
   groups(filter: Pick<FindingFilter, 'severity' | 'policy' | 'account'>): Promise<CountedGroup[]>;
   /** How many errors of these policies are new and not acknowledged. Costs one short script for each 20 policies with findings. */
   countNewErrors(policies: readonly FindingPolicyName[]): Promise<number>;
-  list(filter: FindingFilter, page: { limit: number; after?: string | undefined }): Promise<FindingPage>;
-  /** Every finding that matches: for a file. */
-  all(filter: FindingFilter): AsyncGenerator<ListedFinding>;
   ofSite(account: string, site: string): Promise<ListedFinding[]>;
   /** Of a policy: how many were open on each of the last 30 days, and how many were resolved in seven days. */
   history(of: FindingPolicy): Promise<FindingHistory>;
@@ -66,11 +60,6 @@ export function openFindingsReader(records: Records, clock: Clock, sees: Sees = 
           ),
       );
       return counts.reduce((sum, count) => sum + count, 0);
-    },
-    list: async (filter, page) =>
-      clean(await listFindings(records, filter, { ...page, now: clock.now(), sees })),
-    async *all(filter) {
-      for await (const one of allFindings(records, filter, { now: clock.now(), sees })) yield clean(one);
     },
     ofSite: async (account, site) =>
       clean(await findingsOfSite(records, account, site, { now: clock.now(), sees })),

@@ -1,6 +1,9 @@
 /** The filters of the list of runs, as its address holds them. */
+
+import type { z } from 'zod';
 import { isoTime } from '../../clock.ts';
-import { type RunFilter, statusFilters } from '../../control/runs.ts';
+import type { listRunsCommand } from '../../control/commands/list-runs.ts';
+import { statusFilters } from '../../control/runs.ts';
 import { DAY_MS } from '../../dates.ts';
 import { type RunStatus, type Trigger, triggers } from '../../run/run.ts';
 import { isWholeDay, parsePast } from '../../yaml/written-time.ts';
@@ -8,6 +11,8 @@ import { isWholeDay, parsePast } from '../../yaml/written-time.ts';
 /** Parameters of the address, in the order of the fields. */
 export const runParameters = ['status', 'policy', 'trigger', 'account', 'reason', 'from', 'to'] as const;
 type Parameter = (typeof runParameters)[number];
+
+type RunFilter = z.input<typeof listRunsCommand.input>;
 
 export interface RunQuery {
   /** What was given, for fields and links. */
@@ -30,13 +35,13 @@ export function readRunQuery(query: (name: string) => string | undefined, now: n
     if (value !== undefined && found === undefined) faults.push(`There is no ${name} “${value}”.`);
     return found;
   };
-  const time = (name: 'from' | 'to'): number | undefined => {
+  const time = (name: 'from' | 'to'): string | undefined => {
     const value = given[name];
     if (value === undefined) return undefined;
     const at = timeOf(value, now, name);
     if (at === undefined)
       faults.push(`“${value}” is neither a time nor a duration: write ${isoTime(now).slice(0, 10)} or 7d.`);
-    return at;
+    return at === undefined ? undefined : isoTime(at);
   };
   const filter: RunFilter = {
     status: oneOf<RunStatus | 'active'>('status', statusFilters),

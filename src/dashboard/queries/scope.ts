@@ -2,7 +2,7 @@
  * What a principal with limits sees. Handlers receive a context whose policies, accounts and records are already
  * filtered, so that no page and no answer can show more.
  */
-import { isPermitted, type Principal } from '../../access/principal.ts';
+import { isPermitted, namedPolicies, type Principal } from '../../access/principal.ts';
 import type { BudgetBucket } from '../../budget/history.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Totals } from '../../records/end-store.ts';
@@ -25,7 +25,7 @@ interface Scope {
   /** Whether everything in the account is seen, whatever the policy. */
   wholeAccount(name: string): boolean;
   /** The policies whose runs can be seen, if there are only some: then their runs are found by policy. */
-  names?: readonly string[];
+  names?: string[] | undefined;
 }
 
 type Scopable = Pick<PageContext, 'reader' | 'policies' | 'accounts' | 'budgetOf' | 'health' | 'clock'>;
@@ -97,9 +97,7 @@ function scopeOf(principal: Principal, policies: () => readonly Policy[]): Scope
   const wholeAccount = (account: string) => isPermitted(principal, 'viewer', { account });
   const account = (name: string) =>
     wholeAccount(name) || policies().some((one) => one.account === name && policy(one.name));
-  const isByName = principal.grants.every((grant) => grant.policies !== undefined);
-  const names = [...new Set(principal.grants.flatMap((grant) => grant.policies ?? []))];
-  return { run, policy, account, wholeAccount, ...(isByName ? { names } : {}) };
+  return { run, policy, account, wholeAccount, names: namedPolicies(principal) };
 }
 
 /** Names of others are left out: broken files with policies of others, other accounts, differences between daemons. */
