@@ -24,7 +24,9 @@ export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   /** The settings it was opened with, with the changes that `take` received. */
   readonly settings: Settings;
   /** Applies the settings that can change while it runs. */
-  take(changed: Partial<Pick<Settings, 'access' | 'notifications' | 'calendars' | 'retention'>>): void;
+  take(
+    changed: Partial<Pick<Settings, 'access' | 'notifications' | 'calendars' | 'maintenance' | 'retention'>>,
+  ): void;
   readonly queues: Queues;
   readonly engine: Engine;
   readonly notifier: Notifier;
@@ -119,8 +121,8 @@ export async function openCaretaker({
       return current;
     },
     take(changed) {
-      const { access, notifications, calendars, retention } = { ...current, ...changed };
-      current = { ...current, access, notifications, calendars, retention };
+      const { access, notifications, calendars, maintenance, retention } = { ...current, ...changed };
+      current = { ...current, access, notifications, calendars, maintenance, retention };
     },
     queues,
     engine,

@@ -12,6 +12,7 @@ import type { Depth } from '../records/measurement-store.ts';
 import { clockJumps } from '../records/reported.ts';
 import { identityOnHost } from '../redis/embedded/processes.ts';
 import { watchRedis } from '../redis/health.ts';
+import { noteMaintenance } from '../schedule/maintenance.ts';
 import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
 import { dueAtOf, startScheduler } from '../schedule/scheduler.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -289,6 +290,7 @@ function heartbeat(state: DaemonState): () => Promise<void> {
   let frozen: string[] = [];
   const round = async () => {
     const seenAt = clock.now();
+    if (given.includes('scheduler')) await noteMaintenance(records, caretaker.settings.maintenance, clock);
     const freezes = (await records.freeze.active(seenAt)).map(
       (freeze) => `${formatFrozen(freeze)} is ${formatFreeze(freeze)}: ${effectOf(freeze)}`,
     );

@@ -3,6 +3,8 @@ import { loadJobs } from '../app/load-jobs.ts';
 import type { Client } from '../client/client.ts';
 import { type Incomplete, sayIncomplete } from '../client/pages.ts';
 import { isoMinute, systemClock } from '../clock.ts';
+import { needNames } from '../control/freeze-names.ts';
+import { defined } from '../defined.ts';
 import { Directory } from '../engine/plan/directory.ts';
 import { unknownReferences } from '../engine/plan/selection.ts';
 import { messageOf } from '../errors.ts';
@@ -48,6 +50,7 @@ export async function checkReferences(
     const ofRun = lists.map(({ message }) => `${message} So it was in its run ${last?.id}.`);
     checks.push(...[...messages, ...ofRun].map((message): Check => ({ what, state: 'warning', message })));
   }
+  checks.push(...(await checkMaintenance(settings, account, client)));
   const ofLists = [...incomplete.values()].map(sayIncomplete);
   return [
     ...checks,
@@ -116,4 +119,18 @@ export async function checkPolicies(settings: Settings): Promise<Check> {
 export async function checkKept(presence: PresenceStore, now: number): Promise<Check[]> {
   const kept = await keptByDaemons({ presence }, now);
   return formatKept(kept).map((message) => ({ what: 'policies kept active', state: 'warning', message }));
+}
+
+/** A client or a tag that the account does not have: its maintenance freezes nothing. */
+async function checkMaintenance(settings: Settings, account: string, client: Client): Promise<Check[]> {
+  const isOnly = Object.keys(settings.accounts).length === 1;
+  const own = settings.maintenance.filter(({ scope }) =>
+    scope.account === undefined ? isOnly : scope.account === account,
+  );
+  const deps = { settings, registry: { names: () => [] }, link: () => ({ client }) };
+  const found = own.map(async ({ name, scope: { client: owner, tag } }): Promise<Check[]> => {
+    const message = await needNames({ account, ...defined({ client: owner, tag }) }, deps).catch(messageOf);
+    return message === undefined ? [] : [{ what: `maintenance "${name}"`, state: 'warning', message }];
+  });
+  return (await Promise.all(found)).flat();
 }

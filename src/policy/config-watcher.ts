@@ -74,6 +74,7 @@ const live = {
   access: 'access',
   notifications: 'notifications',
   calendars: 'calendars',
+  maintenance: 'maintenance',
   retention: 'retention',
 } as const;
 /** Settings that need a restart, with their keys in the file. */

@@ -39,15 +39,27 @@ export class FreezeStore {
 
   /** The freezes of parts that are active at `now`, oldest first. */
   async scoped(now: number): Promise<ScopedFreeze[]> {
-    const all = scopedIn(await this.store.hgetall(keys.freeze), keys.freeze);
-    return all.filter(({ until }) => until > now);
+    return (await this.parts()).filter(({ at, until }) => at <= now && until > now);
+  }
+
+  /** All freezes of parts: also those that are over, and those that have not begun (`schedule/maintenance.ts`). */
+  async parts(): Promise<ScopedFreeze[]> {
+    return scopedIn(await this.store.hgetall(keys.freeze), keys.freeze);
+  }
+
+  /** Takes back a freeze of a part from `now` on. What it froze until then stays frozen, under another id. */
+  async drop(freeze: ScopedFreeze, now: number): Promise<void> {
+    await this.store.hdel(keys.freeze, scopedField(freeze.id));
+    if (freeze.at < now) await this.add({ ...freeze, id: `${freeze.id}/${now}`, until: now });
+    else await this.publish(now);
   }
 
   /** All freezes that are active at `now`: that of everything first. */
   async active(now: number): Promise<Freeze[]> {
     const hash = await this.store.hgetall(keys.freeze);
     const whole = freezeAt({ freezes: pausesOf(hash, keys.freeze) }, now);
-    return [...(whole ? [whole] : []), ...scopedIn(hash, keys.freeze).filter(({ until }) => until > now)];
+    const parts = scopedIn(hash, keys.freeze).filter(({ at, until }) => at <= now && until > now);
+    return [...(whole ? [whole] : []), ...parts];
   }
 
   /** The freeze that keeps this policy from starting runs at `now`. */

@@ -83,7 +83,7 @@ return 1`,
 );
 
 /** A policy, or its name. */
-export type PolicyRef = string | ({ name: string } & FreezeSubject);
+export type PolicyRef = string | FreezeSubject;
 
 const nameOf = (policy: PolicyRef): string => (typeof policy === 'string' ? policy : policy.name);
 

@@ -8,6 +8,7 @@ import { DaysEntry, isWeekday, weekdays } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { percent } from '../yaml/percent.ts';
 import { AccessFile } from './access-file.ts';
+import { MaintenanceRule } from './maintenance.ts';
 import { name } from './name.ts';
 import { Receiver } from './receiver.ts';
 import { isLoopback } from './settings.ts';
@@ -291,6 +292,12 @@ export const ConfigFile = z.strictObject({
     .prefault({})
     .describe(
       'Days by name, for `schedule.blackout` of policies: a list of days, weekdays (sunday) and ranges ({ from, to }). Default none.',
+    ),
+  maintenance: z
+    .record(name, MaintenanceRule)
+    .prefault({})
+    .describe(
+      'Freezes that recur, by name: while one holds, its policies start no run, and new runs skip its targets. Default none.',
     ),
   retention: z
     .strictObject({

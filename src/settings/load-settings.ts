@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { adminPrincipal } from '../access/principal.ts';
+import { defined } from '../defined.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
 import type { RedisSettings, RedisSignIn } from '../redis/connect.ts';
 import { keepSecret } from '../secrets.ts';
@@ -87,7 +88,7 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   });
   const findings = [...ownFilled.findings, ...('findings' in read ? read.findings : [])];
   if ('value' in read)
-    findings.push(...faultsOfAccess(read.value).map(([path, remark]) => own.finding(path, remark)));
+    findings.push(...faultsOfNames(read.value).map(([path, remark]) => own.finding(path, remark)));
   if (!('value' in read) || findings.length > 0)
     throw new InvalidFilesError(inOrder(withoutRepetitions(findings)));
   const { unset } = isOwn(['accounts']) ? ownFilled : builtInFilled;
@@ -103,19 +104,28 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
     file,
     ...toSettings(read.value, unset, file),
     warnings: inOrder(exposed ? [...warnings, exposed] : warnings),
-    policyMentions: mentionsIn(read.value.access, 'policies').map(({ path, name }) => ({
+    policyMentions: mentionsOf(read.value, 'policy').map(({ path, name }) => ({
       ...own.finding(path, {
-        message: `There is no policy "${name}": this limit covers nothing.`,
+        message: `There is no policy "${name}": this ${path[0] === 'access' ? 'limit covers' : 'maintenance freezes'} nothing.`,
       }),
       policy: name,
     })),
   });
 }
 
-/** What the keys under `access:` cannot say alone: accounts that do not exist, a name with two meanings. */
-function faultsOfAccess({ accounts, access, dashboard }: ConfigFile): [Path, Remark][] {
+/** All mentions of policies, or of accounts, outside of policies. */
+const mentionsOf = ({ access, maintenance }: ConfigFile, key: 'policy' | 'account') => [
+  ...mentionsIn(access, key === 'policy' ? 'policies' : 'accounts'),
+  ...Object.entries(maintenance).flatMap(([rule, { [key]: name }]) =>
+    name === undefined ? [] : [{ path: ['maintenance', rule, key], name }],
+  ),
+];
+
+/** What the keys cannot say alone: accounts that do not exist, a name with two meanings. */
+function faultsOfNames(config: ConfigFile): [Path, Remark][] {
+  const { accounts, access, dashboard } = config;
   const known = Object.keys(accounts);
-  const unknown = mentionsIn(access, 'accounts')
+  const unknown = mentionsOf(config, 'account')
     .filter(({ name }) => !known.includes(name))
     .map(({ path, name }): [Path, Remark] => [
       path,
@@ -236,6 +246,7 @@ type Found = 'file' | 'warnings' | 'policyMentions';
 
 function toSettings(config: ConfigFile, unset: Record<string, string>, file: string): Omit<Settings, Found> {
   const { access, accounts, audit, calendars, daemon, dashboard, notifications, redis, retention } = config;
+  const { maintenance } = config;
   const password = secret(dashboard.password);
   return {
     accounts: mapValues(accounts, (account, name) => toAccount(name, account, unset)),
@@ -252,6 +263,12 @@ function toSettings(config: ConfigFile, unset: Record<string, string>, file: str
     access: accessOf(access),
     notifications: mapValues(notifications, (receiver, name) => ({ name, ...receiver })),
     calendars: mapValues(calendars, (entries) => entries.map(daysOf)),
+    maintenance: Object.entries(maintenance).map(
+      ([name, { cron, timezone, for: forMs, reason, ...scope }]) => ({
+        ...{ name, cron: [cron].flat(), timezone, forMs, scope: defined(scope) },
+        ...defined({ reason }),
+      }),
+    ),
     retention: { runsMs: retention.runs },
     audit: { keptMs: audit.keep, ...(audit.file && { file: resolve(projectOf(file), audit.file) }) },
   };

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { RedisSettings } from '../redis/connect.ts';
 import type { Days } from '../yaml/days.ts';
 import type { Diagnostic } from '../yaml/diagnostic.ts';
+import type { Maintenance } from './maintenance.ts';
 import type { Receiver } from './receiver.ts';
 
 export interface Account {
@@ -56,6 +57,8 @@ export interface Settings {
   notifications: Record<string, Notification>;
   /** Days by the name that policies use in `schedule.blackout`. */
   calendars: Record<string, readonly Days[]>;
+  /** Recurring freezes. */
+  maintenance: readonly Maintenance[];
   retention: { runsMs: number };
   audit: {
     /** How long lines are kept. */

@@ -456,6 +456,7 @@ const settingsFor = (redis: string, sandbox: Sandbox, baseUrl: string, receiver:
   dashboard: { host: '127.0.0.1', port: 0 },
   notifications: { ops: { name: 'ops', webhook: { url: receiver }, group_wait: 0 } },
   calendars: {},
+  maintenance: [],
   retention: { runsMs: 90 * 86_400_000 },
   audit: { keptMs: 400 * 86_400_000 },
   access: { users: [], tokens: [], trustedProxies: [] },

@@ -55,6 +55,7 @@ beforeAll(async () => {
       dashboard: { host: '127.0.0.1', port: 0 },
       notifications: {},
       calendars: {},
+      maintenance: [],
       retention: { runsMs: 90 * DAY },
       audit: { keptMs: 400 * 86_400_000 },
       access: { users: [], tokens: [], trustedProxies: [] },

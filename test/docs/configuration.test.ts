@@ -30,7 +30,7 @@ Generated from the descriptions in the code, which \`caretaker schema config\` a
 ## \`config/caretaker.yaml\`
 
 Every key is optional. Values may be taken from the environment: \`\${NAME}\`, or \`\${NAME:-default}\`. A running
-daemon applies changes of \`access\`, \`notifications\`, \`calendars\` and \`retention\` immediately. Other changes need a restart;
+daemon applies changes of \`access\`, \`notifications\`, \`calendars\`, \`maintenance\` and \`retention\` immediately. Other changes need a restart;
 the log reports that. [access.md](access.md) explains \`access\`.
 
 ${table(config)}

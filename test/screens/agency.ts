@@ -133,6 +133,7 @@ function settingsOf(
     dashboard: { host: '127.0.0.1', port: 0 },
     notifications: {},
     calendars: {},
+    maintenance: [],
     retention: { runsMs: 90 * DAY },
     audit: { keptMs: 400 * DAY },
     access: {

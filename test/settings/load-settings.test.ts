@@ -57,6 +57,7 @@ test('an empty file means the environment and the defaults', () => {
     dashboard: { host: '127.0.0.1', port: 8480 },
     notifications: {},
     calendars: {},
+    maintenance: [],
     retention: { runsMs: 90 * 86_400_000 },
     audit: { keptMs: 400 * 86_400_000 },
     access: { users: [], tokens: [], trustedProxies: [] },
@@ -417,4 +418,31 @@ test('a token that is too short for one of the service is a warning', () => {
   ]);
   expect(warningsWith('a-long-secret')).toEqual([]);
   expect(warningsWith('')).not.toContainEqual(expect.stringContaining('shorter'));
+});
+
+test.each([
+  ['{ cron: "0 0 * * sun", for: 24h }', 'needs an account, a policy, a client or a tag: what is frozen'],
+  ['{ cron: "0 0 * * sun", for: 8d, tag: x }', 'must be at most 7d'],
+  ['{ cron: "0 0 * * sunn", for: 1d, tag: x }', 'sunn'],
+  ['{ for: 1d, tag: x }', '"cron"'],
+  ['{ cron: "0 0 * * sun", for: 1d, account: defalt }', 'There is no account "defalt".'],
+])('maintenance: { sundays: %s } is an error', (rule, sentence) => {
+  expect(errorsOf(`maintenance: { sundays: ${rule} }\n`).join('\n')).toContain(sentence);
+});
+
+test('maintenance of a policy that does not exist is a warning', () => {
+  const rule = '{ cron: "0 0 * * sun", for: 24h, policy: nightly }';
+  const { maintenance, policyMentions } = load(`maintenance: { sundays: ${rule} }\n`);
+  expect(maintenance).toEqual([
+    {
+      name: 'sundays',
+      cron: ['0 0 * * sun'],
+      timezone: 'UTC',
+      forMs: 86_400_000,
+      scope: { policy: 'nightly' },
+    },
+  ]);
+  expect(policyMentions.map(({ message }) => message)).toEqual([
+    'There is no policy "nightly": this maintenance freezes nothing.',
+  ]);
 });

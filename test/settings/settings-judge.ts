@@ -28,6 +28,9 @@ notifications:
   mail: { email: { smtp: "smtp://u:p@mail.example:587", from: "Caretaker <c@example.com>", to: [ops@example.com] }, digest: { cron: "0 9 * * mon-fri", timezone: Europe/Berlin } }
   alive: { heartbeat: { url: https://hc.example/x, every: 5m } }
 calendars: { holidays: [2026-12-25, sunday, { from: 2026-12-24, to: 2027-01-01 }] }
+maintenance:
+  sundays: { cron: ["0 0 * * sun"], for: 1d, timezone: Europe/Berlin, client: Acme, tag: "12", reason: Closed }
+  nights: { cron: "0 22 * * *", for: 8h, account: other, policy: sync }
 retention: { runs: 30d }
 access:
   users:

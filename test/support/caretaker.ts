@@ -128,6 +128,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     dashboard: { host: '127.0.0.1', port: 0, ...options.dashboard },
     notifications: {},
     calendars: {},
+    maintenance: [],
     retention: { runsMs: 90 * 86_400_000 },
     audit: { keptMs: 400 * 86_400_000 },
     access: { users: [], tokens: [], trustedProxies: [] },

@@ -96,7 +96,7 @@ const list: List<Freeze> = {
     by: ({ by }) => by,
     reason: ({ reason }) => reason,
   },
-  csv: ['id account job client tag by since until reason'],
+  csv: ['id account policy job client tag by since until reason'],
 };
 
 /** Ends a freeze early. Scheduled times that it skipped stay skipped. */

@@ -136,6 +136,7 @@ const configExamples: Examples = {
   'notifications.<name>.webhook': { url: variable('OPS_WEBHOOK_URL') },
   'notifications.<name>.webhook.url': variable('OPS_WEBHOOK_URL'),
   'notifications.<name>.webhook.secret': variable('OPS_WEBHOOK_SECRET'),
+  maintenance: { 'sundays-of-acme': { cron: '0 0 * * sun', for: '24h', client: 'Acme' } },
   calendars: { holidays: ['2026-12-25', { from: '2026-12-31', to: '2027-01-02' }] },
 };
 
@@ -154,6 +155,7 @@ const requiredSiblings: Examples = {
   'approval.*': { when: 'destructive' },
   'rollout.*': { batches: [5, '100%'] },
   'select.join.<name>.*': { list: 'listStagingSites', on: 'copy.site_id == site.id' },
+  'maintenance.<name>.*': { cron: '0 0 * * sun', for: '24h', client: 'Acme' },
   'calendars.<name>[].*': { from: '2026-12-24', to: '2026-12-26' },
   'redis.sentinels': { name: 'mymaster' },
   'redis.name': { sentinels: ['10.0.0.1:26379', '10.0.0.2:26379'] },

@@ -8,6 +8,7 @@ export const FreezeAnswer = z
   .object({
     id: z.string().nullable().describe('Missing for the freeze of everything.'),
     account: z.string().nullable(),
+    policy: z.string().nullable(),
     job: z.string().nullable(),
     client: z.string().nullable(),
     tag: z.string().nullable(),
@@ -31,6 +32,7 @@ export const freezeAnswer = ({
 }: Freeze): z.output<typeof FreezeAnswer> => ({
   id: id ?? null,
   account: scope.account ?? null,
+  policy: scope.policy ?? null,
   job: scope.job ?? null,
   client: scope.client ?? null,
   tag: scope.tag ?? null,

@@ -17,7 +17,7 @@ export async function planningOf(
   const job = jobOf(deps.registry, policy);
   if (!job) return undefined;
   const previous = job.prepare ? await previousAt(deps, run.policy, run) : undefined;
-  const freezes = run.ignoresFreezes ? [] : await records.freeze.ofTargets(run, clock.now());
+  const freezes = run.ignoresFreezes ? [] : await records.freeze.ofTargets(policy, clock.now());
   const stepsDone = await stepsDoneBefore(deps, run, job);
   return {
     policy,

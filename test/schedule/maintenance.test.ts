@@ -1,0 +1,92 @@
+/** Recurring freezes: each occurrence is recorded as a freeze, and follows the rules. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import { noteMaintenance } from '../../src/schedule/maintenance.ts';
+import { skipCauseOf } from '../../src/schedule/skip-cause.ts';
+import type { Maintenance } from '../../src/settings/maintenance.ts';
+import { aSchedule } from '../support/builders.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+const HOUR = 3_600_000;
+/** A Friday. */
+const NOW = Date.parse('2026-11-20T12:00Z');
+const sunday = Date.parse('2026-11-21T23:00Z'); // in Berlin
+const rule: Maintenance = {
+  ...{ name: 'sundays', cron: ['0 0 * * sun'], timezone: 'Europe/Berlin', forMs: 24 * HOUR },
+  scope: { client: 'Acme' },
+};
+const policy = { name: 'sync', account: 'default', job: 'site-sync' };
+
+let server: TestRedis;
+let redis: Redis;
+let records: Records;
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis({ ...server.options, maxRetriesPerRequest: null });
+  records = openRecords(redis);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  await redis.flushall();
+});
+
+const note = (rules: readonly Maintenance[], now = NOW) =>
+  noteMaintenance(records, rules, { now: () => now });
+const activeAt = async (now: number) => (await records.freeze.active(now)).map(({ id }) => id);
+
+test('a freeze holds from its begin to its end, for the targets of the client, and is known before', async () => {
+  await note([rule]);
+  await note([rule]);
+
+  expect((await records.freeze.parts()).map(({ at }) => at)).toEqual([sunday]);
+  expect(await activeAt(sunday - 1)).toEqual([]);
+  const [freeze] = await records.freeze.ofTargets(policy, sunday);
+  expect(freeze).toMatchObject({ by: 'maintenance sundays', reason: 'sundays', until: sunday + 24 * HOUR });
+  expect(await records.freeze.ofTargets(policy, sunday + 24 * HOUR)).toEqual([]);
+  // A process that begins in the middle of it knows it too.
+  await redis.flushall();
+  await note([rule], sunday + HOUR);
+  expect(await activeAt(sunday + HOUR)).toHaveLength(1);
+});
+
+test('scheduled times of a policy in it are skipped, and predicted to be', async () => {
+  await note([{ ...rule, scope: { policy: 'sync' }, reason: 'closed' }]);
+  const state = await records.policies.state(policy);
+  const at = (time: number) =>
+    skipCauseOf(aSchedule(), state, { scheduledFor: time, dueAt: time })?.note?.replace(/since.*Z /, '');
+  expect(at(sunday + HOUR)).toContain('closed');
+  expect(at(sunday - HOUR)).toBeUndefined();
+  expect((await records.policies.state({ ...policy, name: 'other' })).freezes).toBeUndefined();
+});
+
+test('a rule that is changed or removed takes back what it would have frozen, and only that', async () => {
+  await records.freeze.add({ scope: { tag: 'x' }, at: NOW, by: 'anna', until: NOW + 30 * 24 * HOUR });
+  await note([rule]);
+  await note([{ ...rule, forMs: 2 * HOUR }]);
+  expect((await records.freeze.parts()).map(({ until }) => until)).toContain(sunday + 2 * HOUR);
+  await note([]);
+  expect((await records.freeze.parts()).map(({ by }) => by)).toEqual(['anna']);
+
+  // While it holds: what it froze until then stays so.
+  await note([rule], sunday + HOUR);
+  await note([], sunday + 2 * HOUR);
+  expect(await activeAt(sunday + 2 * HOUR)).toEqual(['1']);
+  expect((await records.freeze.parts()).find(({ by }) => by !== 'anna')).toMatchObject({
+    at: sunday,
+    until: sunday + 2 * HOUR,
+  });
+});
+
+test('one that a person ended stays ended, and the next one comes', async () => {
+  await note([rule], sunday + HOUR);
+  const [id = ''] = await activeAt(sunday + HOUR);
+  await records.freeze.lift(String(id), sunday + 2 * HOUR);
+  await note([rule], sunday + 3 * HOUR);
+  expect(await activeAt(sunday + 3 * HOUR)).toEqual([]);
+  await note([rule], sunday + 5 * 24 * HOUR);
+  expect(await activeAt(sunday + 7 * 24 * HOUR)).toHaveLength(1);
+});
