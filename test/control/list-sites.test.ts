@@ -116,6 +116,19 @@ test('a service that shows only a part changes nothing, and the list says why it
   expect(asked()).toBe(before);
 });
 
+test.each(['absent-fields', 'unknown-values', 'other-timestamps', 'numbers-as-text'] as const)(
+  'every site is listed although the service answers with %s',
+  async (fault) => {
+    await start({ sites: 30 });
+    world.sandbox.outage.begin(fault);
+    const { found, sites, notNewer } = await list();
+    expect([...notNewer.values()]).toEqual([]);
+    expect(found).toBe(30);
+    for (const { site } of sites)
+      if (site?.last_sync_at) expect(new Date(site.last_sync_at).toISOString()).toBe(site.last_sync_at);
+  },
+);
+
 test('a list of which sites are missing is no reading', async () => {
   await start({ sites: 150 });
   world.sandbox.outage.begin('unstable-order');

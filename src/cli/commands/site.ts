@@ -2,6 +2,7 @@ import type { OpenRecords } from '../../app/open-records.ts';
 import { isoMinute } from '../../clock.ts';
 import { showSite as show } from '../../control/commands/show-site.ts';
 import { statesOf } from '../../control/sites.ts';
+import { visibleLine } from '../../text.ts';
 import { withClient } from '../client.ts';
 import { type GlobalOptions, settingsOf } from '../context.ts';
 import { type List, showList } from '../output/list.ts';
@@ -55,7 +56,7 @@ function factsOf({ site, read_at: at, not_newer: why, freezes }: SiteAnswer): st
     ['as of', [at ? isoMinute(at) : 'never read', why].filter(Boolean).join(': ')],
   ];
   return facts.flatMap(([name, value]) =>
-    value ? [`${name.padEnd('latest snapshot'.length)}  ${value}`] : [],
+    value ? [`${name.padEnd('latest snapshot'.length)}  ${visibleLine(value)}`] : [],
   );
 }
 
