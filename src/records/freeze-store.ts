@@ -92,12 +92,17 @@ export class FreezeStore {
   /** Freezes a part, beside all other freezes. Gives it the next number as its id, unless it has one. */
   async add(given: Omit<ScopedFreeze, 'id'> & { id?: string }): Promise<ScopedFreeze> {
     const freeze = { ...given, id: given.id ?? (await this.nextId()) };
-    const hash = await this.store.hgetall(keys.freeze);
-    const over = scopedIn(hash, keys.freeze).filter(({ until }) => until < freeze.at - KEPT_MS);
+    const over = (await this.parts()).filter(({ until }) => until < freeze.at - KEPT_MS);
     if (over.length > 0) await this.store.hdel(keys.freeze, ...over.map(({ id }) => scopedField(id)));
-    await this.store.hset(keys.freeze, scopedField(freeze.id), toJson(freeze));
-    await this.publish(freeze.at);
+    await this.put([freeze], freeze.at);
     return freeze;
+  }
+
+  /** Records freezes of parts with ids, in place of those with the same ids. */
+  async put(freezes: readonly ScopedFreeze[], at: number): Promise<void> {
+    if (freezes.length === 0) return;
+    await this.store.hset(keys.freeze, ...freezes.flatMap((one) => [scopedField(one.id), toJson(one)]));
+    await this.publish(at);
   }
 
   /** Ends a freeze of a part before its time; gives it as it was, or nothing when it is not active. */

@@ -7,16 +7,20 @@ import { DAY_MS } from '../dates.ts';
 import { FreezeScope, type ScopedFreeze } from '../records/freeze-scope.ts';
 import type { Records } from '../records/records.ts';
 import type { Maintenance } from '../settings/maintenance.ts';
-import { scheduledTimesBetween } from './cron-times.ts';
+import { type CronSchedule, nextScheduledTimes } from './cron-times.ts';
 
-/** So far ahead, so that predictions of the next week know them. */
+/** So far ahead, so that predictions of the next week know them; of a rule at most so many. */
 const AHEAD_MS = 8 * DAY_MS;
+const MAX_AHEAD = 200;
 const PREFIX = 'maintenance ';
+
+const timesOf = (schedule: CronSchedule, from: number, until: number): number[] =>
+  nextScheduledTimes(schedule, from, MAX_AHEAD, until).filter((at) => at <= until);
 
 /** What the rules freeze now and in the next days. */
 export function occurrencesOf(rules: readonly Maintenance[], now: number): ScopedFreeze[] {
   return rules.flatMap(({ name, cron, timezone, forMs, scope, reason = name }) =>
-    scheduledTimesBetween({ cron: [...cron], timezone }, now - forMs, now + AHEAD_MS).map((at) => ({
+    timesOf({ cron: [...cron], timezone }, now - forMs, now + AHEAD_MS).map((at) => ({
       id: `${name}-${new Date(at).toISOString().slice(0, 16)}Z`,
       ...{ scope: FreezeScope.parse(scope), at, by: `${PREFIX}${name}`, reason, until: at + forMs },
     })),
@@ -41,5 +45,5 @@ export async function noteMaintenance(
     if (one.until <= at || JSON.stringify(other) === JSON.stringify(one)) wanted.delete(one.id);
     else if (!other) await freeze.drop(one, at);
   }
-  for (const one of wanted.values()) await freeze.add(one);
+  await freeze.put([...wanted.values()], at);
 }
