@@ -23,7 +23,6 @@ import { handleSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
 import { RolloutLines } from './output/rollout-lines.ts';
 import { failureSummary, retryAdvice } from './output/run-advice.ts';
-import { showReport } from './output/run-report.ts';
 import type { Format, OutputOption } from './output/show.ts';
 import {
   clockTime,
@@ -32,6 +31,7 @@ import {
   outOf,
   progressLine,
   resultLines,
+  showReport,
   targetTable,
 } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';

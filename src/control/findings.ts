@@ -5,9 +5,14 @@
 
 import { targetOfSite } from '../job/candidates.ts';
 import type { Acknowledgement, AcknowledgementStore } from '../records/acknowledgement-store.ts';
-import { type FindingState, type Severity, severities } from '../records/filter-values.ts';
+import {
+  type FindingState,
+  isAnyOf,
+  type OneOrSome,
+  type Severity,
+  severities,
+} from '../records/filter-values.ts';
 import { fieldOf, type KnownFinding } from '../records/finding-indexes.ts';
-import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
 import type {
   FindingGroup,
   FindingPolicy,

@@ -4,7 +4,7 @@
  * list says where to continue.
  */
 
-import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
+import { isAnyOf, type OneOrSome } from '../records/filter-values.ts';
 import type { RunPlace, RunQuery } from '../records/run-query.ts';
 import type { ReasonCount } from '../records/target-types.ts';
 import { isFinal } from '../run/moves.ts';

@@ -14,7 +14,7 @@ import { siteIdIn, targetOfSite } from '../job/candidates.ts';
 import type { Registry } from '../job/registry.ts';
 import { candidatesOf } from '../job/source.ts';
 import { jobOf } from '../policy/policy-job.ts';
-import { isAnyOf, type OneOrSome } from '../records/one-or-some.ts';
+import { isAnyOf, type OneOrSome } from '../records/filter-values.ts';
 import type { Records } from '../records/records.ts';
 import type { SiteFacts, SiteReading } from '../records/site-store.ts';
 import type { Outcome, Run, Target } from '../run/run.ts';

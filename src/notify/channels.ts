@@ -1,11 +1,13 @@
 /** Every kind of channel with the function that sends through it; `src/settings/channels.ts` has their settings. */
 import { createHmac } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { isoTime } from '../clock.ts';
+import { messageOf } from '../errors.ts';
 import type { NewDelivery } from '../records/delivery-store.ts';
 import { webhookKey } from '../settings/channels.ts';
 import type { Receiver } from '../settings/receiver.ts';
+import { isLoopback } from '../settings/settings.ts';
 import { visibleJson } from '../text.ts';
-import { sendEmail } from './email.ts';
 import { type Kind, post, postJson, type Send, type Sent, type Tools } from './post.ts';
 import { cut, severityOf, textOf, titleOf } from './wording.ts';
 
@@ -161,6 +163,85 @@ export const sendToWebhook: Send<'webhook'> = ({ id, event, at, link, message },
 
 const signatureOf = (secret: string, signed: string): string =>
   `v1,${createHmac('sha256', webhookKey(secret)).update(signed).digest('base64')}`;
+
+/** What is used of nodemailer, which is loaded with the first email: most processes send none. */
+interface Nodemailer {
+  createTransport(options: object): {
+    sendMail(mail: object): Promise<unknown>;
+    close(): void;
+  };
+}
+const require = createRequire(import.meta.url);
+const nodemailer = () => require('nodemailer') as Nodemailer;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
+/** The whole attempt: shorter than a claim. */
+const ATTEMPT_TIMEOUT_MS = 30_000;
+
+const escapedHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+const sendEmail: Send<'email'> = async (delivery, { smtp, from, to }) => {
+  const transport = nodemailer().createTransport({
+    url: smtp,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: RESPONSE_TIMEOUT_MS,
+    socketTimeout: RESPONSE_TIMEOUT_MS,
+    requireTLS: needsTls(smtp),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const lines = textOf(delivery).split('\n');
+  const { link } = delivery;
+  try {
+    await transport.sendMail({
+      from,
+      to,
+      subject: titleOf(delivery),
+      messageId: `<${delivery.id}@caretaker.invalid>`,
+      date: new Date(delivery.at),
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      text: [...lines, ...(link === undefined ? [] : ['', link])].join('\n'),
+      html: [
+        ...lines.map((line) => `<p>${escapedHtml(line)}</p>`),
+        ...(link === undefined ? [] : [`<p><a href="${escapedHtml(link)}">Open</a></p>`]),
+      ].join('\n'),
+      signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
+    });
+    return { is: 'delivered' };
+  } catch (error) {
+    return sentOf(error);
+  } finally {
+    transport.close();
+  }
+};
+
+/** A password is not sent in the clear to another machine, also if the server offers no encryption. */
+function needsTls(smtp: string): boolean {
+  const { protocol, username, hostname } = new URL(smtp);
+  return protocol === 'smtp:' && username !== '' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}
+
+/** A server that answers with 5xx rejects the message for good, except that a login may be corrected. */
+function sentOf(error: unknown): Sent {
+  const { responseCode, code } = error as { responseCode?: number; code?: string };
+  if (responseCode !== undefined) {
+    const why = `the mail server answered with ${responseCode}`;
+    return responseCode >= 500 && code !== 'EAUTH' ? { is: 'rejected', why } : { is: 'failed', why };
+  }
+  return { is: 'failed', why: reasons[code ?? ''] ?? code ?? messageOf(error) };
+}
+
+/** Without the address of the server. */
+const reasons: Record<string, string> = {
+  ESOCKET: 'the mail server cannot be reached',
+  EDNS: 'the host name of the mail server is not known',
+  ETLS: 'no encrypted connection to the mail server',
+  ETIMEDOUT: 'the mail server did not answer in time',
+  EABORT: 'the mail server did not answer in time',
+  ECONNECTION: 'the connection to the mail server was cut',
+};
 
 const channels: { [K in Kind]: Send<K> } = {
   webhook: sendToWebhook,

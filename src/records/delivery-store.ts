@@ -12,9 +12,8 @@ import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { scrub } from '../secrets.ts';
 import { type DueDelivery, dueDeliveries, type OpenDeliveries, openDeliveries } from './delivery-queries.ts';
-import { type DeliveryState, deliveryStates } from './filter-values.ts';
+import { type DeliveryState, deliveryStates, isAnyOf, type OneOrSome } from './filter-values.ts';
 import { keys } from './keys.ts';
-import { isAnyOf, type OneOrSome } from './one-or-some.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
 const text = z.string();

@@ -1,4 +1,4 @@
-/** Values by which lists are filtered, for the help of the command line, which must not load what reads them. */
+/** Filters of lists, and the values that they can have, for the help of the command line, which loads no more. */
 
 /** The most severe first. */
 export const severities = ['error', 'warning', 'info'] as const;
@@ -17,3 +17,9 @@ export type DeliveryState = (typeof deliveryStates)[number];
  * result. `refused`: nothing was done, because the role of who asked, the input or the present state does not allow it.
  */
 export const auditResults = ['requested', 'done', 'refused', 'failed'] as const;
+
+/** A filter with one value or several: what has any of them is meant; nothing means everything. */
+export type OneOrSome<T> = T | readonly T[] | undefined;
+
+export const isAnyOf = <T>(wanted: OneOrSome<T>, holds: (one: T) => boolean): boolean =>
+  wanted === undefined || ([wanted].flat() as T[]).some(holds);

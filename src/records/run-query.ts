@@ -1,8 +1,8 @@
 /** Which runs are listed, and how their ids are found in the indexes. */
 import type { Store } from '../redis/store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
+import type { OneOrSome } from './filter-values.ts';
 import { keys } from './keys.ts';
-import type { OneOrSome } from './one-or-some.ts';
 
 /** A place in a list: the run after which it continues. */
 export interface RunPlace {

@@ -13,11 +13,11 @@ import { scrub } from '../secrets.ts';
 import { type RunStep, rejectedBy, stepFields } from './batch-store.ts';
 import { hourOf } from './end-store.ts';
 import { movedEvent } from './events.ts';
+import { isAnyOf } from './filter-values.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { forgetTargets } from './label-store.ts';
 import type { ScheduledTime } from './ledger-store.ts';
 import { type Notice, noticeText } from './notice-store.ts';
-import { isAnyOf } from './one-or-some.ts';
 import { flat, fromHash, readNames } from './run-hash.ts';
 import { idsContaining, placesOf, type RunQuery } from './run-query.ts';
 import {

@@ -1,7 +1,7 @@
 /** The icons are those of Lucide. */
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { type IconName, shapes } from '../../src/dashboard/components/icon-shapes.ts';
+import { type IconName, shapes } from '../../src/dashboard/components/icon.tsx';
 
 const { icons } = createRequire(import.meta.url)('@iconify-json/lucide/icons.json') as {
   icons: Record<string, { body: string }>;

@@ -18,7 +18,6 @@ import { formatFindings } from '../output/findings.ts';
 import { type List, readPages, showList } from '../output/list.ts';
 import { printFreezes } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
-import { showReport } from '../output/run-report.ts';
 import { isForPeople, type OutputOption } from '../output/show.ts';
 import {
   clockTime,
@@ -28,6 +27,7 @@ import {
   paintStatus,
   requestLines,
   resultLines,
+  showReport,
   targetTable,
 } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';

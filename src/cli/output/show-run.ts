@@ -5,14 +5,16 @@ import { shownCounts, shownOutcomes } from '../../run/found.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
-import { formatLate, type RunSummary } from '../../run/report.ts';
+import { formatLate, type RunReport, type RunSummary, targetColumns, toReport } from '../../run/report.ts';
 import { formatRollout } from '../../run/rollout-report.ts';
 import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
 import { isFailure, type SentRequest } from '../../run/sent-request.ts';
 import { activeStepOf, withTitle } from '../../run/steps.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
+import { clockOf } from '../io.ts';
 import { foldSame, type List, listTable } from './list.ts';
+import { type OutputOption, show } from './show.ts';
 import { type Terminal, table } from './terminal.ts';
 
 const statusStyles: Record<RunStatus, 'green' | 'yellow' | 'red' | 'cyan' | 'dim'> = {
@@ -259,3 +261,22 @@ const list: List<SentRequest> = {
 };
 
 /** A run and its targets in every format: the report as a value, the targets as rows. */
+
+/** A run and its targets in every format: the report as a value, the targets as rows. */
+interface Reported {
+  run: Run;
+  targets: readonly Target[];
+  /** The public form of both, where it was read. */
+  report?: RunReport;
+  text(): void;
+}
+
+/** Shows a run with these targets; `text` prints it for people. */
+export function showReport(
+  terminal: Terminal,
+  options: OutputOption,
+  { run, targets, report = toReport(run, targets, clockOf(terminal.io).now()), text }: Reported,
+): Promise<void> {
+  const rows = report.targets.map((target) => ({ run: report.run, ...target }));
+  return show(terminal, options, { value: report, rows, columns: targetColumns, text });
+}

@@ -8,7 +8,7 @@ import { CaretakerError } from '../../errors.ts';
 import { formatUtc, readAnnouncement } from '../../job/grace/announcement.ts';
 import { idOf, type Memory } from '../../job/grace/grace.ts';
 import { cancelledText, takeBack } from '../../job/grace/withdraw.ts';
-import { isAnyOf } from '../../records/one-or-some.ts';
+import { isAnyOf } from '../../records/filter-values.ts';
 import {
   type Announced,
   AnnouncementReport,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { Registry } from '../../job/registry.ts';
-import { isAnyOf } from '../../records/one-or-some.ts';
+import { isAnyOf } from '../../records/filter-values.ts';
 import { SiteFacts } from '../../records/site-store.ts';
 import { outcomes } from '../../run/run.ts';
 import { duration } from '../../yaml/duration.ts';

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 interface ActionProps {
   /** The page that asks for confirmation; `client/questions.ts` shows its question in a dialog. */

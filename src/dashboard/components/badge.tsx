@@ -1,7 +1,6 @@
 /** A status, an outcome or a severity: an icon and a word, in the colour of its tone. */
 import type { Child } from 'hono/jsx';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 /** The tones of words are in `client/styles/parts.css`, by the class `is-<word>`. */
 const icons: Readonly<Record<string, IconName>> = {

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 /** In place of a value. */
 export const NotKnown = () => <span class="dim">not known</span>;

@@ -6,7 +6,6 @@ import type { Principal } from '../../access/principal.ts';
 import { principalOf } from '../auth/caller.ts';
 import { clientPath } from '../http/client-files.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { type Theme, themeOf } from '../http/theme.ts';
 import { type Toast, takeToast } from '../http/toast.ts';
 import { type Counters, noCounters, readCounters } from '../queries/counters.ts';
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
@@ -15,7 +14,7 @@ import { NowContext, PrincipalContext, ReasonsContext } from './contexts.tsx';
 import { Icon } from './icon.tsx';
 import { ICON } from './page-icon.ts';
 import { Sidebar } from './sidebar.tsx';
-import { TopBar } from './top-bar.tsx';
+import { type Theme, TopBar, themeOf } from './top-bar.tsx';
 
 interface PageProps {
   title: string;

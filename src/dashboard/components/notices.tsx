@@ -2,8 +2,7 @@
 import { isPermitted, type Principal } from '../../access/principal.ts';
 import type { BrokenFile } from '../options.ts';
 import type { Alert } from '../queries/system-status.ts';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 import { Sentence, Time } from './time.tsx';
 
 /** At most this many errors and policies of a broken file are shown. */

@@ -2,8 +2,7 @@
 import { holds, isPermitted, type Principal } from '../../access/principal.ts';
 import type { Counters } from '../queries/counters.ts';
 import { pathWith } from './filter-bar.tsx';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 interface Entry {
   path: string;

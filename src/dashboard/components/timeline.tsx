@@ -1,7 +1,6 @@
 /** What happened, newest first, one entry a time. The first one is open. */
 import type { Child } from 'hono/jsx';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 import { Time } from './time.tsx';
 
 export interface Entry {

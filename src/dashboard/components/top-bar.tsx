@@ -1,11 +1,11 @@
 /** The top bar: search, the choice of an account, the status with its notices, and the menu of the user. */
+
+import { getCookie } from 'hono/cookie';
 import type { Principal } from '../../access/principal.ts';
-import type { Theme } from '../http/theme.ts';
-import { themes } from '../http/theme.ts';
+import type { Exchange } from '../http/context.ts';
 import type { Alert } from '../queries/system-status.ts';
 import { AccountButton, type AccountChoice, AccountMenu } from './account-menu.tsx';
-import { Icon } from './icon.tsx';
-import type { IconName } from './icon-shapes.ts';
+import { Icon, type IconName } from './icon.tsx';
 import { Notices, StatusPill } from './notices.tsx';
 
 interface TopBarProps {
@@ -97,3 +97,10 @@ const UserMenu = ({ principal, theme }: { principal: Principal; theme: Theme }) 
     </form>
   </div>
 );
+
+const themes = ['light', 'dark', 'system'] as const;
+export type Theme = (typeof themes)[number];
+
+/** The theme that the reader chose; `client/live.ts` sets the cookie, so that a page has it from the beginning. */
+export const themeOf = (c: Exchange): Theme =>
+  themes.find((one) => one === getCookie(c, 'caretaker_theme')) ?? 'system';

@@ -1,19 +1,22 @@
 import type { Child } from 'hono/jsx';
+import { isoTime } from '../../clock.ts';
 import type { ListedFinding } from '../../control/findings.ts';
 import { type SiteView, viewSite } from '../../control/site-view.ts';
 import { statesOf } from '../../control/sites.ts';
 import { parentIdIn, siteIdIn, targetOfSite } from '../../job/candidates.ts';
 import type { SiteFacts } from '../../records/site-store.ts';
+import type { Target } from '../../run/run.ts';
+import { isFailure } from '../../run/sent-request.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
+import { countOf } from '../../text.ts';
 import { principalOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Why } from '../components/contexts.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
-import type { IconName } from '../components/icon-shapes.ts';
+import type { IconName } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath, siteName, targetPath } from '../components/paths.ts';
-import { Requests } from '../components/requests.tsx';
 import { Findings, Steps, TargetBadge } from '../components/target-line.tsx';
 import { Sentence, span, Time } from '../components/time.tsx';
 import { type Entry, Timeline } from '../components/timeline.tsx';
@@ -283,3 +286,36 @@ const Facts = ({ site }: { site: SiteFacts }) => {
 };
 
 const timeOf = (text: string | undefined): number | undefined => Date.parse(text ?? '') || undefined;
+
+/** The requests that were sent for a target: operation, status, duration, id, and what an error answer says. */
+const Requests = ({ target: { requests = [], moreRequests, startedAt } }: { target: Target }) =>
+  requests.length === 0 ? null : (
+    <div class="requests">
+      <h3>Requests</h3>
+      <ol class="plain">
+        {requests.map((request) => (
+          <li class={isFailure(request) ? 'is-failed' : 'is-succeeded'}>
+            <p>
+              <code>{request.operation}</code>
+              <span class="status">
+                {request.status === undefined ? 'no answer' : `HTTP ${request.status}`}
+              </span>
+              <span class="dim ms">{request.ms}&nbsp;ms</span>
+              <span class="dim" title={isoTime(request.at)}>
+                {startedAt !== undefined && `after ${span(request.at - startedAt)}`}
+              </span>
+              {request.id !== undefined && <span class="dim id">{request.id}</span>}
+            </p>
+            {(request.code !== undefined || request.message !== undefined) && (
+              <p class="error">
+                {request.code !== undefined && <code>{request.code}</code>} {request.message}
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+      {moreRequests !== undefined && (
+        <p class="dim">{countOf(moreRequests, 'more request')} between the first three and the last ones.</p>
+      )}
+    </div>
+  );
