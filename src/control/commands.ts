@@ -17,7 +17,7 @@ import { listPolicies, showPolicyReport } from './commands/list-policies.ts';
 import { listQueues, type QueueCountDeps, type QueueDeps, resumeQueues } from './commands/list-queues.ts';
 import { listRunsCommand, listTargets, showRun, showTarget } from './commands/list-runs.ts';
 import { listSchedule } from './commands/list-schedule.ts';
-import { type ListSitesDeps, listSitesCommand } from './commands/list-sites.ts';
+import { listSitesCommand } from './commands/list-sites.ts';
 import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
 import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
@@ -29,6 +29,7 @@ import { showSite } from './commands/show-site.ts';
 import { showStatus } from './commands/show-status.ts';
 import { type TestReceiverDeps, testReceiver } from './commands/test-receiver.ts';
 import type { NameDeps } from './freeze-names.ts';
+import type { SitesDeps } from './sites.ts';
 
 /** What all commands need together. */
 export type ControlDeps = BaseDeps &
@@ -48,7 +49,7 @@ export type ControlDeps = BaseDeps &
   BudgetDeps &
   TestReceiverDeps &
   CheckPlanDeps &
-  ListSitesDeps;
+  SitesDeps;
 
 export const commands: readonly AnyCommand[] = [
   listPolicies,

@@ -20,7 +20,8 @@ import type { SiteFacts, SiteReading } from '../records/site-store.ts';
 import type { Outcome, Run, Target } from '../run/run.ts';
 import { InvalidRequestError } from './errors.ts';
 import type { AllPolicies } from './policies.ts';
-import { byLabel, type KnownTarget, type SiteNames, type TargetIndex } from './target-index.ts';
+import { readSites, type SiteReadingDeps } from './site-readings.ts';
+import { byLabel, type KnownTarget, openTargetIndex, type SiteNames } from './target-index.ts';
 
 /** `other`: staging copies, clients, plugins of a site, and whatever else runs work on. */
 export const siteKinds = ['site', 'other'] as const;
@@ -61,17 +62,14 @@ export interface SitePage {
   next?: string;
   /** The page is not full, because as many targets were looked at as one page may cost. */
   looked?: number;
-  /** The accounts of the settings that the list is of, each with its last reading. */
-  readings: Map<string, SiteReading | undefined>;
+  /** The accounts of the settings that the list is of, each with its last reading, and why it is not newer. */
+  accounts: { account: string; reading?: SiteReading; notNewer?: string }[];
   /** The names of clients and tags that sites have, for who sees all of them. */
   names: SiteNames;
 }
 
-export interface SitesDeps extends Partial<AllPolicies> {
-  records: Records;
-  settings: { accounts: Readonly<Record<string, unknown>> };
-  registry: Pick<Registry, 'get'>;
-}
+export type SitesDeps = SiteReadingDeps & Partial<AllPolicies> & { registry: Pick<Registry, 'get'> };
+type Deps = SitesDeps & { records: Records; clock: { now(): number } };
 
 /** At most this many targets are read for one page. */
 const MAX_LOOKED = 2_000;
@@ -85,19 +83,18 @@ export const isSeenAccount = (principal: Principal, policies: SitesDeps['policie
   );
 
 export async function listSites(
-  deps: SitesDeps,
-  index: TargetIndex,
+  deps: Deps,
   filter: SiteFilter,
   options: { limit: number; after?: string | undefined; descending: boolean; by: Principal },
 ): Promise<SitePage> {
   const { limit, after, descending, by } = options;
-  const { labels, accounts, readings, names } = await index.all(filter.words);
   const isSeen = isSeenAccount(by, deps.policies);
-  const listed = new Set(
-    [...accounts, ...Object.keys(deps.settings.accounts)].filter(
-      (name) => isSeen(name) && isAnyOf(filter.account, (some) => name === some),
-    ),
-  );
+  const isListed = (name: string) => isSeen(name) && isAnyOf(filter.account, (some) => name === some);
+  const present = Object.keys(deps.settings.accounts).filter(isListed);
+  const notNewer = await readSites(deps, present);
+  const index = openTargetIndex(deps.records, deps.clock);
+  const { labels, accounts, readings, names } = await index.all(filter.words);
+  const listed = new Set([...accounts.filter(isListed), ...present]);
   const tests = testsOf(filter);
   const matching = labels.filter((one) => listed.has(one.account) && tests.every((test) => test(one)));
   const ordered = descending ? matching.toReversed() : matching;
@@ -117,12 +114,14 @@ export async function listSites(
   }
   const last = rest[looked - 1];
   const isWhole = [...listed].every((account) => isPermitted(by, 'viewer', { account }));
-  const present = [...listed].filter((name) => Object.hasOwn(deps.settings.accounts, name));
   const isCounted = isPlain && isWhole && present.every((name) => readings.has(name));
   const count = () => matching.filter(({ site }) => (filter.kind === 'site') === (site !== undefined)).length;
   return {
     sites,
-    readings: new Map(present.map((name) => [name, readings.get(name)])),
+    accounts: present.map((account) => ({
+      account,
+      ...defined({ reading: readings.get(account), notNewer: notNewer.get(account) }),
+    })),
     names: isPermitted(by, 'viewer') ? names : { clients: [], tags: [] },
     ...(isCounted ? { found: count() } : {}),
     ...(last && looked < rest.length ? { next: textOf(last) } : {}),
@@ -180,7 +179,7 @@ export function statesOf(site: Omit<SiteFacts, 'id' | 'title' | 'url'>): string[
 }
 
 function matchesResults(
-  { registry }: SitesDeps,
+  { registry }: Deps,
   one: ListedSite,
   { kind, outcome, findings }: SiteFilter,
   reading: SiteReading | undefined,
@@ -211,7 +210,7 @@ function kindByRun(registry: Pick<Registry, 'get'>, { target, last }: ListedSite
 
 /** The targets with their last results of runs that are seen, read a chunk at a time. */
 async function* withResults(
-  { records }: SitesDeps,
+  { records }: Deps,
   labels: readonly KnownTarget[],
   by: Principal,
   chunk: number,

@@ -39,7 +39,13 @@ async function list(
     input,
     by,
   );
-  return { ...page, ids: page.sites.map(({ target }) => target) };
+  const [of] = page.accounts;
+  return {
+    ...page,
+    ids: page.sites.map(({ target }) => target),
+    readAt: of?.reading?.at,
+    notNewer: of?.notNewer,
+  };
 }
 
 const asked = () => world.sandbox.journal.countOf('listSites');
@@ -98,8 +104,8 @@ test('two processes that are asked at the same time read the sites once', async 
 
 test('a page that is brought up to date asks for nothing', async () => {
   await start();
-  const { notNewer, readings } = await list({}, { maxReadingMs: 0 });
-  expect([asked(), notNewer.size, readings.get('default')]).toEqual([0, 0, undefined]);
+  const { notNewer, readAt } = await list({}, { maxReadingMs: 0 });
+  expect([asked(), notNewer, readAt]).toEqual([0, undefined, undefined]);
 });
 
 test('a service that shows only a part changes nothing, and the list says why it is not newer', async () => {
@@ -109,7 +115,7 @@ test('a service that shows only a part changes nothing, and the list says why it
   world.sandbox.failNext({ operation: 'listSites', after: 1, times: 9 }, 'status-503');
   const later = await list();
   expect(later.found).toBe(150);
-  expect(later.notNewer.get('default')).toContain('the service gave no usable answer');
+  expect(later.notNewer).toContain('the service gave no usable answer');
   // For a minute nobody asks again.
   const before = asked();
   await list();
@@ -122,7 +128,7 @@ test.each(['absent-fields', 'unknown-values', 'other-timestamps', 'numbers-as-te
     await start({ sites: 30 });
     world.sandbox.outage.begin(fault);
     const { found, sites, notNewer } = await list();
-    expect([...notNewer.values()]).toEqual([]);
+    expect(notNewer).toBeUndefined();
     expect(found).toBe(30);
     for (const { site } of sites)
       if (site?.last_sync_at) expect(new Date(site.last_sync_at).toISOString()).toBe(site.last_sync_at);
@@ -132,9 +138,9 @@ test.each(['absent-fields', 'unknown-values', 'other-timestamps', 'numbers-as-te
 test('a list of which sites are missing is no reading', async () => {
   await start({ sites: 150 });
   world.sandbox.outage.begin('unstable-order');
-  const { notNewer, readings } = await list();
-  expect(notNewer.get('default')).toMatch(/is incomplete: 100 of the 150 items/);
-  expect(readings.get('default')).toBeUndefined();
+  const { notNewer, readAt } = await list();
+  expect(notNewer).toMatch(/is incomplete: 100 of the 150 items/);
+  expect(readAt).toBeUndefined();
 });
 
 test('who does not want to wait longer gets what is known, and that the reading goes on', async () => {
@@ -145,7 +151,7 @@ test('who does not want to wait longer gets what is known, and that the reading 
   const { sites, notNewer } = await list({}, { maxReadingMs: 1 });
 
   expect(sites).toEqual([]);
-  expect(notNewer.get('default')).toBe('The service has not shown all of them yet; the reading goes on.');
+  expect(notNewer).toBe('The service has not shown all of them yet; the reading goes on.');
   await locks.release('sites-default', 'another process');
   expect((await list()).found).toBe(3);
 });
@@ -153,10 +159,8 @@ test('who does not want to wait longer gets what is known, and that the reading 
 test('an account larger than its budget is read over several minutes, and is complete at the end', async () => {
   await start({ sites: 350, budget: { requestsPerMinute: 4, reserve: 0.5 } });
   const first = await list();
-  expect(first.notNewer.get('default')).toMatch(
-    /^The request budget of the account "default" is spent until/,
-  );
-  expect(first.readings.get('default')).toBeUndefined();
+  expect(first.notNewer).toMatch(/^The request budget of the account "default" is spent until/);
+  expect(first.readAt).toBeUndefined();
   for (let minutes = 0; minutes < 5 && !(await list()).found; minutes += 1) world.clock.leap(61_000);
   expect((await list()).found).toBe(350);
   // A page that was read is not read again.
@@ -167,8 +171,8 @@ test('an account that was never read says so, and is not an empty one', async ()
   await start();
   world.sandbox.outage.begin('status-503');
   await worked('sync.1', [ended('site-7', 'succeeded', { label: 'https://seven.example', site: 'site-7' })]);
-  const { sites, ids, found, readings } = await list();
-  expect({ ids, found, read: readings.get('default') }).toEqual({
+  const { sites, ids, found, readAt: read } = await list();
+  expect({ ids, found, read }).toEqual({
     ids: ['site-7'],
     found: undefined,
     read: undefined,

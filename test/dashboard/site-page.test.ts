@@ -4,7 +4,7 @@ import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
-import { aRun, ended, postForm, sessionOf, textOf } from './world.ts';
+import { aRun, ended, openEvents, postForm, sessionOf, textOf } from './world.ts';
 
 const PASSWORD = 'correct horse';
 
@@ -85,4 +85,22 @@ test('what a check of updates says about a site is on the page of the site', asy
 
   expect(page).toContain('The core is old.');
   expect(page).toContain('The core is vulnerable.');
+});
+
+test('an open page that is brought up to date asks the account for nothing', async () => {
+  const ask = await signedIn();
+  const [site = ''] = world.sandbox.siteIds();
+  await ask('/sites');
+  world.clock.leap(3_600_000);
+
+  for (const path of ['/sites', `/targets/default/${site}`]) {
+    const events = await openEvents(ask, `/events?${new URLSearchParams({ page: path, since: '1' })}`);
+    let text = '';
+    while (!text.includes('event: page')) text += await events.next();
+    await events.end();
+  }
+
+  expect(asked()).toBe(1);
+  await ask('/sites');
+  expect(asked()).toBe(2);
 });

@@ -1,19 +1,12 @@
 import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
-import type { Registry } from '../../job/registry.ts';
-import { isAnyOf } from '../../records/filter-values.ts';
 import { SiteFacts } from '../../records/site-store.ts';
 import { outcomes } from '../../run/run.ts';
 import { duration } from '../../yaml/duration.ts';
 import { NextPage } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { limit, nextOf, someOf, someText } from '../fields.ts';
-import type { AllPolicies } from '../policies.ts';
-import { readSites, type SiteReadingDeps } from '../site-readings.ts';
-import { isSeenAccount, type ListedSite, listSites, type SitePage, siteKinds } from '../sites.ts';
-import { openTargetIndex } from '../target-index.ts';
-
-export type ListSitesDeps = SiteReadingDeps & Partial<AllPolicies> & { registry: Pick<Registry, 'get'> };
+import { type ListedSite, listSites, type SitePage, type SitesDeps, siteKinds } from '../sites.ts';
 
 const time = z.iso.datetime().nullable();
 const text = z.string();
@@ -47,12 +40,7 @@ const SitesAnswer = z.object({
 });
 export type SitesAnswer = z.output<typeof SitesAnswer>;
 
-export interface FoundSites extends SitePage {
-  /** The accounts that were not read again, and why. */
-  notNewer: ReadonlyMap<string, string>;
-}
-
-export const listSitesCommand = defineCommand<ListSitesDeps>()({
+export const listSitesCommand = defineCommand<SitesDeps>()({
   name: 'sites.list',
   summary: 'Lists the sites of the accounts, by address, with how runs did on them and their open findings.',
   role: 'viewer',
@@ -83,37 +71,30 @@ export const listSitesCommand = defineCommand<ListSitesDeps>()({
   }),
   // The answer has what the grants cover.
   subject: () => undefined,
-  async carryOut(
+  carryOut: (
     { text = '', findings, not_synced: notSynced, limit: count, after, order, ...filter },
     deps,
     { by: { principal: by } },
-  ): Promise<FoundSites> {
-    const { records, clock, settings, policies } = deps;
-    const isSeen = isSeenAccount(by, policies);
-    const isListed = (name: string) => isSeen(name) && isAnyOf(filter.account, (some) => name === some);
-    const notNewer = await readSites(deps, Object.keys(settings.accounts).filter(isListed));
-    const page = await listSites(
+  ): Promise<SitePage> =>
+    listSites(
       deps,
-      openTargetIndex(records, clock),
       {
         ...filter,
         words: text.toLowerCase().split(/\s+/).filter(Boolean),
-        notSyncedSince: notSynced === undefined ? undefined : clock.now() - notSynced,
+        notSyncedSince: notSynced === undefined ? undefined : deps.clock.now() - notSynced,
         findings: findings === undefined ? undefined : findings === 'true',
       },
       { limit: count, after, descending: order === 'descending', by },
-    );
-    return { ...page, notNewer };
-  },
+    ),
   answer: SitesAnswer,
-  toAnswer: ({ sites, found, next, readings, notNewer }): SitesAnswer => ({
+  toAnswer: ({ sites, found, next, accounts }): SitesAnswer => ({
     sites: sites.map(toSiteReport),
     found: found ?? null,
-    accounts: [...readings].map(([account, reading]) => ({
+    accounts: accounts.map(({ account, reading, notNewer }) => ({
       account,
-      read_at: reading ? isoTime(reading.at) : null,
+      read_at: timeOf(reading?.at),
       sites: reading?.sites ?? null,
-      not_newer: notNewer.get(account) ?? null,
+      not_newer: notNewer ?? null,
     })),
     next: next ?? null,
   }),

@@ -163,14 +163,15 @@ const safeHeaders = createMiddleware<Env>(async (c, next) => {
 function openPageMaker(context: DashboardContext, timeoutMs: number): MakePage {
   const app = new Hono<Env>();
   const readers = new WeakMap<Request, Principal>();
+  // No one asks, so the service is not asked.
+  const updating = { ...context, control: { ...context.control, maxReadingMs: 0 } };
   app.use((c, next) => {
     c.set('principal', readers.get(c.req.raw));
-    c.set('isUpdate', true);
     return next();
   });
   app.use(addBase(context.basePath), timeout(timeoutMs));
   for (const { path, handle, ...rule } of routes.filter(isPage))
-    app.get(path, guard(rule, context), (c) => handle(c, scopedTo(c.get('principal'), context)));
+    app.get(path, guard(rule, context), (c) => handle(c, scopedTo(c.get('principal'), updating)));
   return async (path, principal) => {
     const request = new Request(new URL(path, context.url), { headers: { accept: 'text/html' } });
     readers.set(request, principal);

@@ -71,11 +71,8 @@ export interface DashboardContext extends PageContext {
 
 export type Env = {
   Bindings: HttpBindings;
-  /**
-   * Who sent the request, and from where; `principalOf` and `addressOf` read them. `isUpdate`: no one did, an open page
-   * is brought up to date.
-   */
-  Variables: { principal?: Principal; address?: string; isUpdate?: true };
+  /** Who sent the request, and from where; `principalOf` and `addressOf` read them. */
+  Variables: { principal?: Principal; address?: string };
 };
 export type Exchange = Context<Env>;
 export type Handler = (c: Exchange, context: DashboardContext) => Response | Promise<Response>;

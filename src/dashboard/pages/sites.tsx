@@ -1,13 +1,10 @@
-import { carryOut } from '../../control/carry-out.ts';
-import { type FoundSites, listSitesCommand } from '../../control/commands/list-sites.ts';
-import { type ListedSite, statesOf } from '../../control/sites.ts';
+import { listSitesCommand } from '../../control/commands/list-sites.ts';
+import { type ListedSite, type SitePage, statesOf } from '../../control/sites.ts';
 import { defined } from '../../defined.ts';
-import type { SiteReading } from '../../records/site-store.ts';
 import { outcomes } from '../../run/run.ts';
-import { redact, scrubOnce } from '../../secrets.ts';
 import { countOf } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
-import { actorOf } from '../auth/caller.ts';
+import { ask } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { accountFilter, type Filter, FilterBar, pathWith } from '../components/filter-bar.tsx';
@@ -26,10 +23,8 @@ type Given = ReturnType<typeof givenIn>;
 /** The sites of the accounts, as the service last showed them, and how runs did on each. */
 export async function showSites(c: Exchange, context: DashboardContext): Promise<Response> {
   const given = givenIn(c);
-  const deps = { ...context.control, ...(c.get('isUpdate') ? { maxReadingMs: 0 } : {}) };
-  const page = await carryOut(listSitesCommand, deps, inputOf(given), actorOf(c));
+  const page = await ask(c, context, listSitesCommand, inputOf(given));
   const accounts = (await context.accounts()).map(({ account }) => account);
-  const sites = redact(page.sites, scrubOnce) as ListedSite[];
   return showPage(
     c,
     context,
@@ -43,11 +38,11 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
       </FilterBar>
       <div id="sites" data-live>
         <Readings of={page} />
-        {sites.length === 0 ? (
+        {page.sites.length === 0 ? (
           <NoSites given={given} looked={page.looked} />
         ) : (
           <SiteTable
-            sites={sites}
+            sites={page.sites}
             given={given}
             hasAccounts={accounts.length > 1 && given.account === undefined}
           />
@@ -85,7 +80,7 @@ const inputOf = ({ q: text, result: outcome, from: after, findings, dir, ...give
   limit: PAGE,
 });
 
-const filtersOf = (given: Given, { names }: FoundSites): Filter[] => [
+const filtersOf = (given: Given, { names }: SitePage): Filter[] => [
   { name: 'q', label: 'Text', value: given.q, placeholder: 'address, title or id' },
   { name: 'client', label: 'Client', value: given.client, suggestions: names.clients },
   { name: 'tag', label: 'Tag', value: given.tag, suggestions: names.tags },
@@ -106,15 +101,15 @@ const filtersOf = (given: Given, { names }: FoundSites): Filter[] => [
 const MAX_REASONS = 3;
 
 /** When the service showed this, and why it is not newer. */
-const Readings = ({ of: { readings, notNewer } }: { of: FoundSites }) => {
-  const read = [...readings.values()].filter((one): one is SiteReading => one !== undefined);
-  const never = [...readings].filter(([, one]) => one === undefined).map(([account]) => account);
-  const why = [...notNewer].slice(0, MAX_REASONS);
+const Readings = ({ of: { accounts } }: { of: SitePage }) => {
+  const read = accounts.flatMap(({ reading }) => (reading ? [reading.at] : []));
+  const never = accounts.flatMap(({ account, reading }) => (reading ? [] : [account]));
+  const old = accounts.filter(({ notNewer }) => notNewer !== undefined);
   return (
     <div class="dim small">
       {read.length > 0 && (
         <p>
-          As of <Time at={Math.min(...read.map(({ at }) => at))} />
+          As of <Time at={Math.min(...read)} />
           {read.length > 1 && ', or later'}
         </p>
       )}
@@ -125,9 +120,9 @@ const Readings = ({ of: { readings, notNewer } }: { of: FoundSites }) => {
           only those that stored runs have worked on are listed.
         </p>
       )}
-      {why.map(([account, sentence]) => (
+      {old.slice(0, MAX_REASONS).map(({ account, notNewer = '' }) => (
         <p class="note is-unknown">
-          The account {account} was not read again: <Sentence text={sentence} />
+          The account {account} was not read again: <Sentence text={notNewer} />
         </p>
       ))}
     </div>
@@ -243,7 +238,7 @@ const NoSites = ({ given, looked }: { given: Given; looked: number | undefined }
   );
 };
 
-const Pages = ({ page, given }: { page: FoundSites; given: Given }) =>
+const Pages = ({ page, given }: { page: SitePage; given: Given }) =>
   given.from === undefined && page.next === undefined ? null : (
     <nav class="pager" aria-label="Pages of sites">
       {given.from !== undefined && <a href={pathWith(PATH, { ...given, from: undefined })}>First page</a>}

@@ -39,9 +39,7 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
   const also = c.req.query('run');
   if (targetOfSite(siteIdIn(id)) === id)
     return c.redirect(targetPath(account, siteIdIn(id), also ? `?run=${encodeURIComponent(also)}` : ''));
-  // An update leaves the state as it is.
-  const deps = { ...context.control, ...(c.get('isUpdate') ? { maxReadingMs: 0 } : {}) };
-  const found = await viewSite(deps, { account, id, also }, principalOf(c));
+  const found = await viewSite(context.control, { account, id, also }, principalOf(c));
   if (!found)
     return sendProblem(
       c,
