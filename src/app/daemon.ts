@@ -3,10 +3,14 @@ import { hostname } from 'node:os';
 import { isoMinute } from '../clock.ts';
 import type { Dashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
+import type { Registry } from '../job/registry.ts';
+import { verifiedOperations } from '../job/verify.ts';
 import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
 import type { Policy } from '../policy/policy.ts';
+import { jobOf } from '../policy/policy-job.ts';
 import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
 import type { Queues } from '../queue/queues.ts';
+import type { CaretakerEvent } from '../records/events.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
 import type { Depth } from '../records/measurement-store.ts';
 import { clockJumps } from '../records/reported.ts';
@@ -22,14 +26,11 @@ import { noteCaughtUp, policyChangesTo, settingsChangesTo, signInsTo } from './a
 import { budgetsOf, openBudgetLooks } from './budget-alerts.ts';
 import type { Caretaker } from './caretaker.ts';
 import { noteBrokenFiles } from './file-alerts.ts';
-import { lastPoliciesTo } from './last-policies.ts';
 import { type MovedAccounts, openMovedAccounts } from './moved-accounts.ts';
 import { overview } from './overview.ts';
-import { policyVersionsTo } from './policy-versions.ts';
+import { lastPoliciesTo, policyVersionsTo } from './policy-versions.ts';
 import type { Role } from './roles.ts';
-import { logRunStarts } from './run-log.ts';
 import { openVitals, type VitalsMeter } from './vitals.ts';
-import { waitsUntil } from './waiting-changes.ts';
 
 export interface Daemon {
   /** The dashboard, when this process serves it. */
@@ -326,4 +327,33 @@ function heartbeat(state: DaemonState): () => Promise<void> {
     await rounds;
     await records.presence.withdraw(owner);
   };
+}
+
+/** Logs until stopped. Events that are missed while Redis is away are not logged. */
+function logRunStarts({ records, log }: Caretaker): () => Promise<void> {
+  const logStart = async (event: CaretakerEvent) => {
+    if (event.type !== 'run.moved' || event.status !== 'planning') return;
+    const run = await records.runs.get(event.run);
+    // A run that was blocked while planning is planned again. It started before.
+    if (run?.startedAt === event.at) log.info({ run: run.id, trigger: run.trigger }, 'a run starts');
+  };
+  const warn = (error: unknown) => log.warn({ err: error }, 'the start of a run could not be logged');
+  const listening = records.listen((event) => void logStart(event).catch(warn));
+  listening.catch(warn);
+  return async () => (await listening)();
+}
+
+/** From a change until a run on schedule begins; the files are looked at every few seconds. */
+const WAIT_MS = 60_000;
+
+/** Until when the runs on schedule of a policy wait. */
+export const waitsUntil =
+  (registry: Pick<Registry, 'get'>, { changedAt }: Pick<PolicyWatcher, 'changedAt'>) =>
+  (policy: Policy): number =>
+    canDestroy(registry, policy) ? changedAt(policy.name) + WAIT_MS : 0;
+
+/** Whether its job has changes that are verified directly before they are made: deletions, mails, migrations. */
+function canDestroy(registry: Pick<Registry, 'get'>, policy: Policy): boolean {
+  const job = jobOf(registry, policy);
+  return job === undefined || verifiedOperations(job, policy.options).length > 0;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDaemon } from '../../src/app/daemon.ts';
-import { lastPoliciesTo } from '../../src/app/last-policies.ts';
+import { lastPoliciesTo } from '../../src/app/policy-versions.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { until, type World } from '../support/caretaker.ts';

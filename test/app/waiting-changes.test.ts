@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { waitsUntil } from '../../src/app/daemon.ts';
 import { loadJobs } from '../../src/app/load-jobs.ts';
-import { waitsUntil } from '../../src/app/waiting-changes.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { folderWith } from '../settings/folder.ts';
 

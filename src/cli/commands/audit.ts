@@ -6,7 +6,7 @@ import { withReader } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
 import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { sinceOf } from '../parse-end-time.ts';
+import { sinceOf } from '../parse-time.ts';
 
 export interface AuditOptions extends GlobalOptions {
   since?: string;

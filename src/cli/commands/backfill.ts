@@ -24,7 +24,7 @@ import { type List, listTable } from '../output/list.ts';
 import { formatPause } from '../output/pause.ts';
 import { isForPeople, show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { dayNote } from '../parse-end-time.ts';
+import { dayNote } from '../parse-time.ts';
 import { policyOnServer } from '../read-policies.ts';
 import { readSummary } from '../read-runs.ts';
 import { watchRun } from '../watch-run.ts';

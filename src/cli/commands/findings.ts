@@ -9,7 +9,7 @@ import type { GlobalOptions, ReasonOption } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type List, readPages, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endText, type UntilOptions } from '../parse-end-time.ts';
+import { endText, type UntilOptions } from '../parse-time.ts';
 
 export interface FindingsOptions extends GlobalOptions {
   severity?: Severity[];

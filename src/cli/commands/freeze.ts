@@ -11,7 +11,7 @@ import { exit, UsageError } from '../exit.ts';
 import { freezeIn } from '../from-answers.ts';
 import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endText, type UntilOptions } from '../parse-end-time.ts';
+import { endText, type UntilOptions } from '../parse-time.ts';
 
 interface FreezeOptions extends GlobalOptions, UntilOptions {
   reason?: string;

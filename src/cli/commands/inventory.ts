@@ -14,7 +14,7 @@ import { type List, listTable } from '../output/list.ts';
 import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { warnIncomplete } from '../output/warn-incomplete.ts';
-import { atOf } from '../parse-end-time.ts';
+import { atOf } from '../parse-time.ts';
 
 export type SaveInventoryOptions = GlobalOptions & { account: string; policy?: string[]; at?: string };
 

@@ -11,7 +11,7 @@ import { exit } from '../exit.ts';
 import { type List, showList } from '../output/list.ts';
 import type { OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endOf } from '../parse-end-time.ts';
+import { endOf } from '../parse-time.ts';
 import { policyOnServer } from '../read-policies.ts';
 
 /** Lists the upcoming scheduled runs of all policies, or of the named ones, in order of time. */

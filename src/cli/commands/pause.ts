@@ -18,7 +18,7 @@ import { exit, UsageError } from '../exit.ts';
 import { pauseIn } from '../from-answers.ts';
 import { formatPause } from '../output/pause.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endText, type UntilOptions } from '../parse-end-time.ts';
+import { endText, type UntilOptions } from '../parse-time.ts';
 import { noPolicyOn } from '../read-policies.ts';
 
 /** Which policies to change. If several criteria are given, a policy must meet all of them. */

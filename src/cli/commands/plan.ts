@@ -18,7 +18,7 @@ import { isForPeople, show } from '../output/show.ts';
 import { showPlan } from '../output/show-plan.ts';
 import { printSavedPlan } from '../output/show-saved-plan.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { atOf } from '../parse-end-time.ts';
+import { atOf } from '../parse-time.ts';
 import { policyOnServer } from '../read-policies.ts';
 import { readSavedPlan, writeSavedPlan } from '../saved-plan-file.ts';
 

@@ -11,7 +11,7 @@ import { exit } from '../exit.ts';
 import { clockOf } from '../io.ts';
 import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { atOf } from '../parse-end-time.ts';
+import { atOf } from '../parse-time.ts';
 import { activePolicies, type PolicyVersions, policiesAgainst } from '../policy-versions.ts';
 import { openTargets, type TargetChanges, type TargetsOf, targetChanges } from '../target-changes.ts';
 

@@ -31,7 +31,7 @@ import {
   targetTable,
 } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { sinceOf } from '../parse-end-time.ts';
+import { sinceOf } from '../parse-time.ts';
 import { processOf, readRun, runNamed } from '../read-runs.ts';
 
 interface ListOptions extends GlobalOptions {
