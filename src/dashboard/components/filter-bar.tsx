@@ -1,7 +1,9 @@
-/** The filters of a list. The address holds them, so that a view can be kept, sent and gone back to. */
+/** The filters of a list and its pages. The address holds them, so that a view can be kept, sent and gone back to. */
 import type { Child } from 'hono/jsx';
 import type { Policy } from '../../policy/policy.ts';
+import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
+import { number } from './progress.tsx';
 
 export interface Filter {
   /** The parameter of the address. */
@@ -127,3 +129,59 @@ export function pathWith(path: string, parameters: Readonly<Record<string, strin
   const set = Object.entries(parameters).filter((one): one is [string, string] => Boolean(one[1]));
   return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`;
 }
+
+interface ListPageProps {
+  /** What the list is of: `runs`. */
+  of: string;
+  path: string;
+  /** The filters in the address. */
+  given: Readonly<Record<string, string | undefined>>;
+  /** The parameter of the address with the place in the list. */
+  by?: string;
+  /** The place in the list; undefined on the first page. */
+  at: string | number | undefined;
+  /** That of the next page; missing on the last one. */
+  next?: string | number | undefined;
+  /** As many were looked at as one page may cost, although the page is not full. */
+  looked?: number | undefined;
+  /** Whether the newest come first. */
+  isByTime?: boolean;
+}
+
+const wordsOf = ({ isByTime }: Pick<ListPageProps, 'isByTime'>) =>
+  isByTime ? { first: 'Newest', next: 'Older' } : { first: 'First page', next: 'Next' };
+
+/** Where the list begins and continues; nothing for one that fits on a page. */
+export const Pages = (props: ListPageProps) => {
+  const { of, path, given, by = 'after', at, next, looked } = props;
+  const words = wordsOf(props);
+  return at === undefined && next === undefined ? null : (
+    <nav class="pager" aria-label={`Pages of ${of}`}>
+      {at !== undefined && <a href={pathWith(path, { ...given, [by]: undefined })}>{words.first}</a>}
+      {next !== undefined && <a href={pathWith(path, { ...given, [by]: String(next) })}>{words.next}</a>}
+      {looked !== undefined && (
+        <span class="dim">
+          These are what was found among {number(looked)} {of}.
+        </span>
+      )}
+    </nav>
+  );
+};
+
+/** In place of a page on which nothing is. `children`: what is said when nothing was looked for. */
+export const NothingFound = ({ children, ...props }: ListPageProps & { children: Child }) => {
+  const { of, path, given, at, looked } = props;
+  if (looked !== undefined)
+    return (
+      <Empty icon="search" title={`None of these ${number(looked)} ${of} matches.`}>
+        “{wordsOf(props).next}” continues the search.
+      </Empty>
+    );
+  if (at !== undefined || Object.values(given).some(Boolean))
+    return (
+      <Empty icon="search" title={`No ${of.replace(/s$/, '')} matches.`}>
+        <a href={path}>Show all {of}</a>
+      </Empty>
+    );
+  return <>{children}</>;
+};

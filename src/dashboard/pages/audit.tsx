@@ -7,7 +7,7 @@ import { auditResults } from '../../records/filter-values.ts';
 import { ask } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
-import { FilterBar } from '../components/filter-bar.tsx';
+import { FilterBar, Pages } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import { type Columns, Cut, Table } from '../components/table.tsx';
@@ -88,12 +88,10 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
           )}
         />
       )}
-      {(query.after !== '' || next !== undefined) && (
-        <nav class="pager" aria-label="Pages of the audit log">
-          {query.after !== '' && <a href={pathOf({ ...query, after: '' })}>Newest</a>}
-          {next !== undefined && <a href={pathOf({ ...query, after: next })}>Older</a>}
-        </nav>
-      )}
+      <Pages
+        {...{ of: 'the audit log', path: PATH, given: query, at: query.after || undefined, next }}
+        isByTime
+      />
     </section>,
   );
 }
@@ -135,8 +133,6 @@ function Details({ what, why, message, detail, targets }: AuditLine) {
 
 const onlyGiven = (query: Query): Partial<Omit<Query, 'result'>> & { result?: AuditLine['result'] } =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
-
-const pathOf = (query: Query): string => `/audit?${new URLSearchParams(onlyGiven(query))}`;
 
 /** All facts about an act in the audit log: what was asked for, and what came of it. */
 const kinds: Readonly<Record<string, string>> = {

@@ -15,7 +15,15 @@ import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
-import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
+import {
+  accountFilter,
+  type Filter,
+  FilterBar,
+  NothingFound,
+  Pages,
+  pathWith,
+  policyNames,
+} from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { acknowledgePath, policyPath, siteName, targetPath } from '../components/paths.ts';
@@ -47,6 +55,8 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
     withHistory(reader.findings, await reader.findings.groups(query.filter)),
     ask(c, context, listFindingsCommand, { ...query.filter, limit: PAGE, after: query.after }),
   ]);
+  const { next, looked } = page;
+  const list = { of: 'findings', path: PATH, given: query.given, at: query.after, next, looked };
   const active = new Set(context.policies().map(({ name }) => name));
   return showPage(
     c,
@@ -67,21 +77,16 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
       </section>
       <section id="findings" data-live>
         {page.findings.length === 0 ? (
-          <NoFindings query={query} looked={page.looked} />
+          <NothingFound {...list}>
+            <Empty icon="circle-check" title="No finding is open.">
+              What jobs report about sites would be here: a site without a backup, an update that failed. A
+              policy with the job <code>check</code> reports what its condition finds.
+            </Empty>
+          </NothingFound>
         ) : (
           <FindingTable findings={page.findings} />
         )}
-        {(query.after !== undefined || page.next !== undefined) && (
-          <nav class="pager" aria-label="Pages of findings">
-            {query.after !== undefined && <a href={pathWith(PATH, query.given)}>First page</a>}
-            {page.next !== undefined && (
-              <a href={pathWith(PATH, { ...query.given, after: page.next })}>Next</a>
-            )}
-            {page.looked !== undefined && (
-              <span class="dim">These are what was found among {number(page.looked)} findings.</span>
-            )}
-          </nav>
-        )}
+        <Pages {...list} />
       </section>
     </>,
   );
@@ -264,27 +269,6 @@ const FindingTable = ({ findings }: { findings: readonly ListedFinding[] }) => {
 /** `anna, until 2026-12-01 08:00 UTC: the client knows` */
 const standing = ({ by, until, reason }: NonNullable<ListedFinding['acknowledged']>): string =>
   `${by}, ${until === undefined ? 'until it is resolved' : `until ${isoMinute(until)}`}: ${reason}`;
-
-const NoFindings = ({ query, looked }: { query: FindingQuery; looked: number | undefined }) => {
-  if (looked !== undefined)
-    return (
-      <Empty icon="search" title={`None of these ${number(looked)} findings matches.`}>
-        “Next” continues the search.
-      </Empty>
-    );
-  if (Object.keys(query.given).length > 0 || query.after !== undefined)
-    return (
-      <Empty icon="search" title="No finding matches.">
-        <a href={PATH}>Show all findings</a>
-      </Empty>
-    );
-  return (
-    <Empty icon="circle-check" title="No finding is open.">
-      What jobs report about sites would be here: a site without a backup, an update that failed. A policy
-      with the job <code>check</code> reports what its condition finds.
-    </Empty>
-  );
-};
 
 const [WIDTH, GAP, HEIGHT] = [5, 1, 24];
 const MIN_HEIGHT = 2;

@@ -10,7 +10,7 @@ import { actorOf, ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { Empty, NotKnown } from '../components/empty.tsx';
-import { FilterBar } from '../components/filter-bar.tsx';
+import { FilterBar, Pages, pathWith } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import { notificationPath, receiverPath } from '../components/paths.ts';
 import { Cut, Table } from '../components/table.tsx';
@@ -115,12 +115,10 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             keyOf={({ id }) => id}
           />
         )}
-        {(query.after !== '' || next !== undefined) && (
-          <nav class="pager" aria-label="Pages of the notifications">
-            {query.after !== '' && <a href={pathOf({ ...query, after: '' })}>Newest</a>}
-            {next !== undefined && <a href={pathOf({ ...query, after: next })}>Older</a>}
-          </nav>
-        )}
+        <Pages
+          {...{ of: 'the notifications', path: PATH, given: query, at: query.after || undefined, next }}
+          isByTime
+        />
       </section>
     </>,
   );
@@ -130,9 +128,7 @@ const Receivers = ({ health, mayTest }: { health: readonly ReceiverHealth[]; may
   <Table
     name="Receivers"
     columns={(column) => [
-      column('Receiver', '', ({ name }) => (
-        <Cut whole={name} to={pathOf({ to: name, state: '', policy: '', after: '' })} />
-      )),
+      column('Receiver', '', ({ name }) => <Cut whole={name} to={pathWith(PATH, { to: name })} />),
       column('State', 'w-badge', ({ state }) =>
         state === 'unknown' ? <NotKnown /> : <Badge word={state} />,
       ),
@@ -144,7 +140,7 @@ const Receivers = ({ health, mayTest }: { health: readonly ReceiverHealth[]; may
         kind === 'heartbeat' ? <span class="dim">none</span> : pending,
       ),
       column('Dead', 'w-short end middle-only', ({ name, kind, dead }) => {
-        if (dead > 0) return <a href={pathOf({ to: name, state: 'dead', policy: '', after: '' })}>{dead}</a>;
+        if (dead > 0) return <a href={pathWith(PATH, { to: name, state: 'dead' })}>{dead}</a>;
         return kind === 'heartbeat' ? <span class="dim">none</span> : 0;
       }),
       column('Rules', 'w-target wide-only', ({ rules }) => <Cut whole={rules} />),
@@ -187,8 +183,3 @@ function Attempts({ attempts, due, state }: Delivery) {
 
 const onlyGiven = (query: Query): Partial<Omit<Query, 'state'>> & { state?: Delivery['state'] } =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
-
-const pathOf = (query: Query): string => {
-  const search = new URLSearchParams(onlyGiven(query)).toString();
-  return search === '' ? PATH : `${PATH}?${search}`;
-};

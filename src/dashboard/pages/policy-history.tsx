@@ -4,7 +4,7 @@ import type { ScheduledTime } from '../../records/ledger-store.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
-import { pathWith } from '../components/filter-bar.tsx';
+import { Pages } from '../components/filter-bar.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
 import { Progress } from '../components/run-list.tsx';
 import { RunTook, whyOf } from '../components/run-table.tsx';
@@ -83,12 +83,7 @@ const End = ({
           not known.
         </p>
       )}
-      {(before !== undefined || next !== undefined) && (
-        <nav class="pager" aria-label="Pages of the history">
-          {before !== undefined && <a href={path}>Newest</a>}
-          {next !== undefined && <a href={pathWith(path, { before: String(next) })}>Older</a>}
-        </nav>
-      )}
+      <Pages of="the history" path={path} given={{}} by="before" at={before} next={next} isByTime />
     </>
   );
 };

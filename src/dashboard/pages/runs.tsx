@@ -9,10 +9,17 @@ import { BYTE_ORDER_MARK, csvLine } from '../../text.ts';
 import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
 import { ask, pagesOf, principalOf } from '../auth/caller.ts';
 import { Empty } from '../components/empty.tsx';
-import { accountFilter, type Filter, FilterBar, pathWith, policyNames } from '../components/filter-bar.tsx';
+import {
+  accountFilter,
+  type Filter,
+  FilterBar,
+  NothingFound,
+  Pages,
+  pathWith,
+  policyNames,
+} from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
-import { number } from '../components/progress.tsx';
 import { RunList } from '../components/run-list.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type RunQuery, readRunQuery } from '../queries/run-query.ts';
@@ -33,6 +40,8 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
       ? { runs: [] }
       : await ask(c, context, listRunsCommand, { ...query.filter, limit: PAGE, after });
   const reasons = await context.reader.reasons(page.runs.map(({ id }) => id));
+  const { next, looked } = page;
+  const list = { of: 'runs', path: PATH, given: query.given, at: after, next, looked, isByTime: true };
   const here = pathWith(PATH, { ...query.given, after });
   const maySelect = page.runs.length > 0 && holds(principalOf(c), 'operator');
   return showPage(
@@ -51,12 +60,18 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
       <form id="selection" method="get" action={PATH}>
         {maySelect && <input type="hidden" name="back" value={here} />}
         <div id="runs" data-live>
-          {page.runs.length === 0 ? (
-            <NoRuns query={query} page={page} isFirst={after === undefined} />
+          {query.faults.length > 0 ? (
+            <Empty icon="triangle-alert" title={query.faults.join(' ')} />
+          ) : page.runs.length === 0 ? (
+            <NothingFound {...list}>
+              <Empty title="No run is stored yet.">
+                A scheduled time starts one, and so does “Run now” of a <a href="/">policy</a>.
+              </Empty>
+            </NothingFound>
           ) : (
             <RunList name="Runs" runs={page.runs} reasons={reasons} />
           )}
-          <Pages query={query} page={page} after={after} />
+          <Pages {...list} />
         </div>
       </form>
     </section>,
@@ -106,39 +121,6 @@ const filtersOf = ({ given }: RunQuery, context: DashboardContext): readonly Fil
   { name: 'to', label: 'To', value: given.to, placeholder: 'now' },
   accountFilter(given.account),
 ];
-
-const NoRuns = ({ query, page, isFirst }: { query: RunQuery; page: RunPage; isFirst: boolean }) => {
-  const { faults, given } = query;
-  if (faults.length > 0) return <Empty icon="triangle-alert" title={faults.join(' ')} />;
-  if (page.looked !== undefined)
-    return (
-      <Empty icon="search" title={`None of these ${number(page.looked)} runs matches.`}>
-        “Older” continues the search.
-      </Empty>
-    );
-  if (Object.keys(given).length > 0 || !isFirst)
-    return (
-      <Empty icon="search" title="No run matches.">
-        <a href={PATH}>Show all runs</a>
-      </Empty>
-    );
-  return (
-    <Empty title="No run is stored yet.">
-      A scheduled time starts one, and so does “Run now” of a <a href="/">policy</a>.
-    </Empty>
-  );
-};
-
-const Pages = ({ query, page, after }: { query: RunQuery; page: RunPage; after: string | undefined }) =>
-  after === undefined && page.next === undefined ? null : (
-    <nav class="pager" aria-label="Pages of runs">
-      {after !== undefined && <a href={pathWith(PATH, query.given)}>Newest</a>}
-      {page.next !== undefined && <a href={pathWith(PATH, { ...query.given, after: page.next })}>Older</a>}
-      {page.looked !== undefined && (
-        <span class="dim">These are what was found among {number(page.looked)} runs.</span>
-      )}
-    </nav>
-  );
 
 /** Every run that matches, as CSV. It is sent while the runs are read, so their number does not matter. */
 export async function sendRunsCsv(c: Exchange, context: DashboardContext): Promise<Response> {

@@ -7,7 +7,14 @@ import { parseDuration } from '../../yaml/duration.ts';
 import { ask } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
-import { accountFilter, type Filter, FilterBar, pathWith } from '../components/filter-bar.tsx';
+import {
+  accountFilter,
+  type Filter,
+  FilterBar,
+  NothingFound,
+  Pages,
+  pathWith,
+} from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import { runPath, siteName, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
@@ -25,6 +32,8 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
   const given = givenIn(c);
   const page = await ask(c, context, listSitesCommand, inputOf(given));
   const accounts = (await context.accounts()).map(({ account }) => account);
+  const { next, looked } = page;
+  const list = { of: 'sites', path: PATH, given, by: 'from', at: given.from, next, looked };
   return showPage(
     c,
     context,
@@ -39,7 +48,11 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
       <div id="sites" data-live>
         <Readings of={page} />
         {page.sites.length === 0 ? (
-          <NoSites given={given} looked={page.looked} />
+          <NothingFound {...list}>
+            <Empty icon="globe" title="No site is known yet.">
+              The sites of the accounts are listed here when they have been read.
+            </Empty>
+          </NothingFound>
         ) : (
           <SiteTable
             sites={page.sites}
@@ -47,7 +60,7 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
             hasAccounts={accounts.length > 1 && given.account === undefined}
           />
         )}
-        <Pages page={page} given={given} />
+        <Pages {...list} />
       </div>
     </section>,
   );
@@ -217,34 +230,3 @@ function States({ site, readAt }: ListedSite) {
     </Cut>
   );
 }
-
-const NoSites = ({ given, looked }: { given: Given; looked: number | undefined }) => {
-  if (looked !== undefined)
-    return (
-      <Empty icon="search" title={`None of these ${number(looked)} sites matches.`}>
-        “Next” continues the search.
-      </Empty>
-    );
-  if (Object.values(given).some(Boolean))
-    return (
-      <Empty icon="search" title="No site matches.">
-        <a href={PATH}>Show all sites</a>
-      </Empty>
-    );
-  return (
-    <Empty icon="globe" title="No site is known yet.">
-      The sites of the accounts are listed here when they have been read.
-    </Empty>
-  );
-};
-
-const Pages = ({ page, given }: { page: SitePage; given: Given }) =>
-  given.from === undefined && page.next === undefined ? null : (
-    <nav class="pager" aria-label="Pages of sites">
-      {given.from !== undefined && <a href={pathWith(PATH, { ...given, from: undefined })}>First page</a>}
-      {page.next !== undefined && <a href={pathWith(PATH, { ...given, from: page.next })}>Next</a>}
-      {page.looked !== undefined && (
-        <span class="dim">These are what was found among {number(page.looked)} sites.</span>
-      )}
-    </nav>
-  );
