@@ -71,3 +71,11 @@ export const Stat = ({ name, children, hint, tone }: StatProps) => (
     </dd>
   </div>
 );
+
+/** A value with its name, in a list of them; `moving`: it changes all the time, which is not marked. */
+export const Fact = ({ name, moving, children }: { name: string; moving?: boolean; children: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd data-moving={moving}>{children}</dd>
+  </div>
+);

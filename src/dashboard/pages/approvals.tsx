@@ -1,3 +1,4 @@
+import { Fact, number } from '../components/progress.tsx';
 /** What a person can agree to or stop: runs that wait for an approval, and changes that are announced. */
 
 import type { AnnouncementReport } from '../../control/announcements.ts';
@@ -9,7 +10,6 @@ import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
 import { announcementPath, policyPath, runPath, siteName, targetPath } from '../components/paths.ts';
-import { number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -88,47 +88,28 @@ const Waiting = ({ one: { run, approval, whyNot } }: { one: WaitingRun }) => {
         <p class="note is-failed">Destructive: {approval.destructive.join(', ')}. This cannot be undone.</p>
       )}
       <dl>
-        <div>
-          <dt>Targets</dt>
-          <dd>
-            <a href={runPath(run.id)}>{number(openTargets(run))}</a>
-          </dd>
-        </div>
-        <div>
-          <dt>Requests, estimated</dt>
-          <dd>{approval.requests === undefined ? '–' : number(approval.requests)}</dd>
-        </div>
+        <Fact name="Targets">
+          <a href={runPath(run.id)}>{number(openTargets(run))}</a>
+        </Fact>
+        <Fact name="Requests, estimated">
+          {approval.requests === undefined ? '–' : number(approval.requests)}
+        </Fact>
         {batches > 1 && (
-          <div>
-            <dt>Batches</dt>
-            <dd>
-              {approval.from === approval.to ? approval.from : `${approval.from} to ${approval.to}`} of{' '}
-              {batches}
-            </dd>
-          </div>
+          <Fact name="Batches">
+            {approval.from === approval.to ? approval.from : `${approval.from} to ${approval.to}`} of{' '}
+            {batches}
+          </Fact>
         )}
-        <div>
-          <dt>Account</dt>
-          <dd>{run.account}</dd>
-        </div>
-        <div>
-          <dt>Job, and what started the run</dt>
-          <dd>
-            <a href={policyPath(run.policy)}>{run.job}</a>, {run.trigger}
-          </dd>
-        </div>
-        <div>
-          <dt>Waits since</dt>
-          <dd>
-            <Time at={approval.since} />
-          </dd>
-        </div>
-        <div>
-          <dt>Expires</dt>
-          <dd>
-            <Time at={approval.expires} />
-          </dd>
-        </div>
+        <Fact name="Account">{run.account}</Fact>
+        <Fact name="Job, and what started the run">
+          <a href={policyPath(run.policy)}>{run.job}</a>, {run.trigger}
+        </Fact>
+        <Fact name="Waits since">
+          <Time at={approval.since} />
+        </Fact>
+        <Fact name="Expires">
+          <Time at={approval.expires} />
+        </Fact>
       </dl>
     </article>
   );

@@ -10,6 +10,7 @@ import { Empty } from '../components/empty.tsx';
 import { FilterBar, Pages } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
+import { Fact } from '../components/progress.tsx';
 import { type Columns, Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -187,10 +188,7 @@ const FactList = ({ facts }: { facts: Facts }) => (
     {facts
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Fact name={name}>{value}</Fact>
       ))}
   </dl>
 );

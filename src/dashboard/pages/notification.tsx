@@ -8,6 +8,7 @@ import { Badge } from '../components/badge.tsx';
 import { Empty, NotKnown } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
 import { notificationPath } from '../components/paths.ts';
+import { Fact } from '../components/progress.tsx';
 import { Table } from '../components/table.tsx';
 import { span, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -47,32 +48,17 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
       <section>
         <h2>Facts</h2>
         <dl class="card">
-          <div>
-            <dt>About</dt>
-            <dd>
-              <DeliverySubject {...delivery} />
-            </dd>
-          </div>
-          <div>
-            <dt>Event</dt>
-            <dd>{event}</dd>
-          </div>
-          <div>
-            <dt>Happened</dt>
-            <dd>
-              <Time at={at} />
-            </dd>
-          </div>
-          <div>
-            <dt>Next attempt</dt>
-            <dd>{due === undefined ? 'none' : <Time at={due} />}</dd>
-          </div>
-          <div>
-            <dt>Id</dt>
-            <dd>
-              <code>{id}</code>
-            </dd>
-          </div>
+          <Fact name="About">
+            <DeliverySubject {...delivery} />
+          </Fact>
+          <Fact name="Event">{event}</Fact>
+          <Fact name="Happened">
+            <Time at={at} />
+          </Fact>
+          <Fact name="Next attempt">{due === undefined ? 'none' : <Time at={due} />}</Fact>
+          <Fact name="Id">
+            <code>{id}</code>
+          </Fact>
         </dl>
       </section>
       <section>

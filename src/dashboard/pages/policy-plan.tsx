@@ -7,7 +7,7 @@ import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Icon } from '../components/icon.tsx';
 import { policyPath, targetPath } from '../components/paths.ts';
-import { number, Stat, Stats } from '../components/progress.tsx';
+import { Fact, number, Stat, Stats } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { span, Time, Took } from '../components/time.tsx';
 import { policyTab } from './policy.tsx';
@@ -158,10 +158,7 @@ const Conditions = ({ plan: { approval, batches, spreadMs, recording } }: { plan
   return (
     <dl>
       {facts.map(({ name, is }) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{is}</dd>
-        </div>
+        <Fact name={name}>{is}</Fact>
       ))}
     </dl>
   );

@@ -10,7 +10,7 @@ import { Badge } from '../components/badge.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath } from '../components/paths.ts';
 import { NextFiring, PolicyActions, ScheduleLines } from '../components/policy-schedule.tsx';
-import { number } from '../components/progress.tsx';
+import { Fact, number } from '../components/progress.tsx';
 import { RunStrip, STRIP_RUNS } from '../components/run-strip.tsx';
 import { Time, timeIn } from '../components/time.tsx';
 import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
@@ -93,54 +93,31 @@ const Head = ({ policy, pause, firings, failures, runs }: HeadProps) => (
     </div>
     {policy.description && <p>{policy.description}</p>}
     <dl>
-      <div>
-        <dt>Next run</dt>
-        <dd>
-          <NextFiring policy={policy} pause={pause} nextAt={firings[0]} />
-          <Upcoming policy={policy} firings={firings} />
-        </dd>
-      </div>
-      <div>
-        <dt>Schedule</dt>
-        <dd>
-          <ScheduleLines policy={policy} />
-        </dd>
-      </div>
-      <div>
-        <dt>Job</dt>
-        <dd>{policy.job}</dd>
-      </div>
-      <div>
-        <dt>Account</dt>
-        <dd>{policy.account}</dd>
-      </div>
+      <Fact name="Next run">
+        <NextFiring policy={policy} pause={pause} nextAt={firings[0]} />
+        <Upcoming policy={policy} firings={firings} />
+      </Fact>
+      <Fact name="Schedule">
+        <ScheduleLines policy={policy} />
+      </Fact>
+      <Fact name="Job">{policy.job}</Fact>
+      <Fact name="Account">{policy.account}</Fact>
       {policy.labels !== undefined && (
-        <div>
-          <dt>Labels</dt>
-          <dd>
-            {labelTexts(policy.labels).map((text) => (
-              <>
-                <a href={`/policies?${new URLSearchParams({ label: text })}`}>{text}</a>{' '}
-              </>
-            ))}
-          </dd>
-        </div>
+        <Fact name="Labels">
+          {labelTexts(policy.labels).map((text) => (
+            <>
+              <a href={`/policies?${new URLSearchParams({ label: text })}`}>{text}</a>{' '}
+            </>
+          ))}
+        </Fact>
       )}
-      {policy.owner !== undefined && (
-        <div>
-          <dt>Owner</dt>
-          <dd>{policy.owner}</dd>
-        </div>
-      )}
-      <div>
-        <dt>Last {STRIP_RUNS} runs</dt>
-        <dd>
-          <RunStrip runs={runs} />
-          {failures > 0 && (
-            <p class="failed">{failures === 1 ? 'The last failed' : `${number(failures)} failed in a row`}</p>
-          )}
-        </dd>
-      </div>
+      {policy.owner !== undefined && <Fact name="Owner">{policy.owner}</Fact>}
+      <Fact name={`Last ${STRIP_RUNS} runs`}>
+        <RunStrip runs={runs} />
+        {failures > 0 && (
+          <p class="failed">{failures === 1 ? 'The last failed' : `${number(failures)} failed in a row`}</p>
+        )}
+      </Fact>
     </dl>
   </section>
 );

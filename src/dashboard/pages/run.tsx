@@ -1,4 +1,4 @@
-import { type Child, useContext } from 'hono/jsx';
+import { useContext } from 'hono/jsx';
 import { MAX_READ, type TargetPage, type TargetQuery } from '../../control/targets.ts';
 import type { Excluded, ReasonCount } from '../../records/target-types.ts';
 import { shownOutcome, shownStatus } from '../../run/found.ts';
@@ -15,7 +15,7 @@ import { FindingChanges } from '../components/finding-changes.tsx';
 import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath, targetPath } from '../components/paths.ts';
-import { Bar, countsLine, number, progressOf } from '../components/progress.tsx';
+import { Bar, countsLine, Fact, number, progressOf } from '../components/progress.tsx';
 import { RolloutSection } from '../components/rollout.tsx';
 import { EndsChart, PaceLine } from '../components/run-pace.tsx';
 import { RunTook, WhyLine, whyOf } from '../components/run-table.tsx';
@@ -225,13 +225,6 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now' | 'ends
     </p>
   );
 };
-
-const Fact = ({ name, children }: { name: string; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 const requestsOf = ({ requests, counts }: Run): string =>
   counts.planned === 0

@@ -10,7 +10,7 @@ import { BarChart } from '../components/chart.tsx';
 import { useNow } from '../components/contexts.tsx';
 import { Empty, NotKnown } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
-import { bytes, number, Stat, Stats } from '../components/progress.tsx';
+import { bytes, Fact, number, Stat, Stats } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { millis, Sentence, span, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -155,10 +155,7 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
         <h2>Versions</h2>
         <dl class="card facts">
           {versionsOf(context, servers).map(([name, version]) => (
-            <div>
-              <dt>{name}</dt>
-              <dd>{version}</dd>
-            </div>
+            <Fact name={name}>{version}</Fact>
           ))}
         </dl>
       </section>
@@ -257,37 +254,24 @@ const RedisServers = ({ servers }: { servers: readonly RedisFacts[] }) => (
   <>
     {servers.map((facts) => (
       <dl class="card facts">
-        <div>
-          <dt>Memory</dt>
-          <dd data-moving>
-            {facts.usedBytes === undefined ? <NotKnown /> : bytes(facts.usedBytes)}
-            {facts.maxBytes !== undefined && (
-              <div class="hint">{facts.maxBytes === 0 ? 'no limit' : `of ${bytes(facts.maxBytes)}`}</div>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>When memory is full</dt>
-          <dd>
-            <EvictionPolicy facts={facts} />
-          </dd>
-        </div>
-        <div>
-          <dt>Latency</dt>
-          <dd data-moving>{millis(facts.latencyMs)}</dd>
-        </div>
-        <div>
-          <dt>Append-only file</dt>
-          <dd>
-            <AppendOnly facts={facts} />
-          </dd>
-        </div>
-        <div>
-          <dt>Last snapshot</dt>
-          <dd>
-            <Snapshot facts={facts} />
-          </dd>
-        </div>
+        <Fact name="Memory" moving>
+          {facts.usedBytes === undefined ? <NotKnown /> : bytes(facts.usedBytes)}
+          {facts.maxBytes !== undefined && (
+            <div class="hint">{facts.maxBytes === 0 ? 'no limit' : `of ${bytes(facts.maxBytes)}`}</div>
+          )}
+        </Fact>
+        <Fact name="When memory is full">
+          <EvictionPolicy facts={facts} />
+        </Fact>
+        <Fact name="Latency" moving>
+          {millis(facts.latencyMs)}
+        </Fact>
+        <Fact name="Append-only file">
+          <AppendOnly facts={facts} />
+        </Fact>
+        <Fact name="Last snapshot">
+          <Snapshot facts={facts} />
+        </Fact>
       </dl>
     ))}
   </>

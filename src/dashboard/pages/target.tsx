@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { isoTime } from '../../clock.ts';
 import type { ListedFinding } from '../../control/findings.ts';
 import { type SiteView, viewSite } from '../../control/site-view.ts';
@@ -17,6 +16,7 @@ import { pathWith } from '../components/filter-bar.tsx';
 import type { IconName } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath, siteName, targetPath } from '../components/paths.ts';
+import { Fact } from '../components/progress.tsx';
 import { Findings, Steps, TargetBadge } from '../components/target-line.tsx';
 import { Sentence, span, Time } from '../components/time.tsx';
 import { type Entry, Timeline } from '../components/timeline.tsx';
@@ -219,13 +219,6 @@ const Record = ({ of: { run, target } }: { of: TargetRun }) => {
     </>
   );
 };
-
-const Fact = ({ name, children }: { name: string; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 const State = ({ view: { site, readAt, notNewer } }: { view: SiteView }) => (
   <>
