@@ -83,7 +83,7 @@ export async function openCaretaker({
   redis.store.on('ready', onReconnect);
   const onTaken = (queue: string, waitedMs: number) =>
     records.measurements.note('queueWait', [queue], waitedMs);
-  const untraced = openQueues(redis.store, log, onTaken, traces?.telemetry);
+  const untraced = openQueues(redis.store, log, { onTaken, telemetry: traces?.telemetry, process: owner });
   const queues = traces ? tracedQueues(untraced, traces) : untraced;
   const links = openAccountLinks(settings, opened, onWait);
 

@@ -14,7 +14,13 @@ import { type BudgetDeps, listBudgets } from './commands/list-budgets.ts';
 import { listFindingsCommand } from './commands/list-findings.ts';
 import { listFreezes } from './commands/list-freezes.ts';
 import { listPolicies, showPolicyReport } from './commands/list-policies.ts';
-import { listQueues, type QueueCountDeps, type QueueDeps, resumeQueues } from './commands/list-queues.ts';
+import {
+  listQueues,
+  pauseQueues,
+  type QueueCountDeps,
+  type QueueDeps,
+  resumeQueues,
+} from './commands/list-queues.ts';
 import { listRunsCommand, listTargets, showRun, showTarget } from './commands/list-runs.ts';
 import { listSchedule } from './commands/list-schedule.ts';
 import { listSitesCommand } from './commands/list-sites.ts';
@@ -75,6 +81,7 @@ export const commands: readonly AnyCommand[] = [
   endFreeze,
   showStatus,
   listQueues,
+  pauseQueues,
   resumeQueues,
   planPolicy,
   savePlan,

@@ -12,6 +12,7 @@ import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 import { Entry, keyOf, nameOf, type Report, storableReport } from './entry.ts';
+import { lookAt, METRIC_MINUTES, type QueueLook } from './queue-look.ts';
 
 export interface Handlers {
   plan(entry: Extract<Entry, { kind: 'plan' }>): Promise<Report | undefined>;
@@ -36,8 +37,12 @@ export interface Queues {
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
   /** The names of paused queues, of which no worker gets entries. */
   paused(): Promise<string[]>;
-  /** Resumes every paused queue; gives their names. */
-  resume(): Promise<string[]>;
+  /** Pauses queues by their names, or all: workers get no more entries. Gives those that were not paused before. */
+  pause(names?: readonly string[]): Promise<string[]>;
+  /** Resumes paused queues by their names, or all; gives those that were paused. */
+  resume(names?: readonly string[]): Promise<string[]>;
+  /** What BullMQ knows of each queue now. */
+  look(now: number): Promise<QueueLook[]>;
   /** BullMQ's own queues, only for bull-board. */
   boards(): Queue[];
   close(): Promise<void>;
@@ -78,8 +83,16 @@ const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 export function openQueues(
   store: Redis | Cluster,
   log: Log,
-  onTaken: (queue: string, waitedMs: number) => void = () => undefined,
-  telemetry?: Telemetry,
+  {
+    onTaken = () => undefined,
+    telemetry,
+    process: owner,
+  }: {
+    onTaken?: (queue: string, waitedMs: number) => void;
+    telemetry?: Telemetry | undefined;
+    /** The id of this process, which the entries that its workers take are marked with. */
+    process?: string;
+  } = {},
 ): Queues {
   const { keyPrefix = '' } = store.options;
   const prefix = `${keyPrefix}${QUEUES}`;
@@ -137,6 +150,8 @@ export function openQueues(
       ...LOCKS,
       removeOnComplete: KEPT,
       removeOnFail: KEPT,
+      metrics: { maxDataPoints: METRIC_MINUTES },
+      ...(owner === undefined ? {} : { name: owner }),
       ...traced,
     });
     worker.on('error', logError);
@@ -206,11 +221,23 @@ export function openQueues(
       const paused = await Promise.all(all.map((queue) => queue.isPaused()));
       return all.filter((_, index) => paused[index]).map(({ name }) => name);
     },
-    async resume() {
-      const names = await this.paused();
-      for (const queue of Object.values(queues())) if (names.includes(queue.name)) await queue.resume();
-      return names;
+    async pause(names) {
+      const paused = await this.paused();
+      const meant = Object.values(queues()).filter(
+        ({ name }) => !paused.includes(name) && (names?.includes(name) ?? true),
+      );
+      for (const queue of meant) await queue.pause();
+      return meant.map(({ name }) => name);
     },
+    async resume(names) {
+      const paused = await this.paused();
+      const meant = Object.values(queues()).filter(
+        ({ name }) => paused.includes(name) && (names?.includes(name) ?? true),
+      );
+      for (const queue of meant) await queue.resume();
+      return meant.map(({ name }) => name);
+    },
+    look: (now) => Promise.all(Object.values(queues()).map((queue) => lookAt(queue, now))),
     boards: () => Object.values(queues()),
     async close() {
       await Promise.all(Object.values(opened ?? {}).map((queue) => queue.close()));

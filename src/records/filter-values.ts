@@ -23,3 +23,6 @@ export type OneOrSome<T> = T | readonly T[] | undefined;
 
 export const isAnyOf = <T>(wanted: OneOrSome<T>, holds: (one: T) => boolean): boolean =>
   wanted === undefined || ([wanted].flat() as T[]).some(holds);
+
+/** The queues: of entries that plan, that act, and that deliver. */
+export const queueNames = ['plans', 'actions', 'deliveries'] as const;

@@ -53,7 +53,7 @@ async function checkRedis(store: Store, queues: Queues): Promise<RedisCheck> {
     ...evicting.map((message) => ({ stops: false, message })),
     ...paused.map((queue) => ({
       stops: true,
-      message: `the queue "${queue}" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it`,
+      message: `the queue "${queue}" is paused, and no entry of it is processed: "caretaker queues resume" resumes it`,
       queue,
     })),
   ];

@@ -112,7 +112,14 @@ test('a plan is saved in a file for its owner alone, and the command of the answ
 test('every tool works in this process: it answers, or reports that what it was asked for is not there', async () => {
   const { client, call, close } = await openHere();
   const { tools } = await client.listTools();
-  const given = { policy: 'asked', when: 'yesterday', from: '2026-01-01T00:00:00Z', run: 'none', plan: {} };
+  const given = {
+    policy: 'asked',
+    when: 'yesterday',
+    from: '2026-01-01T00:00:00Z',
+    run: 'none',
+    plan: {},
+    site: 'no-such-site',
+  };
 
   for (const { name, inputSchema } of tools) {
     const wanted = (inputSchema.required ?? []).map((key) => [key, given[key as keyof typeof given] ?? 'x']);

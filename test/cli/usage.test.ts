@@ -59,7 +59,10 @@ describe('help', () => {
     { args: ['freeze', 'add', '--until', '14:45'], says: /not "14:45" \(name the day too: today 14:45\)\./ },
     { args: ['help', 'runs', 'shwo'], says: /unknown command 'shwo': did you mean show\?/ },
     { args: ['runz'], says: /unknown command 'runz': did you mean run or runs\?[\s\S]*"caretaker --help"/ },
-    { args: ['pause', 'x'], says: /unknown command 'pause': did you mean "caretaker policies pause"\?/ },
+    {
+      args: ['pause', 'x'],
+      says: /unknown command 'pause': did you mean "caretaker policies pause" or "caretaker queues pause"\?/,
+    },
     { args: ['resmue'], says: /did you mean "caretaker policies resume" or "caretaker runs resume" or/ },
     { args: ['runs', 'freeze'], says: /unknown command 'freeze': did you mean "caretaker freeze"\?/ },
     {

@@ -31,7 +31,10 @@ test('what is followed or waits for a time has no entry in a queue, and is count
   const report = await readQueues({ queues, records }, NOW);
   await queues.close();
 
-  expect(report.queues).toContainEqual({ queue: 'actions', waiting: 0, active: 0, paused: false });
+  expect(report.queues.find(({ queue }) => queue === 'actions')).toMatchObject({
+    ...{ waiting: 0, active: 0, paused: false, oldest_waiting_since: null },
+    ...{ wait: { median: null, p95: null }, last_hour: { completed: 0, failed: 0 } },
+  });
   expect(besideQueues(report)).toEqual([
     '2 targets of 1 run are followed at the service, without an entry in a queue.',
     '1 target of 1 run is waiting for a next step or attempt, without an entry in a queue.',

@@ -75,7 +75,7 @@ const refused: [string, () => object, string][] = [
   ['freezes.end', () => ({ freeze: '4711' }), 'NOT_FOUND'],
 ];
 /** These can always be carried out. */
-const never = ['notifications.resend', 'policies.resume', 'queues.resume'];
+const never = ['notifications.resend', 'policies.resume', 'queues.pause', 'queues.resume'];
 
 test('every command that changes something is among these cases', () => {
   const changing = commands.filter(({ reads }) => !reads).map(({ name }) => name);

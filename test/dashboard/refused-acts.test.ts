@@ -65,13 +65,15 @@ const named = (path: string, policy: string) =>
     .replace(':name', policy)
     .replace(':id', `${policy}.active`)
     .replace(':delivery', `about-${policy}`)
-    .replace(':receiver', 'ops');
+    .replace(':receiver', 'ops')
+    .replace(':queue', 'actions');
 /** What is about no policy. */
-const isGeneral = (path: string) => path.startsWith('/receivers/');
+const isGeneral = (path: string) => /^\/(receivers|queues)\//.test(path);
 
 test('every form of a page that acts names its command', () => {
   const forms = routes.filter(
-    ({ method, path }) => method === 'POST' && /^\/(policies|runs|notifications|receivers)\//.test(path),
+    ({ method, path }) =>
+      method === 'POST' && /^\/(policies|runs|notifications|receivers|queues)\//.test(path),
   );
   expect(forms.map(({ path }) => path)).toEqual(acts.map(({ path }) => path));
   expect(acts.length).toBeGreaterThan(10);
@@ -92,11 +94,14 @@ test.each(acts)(
         .replace('{receiver}', 'ops');
       const address = `/api/v1${path}`;
       const byProgram = await linesOf(async () => {
-        const headers = { authorization: `Bearer ${token}` };
-        expect((await world.ask(address, { method: methodOf(command), headers })).status).toBe(status);
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const body = form.startsWith('/queues/') ? { body: '{"queue":"actions"}' } : {};
+        const init = { method: methodOf(command), headers, ...body };
+        expect((await world.ask(address, init)).status).toBe(status);
       });
 
-      const of = isGeneral(form) ? { detail: 'to ops' } : { policy };
+      const detail = form.startsWith('/queues/') ? 'actions' : 'to ops';
+      const of = isGeneral(form) ? { detail } : { policy };
       const line = { what: command.name, ...of, result: 'refused', code: 'FORBIDDEN' };
       expect(byForm).toMatchObject(command.reads ? [] : [line]);
       expect(byForm).toEqual(byProgram);

@@ -277,6 +277,51 @@ describe('work', () => {
   });
 });
 
+describe('a look at the queues', () => {
+  const lookAt = async (name: string, now = Date.now()) =>
+    (await queues.look(now)).find(({ queue }) => queue === name);
+
+  test('shows what waits and since when, who has what, and what ended and failed in each minute', async () => {
+    await queues.close();
+    queues = openQueues(redis, log, { process: 'process-1' });
+    const before = Date.now();
+    const held = door();
+    const fails = async ({ target }: Extract<Entry, { kind: 'act' }>) => {
+      if (target === 'bad') throw new Error('The disk is full.');
+      if (target === 'slow') await held.opened;
+      return undefined;
+    };
+    await queues.put([act('good'), act('bad'), act('slow'), act('next')]);
+    work({ act: fails }, 1);
+    await eventually(async () => expect((await lookAt('actions'))?.active).toBe(1));
+
+    const look = await lookAt('actions');
+    expect(look).toMatchObject({ paused: false, waiting: 1, delayed: 0, active: 1 });
+    expect(look?.oldestAt).toBeGreaterThanOrEqual(before);
+    expect(look?.held).toMatchObject([{ run: 'nightly.1', target: 'slow', by: 'process-1' }]);
+    expect(look?.failures).toMatchObject([{ target: 'bad', why: 'The disk is full.' }]);
+    const sum = (what: 'completed' | 'failed') => look?.minutes.reduce((all, one) => all + one[what], 0);
+    expect([sum('completed'), sum('failed')]).toEqual([1, 1]);
+    expect(look?.minutes).toHaveLength(180);
+    expect(look?.waitedMs).toHaveLength(1);
+    // Later they are as many minutes ago.
+    const later = await lookAt('actions', Date.now() + 60 * 60_000);
+    expect(later?.minutes.slice(-60).every(({ completed }) => completed === 0)).toBe(true);
+    expect(later?.minutes.reduce((all, { completed }) => all + completed, 0)).toBe(1);
+  });
+
+  test('a paused queue gives its workers nothing until it is resumed; others go on', async () => {
+    expect(await queues.pause(['actions'])).toEqual(['actions']);
+    expect(await queues.pause(['actions'])).toEqual([]);
+    const done = work();
+    await queues.put([act('site-1'), plan('nightly.1')]);
+    await eventually(() => expect(done).toEqual([plan('nightly.1')]));
+    expect(await lookAt('actions')).toMatchObject({ paused: true, waiting: 1 });
+    expect(await queues.resume()).toEqual(['actions']);
+    await eventually(() => expect(done).toHaveLength(2));
+  });
+});
+
 test('bull-board is shown all queues', () => {
   expect(queues.boards().map(({ name }) => name)).toEqual(['plans', 'actions', 'deliveries']);
 });

@@ -44,9 +44,9 @@ test('a queue that another client paused is logged, /readyz is not ready, and wo
 
   await until(world, async () => (await ready()).status === 503);
   expect((await ready()).text).toBe(
-    'not ready: the queue "actions" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it\n',
+    'not ready: the queue "actions" is paused, and no entry of it is processed: "caretaker queues resume" resumes it\n',
   );
-  expect(told(/the queue "actions" was paused/)).toHaveLength(1);
+  expect(told(/the queue "actions" is paused/)).toHaveLength(1);
   expect(world.sandbox.journal.effects).toHaveLength(0);
 
   expect(await world.caretaker.queues.resume()).toEqual(['actions']);

@@ -32,6 +32,7 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
       delivery: id,
     })),
     '/receivers/:receiver': [{ receiver: 'ops' }],
+    '/queues/:queue': [{ queue: 'actions' }],
     // No page: files of the browser code.
     '/client/:hash': [],
   };

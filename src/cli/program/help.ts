@@ -27,7 +27,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     why: 'explain why a policy ran or did not run at a time',
     findings: 'list and acknowledge what is wrong in the fleet',
     budget: 'show the requests of each account, and a forecast',
-    queues: 'show the entries of each queue, and resume queues',
+    queues: 'show what each queue does, pause and resume queues',
     dashboard: 'print the address of the dashboard, and sign in',
   },
   Govern: {

@@ -1,6 +1,12 @@
-import { Option } from '@commander-js/extra-typings';
+import { Argument, Option } from '@commander-js/extra-typings';
 import { type Role, roles } from '../../access/principal.ts';
-import { auditResults, deliveryStates, findingStates, severities } from '../../records/filter-values.ts';
+import {
+  auditResults,
+  deliveryStates,
+  findingStates,
+  queueNames,
+  severities,
+} from '../../records/filter-values.ts';
 import { listFaults } from '../../sandbox/faults/names.ts';
 import type { Terminal } from '../output/terminal.ts';
 import {
@@ -14,6 +20,8 @@ import {
   someChoices,
   wholeNumber,
 } from './root.ts';
+
+const queue = () => new Argument('[queue]', 'only this queue (default: all)').choices(queueNames);
 
 /** The audit log. */
 export function addAuditCommand(program: Program, actionOf: ActionOf): void {
@@ -207,13 +215,20 @@ export function addServiceCommands(program: Program, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('../commands/dashboard.ts')).dashboard));
   const queues = program
     .command('queues')
-    .description('show the number of entries in each queue, and which queues are paused')
+    .description('show what each queue has and does, who works on it, and which are paused')
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/queues.ts')).showQueues));
   queues
+    .command('pause')
+    .addArgument(queue())
+    .description('pause a queue: workers of every process take no more entries of it')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('../commands/queues.ts')).pauseQueues));
+  queues
     .command('resume')
-    .description('resume every queue that another BullMQ client has paused')
+    .addArgument(queue())
+    .description('resume paused queues')
     .addOption(reason())
     .action(actionOf(async () => (await import('../commands/queues.ts')).resumeQueues));
   program

@@ -105,25 +105,16 @@ const bodyLimit = createMiddleware<Env>(async (c, next) => {
   return next();
 });
 
-type Source = "'none'" | "'self'";
-
-/** What differs: where a <base> may lead, who may show the page in a frame, and what its own frames may show. */
-interface Differs {
-  base: Source;
-  framedBy: Source;
-  frames: Source;
-}
-
-const contentPolicy = ({ base, framedBy, frames }: Differs): string =>
+/** `base`: where a <base> may lead. */
+const contentPolicy = (base: "'none'" | "'self'"): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
-    `frame-src ${frames}`,
     "form-action 'self'",
-    `frame-ancestors ${framedBy}`,
+    "frame-ancestors 'none'",
     `base-uri ${base}`,
   ].join('; ');
 
@@ -137,21 +128,16 @@ const securityHeaders = {
 
 /**
  * The security headers of every answer: no content from other servers, no inline scripts or styles, no frames,
- * no caching unless the handler allows it. Only the page Queues has a frame, with bull-board in it.
+ * no caching unless the handler allows it.
  */
 const safeHeaders = createMiddleware<Env>(async (c, next) => {
   await next();
   const { headers } = c.res;
   const { path } = c.req;
   const isBoard = path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
-  const differs: Differs = {
-    // bull-board finds its files by a <base> of its own.
-    base: isBoard ? "'self'" : "'none'",
-    framedBy: isBoard ? "'self'" : "'none'",
-    frames: path === '/queues' ? "'self'" : "'none'",
-  };
-  headers.set('Content-Security-Policy', contentPolicy(differs));
-  headers.set('X-Frame-Options', isBoard ? 'SAMEORIGIN' : 'DENY');
+  // bull-board finds its files by a <base> of its own.
+  headers.set('Content-Security-Policy', contentPolicy(isBoard ? "'self'" : "'none'"));
+  headers.set('X-Frame-Options', 'DENY');
   for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
 });

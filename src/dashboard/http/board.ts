@@ -8,7 +8,7 @@ import { ICON } from '../components/page-icon.ts';
 import { runPath, targetPath } from '../components/paths.ts';
 import type { Env } from './context.ts';
 
-/** Where bull-board is: in a frame of the page Queues. */
+/** Where bull-board is: the page Queues leads there. */
 export const BOARD_PATH = '/queues/board';
 
 /** bull-board, loaded at the first request: that takes nearly as long as to start the rest of the dashboard. */

@@ -5,6 +5,7 @@ import { acknowledgeFindings, unacknowledgeFindings } from '../../control/comman
 import { cancelAnnouncement } from '../../control/commands/announcements.ts';
 import { approveRun, rejectRun } from '../../control/commands/approve-run.ts';
 import { cancelRun, forceEndRun, retryRun } from '../../control/commands/change-run.ts';
+import { pauseQueues, resumeQueues } from '../../control/commands/list-queues.ts';
 import { resendDelivery } from '../../control/commands/notifications.ts';
 import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { planPolicy } from '../../control/commands/plan-policy.ts';
@@ -24,6 +25,7 @@ import {
 } from '../actions/bulk-policies.tsx';
 import { askToResend, askToTest, resend, test } from '../actions/notification.tsx';
 import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
+import { askToPauseQueue, askToResumeQueue, pauseQueue, resumeQueue } from '../actions/queues.tsx';
 import {
   approve,
   askToApprove,
@@ -157,6 +159,36 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: pause },
   { method: 'GET', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: askToResume },
   { method: 'POST', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: resume },
+  {
+    method: 'GET',
+    path: '/queues/:queue/pause',
+    access: pauseQueues.role,
+    subject: everything,
+    handle: askToPauseQueue,
+  },
+  {
+    method: 'POST',
+    path: '/queues/:queue/pause',
+    access: pauseQueues.role,
+    subject: everything,
+    command: pauseQueues,
+    handle: pauseQueue,
+  },
+  {
+    method: 'GET',
+    path: '/queues/:queue/resume',
+    access: resumeQueues.role,
+    subject: everything,
+    handle: askToResumeQueue,
+  },
+  {
+    method: 'POST',
+    path: '/queues/:queue/resume',
+    access: resumeQueues.role,
+    subject: everything,
+    command: resumeQueues,
+    handle: resumeQueue,
+  },
   // The command checks the role for each of the policies or runs.
   { method: 'GET', path: '/bulk/pause', access: pausePolicy.role, handle: askToPauseMany },
   { method: 'POST', path: '/bulk/pause', access: pausePolicy.role, handle: pauseMany },
