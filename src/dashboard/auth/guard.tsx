@@ -5,6 +5,7 @@ import { noteForbidden } from '../../control/carry-out.ts';
 import type { ActSubject, AnyCommand } from '../../control/command.ts';
 import { subjectOfDelivery } from '../../control/commands/notifications.ts';
 import { subjectOfReceiver } from '../../control/commands/test-receiver.ts';
+import { queueNames } from '../../records/filter-values.ts';
 import { refuse } from '../api/problem-document.ts';
 import { asPage } from '../components/layout.tsx';
 import type { DashboardContext, Env, Exchange } from '../http/context.ts';
@@ -60,13 +61,19 @@ export const receiverInPath: SubjectOf = (c, { receivers }) => {
   return found && subjectOfReceiver(found.name);
 };
 
+/** A queue; an unknown one is none. */
+export const queueInPath: SubjectOf = (c) => {
+  const queue = queueNames.find((name) => name === c.req.param('queue'));
+  return queue && { detail: queue };
+};
+
 export const NO_POLICY = 'No active policy has this name.';
 export const NO_DELIVERY = 'There is no such notification. They are kept for 30 days.';
 export const NO_RECEIVER = 'The configuration has no receiver with this name.';
 export const NO_RUN = 'There is no such run, or it is older than the retention period.';
 
 /** Of no policy and no account: everyone may know of it. */
-const general: readonly (SubjectOf | undefined)[] = [everything, receiverInPath];
+const general: readonly (SubjectOf | undefined)[] = [everything, receiverInPath, queueInPath];
 
 /** What is answered when there is no such subject, or the principal may not see it. */
 const missing = new Map<SubjectOf, string>([

@@ -41,6 +41,7 @@ import {
   deliveryInPath,
   everything,
   policyInPath,
+  queueInPath,
   type Rule,
   receiverInPath,
   runInPath,
@@ -101,6 +102,7 @@ const ofDelivery = (command: AnyCommand): Rule => ({
   command,
 });
 const ofReceiver: Rule = { access: testReceiver.role, subject: receiverInPath, command: testReceiver };
+const ofQueue = (command: AnyCommand): Rule => ({ access: command.role, subject: queueInPath, command });
 const ofRun = (command: AnyCommand): Rule => ({ access: command.role, subject: runInPath, command });
 const programs = true;
 
@@ -159,36 +161,10 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: pause },
   { method: 'GET', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: askToResume },
   { method: 'POST', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: resume },
-  {
-    method: 'GET',
-    path: '/queues/:queue/pause',
-    access: pauseQueues.role,
-    subject: everything,
-    handle: askToPauseQueue,
-  },
-  {
-    method: 'POST',
-    path: '/queues/:queue/pause',
-    access: pauseQueues.role,
-    subject: everything,
-    command: pauseQueues,
-    handle: pauseQueue,
-  },
-  {
-    method: 'GET',
-    path: '/queues/:queue/resume',
-    access: resumeQueues.role,
-    subject: everything,
-    handle: askToResumeQueue,
-  },
-  {
-    method: 'POST',
-    path: '/queues/:queue/resume',
-    access: resumeQueues.role,
-    subject: everything,
-    command: resumeQueues,
-    handle: resumeQueue,
-  },
+  { method: 'GET', path: '/queues/:queue/pause', ...ofQueue(pauseQueues), handle: askToPauseQueue },
+  { method: 'POST', path: '/queues/:queue/pause', ...ofQueue(pauseQueues), handle: pauseQueue },
+  { method: 'GET', path: '/queues/:queue/resume', ...ofQueue(resumeQueues), handle: askToResumeQueue },
+  { method: 'POST', path: '/queues/:queue/resume', ...ofQueue(resumeQueues), handle: resumeQueue },
   // The command checks the role for each of the policies or runs.
   { method: 'GET', path: '/bulk/pause', access: pausePolicy.role, handle: askToPauseMany },
   { method: 'POST', path: '/bulk/pause', access: pausePolicy.role, handle: pauseMany },
