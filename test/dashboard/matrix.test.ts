@@ -118,6 +118,7 @@ const pathOf = ({ path }: Row, where: 'inside' | 'outside'): string =>
     .replace('/announcements/{id}', `/announcements/${announcements.get(where)}`)
     .replace('{delivery}', `about-${where}`)
     .replace('{receiver}', 'ops')
+    .replace('{queue}', 'actions')
     .replace('{hash}/{file}', 'x/live.js')
     .replace('/...', '/nothing-here')
     .replace('other', '/nothing-here')

@@ -8,6 +8,7 @@ import {
   deliveryInPath,
   everything,
   policyInPath,
+  queueInPath,
   type Rule,
   receiverInPath,
   runInPath,
@@ -21,7 +22,8 @@ const byRole = (needed: Role): string[] =>
 
 const limitsOf = ({ access, subject }: Rule): string => {
   if (access === 'open') return '';
-  if (subject === everything || subject === receiverInPath) return 'only without limits';
+  if (subject === everything || subject === receiverInPath || subject === queueInPath)
+    return 'only without limits';
   if (subject === policyInPath) return 'of the policy';
   if (subject === runInPath) return 'of the run';
   if (subject === deliveryInPath) return 'of the delivery';
