@@ -153,6 +153,7 @@ function factsOf({
       syncs_paused: sync?.paused,
       connection: site.connection?.status,
       scanner: site.security?.scanner?.status,
+      backups_enabled: backups?.enabled,
       latest_snapshot: snapshot && defined({ created_at: snapshot.created_at, status: snapshot.status }),
       core_update: site.wp?.core?.update_available,
       php_version: server?.php_version,

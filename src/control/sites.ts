@@ -37,6 +37,8 @@ export interface SiteFilter {
   connection?: OneOrSome<string>;
   /** The last sync that is known to have succeeded began before this time, or none is known. */
   notSyncedSince?: number | undefined;
+  /** No backup is known to have succeeded since this time (`lastBackup`). */
+  notBackedUpSince?: number | undefined;
   /** How the last run ended for it; `none`: no stored run has worked on it. */
   outcome?: OneOrSome<Outcome | 'none'>;
   /** Whether it has open findings. */
@@ -95,7 +97,8 @@ export async function listSites(
   const index = openTargetIndex(deps.records, deps.clock);
   const { labels, accounts, readings, names } = await index.all(filter.words);
   const listed = new Set([...accounts.filter(isListed), ...present]);
-  const tests = testsOf(filter);
+  const unread = new Set(present.filter((name) => !readings.has(name)));
+  const tests = testsOf(filter, unread);
   const matching = labels.filter((one) => listed.has(one.account) && tests.every((test) => test(one)));
   const ordered = descending ? matching.toReversed() : matching;
   const place = after === undefined ? undefined : placeIn(after);
@@ -114,7 +117,7 @@ export async function listSites(
   }
   const last = rest[looked - 1];
   const isWhole = [...listed].every((account) => isPermitted(by, 'viewer', { account }));
-  const isCounted = isPlain && isWhole && present.every((name) => readings.has(name));
+  const isCounted = isPlain && isWhole && unread.size === 0;
   const count = () => matching.filter(({ site }) => (filter.kind === 'site') === (site !== undefined)).length;
   return {
     sites,
@@ -138,21 +141,30 @@ export function isCalled(wanted: OneOrSome<string>): (named: { id: string; name:
 }
 
 /** What can be told without reading: the kind, as far as it shows, and what the service showed. */
-function testsOf(filter: SiteFilter): ((one: KnownTarget) => boolean)[] {
-  const { kind, client, tag, connection, notSyncedSince } = filter;
+function testsOf(filter: SiteFilter, unread: ReadonlySet<string>): ((one: KnownTarget) => boolean)[] {
+  const { kind, client, tag, connection, notSyncedSince, notBackedUpSince } = filter;
   const isKind = ({ site, target }: KnownTarget) =>
     kind === 'site' ? site !== undefined || !isPart(target) : site === undefined;
   const [isClient, isTag] = [isCalled(client), isCalled(tag)];
-  // Times of the service are texts in one format, which sort as the times do.
-  const since = isoTime(notSyncedSince ?? 0);
   const ofSite = (wanted: unknown, test: (site: SiteFacts) => boolean) =>
     wanted === undefined ? [] : [({ site }: KnownTarget) => site !== undefined && test(site)];
+  // Times of the service are texts in one format, which sort as the times do. What is unknown is not counted as done: no
+  // time, and a site of an account that was never read.
+  const notSince = (since: number | undefined, timeOf: (site: SiteFacts) => string | undefined) => {
+    if (since === undefined) return [];
+    const before = isoTime(since);
+    return [
+      ({ site, account }: KnownTarget) =>
+        site ? (timeOf(site) ?? '') < before : kind === 'site' && unread.has(account),
+    ];
+  };
   return [
     isKind,
     ...ofSite(client, (site) => site.client != null && isClient(site.client)),
     ...ofSite(tag, ({ tags = [] }) => tags.some(isTag)),
     ...ofSite(connection, (site) => isAnyOf(connection, (some) => site.connection === some)),
-    ...ofSite(notSyncedSince, (site) => (syncedAt(site) ?? '') < since),
+    ...notSince(notSyncedSince, syncedAt),
+    ...notSince(notBackedUpSince, (site) => lastBackup(site).at),
   ];
 }
 
@@ -163,6 +175,22 @@ const isPart = (target: string): boolean => siteIdIn(target) !== target;
 function syncedAt({ last_sync_at: at, last_sync_status: status, latest_snapshot: snapshot }: SiteFacts) {
   if (at && status !== 'failed') return at;
   return snapshot?.status === 'succeeded' ? snapshot.created_at : undefined;
+}
+
+/**
+ * When the last backup succeeded, as far as is known; else why none is. The service shows the latest snapshot only, and
+ * gives nobody the snapshots of a site whose backups are off.
+ */
+export function lastBackup({
+  backups_enabled: isOn,
+  latest_snapshot: snapshot,
+}: Pick<SiteFacts, 'backups_enabled' | 'latest_snapshot'>): {
+  at?: string | undefined;
+  why?: string | undefined;
+} {
+  if (isOn === false) return { why: 'off' };
+  if (snapshot?.status === 'succeeded') return { at: snapshot.created_at };
+  return { why: snapshot === null ? 'none' : snapshot?.status };
 }
 
 /** What is wrong with a site by the service, the worst first; if nothing is, how it is connected. */

@@ -30,6 +30,7 @@ export const SiteFacts = z.object({
   syncs_paused: optional(yes),
   connection: optional(text),
   scanner: optional(nullable(text)),
+  backups_enabled: optional(yes),
   latest_snapshot: optional(nullable(z.object({ created_at: optional(text), status: optional(text) }))),
   core_update: optional(yes).describe('Whether an update of its core is available.'),
   php_version: optional(nullable(text)),

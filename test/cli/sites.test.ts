@@ -1,5 +1,6 @@
 /** `caretaker sites`: all sites of the accounts, from the first minute on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SiteFacts } from '../../src/records/site-store.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
@@ -37,6 +38,8 @@ test('filters are as those of the page and the API, and CSV has a column for eac
     id: string;
     connection: string;
     client: { name: string } | null;
+    backups_enabled: boolean;
+    latest_snapshot: { status: string } | null;
   }[];
   const client = all.find((one) => one.client)?.client?.name ?? '';
   const idsOf = (those: typeof all) => those.map(({ id }) => id);
@@ -49,13 +52,31 @@ test('filters are as those of the page and the API, and CSV has a column for eac
   );
   expect(await listed('--outcome', 'failed')).toEqual([]);
   const csv = await desk.run(['sites', '--text', all[0]?.id ?? '', '-o', 'csv']);
-  expect(csv.stdout.split('\r\n')[0]).toMatch(
-    /^account,id,url,title,client\.id,client\.name,tags,last_sync_at,/,
+  const columns = csv.stdout.split('\r\n')[0]?.split(',') ?? [];
+  expect(columns.slice(0, 4)).toEqual(['account', 'id', 'url', 'title']);
+  expect(columns.map((column) => column.split('.')[0])).toEqual(
+    expect.arrayContaining(Object.keys(SiteFacts.shape)),
+  );
+  // No snapshot is as old as this.
+  expect((await listed('--not-backed-up', '36500d')).map(({ id }) => id)).toEqual(
+    idsOf(all.filter((one) => !one.backups_enabled || one.latest_snapshot?.status !== 'succeeded')),
+  );
+  expect((await desk.run(['sites', '--not-backed-up', '7d'])).stdout).toMatch(
+    / last backup .*\n(.*\n)*.* off /,
   );
   expect(await desk.run(['sites', '--not-synced', 'long'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('not_synced must be a duration'),
   });
+});
+
+test('a site is shown with how its latest snapshot ended, and that its backups are off', async () => {
+  const { records } = await desk.keepRedis();
+  const latest_snapshot = { created_at: '2026-11-20T02:00:00.000Z', status: 'failed' };
+  const site = { id: 'site-1', title: 'Shop', url: 'https://shop.example' };
+  await records.sites.replace('default', Date.now(), [{ ...site, backups_enabled: false, latest_snapshot }]);
+  const { stdout } = await desk.run(['sites', 'show', 'site-1']);
+  expect(stdout).toMatch(/^ +backups +off\n +latest snapshot +2026-11-20 02:00Z failed$/m);
 });
 
 test('a service that does not answer leaves the list of before, with its time and the reason', async () => {

@@ -255,6 +255,43 @@ test.each([
   expect(asked()).toBe(0);
 });
 
+test('only a site with a successful backup that is recent, and backups that are on, is left out as backed up', async () => {
+  await start();
+  const snapshot = (days: number, status = 'succeeded') => ({
+    latest_snapshot: { created_at: daysAgo(days), status },
+  });
+  await recorded(
+    { id: 'backed-up', backups_enabled: true, ...snapshot(6) },
+    // Whether its backups are on is not shown.
+    { id: 'backed-up-2', ...snapshot(6) },
+    { id: 'failed', backups_enabled: true, ...snapshot(1, 'failed') },
+    { id: 'never', backups_enabled: true, latest_snapshot: null },
+    { id: 'not-shown' },
+    { id: 'off', backups_enabled: false, ...snapshot(1) },
+    { id: 'old', backups_enabled: true, ...snapshot(8) },
+    { id: 'running', backups_enabled: true, ...snapshot(0, 'in_progress') },
+    { id: 'without-time', latest_snapshot: { status: 'succeeded' } },
+  );
+
+  expect((await list({ not_backed_up: '7d' })).ids).toEqual([
+    ...['failed', 'never', 'not-shown', 'off', 'old', 'running', 'without-time'],
+  ]);
+  expect((await list({ not_backed_up: '9d' })).ids).not.toContain('old');
+});
+
+test.each(['not_synced', 'not_backed_up'] as const)(
+  'of an account that was never read, %s lists the sites that are known by runs, and nothing else',
+  async (filter) => {
+    await start();
+    world.sandbox.outage.begin('status-503');
+    await worked('sync.1', [ended('a', 'succeeded', { site: 'a' }), ended('a/note-1', 'succeeded')]);
+    await worked('sync.2', [ended('b', 'succeeded', { site: 'b' })], { account: 'no longer there' });
+
+    expect((await list({ [filter]: '7d' })).ids).toEqual(['a']);
+    expect((await list({ [filter]: '7d', kind: 'other' })).ids).toEqual([]);
+  },
+);
+
 test('what a run worked on and the account has no longer is listed as such, and other targets apart', async () => {
   await start();
   await recorded({ id: 'a' });

@@ -230,6 +230,11 @@ export async function startBusyWorld(): Promise<BusyWorld> {
       scanner: index % 11 === 0 ? 'hacked' : 'clean',
     },
     locked: index % 6 === 0,
+    backups_enabled: index % 5 > 0,
+    latest_snapshot: {
+      created_at: isoTime(now - index * 24 * HOUR),
+      status: index % 4 === 0 ? 'in_progress' : 'succeeded',
+    },
   }));
   await records.sites.replace('default', now - 200_000, facts);
   const maintained = await maintenance(records, now);
@@ -302,6 +307,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/sites',
     '/sites?result=failed&q=site&account=default',
     '/sites?q=nothing-has-this',
+    '/sites?not_backed_up=7d',
     '/sites?client=nobody&tag=priority-1&connection=connected&not_synced=3d&findings=open&kind=other',
     '/findings',
     '/findings?severity=warning&state=new&q=site',

@@ -108,7 +108,7 @@ test.each([
   ['q=nothing', []],
   ['client=Nobody', []],
   ['kind=other', []],
-  ['findings=open&not_synced=nonsense', []],
+  ['findings=open&not_synced=nonsense&not_backed_up=nonsense', []],
 ])('with %s only these are listed', async (query, names) => {
   world = await startWorld({
     clock: heldClock(),
@@ -123,6 +123,37 @@ test.each([
   const ask = await world.signedIn();
 
   expect(namesOf(await (await ask(`/sites?${query}`)).text())).toEqual(names);
+});
+
+test('who looks for sites without a backup sees of each what its last backup was', async () => {
+  world = await startWorld({ clock: heldClock() });
+  const snapshot = (days: number, status = 'succeeded') => ({
+    latest_snapshot: { created_at: new Date(NOON - days * 24 * HOUR).toISOString(), status },
+  });
+  const sites = [
+    { id: 'a', ...snapshot(2) },
+    { id: 'b', ...snapshot(9) },
+    { id: 'c', ...snapshot(1, 'failed') },
+    { id: 'd', ...snapshot(2), backups_enabled: false },
+    { id: 'e' },
+  ];
+  await world.records.sites.replace(
+    'default',
+    NOON - 120_000,
+    sites.map((site) => ({ url: '', title: '', ...site })),
+  );
+  const ask = await world.signedIn();
+
+  const html = await (await ask('/sites?not_backed_up=7d')).text();
+
+  expect(textOf(html)).toContain('Last backup');
+  expect(rowsOf(html)).toEqual([
+    'b 9 d ago none stored –',
+    'c failed none stored –',
+    'd off none stored –',
+    'e – none stored –',
+  ]);
+  expect(textOf(await (await ask('/targets/default/d')).text())).toMatch(/Backups\s+off/);
 });
 
 test('every site is on exactly one page, with a filter by the last result too', async () => {

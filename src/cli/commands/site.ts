@@ -44,13 +44,15 @@ async function policiesHere(terminal: Terminal, options: GlobalOptions, { record
 type SiteAnswer = ReturnType<(typeof show)['toAnswer']>;
 
 function factsOf({ site, read_at: at, not_newer: why, freezes }: SiteAnswer): string[] {
+  const { created_at: snapshotAt, status } = site?.latest_snapshot ?? {};
   const facts: [string, string | null | undefined][] = [
     ['title', site?.title],
     ['client', site?.client?.name],
     ['tags', site?.tags?.map(({ name }) => name).join(', ')],
     ['state', site ? statesOf(site).join(', ') : at && 'not in the account'],
     ['last sync', site?.last_sync_at === null ? 'never' : site?.last_sync_at && isoMinute(site.last_sync_at)],
-    ['latest snapshot', site?.latest_snapshot?.created_at && isoMinute(site.latest_snapshot.created_at)],
+    ['backups', site?.backups_enabled === false ? 'off' : undefined],
+    ['latest snapshot', snapshotAt && [isoMinute(snapshotAt), status].filter(Boolean).join(' ')],
     ['PHP', site?.php_version],
     ...freezes.map((sentence): [string, string] => ['frozen', sentence]),
     ['as of', [at ? isoMinute(at) : 'never read', why].filter(Boolean).join(': ')],

@@ -1,6 +1,6 @@
 import { isoMinute } from '../../clock.ts';
 import { listSitesCommand, type SiteReport, type SitesAnswer } from '../../control/commands/list-sites.ts';
-import { statesOf } from '../../control/sites.ts';
+import { lastBackup, statesOf } from '../../control/sites.ts';
 import { withClient } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
 import { type List, readPages, showList } from '../output/list.ts';
@@ -13,6 +13,7 @@ interface SitesOptions extends GlobalOptions {
   account?: string[];
   connection?: 'connected' | 'disconnected';
   notSynced?: string;
+  notBackedUp?: string;
   outcome?: Parameters<typeof listSitesCommand.carryOut>[0]['outcome'];
   findings?: true;
   other?: true;
@@ -28,9 +29,10 @@ const PAGE = 1_000;
  */
 export const sites = (terminal: Terminal, options: SitesOptions): Promise<number> =>
   withClient('caretaker', terminal, options, async ({ read }) => {
-    const { text, client, tag, account, connection, notSynced, outcome } = options;
+    const { text, client, tag, account, connection, notSynced, notBackedUp, outcome } = options;
     const query = {
-      ...{ text, client, tag, account, connection, outcome, not_synced: notSynced },
+      ...{ text, client, tag, account, connection, outcome },
+      ...{ not_synced: notSynced, not_backed_up: notBackedUp },
       ...(options.findings && { findings: 'true' as const }),
       ...(options.other && { kind: 'other' as const }),
     };
@@ -46,7 +48,11 @@ export const sites = (terminal: Terminal, options: SitesOptions): Promise<number
       return { rows: page.sites, next: page.next };
     });
     const more = next !== null && 'There are more.';
-    const code = await showList(terminal, options, list, { rows, none: 'No site matches.', more });
+    const code = await showList(terminal, options, listFor(options), {
+      rows,
+      none: 'No site matches.',
+      more,
+    });
     for (const { account: name, read_at: at, not_newer: why } of accounts)
       if (why !== null)
         terminal.message(
@@ -55,13 +61,14 @@ export const sites = (terminal: Terminal, options: SitesOptions): Promise<number
     return code;
   });
 
-const list: List<SiteReport> = {
+/** The column of times is of what was asked for. */
+const listFor = ({ notBackedUp }: SitesOptions): List<SiteReport> => ({
   table: {
     site: ({ label }) => label,
     title: ({ title }) => title,
     client: ({ client }) => client?.name,
     tags: ({ tags }) => tags?.map(({ name }) => name).join(', '),
-    'last sync': ({ last_sync_at: at }) => (at ? isoMinute(at) : at === null ? 'never' : ''),
+    ...(notBackedUp === undefined ? { 'last sync': lastSyncText } : { 'last backup': lastBackupText }),
     state: (site) => (site.in_account === false ? 'not in the account' : statesOf(site).join(', ')),
     'last result': ({ last }) => last?.outcome,
     findings: ({ findings }) => findings || '',
@@ -69,8 +76,16 @@ const list: List<SiteReport> = {
   shrink: ['title: 12', 'tags: 12', 'client: 12', 'site: 16', 'tags: 0', 'title: 0'],
   csv: [
     'account id url title client.id client.name tags last_sync_at last_sync_status syncs_paused',
-    'connection scanner latest_snapshot.created_at latest_snapshot.status core_update php_version',
+    'connection scanner backups_enabled latest_snapshot.created_at latest_snapshot.status core_update php_version',
     'locked in_account read_at last.run last.policy last.outcome last.reason last.at',
     'failed_in_a_row findings',
   ],
-};
+});
+
+const lastSyncText = ({ last_sync_at: at }: SiteReport): string =>
+  at ? isoMinute(at) : at === null ? 'never' : '';
+
+function lastBackupText(site: SiteReport): string | undefined {
+  const { at, why } = lastBackup(site);
+  return at ? isoMinute(at) : why;
+}

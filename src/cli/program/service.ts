@@ -65,6 +65,10 @@ export function addSiteCommands(program: Program, actionOf: ActionOf): void {
       '--not-synced <duration>',
       'only without a sync that is known to have succeeded for this long: 3d',
     )
+    .option(
+      '--not-backed-up <duration>',
+      'only without a backup that is known to have succeeded for this long: 7d',
+    )
     .addOption(someChoices('--outcome <outcome>', 'only whose last run ended so for it; none: no run', ends))
     .option('--findings', 'only with open findings')
     .option('--other', 'staging copies, clients and what else runs worked on, in place of sites')

@@ -57,6 +57,12 @@ export const listSitesCommand = defineCommand<SitesDeps>()({
       .describe(
         'No sync is known to have succeeded for this long, or ever: 3d. Sites whose syncs are not shown are listed.',
       ),
+    not_backed_up: duration()
+      .optional()
+      .describe(
+        'No backup is known to have succeeded for this long, or ever: 7d. Sites whose backups are off, or whose ' +
+          'latest snapshot is not shown or did not succeed, are listed.',
+      ),
     outcome: someOf(z.enum([...outcomes, 'none'])).describe(
       'How its last run ended for it; `none`: no stored run has worked on it.',
     ),
@@ -72,20 +78,24 @@ export const listSitesCommand = defineCommand<SitesDeps>()({
   // The answer has what the grants cover.
   subject: () => undefined,
   carryOut: (
-    { text = '', findings, not_synced: notSynced, limit: count, after, order, ...filter },
+    { text = '', findings, limit: count, after, order, ...given },
     deps,
     { by: { principal: by } },
-  ): Promise<SitePage> =>
-    listSites(
+  ): Promise<SitePage> => {
+    const { not_synced: notSynced, not_backed_up: notBackedUp, ...filter } = given;
+    const ago = (ms: number | undefined) => (ms === undefined ? undefined : deps.clock.now() - ms);
+    return listSites(
       deps,
       {
         ...filter,
         words: text.toLowerCase().split(/\s+/).filter(Boolean),
-        notSyncedSince: notSynced === undefined ? undefined : deps.clock.now() - notSynced,
+        notSyncedSince: ago(notSynced),
+        notBackedUpSince: ago(notBackedUp),
         findings: findings === undefined ? undefined : findings === 'true',
       },
       { limit: count, after, descending: order === 'descending', by },
-    ),
+    );
+  },
   answer: SitesAnswer,
   toAnswer: ({ sites, found, next, accounts }): SitesAnswer => ({
     sites: sites.map(toSiteReport),

@@ -1,5 +1,5 @@
 import { listSitesCommand } from '../../control/commands/list-sites.ts';
-import { type ListedSite, type SitePage, statesOf } from '../../control/sites.ts';
+import { type ListedSite, lastBackup, type SitePage, statesOf } from '../../control/sites.ts';
 import { defined } from '../../defined.ts';
 import { outcomes } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
@@ -70,14 +70,15 @@ function givenIn(c: Exchange) {
   const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find((value) => value === text(name));
-  const notSynced = text('not_synced');
+  const lasting = (name: string) => [text(name)].find((value) => value && parseDuration(value) !== undefined);
   return {
     q: text('q'),
     account: text('account'),
     client: text('client'),
     tag: text('tag'),
     connection: one('connection', ['connected', 'disconnected']),
-    not_synced: notSynced && parseDuration(notSynced) !== undefined ? notSynced : undefined,
+    not_synced: lasting('not_synced'),
+    not_backed_up: lasting('not_backed_up'),
     result: one('result', [...outcomes, 'none']),
     findings: one('findings', ['open']),
     kind: one('kind', ['other']),
@@ -104,6 +105,12 @@ const filtersOf = (given: Given, { names }: SitePage): Filter[] => [
     options: ['connected', 'disconnected'],
   },
   { name: 'not_synced', label: 'Not synced for', value: given.not_synced, placeholder: 'such as 3d' },
+  {
+    name: 'not_backed_up',
+    label: 'Not backed up for',
+    value: given.not_backed_up,
+    placeholder: 'such as 7d',
+  },
   { name: 'result', label: 'Result', value: given.result, options: [...outcomes, 'none'] },
   { name: 'findings', label: 'Findings', value: given.findings, options: ['open'] },
   { name: 'kind', label: 'Kind', value: given.kind, options: ['other'], placeholder: 'sites' },
@@ -176,13 +183,18 @@ const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
         column('Tags', 'w-count wide-only', ({ site }) => (
           <Cut whole={site?.tags?.map((tag) => tag.name).join(', ') ?? ''} />
         )),
-        column('Last sync', 'w-word end', ({ site }) =>
-          site?.last_sync_at === null ? (
-            'never'
-          ) : (
-            <Time at={Date.parse(site?.last_sync_at ?? '') || undefined} show="relative" />
-          ),
-        ),
+        given.not_backed_up
+          ? column('Last backup', 'w-word end', ({ site }) => {
+              const { at, why } = site ? lastBackup(site) : {};
+              return why ? <Cut whole={why} /> : <Time at={timeOf(at)} show="relative" />;
+            })
+          : column('Last sync', 'w-word end', ({ site }) =>
+              site?.last_sync_at === null ? (
+                'never'
+              ) : (
+                <Time at={timeOf(site?.last_sync_at)} show="relative" />
+              ),
+            ),
         column('State', 'w-count', States),
         column('Last result', 'w-last', LastResult),
         column('Findings', 'w-do end', ({ account, target, findings }) =>
@@ -194,6 +206,8 @@ const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
     />
   );
 };
+
+const timeOf = (text: string | undefined): number | undefined => Date.parse(text ?? '') || undefined;
 
 function LastResult({ last, streak }: ListedSite) {
   const outcome = last?.target.outcome ?? last?.target.state;

@@ -261,6 +261,7 @@ const Facts = ({ site }: { site: SiteFacts }) => {
         ))}
       </Fact>
       <Fact name="Last sync">{syncedAt === null ? 'never' : <Time at={timeOf(syncedAt)} />}</Fact>
+      {site.backups_enabled === false && <Fact name="Backups">off</Fact>}
       {snapshot && (
         <Fact name="Latest snapshot">
           <Time at={timeOf(snapshot.created_at)} /> {snapshot.status}
