@@ -20,7 +20,14 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
   writeFileSync(
     join(folder, 'sync.yaml'),
-    'policies:\n  - name: sync\n    job: site-sync\n    limits: { concurrency: 1 }\n',
+    `policies:
+  - name: sync
+    job: site-sync
+    limits: { concurrency: 1 }
+  - name: asked
+    job: site-sync
+    approval: { when: always }
+`,
   );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -124,6 +131,25 @@ describe('with a worker', () => {
     const again = await press(`/runs/${retried.id}/retry`, reasons);
     expect(again.status).toBe(409);
     expect(await again.text()).toContain('Nothing failed in the run');
+  });
+
+  test('of a run that waits for an approval some targets can be chosen; the others are not done', async () => {
+    const waiting = runAt(await press('/policies/asked/run'));
+    await world.ended(waiting, ({ status }) => status === 'awaiting-approval');
+    const question = await (await look(`/runs/${waiting}/approve`)).text();
+    const chosen = [...question.matchAll(/name="targets" value="([^"]+)" checked/g)].map(([, id]) =>
+      String(id),
+    );
+    const plan = /name="plan" value="([^"]+)"/.exec(question)?.[1] ?? '';
+    expect(chosen.length).toBeGreaterThan(1);
+
+    const form = { plan, of: String(chosen.length) };
+    expect((await press(`/runs/${waiting}/approve`, form)).status).toBe(400);
+    expect((await press(`/runs/${waiting}/approve`, { ...form, targets: chosen[0] ?? '' })).status).toBe(303);
+    const run = await world.ended(waiting);
+
+    const worked = (await world.targets(run)).filter(({ reason }) => reason !== 'not-approved');
+    expect(worked.map(({ id }) => id).filter((id) => chosen.includes(id))).toEqual([chosen[0]]);
   });
 
   test('a run is cancelled: work in flight is followed to its end, and nothing new is started', async () => {

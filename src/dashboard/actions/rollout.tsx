@@ -2,13 +2,14 @@
 import { carryOut } from '../../control/carry-out.ts';
 import { approveRun, openTargets, rejectRun } from '../../control/commands/approve-run.ts';
 import { type Resumption, resumeRun, resumptionOf } from '../../control/commands/resume-run.ts';
+import { InvalidRequestError } from '../../control/errors.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import { formatWhy } from '../../run/rollout-report.ts';
-import type { Run } from '../../run/run.ts';
+import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { actorOf } from '../auth/caller.ts';
 import { NO_RUN } from '../auth/guard.tsx';
-import { runPath } from '../components/paths.ts';
+import { runPath, siteName } from '../components/paths.ts';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
@@ -24,8 +25,18 @@ const Reason = () => (
   </label>
 );
 
+/** A run with more targets has a field for their ids in place of check boxes. */
+const MAX_BOXES = 50;
+
+interface FieldsProps {
+  run: Run;
+  only: string;
+  /** The targets that a decision is about, if they are few enough to be chosen one by one. */
+  open: readonly Target[];
+}
+
 /** Fields of a decision: the plan that the page showed, and only some batches or targets. */
-const DecisionFields = ({ run, only }: { run: Run; only: string }) => (
+const DecisionFields = ({ run, only, open }: FieldsProps) => (
   <>
     <input type="hidden" name="plan" value={lastApproval(run)?.hash ?? ''} />
     <Reason />
@@ -35,12 +46,27 @@ const DecisionFields = ({ run, only }: { run: Run; only: string }) => (
         <input name="batch" inputmode="numeric" maxlength={3} autocomplete="off" />
       </label>
     )}
-    <label>
-      {only === 'approve'
-        ? 'Only these targets, by their ids (empty: all; the others are not done)'
-        : 'Only these targets, by their ids (empty: all; the others wait on)'}
-      <input name="targets" autocomplete="off" />
-    </label>
+    {open.length > 0 ? (
+      <fieldset class="choices">
+        <legend>
+          {only === 'approve' ? 'Targets: the others are not done' : 'Targets: the others wait on'}
+        </legend>
+        <input type="hidden" name="of" value={String(open.length)} />
+        {open.map(({ id, label }) => (
+          <label class="inline">
+            <input type="checkbox" name="targets" value={id} checked autocomplete="off" />{' '}
+            {siteName(label, id)}
+          </label>
+        ))}
+      </fieldset>
+    ) : (
+      <label>
+        {only === 'approve'
+          ? 'Only these targets, by their ids (empty: all; the others are not done)'
+          : 'Only these targets, by their ids (empty: all; the others wait on)'}
+        <input name="targets" autocomplete="off" />
+      </label>
+    )}
   </>
 );
 
@@ -65,30 +91,39 @@ async function ask(
     ),
     button: `${decision === 'approve' ? 'Approve' : 'Reject'} ${countOf(openTargets(run), 'target')}`,
     back: runPath(run.id),
-    fields: <DecisionFields run={run} only={decision} />,
+    fields: <DecisionFields run={run} only={decision} open={await chosenFrom(context, run)} />,
   });
+}
+
+/** The targets that can be chosen one by one: none of a run with batches, where a decision may be about some of them. */
+async function chosenFrom({ reader }: DashboardContext, run: Run): Promise<readonly Target[]> {
+  if ((run.rollout?.batches.length ?? 1) > 1 || openTargets(run) > MAX_BOXES) return [];
+  return (await reader.targets(run.id, { outcome: 'open', from: 0, limit: MAX_BOXES })).targets;
 }
 
 export const askToApprove = (c: Exchange, context: DashboardContext) => ask(c, context, 'approve');
 export const askToReject = (c: Exchange, context: DashboardContext) => ask(c, context, 'reject');
 
-async function textsIn(c: Exchange): Promise<(field: string) => string | undefined> {
-  const form = await c.req.parseBody();
-  return (field) => {
-    const value = form[field];
-    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-  };
+async function textsIn(c: Exchange): Promise<(field: string) => string[]> {
+  const form = await c.req.parseBody({ all: true });
+  return (field) =>
+    [form[field] ?? []].flat().flatMap((value) => (typeof value === 'string' && value.trim()) || []);
 }
 
 async function decisionIn(c: Exchange) {
-  const text = await textsIn(c);
-  const [batch, targets] = [text('batch'), text('targets')];
+  const texts = await textsIn(c);
+  const text = (field: string) => texts(field)[0];
+  const [batch, of] = [text('batch'), text('of')];
+  const targets = texts('targets').flatMap((one) => one.split(/[\s,]+/).filter((id) => id !== ''));
+  if (of !== undefined && targets.length === 0)
+    throw new InvalidRequestError('No target was chosen, so nothing was decided.');
   return {
     run: idIn(c),
     reason: text('reason')?.slice(0, 200),
     plan: text('plan'),
     ...(batch === undefined ? {} : { batch: Number(batch) }),
-    ...(targets === undefined ? {} : { targets: targets.split(/[\s,]+/).filter((id) => id !== '') }),
+    // All of them is the whole run.
+    ...(targets.length === 0 || String(targets.length) === of ? {} : { targets }),
   };
 }
 
@@ -156,7 +191,8 @@ export async function askToResumeRun(c: Exchange, context: DashboardContext): Pr
 }
 
 export async function resumeOne(c: Exchange, context: DashboardContext): Promise<Response> {
-  const text = await textsIn(c);
+  const texts = await textsIn(c);
+  const text = (field: string) => texts(field)[0];
   const input = {
     run: idIn(c),
     reason: text('reason'),

@@ -1,4 +1,3 @@
-import { Fact, number } from '../components/progress.tsx';
 /** What a person can agree to or stop: runs that wait for an approval, and changes that are announced. */
 
 import type { AnnouncementReport } from '../../control/announcements.ts';
@@ -10,6 +9,7 @@ import { useMay } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { showPage } from '../components/layout.tsx';
 import { announcementPath, policyPath, runPath, siteName, targetPath } from '../components/paths.ts';
+import { Fact, number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
