@@ -293,7 +293,7 @@ describe('a look at the queues', () => {
     };
     await queues.put([act('good'), act('bad'), act('slow'), act('next')]);
     work({ act: fails }, 1);
-    await eventually(async () => expect((await lookAt('actions'))?.active).toBe(1));
+    await eventually(async () => expect((await lookAt('actions'))?.held[0]?.target).toBe('slow'));
 
     const look = await lookAt('actions');
     expect(look).toMatchObject({ paused: false, waiting: 1, delayed: 0, active: 1 });
