@@ -68,11 +68,13 @@ export async function showQueues(c: Exchange, context: DashboardContext): Promis
             name="Workers"
             columns={(column) => [
               column('Process', '', ({ host, pid }) => (
-                <>
+                <Cut whole={`${host}, process ${pid}`}>
                   {host} <span class="dim">process {pid}</span>
-                </>
+                </Cut>
               )),
-              column('Version', 'w-word', ({ version }) => version ?? <Dash />),
+              column('Version', 'w-word', ({ version }) =>
+                version === null ? <Dash /> : <Cut whole={version} />,
+              ),
               column('Has entries', 'w-word end', ({ entries }) => number(entries)),
             ]}
             rows={processes}
@@ -84,7 +86,9 @@ export async function showQueues(c: Exchange, context: DashboardContext): Promis
             name="Entries in work"
             columns={(column) => [
               column('In work', '', (one) => <Entry one={one} />),
-              column('Process', 'w-in middle-only', ({ process }) => process ?? <Dash />),
+              column('Process', 'w-in middle-only', ({ process }) =>
+                process === null ? <Dash /> : <Cut whole={process} />,
+              ),
               column('Since', 'w-word end', ({ since }) => <Time at={Date.parse(since)} show="relative" />),
             ]}
             rows={active}
@@ -144,7 +148,7 @@ const QueueTable = ({ queues }: { queues: readonly Queue[] }) => {
         column('Takes', 'w-short end wide-only', ({ duration }) => <Seconds of={duration} />),
         ...(may
           ? [
-              column('', 'w-word end', ({ queue, paused }: Queue) => (
+              column('Action', 'w-word end', ({ queue, paused }: Queue) => (
                 <Action to={`/queues/${queue}/${paused ? 'resume' : 'pause'}`} of={queue}>
                   {paused ? 'Resume' : 'Pause'}
                 </Action>
