@@ -125,6 +125,16 @@ test.each([
   expect(namesOf(await (await ask(`/sites?${query}`)).text())).toEqual(names);
 });
 
+test('a duration that cannot be understood is told, and no site is listed as if it matched', async () => {
+  world = await startWorld({ clock: heldClock() });
+  await worked([ended('1', 'failed', { label: 'a.example' })], { hours: 1 });
+  const html = await (await (await world.signedIn())('/sites?not_synced=7')).text();
+  expect(textOf(html)).toContain('“7” is no duration: write 3d or 12h.');
+  expect(namesOf(html)).toEqual([]);
+  // It stays in its field, to be corrected.
+  expect(html).toMatch(/name="not_synced"[^>]*value="7"|value="7"[^>]*name="not_synced"/);
+});
+
 test('who looks for sites without a backup sees of each what its last backup was', async () => {
   world = await startWorld({ clock: heldClock() });
   const snapshot = (days: number, status = 'succeeded') => ({

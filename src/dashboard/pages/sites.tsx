@@ -30,7 +30,11 @@ type Given = ReturnType<typeof givenIn>;
 /** The sites of the accounts, as the service last showed them, and how runs did on each. */
 export async function showSites(c: Exchange, context: DashboardContext): Promise<Response> {
   const given = givenIn(c);
-  const page = await ask(c, context, listSitesCommand, inputOf(given));
+  const wrong = wrongIn(given);
+  const understood = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => !wrong.includes(value ?? '')),
+  ) as Given;
+  const page = await ask(c, context, listSitesCommand, inputOf(understood));
   const accounts = (await context.accounts()).map(({ account }) => account);
   const { next, looked } = page;
   const list = { of: 'sites', path: PATH, given, by: 'from', at: given.from, next, looked };
@@ -43,11 +47,15 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
         <h1>Sites</h1>
       </div>
       <FilterBar path={PATH} filters={filtersOf(given, page)} keep={{ dir: given.dir }}>
-        {page.found !== undefined && countOf(page.found, given.kind === 'other' ? 'target' : 'site')}
+        {wrong.length === 0 &&
+          page.found !== undefined &&
+          countOf(page.found, given.kind === 'other' ? 'target' : 'site')}
       </FilterBar>
       <div id="sites" data-live>
         <Readings of={page} />
-        {page.sites.length === 0 ? (
+        {wrong.length > 0 ? (
+          <Empty icon="triangle-alert" title={`“${wrong[0]}” is no duration: write 3d or 12h.`} />
+        ) : page.sites.length === 0 ? (
           <NothingFound {...list}>
             <Empty icon="globe" title="No site is known yet.">
               The sites of the accounts are listed here when they have been read.
@@ -60,7 +68,7 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
             hasAccounts={accounts.length > 1 && given.account === undefined}
           />
         )}
-        <Pages {...list} />
+        {wrong.length === 0 && <Pages {...list} />}
       </div>
     </section>,
   );
@@ -70,15 +78,14 @@ function givenIn(c: Exchange) {
   const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find((value) => value === text(name));
-  const lasting = (name: string) => [text(name)].find((value) => value && parseDuration(value) !== undefined);
   return {
     q: text('q'),
     account: text('account'),
     client: text('client'),
     tag: text('tag'),
     connection: one('connection', ['connected', 'disconnected']),
-    not_synced: lasting('not_synced'),
-    not_backed_up: lasting('not_backed_up'),
+    not_synced: text('not_synced'),
+    not_backed_up: text('not_backed_up'),
     result: one('result', [...outcomes, 'none']),
     findings: one('findings', ['open']),
     kind: one('kind', ['other']),
@@ -86,6 +93,12 @@ function givenIn(c: Exchange) {
     from: c.req.query('from') || undefined,
   };
 }
+
+/** The durations that cannot be understood. */
+const wrongIn = ({ not_synced, not_backed_up }: Given): string[] =>
+  [not_synced, not_backed_up].flatMap((value) =>
+    value !== undefined && parseDuration(value) === undefined ? [value] : [],
+  );
 
 const inputOf = ({ q: text, result: outcome, from: after, findings, dir, ...given }: Given) => ({
   ...defined({ ...given, text, outcome, after }),
