@@ -12,6 +12,7 @@ import { createNotifier, type Notifier } from '../notify/notifier.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
 import { RecordsVersionError } from '../records/migrations/migrate.ts';
 import { withoutRefusals } from '../redis/refusal.ts';
+import { noteMaintenance } from '../schedule/maintenance.ts';
 import type { Settings } from '../settings/settings.ts';
 import { tracedQueues } from '../trace/traces.ts';
 import { type AccountLinks, type OnWait, openAccountLinks } from './account-links.ts';
@@ -110,6 +111,7 @@ export async function openCaretaker({
     link: links.link,
     addressOf,
     owner,
+    noteMaintenance: () => noteMaintenance(records, current.maintenance, clock),
     traces,
     onPolicyPaused: (run, policy, pause) => notePaused(opened.audit, run, policy, pause),
   });

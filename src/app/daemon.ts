@@ -291,7 +291,8 @@ function heartbeat(state: DaemonState): () => Promise<void> {
   let frozen: string[] = [];
   const round = async () => {
     const seenAt = clock.now();
-    if (given.includes('scheduler')) await noteMaintenance(records, caretaker.settings.maintenance, clock);
+    if (given.includes('scheduler'))
+      await noteMaintenance(records, caretaker.settings.maintenance, clock, { drops: true });
     const freezes = (await records.freeze.active(seenAt)).map(
       (freeze) => `${formatFrozen(freeze)} is ${formatFreeze(freeze)}: ${effectOf(freeze)}`,
     );

@@ -64,6 +64,8 @@ export interface EngineDeps {
   addressOf(account: string): string | undefined;
   /** The name under which this process holds leases and reports its presence; unique per process. */
   owner: string;
+  /** Records the freezes that recur by the settings of this process. Called before a run is created. */
+  noteMaintenance?: () => Promise<void>;
   /** Makes traces of the requests of runs; missing where traces are off. */
   traces?: Pick<Traces, 'requestsOf'> | undefined;
   /** Called once for every policy that was paused because its runs failed; `run` is the last failed run. */

@@ -75,6 +75,8 @@ export async function fire(
   const { records, clock, log } = deps;
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
+  // A daemon records them ahead; it may have begun just now, or none may run.
+  await deps.noteMaintenance?.();
   if (!firing.ignoreFreeze) await refuseWhileFrozen(deps, policy, now);
   let run = {
     ...runOf(policy, firing, now, needsFacts(policy, deps.registry)),

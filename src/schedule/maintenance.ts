@@ -28,13 +28,14 @@ export function occurrencesOf(rules: readonly Maintenance[], now: number): Scope
 }
 
 /**
- * Records what the rules freeze in the next days, and takes back what other rules, such as those before an edit, would
- * have frozen. One that a person has ended stays ended. Costs one read while nothing has changed.
+ * Records what the rules freeze in the next days. With `drops`, also takes back what other rules, such as those before an
+ * edit, would have frozen. One that a person has ended stays ended. Costs one read while nothing has changed.
  */
 export async function noteMaintenance(
   { freeze }: Pick<Records, 'freeze'>,
   rules: readonly Maintenance[],
   { now }: Pick<Clock, 'now'>,
+  { drops = false }: { drops?: boolean } = {},
 ): Promise<void> {
   const at = now();
   const wanted = new Map(occurrencesOf(rules, at).map((one) => [one.id, one]));
@@ -43,7 +44,7 @@ export async function noteMaintenance(
     if (!one.by.startsWith(PREFIX)) continue;
     // Over, or ended by a person.
     if (one.until <= at || JSON.stringify(other) === JSON.stringify(one)) wanted.delete(one.id);
-    else if (!other) await freeze.drop(one, at);
+    else if (!other && drops) await freeze.drop(one, at);
   }
   await freeze.put([...wanted.values()], at);
 }

@@ -298,6 +298,8 @@ describe('a look at the queues', () => {
     const look = await lookAt('actions');
     expect(look).toMatchObject({ paused: false, waiting: 1, delayed: 0, active: 1 });
     expect(look?.oldestAt).toBeGreaterThanOrEqual(before);
+    await queues.put([act('last')]);
+    expect((await lookAt('actions'))?.oldestAt).toBe(look?.oldestAt);
     expect(look?.held).toMatchObject([{ run: 'nightly.1', target: 'slow', by: 'process-1' }]);
     expect(look?.failures).toMatchObject([{ target: 'bad', why: 'The disk is full.' }]);
     const sum = (what: 'completed' | 'failed') => look?.minutes.reduce((all, one) => all + one[what], 0);

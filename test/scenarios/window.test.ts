@@ -1,6 +1,9 @@
 /** `window.until` of a policy: a scheduled run begins nothing after it, and the next one begins with what is left. */
 import { afterEach, expect, test } from 'vitest';
+import { Actor } from '../../src/engine/act/actor.ts';
+import { planRun } from '../../src/engine/plan/planner.ts';
 import { waitOf } from '../../src/run/run-end.ts';
+import { partsOf } from '../support/between.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 
@@ -40,6 +43,21 @@ test('after its window a run begins nothing, follows what is in flight, and the 
     .sort((a, b) => Number(a.startedAt) - Number(b.startedAt))
     .map(({ id }) => id);
   expect(begun.slice(0, left.length).sort()).toEqual([...left].sort());
+});
+
+test('a target that was dispatched before the end is not begun after it, whenever the run itself is ended', async () => {
+  world = await startWorld({ sites: 3, work: false });
+  const run = await fire(MINUTE);
+  const parts = partsOf(world.caretaker);
+  await planRun(parts, { kind: 'plan', run: run.id }, new AbortController().signal);
+  const [target] = await parts.records.targets.inState(run.id, 'acting', 1);
+  if (!target) throw new Error('Nothing was dispatched.');
+  await world.clock.sleep(2 * MINUTE);
+
+  await new Actor(parts).act({ kind: 'act', run: run.id, target: target.id, fence: target.fence });
+
+  expect((await world.reasons(run))[target.id]).toBe('window-over');
+  expect(world.sandbox.journal.effectsOf('syncSite')).toEqual([]);
 });
 
 test('a run that was not planned in its window ends as stopped, without a request', async () => {

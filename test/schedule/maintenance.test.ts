@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 const note = (rules: readonly Maintenance[], now = NOW) =>
-  noteMaintenance(records, rules, { now: () => now });
+  noteMaintenance(records, rules, { now: () => now }, { drops: true });
 const activeAt = async (now: number) => (await records.freeze.active(now)).map(({ id }) => id);
 
 test('a freeze holds from its begin to its end, for the targets of the client, and is known before', async () => {
@@ -79,6 +79,12 @@ test('a rule that is changed or removed takes back what it would have frozen, an
     at: sunday,
     until: sunday + 2 * HOUR,
   });
+});
+
+test('a process with other rules, as of a command with another file, takes nothing back', async () => {
+  await note([rule]);
+  await noteMaintenance(records, [], { now: () => NOW });
+  expect(await records.freeze.parts()).toHaveLength(1);
 });
 
 test('one that a person ended stays ended, and the next one comes', async () => {

@@ -23,7 +23,10 @@ const ask = (kind: 'pause' | 'resume') => async (c: Exchange, context: Dashboard
   const verb = kind === 'pause' ? 'Pause' : 'Resume';
   return showConfirmation(c, context, {
     title: `${verb} the queue ${queue}?`,
-    text: texts[kind],
+    text:
+      kind === 'pause' && queue === 'deliveries'
+        ? `${texts.pause} No notification is sent meanwhile, not even about this pause.`
+        : texts[kind],
     button: `${verb} ${queue}`,
     back: '/queues',
   });
