@@ -7,8 +7,8 @@ export const METRIC_MINUTES = 180;
 const MINUTE_MS = 60_000;
 /** How many ended entries tell how long entries wait and take, and how many active and failed ones are listed. */
 const RECENT = 100;
-const MAX_ACTIVE = 100;
-const MAX_FAILED = 20;
+const MAX_ACTIVE = 500;
+export const MAX_FAILED = 20;
 
 /** An entry in a list. */
 export interface SeenEntry {

@@ -1,11 +1,11 @@
-import { carryOut } from '../../control/carry-out.ts';
 import {
   besideQueues,
   listQueues,
   pauseQueues,
   type QueueReport,
 } from '../../control/commands/list-queues.ts';
-import { actorOf } from '../auth/caller.ts';
+import { MAX_FAILED } from '../../queue/queue-look.ts';
+import { ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BarChart } from '../components/chart.tsx';
@@ -29,7 +29,7 @@ const purposes: Readonly<Record<string, string>> = {
 
 /** What each queue has and does, who works on it, what failed, and where the other targets of running runs are. */
 export async function showQueues(c: Exchange, context: DashboardContext): Promise<Response> {
-  const report = await carryOut(listQueues, context.control, {}, actorOf(c));
+  const report = await ask(c, context, listQueues, {});
   const { queues, processes } = report;
   const beside = besideQueues(report);
   const active = queues.flatMap(({ queue, active_entries: all }) => all.map((one) => ({ queue, ...one })));
@@ -103,8 +103,9 @@ export async function showQueues(c: Exchange, context: DashboardContext): Promis
         ) : (
           <>
             <p class="dim">
-              Nothing has to be done here: what an entry was for is queued again, and ends with a result in
-              its run. An entry that fails often is a fault of Caretaker or of Redis.
+              The last {MAX_FAILED} of each queue at most. Nothing has to be done here: what an entry was for
+              is queued again, and ends with a result in its run. An entry that fails often is a fault of
+              Caretaker or of Redis.
             </p>
             <Table
               name="Failed entries"
