@@ -92,3 +92,15 @@ test('a service that does not answer leaves the list of before, with its time an
     /^The sites of the account "default" are those of \S+ \S+Z: listSites: the service gave no usable answer/,
   );
 });
+
+test('when the service was never reached, an empty list is no success', async () => {
+  const other = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 't' });
+  try {
+    await other.keepRedis();
+    const { code, stdout, stderr } = await other.run(['sites', '--not-synced', '3d', '--json']);
+    expect({ code, sites: JSON.parse(stdout) }).toEqual({ code: 3, sites: [] });
+    expect(stderr).toContain('The sites of the account "default" were never read:');
+  } finally {
+    await other.clear();
+  }
+});

@@ -3,6 +3,7 @@ import { listSitesCommand, type SiteReport, type SitesAnswer } from '../../contr
 import { lastBackup, statesOf } from '../../control/sites.ts';
 import { withClient } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
+import { exit } from '../exit.ts';
 import { type List, readPages, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -58,7 +59,9 @@ export const sites = (terminal: Terminal, options: SitesOptions): Promise<number
         terminal.message(
           `The sites of the account "${name}" ${at === null ? 'were never read' : `are those of ${isoMinute(at)}`}: ${why}`,
         );
-    return code;
+    // Of what was never read nothing is known: an empty list would say that all is well.
+    const isUnknown = accounts.some(({ read_at: at, not_newer: why }) => at === null && why !== null);
+    return isUnknown ? exit.unreachable : code;
   });
 
 /** The column of times is of what was asked for. */
