@@ -8,6 +8,7 @@ import type { Following, Notice, RunNotice, SystemNotice } from '../records/noti
 import { parseRecord } from '../records/parse-record.ts';
 import type { Run } from '../run/run.ts';
 import { messageAboutDeadline, messageAboutFindings, messageAboutPause } from './message.ts';
+import { type View, viewsOf } from './routes.ts';
 import { aboutEnd, messageAboutApproval, messageAboutGate, oncePerInterval } from './run-end.ts';
 import { systemResultOf } from './system-messages.ts';
 import { type FollowingDeps, heldBy, type Wanted } from './wanted.ts';
@@ -23,45 +24,54 @@ export interface Result {
  * it is called. Nothing follows for a run that is no longer stored.
  */
 export async function followingOf(deps: FollowingDeps, notice: Notice, now: number): Promise<Following> {
-  const { records, receivers, publicUrl } = deps;
+  const { records, publicUrl } = deps;
   if (notice.type === 'system') return followingSystem(deps, notice, now);
   const run = await records.runs.get(notice.run);
   if (!run) return { made: [], changes: [] };
   const { notify } = parseRecord(Policy, run.policyJson, keys.run(run.id));
   const { policy, account } = run;
   const link = publicUrl === undefined ? {} : { link: `${publicUrl}/runs/${encodeURIComponent(run.id)}` };
-  const { groups, changes } = await resultOf(deps, notice, run, notify);
-  const made = groups.flatMap((wanted) => {
-    const notified = new Set<string>();
-    return wanted.flatMap(({ on, event, message, about, to: only }) =>
-      notify.flatMap(({ on: asked, to }) => {
-        if (!asked.includes(on) || notified.has(to) || (only ?? to) !== to) return [];
-        notified.add(to);
-        const id = idOf(notice, event, to);
-        const facts = { policy, account, run: run.id, ...link, ...defined({ about }) };
-        const subjects = subjectsOf(facts);
-        const delivery = { id, to, event, at: notice.at, ...facts, subjects, message: { ...message } };
-        return [{ message: delivery, held: heldBy(receivers[to], delivery, now) }];
-      }),
-    );
-  });
-  return { made, changes };
+  const views = await viewsOf(deps, notice, asNoticed(run, notice), notify);
+  const results = await Promise.all(views.map(async (view) => ({ view, ...(await resultOf(view, notice)) })));
+  const made = results.flatMap(({ view, groups }) =>
+    groups.flatMap((wanted) => {
+      const notified = new Set<string>();
+      return wanted.flatMap(({ on, event, message, about, to: only }) =>
+        view.notify.flatMap(({ on: asked, to }) => {
+          if (!asked.includes(on) || notified.has(to) || (only ?? to) !== to) return [];
+          notified.add(to);
+          const id = idOf(notice, event, to);
+          const facts = { policy, account, run: run.id, ...link, ...defined({ about }) };
+          const subjects = subjectsOf(facts);
+          const text = view.note === undefined ? message.text : `${message.text}\n${view.note}`;
+          const delivery = {
+            id,
+            to,
+            event,
+            at: notice.at,
+            ...facts,
+            subjects,
+            message: { ...message, text },
+          };
+          return [{ message: delivery, held: heldBy(deps.receivers[to], delivery, now) }];
+        }),
+      );
+    }),
+  );
+  return { made, changes: results.flatMap(({ changes }) => changes) };
 }
 
-async function resultOf(
-  deps: FollowingDeps,
-  notice: RunNotice,
-  run: Run,
-  notify: Policy['notify'],
-): Promise<Result> {
+/** The run as it was when the notice was written. */
+const asNoticed = (run: Run, notice: RunNotice): Run =>
+  notice.type === 'run' ? { ...run, status: notice.status, ...defined({ detail: notice.detail }) } : run;
+
+async function resultOf({ deps, run, notify, owns }: View, notice: RunNotice): Promise<Result> {
   const { records } = deps;
   const only = (wanted: Wanted): Result => ({ groups: [[wanted]], changes: [] });
   switch (notice.type) {
     case 'run': {
-      const { status, detail } = notice;
-      const as = { ...run, status, ...defined({ detail }) };
-      const { wanted, changes } = await aboutEnd(deps, as, { at: notice.at, notify });
-      return { groups: [wanted, status === 'blocked' ? [] : aboutFindings(run)], changes };
+      const { wanted, changes } = await aboutEnd(deps, run, { at: notice.at, notify, owns });
+      return { groups: [wanted, run.status === 'blocked' ? [] : aboutFindings(run)], changes };
     }
     case 'deadline': {
       const { at } = notice;

@@ -29,7 +29,7 @@ export interface FailedTarget {
  * each round trip.
  */
 export async function failedTargetsOf(
-  { targets }: Pick<Records, 'targets'>,
+  { targets }: { targets: Pick<Records['targets'], 'all'> },
   { id, counts }: Run,
 ): Promise<FailedTarget[]> {
   const failed: FailedTarget[] = [];

@@ -24,6 +24,7 @@ export interface NotifierOptions {
     | 'alerts'
     | 'notices'
     | 'deliveries'
+    | 'findings'
     | 'heartbeats'
     | 'holds'
     | 'measurements'

@@ -18,6 +18,8 @@ const failures: readonly RunStatus[] = ['failed', 'partial', 'stopped'];
 interface End {
   at: number;
   notify: Policy['notify'];
+  /** Whether what this receiver was notified of is decided by this run. */
+  owns(to: string): boolean;
 }
 
 interface About {
@@ -29,7 +31,7 @@ interface About {
 export async function aboutEnd(deps: FollowingDeps, run: Run, end: End): Promise<About> {
   const { status } = run;
   if (failures.includes(status)) return aboutFailure(deps, run, end);
-  if (status === 'succeeded') return aboutSuccess(deps, run);
+  if (status === 'succeeded') return aboutSuccess(deps, run, end);
   if (status === 'skipped') {
     const { wanted, changes } = await oncePerInterval(deps, 'skipped', run, end);
     const message = messageAbout(run);
@@ -71,15 +73,15 @@ async function aboutFailure(deps: FollowingDeps, run: Run, { at, notify }: End):
 }
 
 /** Its status, and why its targets failed. */
-async function factsOf({ targets }: Pick<Records, 'targets'>, { id, status }: Run): Promise<string[]> {
+async function factsOf({ targets }: FollowingDeps['records'], { id, status }: Run): Promise<string[]> {
   const reasons = (await targets.reasons([id])).get(id) ?? [];
   return [status, ...reasons.filter(({ outcome }) => outcome === 'failed').map(({ reason }) => reason)];
 }
 
 /** Receivers that were notified of the failures before it get the message about the recovery. */
-async function aboutSuccess(deps: FollowingDeps, run: Run): Promise<About> {
+async function aboutSuccess(deps: FollowingDeps, run: Run, { owns }: End): Promise<About> {
   const known = await deps.records.problems.ofPolicy(run.policy);
-  const open = [...known.all('runs')];
+  const open = [...known.all('runs')].filter(([to]) => owns(to));
   const success = theEnd(run, messageAbout(run));
   if (open.length === 0 || !(await isOfAll(deps.records, run))) return { wanted: [success], changes: [] };
   const recovered = open.flatMap(([to, problem]): Wanted[] => {
@@ -106,7 +108,7 @@ export async function oncePerInterval(
   deps: FollowingDeps,
   kind: Extract<ProblemKind, 'skipped' | 'deadline'>,
   { policy }: Run,
-  { at, notify }: End,
+  { at, notify }: Pick<End, 'at' | 'notify'>,
 ): Promise<{ wanted: string[]; changes: readonly ProblemChange[] }> {
   const known = await deps.records.problems.ofPolicy(policy);
   const { to, changes } = newTo(known, kind, receiversOf(notify, [kind]), deps, at);

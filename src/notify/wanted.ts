@@ -21,7 +21,9 @@ export interface Wanted {
 }
 
 export interface FollowingDeps {
-  records: Pick<Records, 'runs' | 'batches' | 'targets' | 'problems'>;
+  records: Pick<Records, 'runs' | 'batches' | 'findings' | 'problems'> & {
+    targets: Pick<Records['targets'], 'all' | 'reasons'>;
+  };
   receivers: Record<string, Receiver>;
   /** The address of the dashboard. */
   publicUrl?: string | undefined;

@@ -90,10 +90,10 @@ function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
     ...(policy.window && { window: { until: deadlineAsWritten(policy.window.until) } }),
     recheck: { max_age: formatDuration(policy.recheck?.maxAgeMs ?? RECHECK_MAX_AGE_MS) },
     timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
-    notify: policy.notify.map(({ on, to, streak }) => ({
+    notify: policy.notify.map(({ on, route, ...rest }) => ({
       on: [...on],
-      to,
-      ...defined({ streak }),
+      ...rest,
+      ...(route && { route: route.map((rule) => ({ ...rule })) }),
     })),
     ...(policy.record && { record: recordAsWritten(policy.record) }),
     ...(policy.approval && { approval: approvalAsWritten(policy.approval) }),

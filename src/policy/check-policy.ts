@@ -316,13 +316,18 @@ function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagno
             : []))
         : [],
     ),
-    ...(parts.notify ?? []).flatMap(({ to }, i) => {
-      if (!notifications) return [];
-      const heartbeat = settings.notifications[to]?.heartbeat;
-      if (heartbeat && notifications.includes(to))
-        return [place(['notify', i, 'to'], { message: `"${to}" is a heartbeat, which gets no messages.` })];
-      return unknown(['notify', i, 'to'], 'notification', to, notifications);
-    }),
+    ...(parts.notify ?? []).flatMap(({ to, route = [] }, i) =>
+      [
+        { to, path: ['notify', i] },
+        ...route.map((rule, j) => ({ to: rule.to, path: ['notify', i, 'route', j] })),
+      ].flatMap(({ to, path }) => {
+        if (!notifications) return [];
+        const heartbeat = settings.notifications[to]?.heartbeat;
+        if (heartbeat && notifications.includes(to))
+          return [place([...path, 'to'], { message: `"${to}" is a heartbeat, which gets no messages.` })];
+        return unknown([...path, 'to'], 'notification', to, notifications);
+      }),
+    ),
   ];
 }
 

@@ -11,6 +11,7 @@ import { runWords } from '../settings/notify-words.ts';
 import { timezone } from '../yaml/cron.ts';
 import { duration } from '../yaml/duration.ts';
 import { Approval, Limits, name, Record, Rollout, whole } from './file-sections.ts';
+import { isLabelText } from './labels.ts';
 import { placeholderName } from './placeholders.ts';
 import { priorities } from './policy.ts';
 import { Schedule } from './schedule-schema.ts';
@@ -166,6 +167,25 @@ const Deadline = z.union(
 /** The ends of a run that are failures, which `streak` counts. */
 const failures: readonly string[] = ['failed', 'partial', 'stopped'];
 
+const party = z.optional(z.string().min(1).max(200));
+
+const Route = z
+  .strictObject({
+    client: party.describe('Targets of this client, by id or name. Default all.'),
+    tag: party.describe('Targets with this tag, by id or name. Default all.'),
+    label: party.describe(
+      'Only if the policy has this label: `team=shop`, or `team` for any value. For routes under `defaults`. Default all policies.',
+    ),
+    to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
+  })
+  .refine(({ client, tag, label }) => client ?? tag ?? label, {
+    error: 'needs a client, a tag or a label: which targets it is about',
+  })
+  .refine(({ label }) => label === undefined || isLabelText(label), {
+    path: ['label'],
+    error: 'must be a label such as team=shop, or its name alone',
+  });
+
 const Notify = z
   .strictObject({
     on: z
@@ -175,7 +195,16 @@ const Notify = z
       .describe(
         'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved, or a run succeeded after failures that were reported; deadline: a run is predicted to miss its deadline, or has missed it; approval-wanted: a run waits for an approval; approval-expired: nobody decided in time; gate-closed: the gate of a rollout is closed. Default failed, partial, stopped, blocked, paused, findings, recovered.',
       ),
-    to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
+    to: z
+      .string()
+      .describe(
+        'A name under notifications in config/caretaker.yaml. With `route`: who is notified of all other targets, and of what is not about single targets.',
+      ),
+    route: z
+      .optional(z.array(Route).min(1).max(100))
+      .describe(
+        'Who is notified of which targets, by the client and tags that a target has when the run is planned: the first rule that holds for it decides. Each receiver is notified as if the run had only its targets. Default `to` for all.',
+      ),
     streak: z
       .optional(whole(1, 1000))
       .describe(

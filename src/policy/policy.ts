@@ -209,7 +209,15 @@ export const Policy = z.object({
   deadline: optional(Deadline),
   window: optional(z.object({ until: Deadline })),
   /** Who is notified of what (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
-  notify: z.array(z.object({ on: z.array(text), to: text, streak: optional(number) })),
+  notify: z.array(
+    z.object({
+      on: z.array(text),
+      /** With a route: the receiver for targets that no rule takes, and for what is not about single targets. */
+      to: text,
+      streak: optional(number),
+      route: optional(z.array(z.object({ client: optional(text), tag: optional(text), to: text }))),
+    }),
+  ),
   record: optional(Recording),
   approval: optional(Approval),
   rollout: optional(Rollout),

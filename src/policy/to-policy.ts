@@ -6,6 +6,7 @@ import { defined } from '../defined.ts';
 import { jobNames } from '../job/steps.ts';
 import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
+import { hasLabels, type Labels } from './labels.ts';
 import type {
   ApprovalRule,
   Blackout,
@@ -69,11 +70,7 @@ export function toPolicy(
     ...(entry.recheck.max_age === RECHECK_MAX_AGE_MS ? {} : { recheck: { maxAgeMs: entry.recheck.max_age } }),
     ...(entry.deadline && { deadline: entry.deadline }),
     ...(entry.window && { window: entry.window }),
-    notify: entry.notify.map(({ on, to, streak }) => ({
-      on: [...on],
-      to,
-      ...defined({ streak }),
-    })),
+    notify: entry.notify.map((one) => toNotify(one, entry.labels)),
     ...(entry.record && { record: toRecord(entry.record) }),
     ...(entry.approval && { approval: toApproval(entry.approval) }),
     ...(entry.rollout && { rollout: toRollout(entry.rollout) }),
@@ -82,6 +79,20 @@ export function toPolicy(
   const forPeople = defined({ description, owner, labels });
   const place = { file, ...defined({ line }) };
   return deepFreeze({ ...deciding, ...forPeople, ...place, hash: hashOf(deciding) });
+}
+
+/** Rules of other labels are left out; one that needs no more than the labels is the default. */
+function toNotify({ on, to, streak, route }: PolicyEntry['notify'][number], labels?: Labels) {
+  const rules = (route ?? [])
+    .filter(({ label }) => label === undefined || hasLabels(labels, [label]))
+    .map(({ client, tag, to }) => ({ ...defined({ client, tag }), to }));
+  const end = rules.findIndex(({ client, tag }) => client === undefined && tag === undefined);
+  const own = end === -1 ? rules : rules.slice(0, end);
+  return {
+    ...{ on: [...on], to: rules[end]?.to ?? to },
+    ...defined({ streak }),
+    ...(own.length > 0 ? { route: own } : {}),
+  };
 }
 
 const toRecord = ({

@@ -287,6 +287,8 @@ const target = {
   site: optional(text),
   /** The site on which its change is recorded (`record:`). */
   recordSite: optional(text),
+  /** Of each entry of `notify` with a route, in order: the receiver that is notified of it. Missing: the defaults. */
+  told: optional(z.array(text)),
   /** Its batch, from 1, where the policy has a `rollout` or the run needed an approval. */
   batch: optional(number),
   /** The batches of the policy whose condition holds for it, from 0. Dropped when it ends. */

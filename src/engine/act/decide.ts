@@ -240,12 +240,13 @@ export function ended(
   now: number,
   ownFindings: readonly Finding[] = [],
 ): TargetIn<'ended'> {
-  const { id, label, site, recordSite, batch, changed, fence, attempts, waits, startedAt, taskId } = target;
+  const { id, label, site, recordSite, told, batch, changed, fence, attempts, waits, startedAt, taskId } =
+    target;
   const { steps, ofStep, requests, moreRequests } = target;
   const findings = [...(steps ?? []).flatMap((step) => step.findings ?? []), ...ownFindings];
   return {
     ...{ id, label, fence, attempts, waits },
-    ...defined({ site, recordSite, batch }),
+    ...defined({ site, recordSite, told, batch }),
     ...(changed ? { changed } : {}),
     ...defined({ startedAt, taskId }),
     state: 'ended',

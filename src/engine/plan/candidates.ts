@@ -27,7 +27,7 @@ import {
   type Parent,
   withinParent,
 } from './listing.ts';
-import { createOwners, frozenEnd, groupsOf, hasGroupLimits, type Owned } from './owners.ts';
+import { createOwners, frozenEnd, groupsOf, hasGroupLimits, type Owned, toldOf } from './owners.ts';
 import {
   callOptionsOf,
   createCompleter,
@@ -125,19 +125,23 @@ async function* listedOnes(
   }
 }
 
-/** Creates the function that ends targets of frozen clients and tags, and adds the groups with limits. */
+/** Creates the function that ends targets of frozen clients and tags, and adds the groups with limits and who is notified. */
 function createSettle(planning: Planning, { complete }: ListingTools) {
   const { freezes = [] } = planning;
-  const { limits } = planning.policy;
-  const isNeeded = freezes.length > 0 || hasGroupLimits(limits);
+  const { limits, notify } = planning.policy;
+  const isFrozenOrLimited = freezes.length > 0 || hasGroupLimits(limits);
+  const isRouted = notify.some(({ route }) => route);
   const ownerOf = createOwners(planning, complete);
   return async (planned: Planned, owned: Owned): Promise<Planned> => {
-    if (planned.is !== 'target' || !isNeeded) return planned;
+    if (planned.is === 'excluded' || !(isRouted || (isFrozenOrLimited && planned.is === 'target')))
+      return planned;
     const owner = await ownerOf(owned);
+    const told = isRouted ? { told: toldOf(notify, owner) } : {};
+    if (planned.is === 'ended') return { ...planned, ...told };
     const end = frozenEnd(freezes, owner);
-    if (end) return { is: 'ended', id: planned.id, label: planned.label, end };
+    if (end) return { is: 'ended', id: planned.id, label: planned.label, end, ...told };
     const groups = planned.takesBack ? [] : groupsOf(limits, owner);
-    return groups.length > 0 ? { ...planned, groups } : planned;
+    return { ...planned, ...told, ...(groups.length > 0 ? { groups } : {}) };
   };
 }
 

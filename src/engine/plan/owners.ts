@@ -153,6 +153,19 @@ function isOneOf(text: string | undefined, parties: readonly Party[] | undefined
   return parties === undefined ? 'unknown' : parties.some((party) => isMeant(party, text));
 }
 
+/**
+ * Of each entry of `notify` with a route: the receiver of the first rule that holds for a target of this owner, or else
+ * its default. A rule about what the service does not show does not hold.
+ */
+export const toldOf = (notify: Policy['notify'], { client, tags }: Owner): string[] =>
+  notify.flatMap(({ to, route }) => {
+    const parties = { client: client ? [client] : [], tag: tags };
+    const rule = route?.find((one) =>
+      (['client', 'tag'] as const).every((kind) => isOneOf(one[kind], parties[kind]) === true),
+    );
+    return route ? [rule?.to ?? to] : [];
+  });
+
 // `limits.per_client` and `limits.per_tag`: the groups that a target belongs to, and how many targets each has.
 
 type Limits = Pick<Policy['limits'], 'perClient' | 'perTag'>;

@@ -40,14 +40,16 @@ interface Stored {
   steps?: readonly StepEnd[];
   step?: number;
   inBatches?: readonly number[];
+  told?: readonly string[];
 }
 
 /** The fields that the plan stores for a target in addition to its id and label. */
-const storedFields = ({ site, recordSite, jobState, steps = [], step, inBatches }: Stored) => ({
+const storedFields = ({ site, recordSite, jobState, steps = [], step, inBatches, told }: Stored) => ({
   ...defined({ site, recordSite, jobState }),
   ...(steps.length === 0 ? {} : { steps: [...steps] }),
   ...defined({ ofStep: step }),
   ...(inBatches ? { inBatches: [...inBatches] } : {}),
+  ...(told ? { told: [...told] } : {}),
 });
 
 const PAGE = 100;

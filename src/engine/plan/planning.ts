@@ -40,6 +40,8 @@ export type Planned =
       step?: number;
       /** Its client and its tags, as far as the policy has limits for them. */
       groups?: readonly Group[];
+      /** Of each entry of `notify` with a route: who is notified of it. */
+      told?: readonly string[];
       /** What the decision rests on; only with `Planning.withFacts`. */
       facts?: Facts;
     }
@@ -48,6 +50,7 @@ export type Planned =
       id: string;
       label: string;
       end: End;
+      told?: readonly string[];
       steps?: readonly StepEnd[];
       /** It was requested by its id, and the policy does not select it. */
       unselected?: true;

@@ -1,0 +1,131 @@
+/** `notify.route`: each receiver is notified of its own targets. Real Redis, the sandbox and real receivers. */
+import { expect, onTestFinished, test } from 'vitest';
+import { check } from '../../jobs/check/job.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld } from '../support/caretaker.ts';
+import { healthySites } from '../support/quick-syncs.ts';
+import { startReceiver } from './receiver.ts';
+import { letterOf, toldTo, webhooks } from './world.ts';
+
+/** Twelve sites, each of them healthy; the first client that has some, and a tag that others have. */
+async function aFleet() {
+  const [shop, core, ops] = [await startReceiver(204), await startReceiver(204), await startReceiver(204)];
+  const world = await startWorld({ sites: 12, speedUp: 240, before: healthySites });
+  onTestFinished(() => world.stop());
+  const { caretaker, sandbox } = world;
+  const { client } = caretaker.link('default');
+  const call = { requestClass: 'person' } as const;
+  const ids = sandbox.siteIds();
+  const tagged = async (name: string, site_ids: string[]) => {
+    const { tag } = await client.call('createTag', { body: { tag: { name, color: '#ff0000' } } }, call);
+    await client.call('assignTag', { tag_id: tag.id, body: { site_ids } }, call);
+  };
+  await tagged('Team shop', ids.slice(0, 3));
+  await tagged('Team core', ids.slice(2, 6));
+  caretaker.take({ notifications: webhooks({ shop, core, ops }) });
+  const fail = (...at: number[]) => {
+    for (const one of at) sandbox.site(ids[one] ?? '').failNextSync('The site did not answer.');
+  };
+  const run = async (changes: Partial<Policy> = {}) => {
+    const ended = await world.ended(
+      await world.fire(aPolicy({ notify: [{ on, to: 'ops', route }], ...changes })),
+    );
+    await caretaker.notifier.deliverDue();
+    return ended;
+  };
+  return { shop, core, ops, fail, run, world, ids };
+}
+
+const on = ['failed', 'partial', 'recovered', 'succeeded', 'paused'];
+const route = [
+  { tag: 'team shop', to: 'shop' },
+  { tag: 'Team core', to: 'core' },
+];
+
+const dataOf = (...[receiver, index]: Parameters<typeof letterOf>) =>
+  letterOf(receiver, index).data as unknown as {
+    text: string;
+    counts: object;
+    failed_targets?: { target: string }[];
+  };
+
+test('each team is notified of its own targets alone, and only the team whose target failed knows of a failure', async () => {
+  const { shop, core, ops, fail, run, ids } = await aFleet();
+  fail(2, 8);
+
+  const first = await run();
+
+  expect(first.counts).toMatchObject({ planned: 12, failed: 2 });
+  // The third site has both tags: the first rule decides.
+  expect(toldTo(shop)).toEqual(['run.partial']);
+  expect(dataOf(shop).counts).toMatchObject({ planned: 3, succeeded: 2, failed: 1 });
+  expect(dataOf(shop).failed_targets).toMatchObject([{ target: ids[2] }]);
+  expect(dataOf(shop).text).toMatch(
+    /of 3 targets, 2 succeeded and 1 failed\.\n.+\n.*these are about the 3 of shop\.$/,
+  );
+  expect(toldTo(core)).toEqual(['run.succeeded']);
+  expect(dataOf(core).counts).toMatchObject({ planned: 3, succeeded: 3, failed: 0 });
+  expect(toldTo(ops)).toEqual(['run.partial']);
+  expect(dataOf(ops).failed_targets).toMatchObject([{ target: ids[8] }]);
+
+  fail(8);
+  await run();
+
+  expect(toldTo(shop)).toEqual(['run.partial', 'run.recovered']);
+  expect(toldTo(core)).toEqual(['run.succeeded', 'run.succeeded']);
+  // It knows that already: a reminder comes after `repeat_interval`.
+  expect(toldTo(ops)).toEqual(['run.partial']);
+});
+
+test('a receiver of the whole run gets one message, also where a route names it', async () => {
+  const { shop, core, ops, fail, run } = await aFleet();
+  fail(0, 3);
+
+  await run({
+    notify: [
+      { on: ['failed', 'partial'], to: 'ops', route },
+      { on: ['failed', 'partial'], to: 'core' },
+    ],
+  });
+
+  expect(toldTo(core)).toEqual(['run.partial']);
+  expect(dataOf(core).counts).toMatchObject({ planned: 12, failed: 2 });
+  expect(dataOf(core).text).not.toContain('these are about');
+  expect(dataOf(shop).counts).toMatchObject({ planned: 3, failed: 1 });
+  expect(toldTo(ops)).toEqual([]);
+});
+
+test('new findings go to the team of their sites, and the default knows the others', async () => {
+  const { shop, core, ops, run } = await aFleet();
+  const notify = [{ on: ['findings', 'recovered'], to: 'ops', route }];
+  const select = { filters: {}, from: 'listSites' as const };
+  const policy = { job: 'check', select, options: check.options.parse({}), notify };
+
+  const { findings } = await run(policy);
+
+  expect(findings).toMatchObject({ new: 12 });
+  for (const [receiver, count] of [
+    [shop, 3],
+    [core, 3],
+    [ops, 6],
+  ] as const) {
+    expect(toldTo(receiver)).toEqual(['policy.findings']);
+    expect(dataOf(receiver).text).toContain(`${count} new findings, 0 resolved, ${count} open.`);
+    expect(
+      dataOf(receiver)
+        .text.split('\n')
+        .filter((line) => line.startsWith('New: ')),
+    ).toHaveLength(count);
+  }
+});
+
+test('what is about no single target goes to the default', async () => {
+  const { shop, core, ops, run } = await aFleet();
+
+  const { counts } = await run({ select: { filters: { id: { eq: 'no-such-site' } } } });
+
+  expect(counts.planned).toBe(0);
+  expect(toldTo(ops)).toEqual(['run.succeeded']);
+  expect([toldTo(shop), toldTo(core)]).toEqual([[], []]);
+});
