@@ -14,7 +14,14 @@ import { exampleRuns, examples as loaded } from './example-runs.ts';
 import { isValidPolicyFile as isValid, registry } from './policy-schema.ts';
 
 /** Keys that name something of the configuration; the README of the examples shows them. */
-const ofConfiguration = ['account', 'notify', 'notify/on', 'notify/to', 'notify/streak'];
+const ofConfiguration = [
+  'account',
+  'notify',
+  'notify/on',
+  'notify/to',
+  'notify/streak',
+  ...['route', 'route/client', 'route/tag', 'route/label', 'route/to'].map((key) => `notify/${key}`),
+];
 
 const folder = 'config/examples';
 const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));

@@ -140,7 +140,9 @@ test('everything that is written arrives', () => {
       { on: ['failed', 'blocked'], to: 'ops' },
       {
         on: ['failed', 'partial', 'stopped', 'blocked', 'paused', 'findings', 'recovered'],
-        to: 'ops',
+        // Of the rules with a label, one is of other policies, and one holds for all targets of this one.
+        to: 'shop',
+        route: [{ client: 'ACME', to: 'acme' }],
       },
     ],
   });
@@ -260,6 +262,14 @@ test.each([
   [
     'notify: [{ on: [paused], to: ops, streak: 3 }]',
     '1:43 "streak" needs failed, partial or stopped under "on". add one of them, or remove it',
+  ],
+  [
+    'notify: [{ to: ops, route: [{ to: shop }] }]',
+    '1:29 Entry 1 of "route" needs a client, a tag or a label: which targets it is about.',
+  ],
+  [
+    'notify: [{ to: ops, route: [{ label: "=x", to: shop }] }]',
+    '1:38 "label" must be a label such as team=shop, or its name alone.',
   ],
   ['record: {}', '1:9 "record" must have custom_work, note or both.'],
   ['record: { note: alive }', '1:17 "note" must be living.'],
@@ -455,13 +465,16 @@ test('accounts and notifications have to be in the settings', () => {
     }),
     env: {},
   });
-  const dir = folderWith({ 'p.yaml': policyWith('account: mian\nnotify: [{ to: opps }]') });
+  const dir = folderWith({
+    'p.yaml': policyWith('account: mian\nnotify: [{ to: opps }, { to: ops, route: [{ tag: a, to: osp }] }]'),
+  });
 
   const { findings } = loadPolicies({ dir, registry, settings });
 
   expect(findings.map(({ message, suggestion }) => `${message} ${suggestion}`)).toEqual([
     'There is no account "mian". did you mean main?',
     'There is no notification "opps". did you mean ops?',
+    'There is no notification "osp". did you mean ops?',
   ]);
 });
 

@@ -33,4 +33,4 @@ timeout: { target: 10m, run: 1h30m }
 recheck: { max_age: 1m }
 deadline: "06:30"
 window: { until: 5h }
-notify: [{ on: [failed, blocked], to: ops }, { to: ops }]`;
+notify: [{ on: [failed, blocked], to: ops }, { to: ops, route: [{ client: ACME, to: acme }, { tag: b, label: team=web, to: web }, { label: team=shop, to: shop }, { tag: c, to: c }] }]`;
