@@ -1,6 +1,6 @@
 /**
  * Text that people read: counts with their noun, and text from outside made safe to show. Nothing in it
- * controls a terminal, is invisible, or changes the reading order of the rest.
+ * controls a terminal, is invisible, or changes the reading order of the rest. Comma-separated values, too.
  */
 
 /** `1 request`, `2 requests`, for words that take an s. */
@@ -70,4 +70,31 @@ export function csvLine(cells: readonly Cell[]): string {
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     })
     .join(',');
+}
+
+/** Columns by their names, several in one text. `counts.planned` is a field of an object. */
+export const columnsIn = (...names: readonly string[]): string[] => names.flatMap((text) => text.split(' '));
+
+/** The fields of a row by column: those of an object inside it as `outer.inner`, a list as JSON. */
+export function flatRow(row: object): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  const add = (path: string, value: unknown): void => {
+    if (isMap(value) && Object.keys(value).length > 0)
+      for (const [key, inner] of Object.entries(value)) add(path === '' ? key : `${path}.${key}`, inner);
+    else cells.set(path === '' ? 'value' : path, cellOf(value));
+  };
+  add('', row);
+  return cells;
+}
+
+const isMap = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+function cellOf(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string'))
+    return value.join(', ');
+  return JSON.stringify(value);
 }

@@ -1,4 +1,5 @@
 /** The `caretaker` command: parses a command line, runs its command, and returns the exit code. */
+
 import { CommanderError, type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import { nearest, suggestionFor } from '../suggest.ts';
 import { BYTE_ORDER_MARK } from '../text.ts';

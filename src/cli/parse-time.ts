@@ -69,16 +69,16 @@ export function endText(options: UntilOptions, now: number): string | undefined 
 }
 
 /**
- * `--since`: a time, or a duration before now. Undefined when it is not given.
+ * `--since`, or another option for a time or a duration before now. Undefined when it is not given.
  *
  * @throws {UsageError}
  */
-export function sinceOf(text: string | undefined, now: number): number | undefined {
+export function sinceOf(text: string | undefined, now: number, option = '--since'): number | undefined {
   if (text === undefined) return undefined;
   const since = parsePast(text, now);
   if (since === undefined)
     throw new UsageError(
-      `--since must be a duration or a time, such as 3d, 12h, yesterday, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
+      `${option} must be a duration or a time, such as 3d, 12h, yesterday, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
     );
   return since;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isoTime } from '../clock.ts';
 import type { AuditLine } from '../records/audit-store.ts';
 import { auditResults } from '../records/filter-values.ts';
+import { columnsIn } from '../text.ts';
 
 const text = z.string().nullable();
 
@@ -43,3 +44,8 @@ export const toAuditReport = ({ code, message, ...line }: AuditLine): AuditRepor
   why: line.why ?? null,
   error: code === undefined ? null : { code, message: message ?? '' },
 });
+
+/** The columns of CSV. */
+export const auditColumns = columnsIn(
+  'at result who.kind who.name from what policy account run targets detail why error.code error.message act',
+);

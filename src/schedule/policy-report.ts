@@ -2,6 +2,7 @@
  * A policy as JSON: the object of `policies --json` and of `GET /api/v1/policies`. The next firing is
  * computed in one place, so that command line and dashboard show the same time.
  */
+
 import { isoTime } from '../clock.ts';
 import { afterAsWritten } from '../policy/as-written.ts';
 import type { Labels } from '../policy/labels.ts';
@@ -11,6 +12,7 @@ import { freezeAt } from '../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../records/policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
+import { columnsIn } from '../text.ts';
 import { type NextFiring, nextFirings } from './next-firings.ts';
 
 export interface PolicyReport {
@@ -38,6 +40,12 @@ export interface PolicyReport {
   /** Set while its file has errors and a daemon keeps the previous version active. */
   kept: ReturnType<typeof keptReport> | null;
 }
+
+/** The columns of CSV. */
+export const policyColumns = columnsIn(
+  'name description job account cron timezone after.policy enabled next paused.by paused.reason paused.until',
+  'last_run.run last_run.status kept.error owner labels',
+);
 
 /**
  * The next firings of a policy in its present state, at most `count`: none while it is disabled or paused

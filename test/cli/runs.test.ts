@@ -96,6 +96,10 @@ test('audit --what finds what begins with it', async () => {
   expect(await whatOf('freezes.b')).toEqual(['freezes.begin']);
   expect(await whatOf('end')).toEqual([]);
   expect(await whatOf('sign-in,freezes.b')).toEqual(['freezes.begin']);
+  const before = await desk.run(['audit', '--until', '1h', '--json']);
+  expect(JSON.parse(before.stdout), 'nothing is older than an hour').toEqual([]);
+  const wrong = await desk.run(['audit', '--until', 'often']);
+  expect(wrong.stderr).toContain('--until must be a duration or a time');
 });
 
 test.each([

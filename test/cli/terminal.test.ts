@@ -1,4 +1,5 @@
 /** Text from the service and from files is readable at a terminal and cannot control it. */
+
 import { describe, expect, test } from 'vitest';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';

@@ -1,5 +1,5 @@
 import { isoMinute, isoTime } from '../../clock.ts';
-import type { AuditReport } from '../../control/audit-report.ts';
+import { type AuditReport, auditColumns } from '../../control/audit-report.ts';
 import { listAudit } from '../../control/commands/list-audit.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
 import { withReader } from '../client.ts';
@@ -10,6 +10,7 @@ import { sinceOf } from '../parse-time.ts';
 
 export interface AuditOptions extends GlobalOptions {
   since?: string;
+  until?: string;
   who?: string[];
   what?: string[];
   policy?: string[];
@@ -30,10 +31,16 @@ export const audit = (terminal: Terminal, options: AuditOptions): Promise<number
     });
   });
 
-function inputOf({ since, who, what, policy, run, account, result, limit }: AuditOptions, now: number) {
-  const at = sinceOf(since, now);
-  const wanted = { who, what, policy, run, account, result, limit };
-  return { ...wanted, ...(at === undefined ? {} : { since: isoTime(at) }) };
+function inputOf(
+  { since, until, who, what, policy, run, account, result, limit }: AuditOptions,
+  now: number,
+) {
+  const [from, to] = [sinceOf(since, now), sinceOf(until, now, '--until')];
+  return {
+    ...{ who, what, policy, run, account, result, limit },
+    ...(from === undefined ? {} : { since: isoTime(from) }),
+    ...(to === undefined ? {} : { until: isoTime(to) }),
+  };
 }
 
 const styles = { done: 'green', requested: 'yellow', refused: 'red', failed: 'red' } as const;
@@ -49,8 +56,5 @@ const list: List<AuditReport> = {
     detail: ({ detail, why, error }) => [detail, why, error?.message].filter(Boolean).join('; '),
   },
   shrink: ['detail: 16', 'who: 8', 'detail: 0', 'who: 0'],
-  csv: [
-    'at result who.kind who.name from what policy account run targets detail why error.code',
-    'error.message act',
-  ],
+  csv: auditColumns,
 };

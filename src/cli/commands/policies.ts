@@ -18,7 +18,7 @@ import type { Policy, Schedule } from '../../policy/policy.ts';
 import { effectOf, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import type { Pause } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
-import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
+import { type PolicyReport, policyColumns, toPolicyReport } from '../../schedule/policy-report.ts';
 import { DISABLED, formatSkipCause } from '../../schedule/skip-cause.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { isOnServer, withReader } from '../client.ts';
@@ -181,11 +181,7 @@ const list: List<ShownRow> = {
       last && `${paintStatus(last.status, terminal)} ${isoMinute(last.createdAt)}`,
   },
   shrink: ['next: 26', 'job: 0', 'schedule: 0', 'last run: 10', 'next: 17', 'last run: 0', 'next: 0'],
-  csv: [
-    ...['name', 'description', 'job', 'account', 'cron', 'timezone', 'after.policy', 'enabled', 'next'],
-    ...['paused.by', 'paused.reason', 'paused.until', 'last_run.run', 'last_run.status', 'kept.error'],
-    ...['owner', 'labels'],
-  ],
+  csv: policyColumns,
 };
 
 export const policyTable = (rows: readonly ShownRow[], terminal: Terminal): string =>

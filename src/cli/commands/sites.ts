@@ -1,5 +1,10 @@
 import { isoMinute } from '../../clock.ts';
-import { listSitesCommand, type SiteReport, type SitesAnswer } from '../../control/commands/list-sites.ts';
+import {
+  listSitesCommand,
+  type SiteReport,
+  type SitesAnswer,
+  siteColumns,
+} from '../../control/commands/list-sites.ts';
 import { lastBackup, statesOf } from '../../control/sites.ts';
 import { withClient } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
@@ -77,12 +82,7 @@ const listFor = ({ notBackedUp }: SitesOptions): List<SiteReport> => ({
     findings: ({ findings }) => findings || '',
   },
   shrink: ['title: 12', 'tags: 12', 'client: 12', 'site: 16', 'tags: 0', 'title: 0'],
-  csv: [
-    'account id url title client.id client.name tags last_sync_at last_sync_status syncs_paused',
-    'connection scanner backups_enabled latest_snapshot.created_at latest_snapshot.status core_update php_version',
-    'locked in_account read_at last.run last.policy last.outcome last.reason last.at',
-    'failed_in_a_row findings',
-  ],
+  csv: siteColumns,
 });
 
 const lastSyncText = ({ last_sync_at: at }: SiteReport): string =>

@@ -1,4 +1,5 @@
 /** Lists: each is declared once, and shown in every format from that. Equal rows of a table can share one row. */
+import { columnsIn } from '../../text.ts';
 import { exit } from '../exit.ts';
 import { type OutputOption, show } from './show.ts';
 import { type Shrink, type Terminal, table } from './terminal.ts';
@@ -36,7 +37,7 @@ export async function showList<Row extends object>(
   list: List<Row>,
   { rows, lines = rows, value = lines, none, above, below, more }: Listed<Row>,
 ): Promise<number> {
-  const csv = list.csv?.flatMap((names) => names.split(' '));
+  const csv = list.csv && columnsIn(...list.csv);
   const text = () => {
     above?.();
     if (rows.length === 0 && none !== undefined) {

@@ -3,7 +3,7 @@
  * value, the part of it that is a list as rows, and the text for people.
  */
 import { redact } from '../../secrets.ts';
-import { type Cell, csvLine, visible, visibleJson } from '../../text.ts';
+import { type Cell, csvLine, flatRow, visible, visibleJson } from '../../text.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
@@ -80,30 +80,6 @@ async function printCsv(
   const keys = keysOf(flat);
   if (keys.length > 0) line(keys);
   for (const row of flat) line(cellsOf(row, keys));
-}
-
-/** The fields of a row by column: those of an object inside it as `outer.inner`, a list as JSON. */
-function flatRow(row: object): Map<string, Cell> {
-  const cells = new Map<string, Cell>();
-  const add = (path: string, value: unknown): void => {
-    if (isMap(value) && Object.keys(value).length > 0)
-      for (const [key, inner] of Object.entries(value)) add(path === '' ? key : `${path}.${key}`, inner);
-    else cells.set(path === '' ? 'value' : path, csvCell(value));
-  };
-  add('', row);
-  return cells;
-}
-
-const isMap = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
-function csvCell(value: unknown): Cell {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string' || typeof value === 'number') return value;
-  if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string'))
-    return value.join(', ');
-  return JSON.stringify(value);
 }
 
 /** The columns of all rows, in the order in which they first appear; those of one object stay together. */

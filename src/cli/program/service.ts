@@ -29,6 +29,7 @@ export function addAuditCommand(program: Program, actionOf: ActionOf): void {
     .command('audit')
     .description('list what people, programs and the daemon did, newest first')
     .option('--since <when>', 'only since this time: 3d, 12h, 2026-11-01, or 2026-11-01T08:00Z (UTC)')
+    .option('--until <when>', 'only before this time, written as --since')
     .option('--who <name>', 'only acts of whose name contains this; repeatable, or with commas', collectList)
     .option(
       '--what <command>',

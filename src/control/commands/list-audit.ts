@@ -17,6 +17,7 @@ export const listAudit = defineCommand()({
   path: '/audit',
   input: z.strictObject({
     since: pastTime.describe('Only lines since this time: 2026-11-01T02:00:00Z, 2026-11-01, or 7d ago.'),
+    until: pastTime.describe('Only lines before this time, written as `since`.'),
     who: someText.describe('A part of the name of who acted.'),
     what: someText.describe('A command or the beginning of it: `runs`, `runs.cancel`, `sign-in`.'),
     policy: someText,
@@ -32,8 +33,10 @@ export const listAudit = defineCommand()({
   }),
   // For every operator of something; the answer has the lines that the grants of the caller cover.
   subject: () => undefined,
-  carryOut: ({ since, ...query }, { records, clock }, { by }) =>
-    auditLog(records, { ...query, since: since?.(clock.now()) }, by.principal),
+  carryOut: ({ since, until, ...query }, { records, clock }, { by }) => {
+    const now = clock.now();
+    return auditLog(records, { ...query, since: since?.(now), until: until?.(now) }, by.principal);
+  },
   answer: z.object({ lines: z.array(AuditReport), ...NextPage }),
   toAnswer: ({ lines, next }) => ({ lines: lines.map(toAuditReport), next: next ?? null }),
 });
@@ -42,6 +45,7 @@ export const listAudit = defineCommand()({
 interface AuditQuery {
   /** Milliseconds since 1970. */
   since?: number | undefined;
+  until?: number | undefined;
   /** A part of the name, in any case. */
   who?: OneOrSome<string>;
   /** The command, or the beginning of it: `runs`, `runs.cancel`. */
@@ -74,7 +78,9 @@ export async function auditLog(
   query: AuditQuery,
   principal: Principal,
 ): Promise<AuditPage> {
-  const { after: before, since, limit } = query;
+  const { after, since, until, limit } = query;
+  // Places begin with the time.
+  const before = after ?? (until === undefined ? undefined : `${Math.max(0, until)}-0`);
   const answered = before === undefined ? new Set<string>() : await actsAnsweredAfter(audit, before);
   const lines: AuditLine[] = [];
   let last: string | undefined;

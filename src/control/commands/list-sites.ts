@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
 import { SiteFacts } from '../../records/site-store.ts';
 import { outcomes } from '../../run/run.ts';
+import { columnsIn } from '../../text.ts';
 import { duration } from '../../yaml/duration.ts';
 import { NextPage } from '../answers.ts';
 import { defineCommand } from '../command.ts';
@@ -24,6 +25,14 @@ const SiteReport = SiteFacts.partial({ title: true, url: true }).extend({
   findings: z.int().describe('How many are open on it and its items.'),
 });
 export type SiteReport = z.output<typeof SiteReport>;
+
+/** The columns of CSV. */
+export const siteColumns = columnsIn(
+  'account id url title client.id client.name tags last_sync_at last_sync_status syncs_paused',
+  'connection scanner backups_enabled latest_snapshot.created_at latest_snapshot.status core_update php_version',
+  'locked in_account read_at last.run last.policy last.outcome last.reason last.at',
+  'failed_in_a_row findings',
+);
 
 const SitesAnswer = z.object({
   sites: z.array(SiteReport),

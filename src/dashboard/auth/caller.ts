@@ -32,14 +32,3 @@ export const ask = async <Schema extends z.ZodType, Result>(
   command: Command<Schema, Result, ControlDeps>,
   input: z.input<Schema>,
 ): Promise<Result> => redact(await carryOut(command, control, input, actorOf(c)), scrubOnce) as Result;
-
-/** The pages of a list, one after the other: for a file. */
-export async function* pagesOf<Page extends { next?: string | undefined }>(
-  read: (after: string | undefined) => Promise<Page>,
-): AsyncGenerator<Page> {
-  for (let after: string | undefined, isEnd = false; !isEnd; isEnd = after === undefined) {
-    const page = await read(after);
-    yield page;
-    after = page.next;
-  }
-}

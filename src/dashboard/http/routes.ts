@@ -49,13 +49,13 @@ import {
 import { sendEvents, sendPage } from '../events/send-streams.ts';
 import { sendAlive, sendMetrics, sendReady } from '../monitoring/endpoints.ts';
 import { showApprovals } from '../pages/approvals.tsx';
-import { showAudit } from '../pages/audit.tsx';
+import { sendAuditCsv, showAudit } from '../pages/audit.tsx';
 import { showBudget } from '../pages/budget.tsx';
 import { sendFindingsCsv, showFindings } from '../pages/findings.tsx';
 import { showNotification } from '../pages/notification.tsx';
 import { showNotifications } from '../pages/notifications.tsx';
 import { showOverview } from '../pages/overview.tsx';
-import { showPolicies } from '../pages/policies.tsx';
+import { sendPoliciesCsv, showPolicies } from '../pages/policies.tsx';
 import { showChanges } from '../pages/policy-changes.tsx';
 import { showDefinition } from '../pages/policy-definition.tsx';
 import { showPolicy } from '../pages/policy-history.tsx';
@@ -64,7 +64,7 @@ import { showTrends } from '../pages/policy-trends.tsx';
 import { showQueues } from '../pages/queues.tsx';
 import { sendTargetsCsv, showRun } from '../pages/run.tsx';
 import { sendRunsCsv, showRuns } from '../pages/runs.tsx';
-import { showSchedule } from '../pages/schedule.tsx';
+import { sendScheduleCsv, showSchedule } from '../pages/schedule.tsx';
 import { sendSuggestions, showSearch } from '../pages/search.tsx';
 import {
   beginOidc,
@@ -75,7 +75,7 @@ import {
   showSignIn,
   trySignIn,
 } from '../pages/sign-in.tsx';
-import { showSites } from '../pages/sites.tsx';
+import { sendSitesCsv, showSites } from '../pages/sites.tsx';
 import { showSystem } from '../pages/system.tsx';
 import { showTarget } from '../pages/target.tsx';
 import { sendClientFile } from './client-files.ts';
@@ -137,15 +137,19 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/notifications', ...read, handle: showNotifications },
   { method: 'GET', path: '/notifications/:delivery', ...readDelivery, handle: showNotification },
   { method: 'GET', path: '/audit', access: 'operator', handle: showAudit },
+  { method: 'GET', path: '/audit.csv', access: 'operator', handle: sendAuditCsv },
   { method: 'GET', path: '/policies', ...read, handle: showPolicies },
+  { method: 'GET', path: '/policies.csv', ...read, handle: sendPoliciesCsv },
   { method: 'GET', path: '/policies/:name', ...readPolicy, handle: showPolicy },
   { method: 'GET', path: '/policies/:name/trends', ...readPolicy, handle: showTrends },
   { method: 'GET', path: '/policies/:name/plan', ...readPolicy, handle: showPlan },
   { method: 'GET', path: '/policies/:name/definition', ...readPolicy, handle: showDefinition },
   { method: 'GET', path: '/policies/:name/changes', ...readPolicy, handle: showChanges },
   { method: 'GET', path: '/sites', ...read, handle: showSites },
+  { method: 'GET', path: '/sites.csv', ...read, handle: sendSitesCsv },
   { method: 'GET', path: '/targets/:account/:id', ...read, handle: showTarget },
   { method: 'GET', path: '/schedule', ...read, handle: showSchedule },
+  { method: 'GET', path: '/schedule.csv', ...read, handle: sendScheduleCsv },
   { method: 'GET', path: '/budget', ...read, handle: showBudget },
   { method: 'GET', path: '/search', ...read, handle: showSearch },
   { method: 'GET', path: '/search/suggestions', ...read, handle: sendSuggestions },

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { z } from 'zod';
+import { auditColumns } from '../../control/audit-report.ts';
 import { listAudit } from '../../control/commands/list-audit.ts';
 import { commands } from '../../control/commands.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
@@ -14,6 +15,9 @@ import { Fact } from '../components/progress.tsx';
 import { type Columns, Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { readTimes } from '../queries/run-query.ts';
+import { CsvLink, sendList } from './export.tsx';
+import { sendProblem } from './problem.tsx';
 
 const PATH = '/audit';
 const PAGE = 50;
@@ -24,6 +28,8 @@ const Query = z.object({
   what: text,
   policy: text,
   run: text,
+  from: text,
+  to: text,
   result: z.enum(auditResults).or(z.literal('')).catch(''),
   after: z
     .string()
@@ -36,14 +42,15 @@ type Query = z.output<typeof Query>;
 /** What can be chosen in addition to commands. */
 const events = [
   ...['sign-in', 'sign-out', 'policy-file.changed', 'settings.changed', 'policy.paused-automatically'],
-  'policy.caught-up',
+  ...['policy.caught-up', 'export'],
 ];
 
 /** The audit log, newest first, with filters. */
 export async function showAudit(c: Exchange, context: DashboardContext): Promise<Response> {
   const query = Query.parse(c.req.query());
-  const input = { ...onlyGiven(query), limit: PAGE };
-  const { lines, next } = await ask(c, context, listAudit, input);
+  const { filter, faults } = inputOf(query, context.clock.now());
+  const { lines, next } =
+    faults.length > 0 ? { lines: [] } : await ask(c, context, listAudit, { ...filter, limit: PAGE });
   const acts = commands.filter(({ reads }) => !reads).map(({ name }) => name);
   return showPage(
     c,
@@ -52,6 +59,7 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
     <section>
       <div class="page-head">
         <h1>Audit</h1>
+        <CsvLink path="/audit.csv" given={{ ...query, after: '' }} />
       </div>
       <FilterBar
         path={PATH}
@@ -66,9 +74,13 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
           },
           { name: 'run', label: 'Run', value: query.run },
           { name: 'result', label: 'Result', value: query.result, options: auditResults },
+          { name: 'from', label: 'From', value: query.from, placeholder: '7d or a date' },
+          { name: 'to', label: 'To', value: query.to, placeholder: 'now' },
         ]}
       />
-      {lines.length === 0 ? (
+      {faults.length > 0 ? (
+        <Empty icon="triangle-alert" title={faults.join(' ')} />
+      ) : lines.length === 0 ? (
         <Empty title="No line of the audit log matches." icon="scroll-text">
           Whatever people, programs and Caretaker itself changed is here, with who asked for it and why.{' '}
           <a href={PATH}>Show all</a>
@@ -95,6 +107,14 @@ export async function showAudit(c: Exchange, context: DashboardContext): Promise
       />
     </section>,
   );
+}
+
+/** Every line that matches, as CSV. */
+export async function sendAuditCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { filter, faults } = inputOf(Query.parse(c.req.query()), context.clock.now());
+  if (faults.length > 0) return sendProblem(c, context, 400, faults.join(' '));
+  const file = { of: 'audit', columns: auditColumns };
+  return sendList(c, context, file, listAudit, filter, ({ lines }) => lines);
 }
 
 const keyOf = ({ act, result }: AuditLine): string => `${act} ${result}`;
@@ -132,8 +152,13 @@ function Details({ what, why, message, detail, targets }: AuditLine) {
   );
 }
 
-const onlyGiven = (query: Query): Partial<Omit<Query, 'result'>> & { result?: AuditLine['result'] } =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
+function inputOf({ from, to, ...query }: Query, now: number) {
+  const faults: string[] = [];
+  const given: Partial<Omit<typeof query, 'result'>> & { result?: AuditLine['result'] } = Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== ''),
+  );
+  return { filter: { ...given, ...readTimes({ from, to }, now, faults) }, faults };
+}
 
 /** All facts about an act in the audit log: what was asked for, and what came of it. */
 const kinds: Readonly<Record<string, string>> = {

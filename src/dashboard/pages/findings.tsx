@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { isoMinute, isoTime } from '../../clock.ts';
+import { isoMinute } from '../../clock.ts';
 import { listFindingsCommand } from '../../control/commands/list-findings.ts';
-import { findingColumns, toFindingReport } from '../../control/finding-report.ts';
+import { findingColumns } from '../../control/finding-report.ts';
 import {
   type CountedGroup,
   type ListedFinding,
@@ -10,7 +10,7 @@ import {
 } from '../../control/findings.ts';
 import { findingStates, type Severity, severities } from '../../records/filter-values.ts';
 import type { FindingTrend } from '../../records/open-findings-store.ts';
-import { ask, pagesOf } from '../auth/caller.ts';
+import { ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
@@ -24,7 +24,6 @@ import {
   pathWith,
   policyNames,
 } from '../components/filter-bar.tsx';
-import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { acknowledgePath, policyPath, siteName, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
@@ -32,7 +31,7 @@ import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { FindingHistory, FindingsReader } from '../queries/findings-reader.ts';
-import { CSV_PAGE, sendCsv } from './runs.tsx';
+import { CsvLink, sendList } from './export.tsx';
 
 const PATH = '/findings';
 const PAGE = 50;
@@ -66,9 +65,7 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
       <section>
         <div class="page-head">
           <h1>Findings</h1>
-          <a class="action" href={pathWith('/findings.csv', query.given)} download>
-            <Icon name="download" /> CSV
-          </a>
+          <CsvLink path="/findings.csv" given={query.given} />
         </div>
         <FilterBar path={PATH} filters={filtersOf(query, context)} />
         <div id="finding-groups" data-live>
@@ -92,17 +89,16 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
   );
 }
 
-/** Every finding that matches, as CSV. It is sent while they are read, so their number does not matter. */
-export function sendFindingsCsv(c: Exchange, context: DashboardContext): Response {
-  const { filter } = queryOf(c);
-  const name = `findings-${isoTime(context.clock.now()).slice(0, 10)}.csv`;
-  return sendCsv(c, name, findingColumns, rows());
-  async function* rows() {
-    const read = (after: string | undefined) =>
-      ask(c, context, listFindingsCommand, { ...filter, limit: CSV_PAGE, after });
-    for await (const { findings } of pagesOf(read)) yield* findings.map(toFindingReport);
-  }
-}
+/** Every finding that matches, as CSV. */
+export const sendFindingsCsv = (c: Exchange, context: DashboardContext): Promise<Response> =>
+  sendList(
+    c,
+    context,
+    { of: 'findings', columns: findingColumns },
+    listFindingsCommand,
+    queryOf(c).filter,
+    ({ findings }) => findings,
+  );
 
 function queryOf(c: Exchange): FindingQuery {
   const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;

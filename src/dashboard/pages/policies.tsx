@@ -1,9 +1,12 @@
 import { isPermitted } from '../../access/principal.ts';
+import { answer } from '../../control/carry-out.ts';
+import { listPolicies } from '../../control/commands/list-policies.ts';
 import { labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { shownStatus } from '../../run/found.ts';
+import { policyColumns } from '../../schedule/policy-report.ts';
 import { BULK_POLICY_PATHS } from '../actions/bulk-policies.tsx';
-import { principalOf } from '../auth/caller.ts';
+import { actorOf, principalOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
 import { Dash, Empty } from '../components/empty.tsx';
@@ -18,6 +21,7 @@ import { type Column, Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import {
+  findPolicies,
   groupOf,
   POLICIES_A_PAGE,
   type PolicyQuery,
@@ -27,6 +31,7 @@ import {
   policyStates,
   readPolicies,
 } from '../queries/policy-list.ts';
+import { CsvLink, sendCsv } from './export.tsx';
 
 const SUCCESS = `Of its last ${STRIP_RUNS} runs, the percentage without a failure. Skipped, cancelled and empty runs do not count.`;
 const PATH = '/policies';
@@ -59,6 +64,7 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
       <div class="page-head">
         <h1>Policies</h1>
         {maySelect && <BulkActions />}
+        <CsvLink path={pathOf({ ...query, page: 1 }).replace(PATH, `${PATH}.csv`)} />
       </div>
       <FilterBar path={PATH} filters={filters} keep={{ sort: c.req.query('sort'), dir: c.req.query('dir') }}>
         {found === policies.length
@@ -78,6 +84,16 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
       </form>
     </section>,
   );
+}
+
+/** Every policy that matches, as CSV. */
+export async function sendPoliciesCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { reader, control, clock } = context;
+  const found = await findPolicies(reader, context.policies(), queryOf(c), clock.now());
+  const { policies } = await answer(listPolicies, control, {}, actorOf(c));
+  const reports = new Map(policies.map((one) => [one.name, one]));
+  const rows = found.flatMap(({ policy }) => reports.get(policy.name) ?? []);
+  return sendCsv(c, context, { of: 'policies', columns: policyColumns, rows });
 }
 
 /** What can be done with the selected policies; `client/selection.ts` says how many these are. */

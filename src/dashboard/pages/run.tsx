@@ -12,7 +12,6 @@ import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { ReasonsContext, useMay, useNow, Why } from '../components/contexts.tsx';
 import { FindingChanges } from '../components/finding-changes.tsx';
-import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath, targetPath } from '../components/paths.ts';
 import { Bar, countsLine, Fact, number, progressOf } from '../components/progress.tsx';
@@ -24,8 +23,8 @@ import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type End, paceOf, readEnds } from '../queries/pace.ts';
 import { isAttended } from '../queries/system-status.ts';
+import { CsvLink, sendCsv } from './export.tsx';
 import { sendProblem } from './problem.tsx';
-import { sendCsv } from './runs.tsx';
 
 const PAGE = 100;
 const MAX_EXCLUDED = 100;
@@ -235,9 +234,7 @@ const Targets = ({ run, view, page }: { run: Run; view: TargetView; page: Target
   <section>
     <div class="page-head">
       <h2>Targets</h2>
-      <a class="action" href={runPath(run.id, '/targets.csv')} download>
-        <Icon name="download" /> CSV
-      </a>
+      <CsvLink path={runPath(run.id, '/targets.csv')} />
     </div>
     <nav class="filters" id="filters" data-live aria-label="Targets by outcome">
       <FilterLink run={run} view={view} filter={undefined} count={run.counts.planned} />
@@ -359,8 +356,9 @@ export async function sendTargetsCsv(c: Exchange, context: DashboardContext): Pr
   const { reader } = context;
   const run = await reader.run(c.req.param('id') ?? '');
   if (!run) return sendProblem(c, context, 404, NO_RUN);
-  const { id } = run;
-  return sendCsv(c, `${id}.csv`, targetColumns, rows());
+  const { id, policy, account } = run;
+  const subject = { run: id, policy, account };
+  return sendCsv(c, context, { of: 'targets', name: id, columns: targetColumns, rows: rows(), subject });
   async function* rows() {
     for await (const target of reader.allTargets(id)) yield { run: id, ...toTargetReport(target, []) };
   }

@@ -1,13 +1,10 @@
-import { stream } from 'hono/streaming';
 import { holds } from '../../access/principal.ts';
-import { isoTime } from '../../clock.ts';
 import { listRunsCommand } from '../../control/commands/list-runs.ts';
 import { type RunPage, statusFilters } from '../../control/runs.ts';
-import { runColumns, toSummary } from '../../run/report.ts';
+import { runColumns } from '../../run/report.ts';
 import { triggers } from '../../run/run.ts';
-import { BYTE_ORDER_MARK, csvLine } from '../../text.ts';
 import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
-import { ask, pagesOf, principalOf } from '../auth/caller.ts';
+import { ask, principalOf } from '../auth/caller.ts';
 import { Empty } from '../components/empty.tsx';
 import {
   accountFilter,
@@ -18,16 +15,14 @@ import {
   pathWith,
   policyNames,
 } from '../components/filter-bar.tsx';
-import { Icon } from '../components/icon.tsx';
 import { showPage } from '../components/layout.tsx';
 import { RunList } from '../components/run-list.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type RunQuery, readRunQuery } from '../queries/run-query.ts';
+import { CsvLink, sendList } from './export.tsx';
 import { sendProblem } from './problem.tsx';
 
 const PAGE = MAX_SELECTED;
-/** So many rows of a file are read at once. */
-export const CSV_PAGE = 1_000;
 const PATH = '/runs';
 
 /** The stored runs, newest first. The address holds the filters and the page. */
@@ -52,9 +47,7 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
       <div class="page-head">
         <h1>Runs</h1>
         {maySelect && <BulkActions />}
-        <a class="action" href={pathWith('/runs.csv', query.given)} download>
-          <Icon name="download" /> CSV
-        </a>
+        <CsvLink path="/runs.csv" given={query.given} />
       </div>
       <FilterBar path={PATH} filters={filtersOf(query, context)} />
       <form id="selection" method="get" action={PATH}>
@@ -122,37 +115,12 @@ const filtersOf = ({ given }: RunQuery, context: DashboardContext): readonly Fil
   accountFilter(given.account),
 ];
 
-/** Every run that matches, as CSV. It is sent while the runs are read, so their number does not matter. */
+/** Every run that matches, as CSV. */
 export async function sendRunsCsv(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { clock } = context;
-  const { filter, faults } = readRunQuery((name) => c.req.query(name), clock.now());
+  const { filter, faults } = readRunQuery((name) => c.req.query(name), context.clock.now());
   if (faults.length > 0) return sendProblem(c, context, 400, faults.join(' '));
-  return sendCsv(c, `runs-${isoTime(clock.now()).slice(0, 10)}.csv`, runColumns, rows());
-  async function* rows() {
-    const read = (after: string | undefined) =>
-      ask(c, context, listRunsCommand, { ...filter, limit: CSV_PAGE, after });
-    for await (const { runs } of pagesOf(read))
-      for (const { counts, ...summary } of runs.map((run) => toSummary(run))) yield { ...summary, ...counts };
-  }
+  const file = { of: 'runs', columns: runColumns };
+  return sendList(c, context, file, listRunsCommand, filter, ({ runs }) =>
+    runs.map(({ counts, ...run }) => ({ ...run, ...counts })),
+  );
 }
-
-/** Sends these columns of the rows as a file. */
-export function sendCsv(
-  c: Exchange,
-  name: string,
-  columns: readonly string[],
-  rows: AsyncIterable<object>,
-): Response {
-  c.header('Content-Type', 'text/csv; charset=UTF-8');
-  c.header('Content-Disposition', `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"`);
-  return stream(c, async (body) => {
-    await body.write(`${BYTE_ORDER_MARK}${csvLine(columns)}\r\n`);
-    for await (const row of rows) {
-      const cells = new Map(Object.entries(row));
-      await body.write(`${csvLine(columns.map((column) => cellOf(cells.get(column))))}\r\n`);
-    }
-  });
-}
-
-const cellOf = (value: unknown): string | number | null =>
-  typeof value === 'number' ? value : value === null || value === undefined ? null : String(value);

@@ -16,7 +16,8 @@ import { WeekCalendar } from '../components/week.tsx';
 import { clockIn, dayName, timeOnDay, zoneOf } from '../components/zoned.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountLoad, calendarOf, readWeek, type Week } from '../queries/schedule.ts';
-import { shownOn } from '../queries/schedule-entries.ts';
+import { entryColumns, entryReport, shownOn } from '../queries/schedule-entries.ts';
+import { CsvLink, sendCsv } from './export.tsx';
 
 const PATH = '/schedule';
 /** How many sentences about collisions, and names in one. */
@@ -30,7 +31,15 @@ interface Query {
   zone: string | undefined;
 }
 
-export async function showSchedule(c: Exchange, context: DashboardContext): Promise<Response> {
+/** Every time of the week that matches, as CSV. */
+export async function sendScheduleCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { week, calendar } = await readSchedule(c, context, true);
+  const entries = week.lanes.flatMap((lane) => lane.entries).sort((a, b) => a.at - b.at);
+  const name = `schedule-${calendar.days[0]?.day}`;
+  return sendCsv(c, context, { of: 'schedule', name, columns: entryColumns, rows: entries.map(entryReport) });
+}
+
+async function readSchedule(c: Exchange, context: DashboardContext, isFile = false) {
   const { reader, clock } = context;
   const now = clock.now();
   const query = queryOf(c);
@@ -47,7 +56,13 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
     accounts: accounts.filter(({ account }) => query.account === undefined || account === query.account),
     calendar,
     now,
+    isFile,
   });
+  return { now, query, calendar, policies, week };
+}
+
+export async function showSchedule(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { now, query, calendar, policies, week } = await readSchedule(c, context);
   const pathOf = (day: string | undefined) =>
     pathWith(PATH, { day, q: query.search, account: query.account, zone: query.zone });
   const chosen = calendar.days.find(({ day }) => day === calendar.day) ?? { from: now, to: now };
@@ -75,6 +90,7 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
             Week after
             <Icon name="chevron-right" />
           </a>
+          <CsvLink path={pathOf(query.day).replace(PATH, `${PATH}.csv`)} />
         </nav>
       </div>
       <FilterBar path={PATH} filters={filters} keep={{ day: query.day, zone: query.zone }}>

@@ -1,4 +1,4 @@
-import { listSitesCommand } from '../../control/commands/list-sites.ts';
+import { listSitesCommand, siteColumns } from '../../control/commands/list-sites.ts';
 import { type ListedSite, lastBackup, type SitePage, statesOf } from '../../control/sites.ts';
 import { defined } from '../../defined.ts';
 import { outcomes } from '../../run/run.ts';
@@ -21,6 +21,7 @@ import { number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { CsvLink, sendList } from './export.tsx';
 
 const PATH = '/sites';
 const PAGE = 50;
@@ -45,6 +46,7 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
     <section>
       <div class="page-head">
         <h1>Sites</h1>
+        <CsvLink path="/sites.csv" given={{ ...given, from: undefined }} />
       </div>
       <FilterBar path={PATH} filters={filtersOf(given, page)} keep={{ dir: given.dir }}>
         {wrong.length === 0 &&
@@ -72,6 +74,12 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
       </div>
     </section>,
   );
+}
+
+/** Every site that matches, as CSV. */
+export function sendSitesCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const file = { of: 'sites', columns: siteColumns };
+  return sendList(c, context, file, listSitesCommand, inputOf(givenIn(c)), ({ sites }) => sites);
 }
 
 function givenIn(c: Exchange) {

@@ -41,13 +41,13 @@ export interface PolicyRow {
 
 export const POLICIES_A_PAGE = 50;
 
-/** Reads the latest runs of a page of policies. `groups`: how many of all that match are in each group. */
-export async function readPolicies(
+/** The policies that match, in the order of the list. */
+export async function findPolicies(
   reader: Reader,
   policies: readonly Policy[],
   query: PolicyQuery,
-  { now, latest }: { now: number; latest: number },
-): Promise<{ rows: PolicyRow[]; found: number; groups: ReadonlyMap<string, number> }> {
+  now: number,
+): Promise<Found[]> {
   const states = await reader.policyStates(policies);
   const matching = policies
     .map((policy) => {
@@ -58,14 +58,25 @@ export async function readPolicies(
     .sort((a, b) => orders[query.sort](a, b) || a.policy.name.localeCompare(b.policy.name));
   if (query.descending) matching.reverse();
   const { group } = query;
+  if (group) matching.sort((a, b) => groupOf(a.policy, group).localeCompare(groupOf(b.policy, group)));
+  return matching;
+}
+
+/** Reads the latest runs of a page of policies. `groups`: how many of all that match are in each group. */
+export async function readPolicies(
+  reader: Reader,
+  policies: readonly Policy[],
+  query: PolicyQuery,
+  { now, latest }: { now: number; latest: number },
+): Promise<{ rows: PolicyRow[]; found: number; groups: ReadonlyMap<string, number> }> {
+  const matching = await findPolicies(reader, policies, query, now);
   const groups = new Map<string, number>();
-  if (group) {
-    matching.sort((a, b) => groupOf(a.policy, group).localeCompare(groupOf(b.policy, group)));
+  const { group } = query;
+  if (group)
     for (const { policy } of matching) {
       const name = groupOf(policy, group);
       groups.set(name, (groups.get(name) ?? 0) + 1);
     }
-  }
   const onPage = matching.slice((query.page - 1) * POLICIES_A_PAGE, query.page * POLICIES_A_PAGE);
   const runs = await Promise.all(
     onPage.map(({ policy }) => reader.runs({ policy: policy.name, limit: latest })),

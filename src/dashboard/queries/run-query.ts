@@ -35,28 +35,29 @@ export function readRunQuery(query: (name: string) => string | undefined, now: n
     if (value !== undefined && found === undefined) faults.push(`There is no ${name} “${value}”.`);
     return found;
   };
-  const time = (name: 'from' | 'to'): string | undefined => {
-    const value = given[name];
-    if (value === undefined) return undefined;
-    const at = timeOf(value, now, name);
-    if (at === undefined)
-      faults.push(`“${value}” is neither a time nor a duration: write ${isoTime(now).slice(0, 10)} or 7d.`);
-    return at === undefined ? undefined : isoTime(at);
-  };
   const filter: RunFilter = {
     status: oneOf<RunStatus | 'active'>('status', statusFilters),
     policy: given.policy,
     trigger: oneOf<Trigger>('trigger', triggers),
     account: given.account,
     reason: given.reason,
-    since: time('from'),
-    until: time('to'),
+    ...readTimes(given, now, faults),
   };
   return { given, filter, faults };
 }
 
-/** A time or a duration back from now. A day is included as the end. */
-function timeOf(text: string, now: number, name: 'from' | 'to'): number | undefined {
-  const at = parsePast(text, now);
-  return at !== undefined && name === 'to' && isWholeDay(text) ? at + DAY_MS : at;
+/** Times, or durations back from now. A day is included as the end. Adds to `faults` what cannot be understood. */
+export function readTimes(
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  now: number,
+  faults: string[],
+): { since: string | undefined; until: string | undefined } {
+  const read = (text = '', isEnd = false): string | undefined => {
+    if (text === '') return undefined;
+    const at = parsePast(text, now);
+    if (at !== undefined) return isoTime(isEnd && isWholeDay(text) ? at + DAY_MS : at);
+    faults.push(`“${text}” is neither a time nor a duration: write ${isoTime(now).slice(0, 10)} or 7d.`);
+    return undefined;
+  };
+  return { since: read(from), until: read(to, true) };
 }

@@ -1,4 +1,6 @@
 /** One time on the schedule: the result of it, or what is predicted. */
+
+import { isoTime } from '../../clock.ts';
 import { deadlineAt } from '../../engine/deadline.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
@@ -7,12 +9,14 @@ import type { Run, RunStatus } from '../../run/run.ts';
 import { MAX_SCHEDULED_TIMES } from '../../schedule/cron-times.ts';
 import { type PredictedRun, upcomingFirings } from '../../schedule/predicted-runs.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
+import { columnsIn } from '../../text.ts';
 import type { Reader } from './reader.ts';
 
 /** How many times of a policy in a week. */
 export const MAX_OF_POLICY = MAX_SCHEDULED_TIMES;
-/** How many runs of the chosen day are read for their duration. */
+/** How many runs of the chosen day are read for their duration; for a file so many of the week, and of each policy. */
 const MAX_RUNS = 200;
+export const MAX_OF_FILE = 5_000;
 /** How many times of a policy on one day are shown one by one; more are shown together, with their count. */
 export const MAX_SINGLE = 6;
 /** A time that passed no longer ago is about to be decided. */
@@ -84,11 +88,20 @@ export function toEntry({
   };
 }
 
+interface PastSpan {
+  from: number;
+  to: number;
+  now: number;
+  chosen: { from: number; to: number };
+  /** Of policies with more times than this on the chosen day, no run is read. */
+  most: number;
+}
+
 /** The result of the times of each policy. The runs of the chosen day are read; those that are over show their end. */
 export async function pastEntries(
   reader: Reader,
   policies: readonly Policy[],
-  { from, to, chosen, now }: { from: number; to: number; chosen: { from: number; to: number }; now: number },
+  { from, to, chosen, now, most }: PastSpan,
 ): Promise<Map<string, Entry[]>> {
   if (to <= from) return new Map();
   const ledgers = await Promise.all(
@@ -98,11 +111,11 @@ export async function pastEntries(
     scheduledFor >= chosen.from && scheduledFor < chosen.to;
   const ids = ledgers.flatMap((records) => {
     const onDay = records.filter(isOnDay);
-    return onDay.length > MAX_SINGLE
-      ? []
-      : onDay.flatMap(({ is, run }) => (is === 'ran' && run ? [run] : []));
+    return onDay.length > most ? [] : onDay.flatMap(({ is, run }) => (is === 'ran' && run ? [run] : []));
   });
-  const runs = new Map((await reader.runsOf(ids.slice(0, MAX_RUNS))).map((run) => [run.id, run]));
+  const runs = new Map(
+    (await reader.runsOf(ids.slice(0, Math.max(most, MAX_RUNS)))).map((run) => [run.id, run]),
+  );
   return new Map(
     policies.map((policy, index) => [
       policy.name,
@@ -145,6 +158,19 @@ export function undecidedEntries(
     ({ scheduledFor, at }): Entry => ({ policy, scheduledFor, at, state: 'not decided' }),
   );
 }
+
+/** The columns of CSV. */
+export const entryColumns = columnsIn(
+  'policy job account scheduled_for starts_at state why run status seconds requests deadline late',
+);
+const timeOf = (at: number | undefined) => (at === undefined ? null : isoTime(at));
+export const entryReport = (entry: Entry) => ({
+  ...{ policy: entry.policy.name, job: entry.policy.job, account: entry.policy.account },
+  ...{ scheduled_for: timeOf(entry.scheduledFor), starts_at: timeOf(entry.at), state: entry.state },
+  ...{ why: entry.note, run: entry.run, status: entry.status, requests: entry.requests },
+  seconds: entry.ms === undefined ? null : Math.round(entry.ms / 1000),
+  ...{ deadline: timeOf(entry.dueBy), late: entry.isLate },
+});
 
 /** The entries of a policy on a day: one by one, or together when there are many. */
 export type Shown =

@@ -10,7 +10,15 @@ import { type Collision, collisionsOf, loadOf, unknownIn } from '../../schedule/
 import { type PredictedRun, predictedRuns, type UsualCost } from '../../schedule/predicted-runs.ts';
 import type { AccountView } from '../options.ts';
 import type { Reader } from './reader.ts';
-import { type Entry, MAX_OF_POLICY, pastEntries, toEntry, undecidedEntries } from './schedule-entries.ts';
+import {
+  type Entry,
+  MAX_OF_FILE,
+  MAX_OF_POLICY,
+  MAX_SINGLE,
+  pastEntries,
+  toEntry,
+  undecidedEntries,
+} from './schedule-entries.ts';
 
 /** The days that can be looked at: the ledgers keep about as many, and further times are only those of the crons. */
 export const DAYS_AROUND = 370;
@@ -69,10 +77,15 @@ interface Given {
   accounts: readonly AccountView[];
   calendar: Calendar;
   now: number;
+  /** Whether the results of all days are wanted, not only those of the chosen one. */
+  isFile?: boolean;
 }
 
 /** Reads the ledger of every policy for the week, and its last runs at most once a minute. */
-export async function readWeek(reader: Reader, { policies, accounts, calendar, now }: Given): Promise<Week> {
+export async function readWeek(
+  reader: Reader,
+  { policies, accounts, calendar, now, isFile = false }: Given,
+): Promise<Week> {
   const [from, to] = [calendar.days[0]?.from ?? now, calendar.days.at(-1)?.to ?? now];
   const chosen = calendar.days.find(({ day }) => day === calendar.day) ?? { from: now, to: now };
   const scheduled = policies.filter(({ schedule }) => schedule);
@@ -87,7 +100,10 @@ export async function readWeek(reader: Reader, { policies, accounts, calendar, n
     // Those after `from` are given, and one at the very start belongs to the week.
     { from: Math.max(now, from - 1), until: to - 1, limit: MAX_OF_POLICY },
   ).filter(({ at }) => at >= from);
-  const past = await pastEntries(reader, scheduled, { from, to: Math.min(to, now), chosen, now });
+  const past = await pastEntries(reader, scheduled, {
+    ...{ from, to: Math.min(to, now), now },
+    ...(isFile ? { chosen: { from, to }, most: MAX_OF_FILE } : { chosen, most: MAX_SINGLE }),
+  });
   const lanes = lanesOf(scheduled, { runs, past, states, from, now });
   const hours = hoursOf(chosen).filter((hour) => hour.to > now);
   return {
