@@ -1,4 +1,5 @@
 /** Who may sign in, as the configuration says (`access:`). No I/O. */
+import { z } from 'zod';
 import { hashToken } from './credentials.ts';
 import { adminPrincipal, type Grant, type Principal } from './principal.ts';
 
@@ -42,22 +43,32 @@ export interface Access {
   users: readonly User[];
   tokens: readonly Token[];
   oidc?: Oidc;
+  /** When sessions of people end: after so long without a request, and after so long in any case. */
+  sessions: { idleMs: number; maxMs: number };
   /** Addresses and networks (CIDR) of the proxies whose headers are believed. */
   trustedProxies: readonly string[];
 }
 
-export const noAccess: Access = { users: [], tokens: [], trustedProxies: [] };
+export const noAccess: Access = {
+  users: [],
+  tokens: [],
+  sessions: { idleMs: 12 * 3_600_000, maxMs: 7 * 86_400_000 },
+  trustedProxies: [],
+};
 
 /** What an OIDC issuer says about a person. */
-export type Claims = Readonly<Record<string, unknown>> & { sub: string };
+const Claims = z.looseObject({ sub: z.string() });
+export type Claims = Readonly<z.output<typeof Claims>>;
 
 /** How a person signed in. A session keeps it, so that changed settings apply to its next request. */
-export type Identity =
+export const Identity = z.discriminatedUnion('by', [
   /** With the single password of the dashboard or with a link. */
-  | { by: 'dashboard' }
-  | { by: 'password'; user: string; hash: string }
+  z.object({ by: z.literal('dashboard') }),
+  z.object({ by: z.literal('password'), user: z.string(), hash: z.string() }),
   /** `idToken` ends the session at the issuer, too. */
-  | { by: 'oidc'; issuer: string; claims: Claims; idToken: string };
+  z.object({ by: z.literal('oidc'), issuer: z.string(), claims: Claims, idToken: z.string() }),
+]);
+export type Identity = z.output<typeof Identity>;
 
 /** Who this is by the current settings; undefined when the person has no access any more. */
 export function principalBy(identity: Identity, access: Access): Principal | undefined {

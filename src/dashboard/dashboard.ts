@@ -66,7 +66,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     oidc: new OidcSignIn(options.access, clock),
     publicUrl: options.publicUrl,
     basePath,
-    sessions: new Sessions(clock),
+    sessions: new Sessions(records.sessions, options.access, clock, (id) => authenticator.markOf(id)),
     loginThrottle: new LoginThrottle(clock),
     reader,
     queues,

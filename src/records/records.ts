@@ -31,6 +31,7 @@ import { PreviewStore } from './preview-store.ts';
 import { ProblemStore } from './problem-store.ts';
 import { AlertStore, HeartbeatStore, LateStore } from './reported.ts';
 import { RunStore } from './run-store.ts';
+import { SessionStore } from './session-store.ts';
 import { SiteStore } from './site-store.ts';
 import { TargetStore } from './target-store.ts';
 import { LastPolicyStore, VersionStore } from './version-store.ts';
@@ -70,6 +71,7 @@ export interface Records {
   presence: PresenceStore;
   previews: PreviewStore;
   problems: ProblemStore;
+  sessions: SessionStore;
   sites: SiteStore;
   versions: VersionStore;
   generation: GenerationStore;
@@ -119,6 +121,7 @@ export function openRecords(store: Store): Records {
     presence: new PresenceStore(store),
     previews: new PreviewStore(store),
     problems: new ProblemStore(store),
+    sessions: new SessionStore(store),
     sites: new SiteStore(store),
     versions: new VersionStore(store),
     generation,

@@ -6,6 +6,7 @@ import { hashToken, isPasswordHash, isTokenHash, MIN_TOKEN } from '../access/cre
 import { type Grant, roles } from '../access/principal.ts';
 import { defined } from '../defined.ts';
 import { keepSecret } from '../secrets.ts';
+import { duration } from '../yaml/duration.ts';
 import { name } from './name.ts';
 import { isLoopback } from './settings.ts';
 
@@ -132,6 +133,17 @@ export const AccessFile = z.strictObject({
     .describe('People by name. Default none: the password of the dashboard, or a sign-in link.'),
   tokens: z.record(name, TokenOf).prefault({}).describe('Programs by name. Default none.'),
   oidc: z.optional(OidcOf).describe('Sign-in by OpenID Connect. Default none.'),
+  sessions: z
+    .strictObject({
+      idle: duration(300_000)
+        .prefault('12h')
+        .describe('A session ends when its user has opened no page for this time. Default 12h.'),
+      max_age: duration(300_000)
+        .prefault('7d')
+        .describe('A session ends this long after its sign-in in any case. Default 7d.'),
+    })
+    .prefault({})
+    .describe('When people have to sign in again.'),
   trusted_proxies: z
     .array(proxy)
     .prefault([])
@@ -142,7 +154,7 @@ export const AccessFile = z.strictObject({
 export type AccessFile = z.output<typeof AccessFile>;
 
 /** The settings that the file describes. */
-export function accessOf({ users, tokens, oidc, trusted_proxies }: AccessFile): Access {
+export function accessOf({ users, tokens, oidc, sessions, trusted_proxies }: AccessFile): Access {
   const secret = oidc?.client_secret?.trim() || undefined;
   keepSecret(secret);
   return {
@@ -170,6 +182,7 @@ export function accessOf({ users, tokens, oidc, trusted_proxies }: AccessFile): 
         })),
       },
     }),
+    sessions: { idleMs: sessions.idle, maxMs: sessions.max_age },
     trustedProxies: trusted_proxies,
   };
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Access, type Claims, principalBy, programWith } from '../../src/access/access.ts';
+import { type Access, type Claims, noAccess, principalBy, programWith } from '../../src/access/access.ts';
 import { hashToken } from '../../src/access/credentials.ts';
 
 const issuer = 'https://login.example';
 const access: Access = {
+  ...noAccess,
   users: [
     { name: 'ana', passwordHash: 'h1', oidcSubject: 'sub-ana', grants: [{ role: 'operator' }] },
     { name: 'ben', oidcEmail: 'ben@agency.example', grants: [{ role: 'viewer' }] },
@@ -18,7 +19,6 @@ const access: Access = {
       { claim: 'realm_access.roles', value: 'boss', grants: [{ role: 'admin' }] },
     ],
   },
-  trustedProxies: [],
 };
 const byOidc = (claims: Claims, settings = access) =>
   principalBy({ by: 'oidc', issuer, claims, idToken: '' }, settings);

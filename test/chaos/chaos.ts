@@ -11,6 +11,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noAccess } from '../../src/access/access.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
 import { isFinal } from '../../src/run/moves.ts';
@@ -459,7 +460,7 @@ const settingsFor = (redis: string, sandbox: Sandbox, baseUrl: string, receiver:
   maintenance: [],
   retention: { runsMs: 90 * 86_400_000 },
   audit: { keptMs: 400 * 86_400_000 },
-  access: { users: [], tokens: [], trustedProxies: [] },
+  access: noAccess,
   warnings: [],
   policyMentions: [],
 });

@@ -3,6 +3,7 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noAccess } from '../../src/access/access.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -58,7 +59,7 @@ beforeAll(async () => {
       maintenance: [],
       retention: { runsMs: 90 * DAY },
       audit: { keptMs: 400 * 86_400_000 },
-      access: { users: [], tokens: [], trustedProxies: [] },
+      access: noAccess,
       warnings: [],
       policyMentions: [],
     },

@@ -61,6 +61,8 @@ type Changes = Partial<
   preview?: DashboardOptions['engine']['preview'];
   /** The jobs of the engine; none by default. */
   registry?: Registry;
+  /** Another dashboard, whose Redis it uses. */
+  beside?: World;
 };
 
 export async function startWorld({
@@ -69,9 +71,10 @@ export async function startWorld({
   preview = async ({ name }) => {
     throw new RunError(`${name} cannot be planned here.`);
   },
+  beside,
   ...changes
 }: Changes = {}): Promise<World> {
-  const redis = await startTestRedis();
+  const redis = beside?.redis ?? (await startTestRedis());
   const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
   store.on('error', () => undefined); // tests stop Redis
   const log = keptLog();
@@ -90,7 +93,7 @@ export async function startWorld({
   const opened = async () => {
     await queues.close();
     store.disconnect();
-    await redis.stop();
+    if (!beside) await redis.stop();
   };
   const signIns: SignIn[] = [];
   const dashboard = await startDashboard({

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noAccess } from '../../src/access/access.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
@@ -137,14 +138,13 @@ function settingsOf(
     retention: { runsMs: 90 * DAY },
     audit: { keptMs: 400 * DAY },
     access: {
+      ...noAccess,
       users: [
         { name: 'ana', passwordHash, grants: [{ role: 'admin' }] },
         { name: 'ben', passwordHash, grants: [{ role: 'operator' }, { role: 'approver' }] },
         { name: 'carla', passwordHash, grants: [{ role: 'operator', accounts: ['hotels'] }] },
         { name: 'dirk', passwordHash, grants: [{ role: 'viewer' }] },
       ],
-      tokens: [],
-      trustedProxies: [],
     },
     warnings: [],
     policyMentions: [],

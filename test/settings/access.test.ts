@@ -27,6 +27,7 @@ access:
     client_id: caretaker
     client_secret: \${OIDC_SECRET}
     claims: [{ claim: groups, value: admins, roles: [admin] }]
+  sessions: { idle: 30m }
   trusted_proxies: [127.0.0.1, 10.0.0.0/8, 'fd00::/8']
 `,
     { OIDC_SECRET: 'sesame-open-oidc', GRAFANA_TOKEN: 'a-token-of-twenty-four-characters' },
@@ -52,6 +53,7 @@ access:
       scopes: ['openid', 'profile', 'email'],
       claims: [{ claim: 'groups', value: 'admins', grants: [{ role: 'admin' }] }],
     },
+    sessions: { idleMs: 1_800_000, maxMs: 604_800_000 },
     trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'],
   });
 });

@@ -2,6 +2,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { noAccess } from '../../src/access/access.ts';
 import { scrub } from '../../src/secrets.ts';
 import { configValuesJsonSchema } from '../../src/settings/config-file.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
@@ -60,7 +61,7 @@ test('an empty file means the environment and the defaults', () => {
     maintenance: [],
     retention: { runsMs: 90 * 86_400_000 },
     audit: { keptMs: 400 * 86_400_000 },
-    access: { users: [], tokens: [], trustedProxies: [] },
+    access: noAccess,
     warnings: [],
     policyMentions: [],
   });

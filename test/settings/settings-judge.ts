@@ -42,6 +42,7 @@ access:
     client_secret: a secret
     scopes: [openid]
     claims: [{ claim: groups, value: ops, roles: [admin] }]
+  sessions: { idle: 30m, max_age: "\${MAX_AGE:-1d}" }
   trusted_proxies: [10.0.0.0/8]
 `;
 /** Texts of `caretaker.yaml`: the one that we ship, one with every key, and others. */

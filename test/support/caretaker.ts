@@ -4,6 +4,7 @@
  * test has to sleep.
  */
 import { dirname } from 'node:path';
+import { noAccess } from '../../src/access/access.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { Clock } from '../../src/clock.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -131,7 +132,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     maintenance: [],
     retention: { runsMs: 90 * 86_400_000 },
     audit: { keptMs: 400 * 86_400_000 },
-    access: { users: [], tokens: [], trustedProxies: [] },
+    access: noAccess,
     warnings: [],
     policyMentions: [],
   };

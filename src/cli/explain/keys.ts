@@ -131,6 +131,7 @@ const configExamples: Examples = {
   'access.oidc.client_id': 'caretaker',
   'access.oidc.client_secret': variable('OIDC_SECRET'),
   'access.oidc.claims': [{ claim: 'groups', value: 'caretaker-admins', roles: ['admin'] }],
+  'access.sessions': { idle: '12h', max_age: '7d' },
   'access.trusted_proxies': ['127.0.0.1', '10.0.0.0/8'],
   notifications: { ops: { webhook: { url: variable('OPS_WEBHOOK_URL') } } },
   'notifications.<name>.webhook': { url: variable('OPS_WEBHOOK_URL') },

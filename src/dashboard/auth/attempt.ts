@@ -11,8 +11,12 @@ const MAX_NAME = 100;
 
 /** An attempt that may be made, with its end. */
 export interface Attempt {
-  /** Begins the session. */
-  succeed(identity: Identity, principal: Principal): void;
+  /**
+   * Begins the session.
+   *
+   * @throws {SessionsAwayError}
+   */
+  succeed(identity: Identity, principal: Principal): Promise<void>;
   fail(why: string): void;
   /** The password was not checked: the attempt does not count. */
   withdraw(): void;
@@ -38,9 +42,9 @@ export function beginAttempt(
     return { waitMs };
   }
   return {
-    succeed(identity, principal) {
+    async succeed(identity, principal) {
       loginThrottle.withdraw(address, key);
-      signIn(c, context, identity);
+      await signIn(c, context, identity, principal);
       onSignIn({ name: principal.name, principal, address, ok: true });
     },
     withdraw: () => loginThrottle.withdraw(address, key),

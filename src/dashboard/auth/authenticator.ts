@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type Access, type Identity, principalBy, programWith } from '../../access/access.ts';
 import { isPasswordOf, NOBODYS_HASH, newSignInKey, signInLink } from '../../access/credentials.ts';
 import { adminPrincipal, type Principal } from '../../access/principal.ts';
@@ -40,7 +40,18 @@ export class Authenticator {
 
   /** Who a person is by the current settings. */
   principal(identity: Identity): Principal | undefined {
+    if (identity.by === 'dashboard' && !this.hasPassword && !this.hasLink) return undefined;
     return principalBy(identity, this.access());
+  }
+
+  /**
+   * What a session keeps of the single password, so that it ends when that is changed. It says nothing about the password
+   * to whoever reads Redis, where the id is not.
+   */
+  markOf(sessionId: string): string {
+    return createHmac('sha256', sessionId)
+      .update(this.password ?? '')
+      .digest('base64url');
   }
 
   /** The program with this token. */

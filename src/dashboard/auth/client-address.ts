@@ -1,4 +1,4 @@
-/** Where a request comes from. Headers of proxies count only when the settings name the proxy. */
+/** Where a request comes from, and from which browser. Headers of proxies count only when the settings name the proxy. */
 import { BlockList, isIP } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -63,4 +63,37 @@ function trustedIn(proxies: readonly string[]): BlockList {
   }
   compiled.set(proxies, list);
   return list;
+}
+
+/** Several browsers name another one too: the first that is found counts. */
+const browsers = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\bOPR\//],
+  ['Samsung Internet', /\bSamsungBrowser\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /\b(?:HeadlessChrome|Chrome|CriOS)\//],
+  ['Safari', /\bSafari\//],
+] as const;
+const systems = [
+  ['Android', /\bAndroid\b/],
+  ['iPhone', /\biPhone\b/],
+  ['iPad', /\biPad\b/],
+  ['Windows', /\bWindows\b/],
+  ['macOS', /\bMac OS X\b/],
+  ['ChromeOS', /\bCrOS\b/],
+  ['Linux', /\bLinux\b/],
+] as const;
+
+const MAX_LENGTH = 40;
+
+/**
+ * Which browser sends a request, in a few words for people: `Firefox on Linux`. A program that is no known browser is shown by the
+ * beginning of what it sends: `curl/8.5.0`.
+ */
+export function browserIn(userAgent: string | undefined): string {
+  const sent = userAgent ?? '';
+  const [browser] = browsers.find(([, form]) => form.test(sent)) ?? [];
+  const [system] = systems.find(([, form]) => form.test(sent)) ?? [];
+  const first = sent.split(' ')[0]?.slice(0, MAX_LENGTH) || 'unknown';
+  return system === undefined ? (browser ?? first) : `${browser ?? first} on ${system}`;
 }

@@ -2,42 +2,58 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Identity } from '../../access/access.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { cameByHttps } from './client-address.ts';
-import { SESSION_MS } from './sessions.ts';
+import { addressOf, browserIn, cameByHttps } from './client-address.ts';
+import type { FoundSession } from './sessions.ts';
 
 /** Cookies are shared by all ports of a host, and two dashboards on one machine must not sign each other out. */
 const nameFor = ({ port }: DashboardContext): string => `caretaker_session_${port}`;
 
-/** The id of the caller's session, if it sent one. */
-export const sessionIn = (c: Exchange, context: DashboardContext): string | undefined =>
-  getCookie(c, nameFor(context));
-
-/** Who is signed in with the session that the caller sent. */
-export const sessionPrincipal = (c: Exchange, context: DashboardContext): Principal | undefined =>
-  principalOfSession(sessionIn(c, context), context);
+/**
+ * The session that the caller sent, also one that has ended. Pages that are open ask by script: that is no use of it.
+ *
+ * @throws {SessionsAwayError}
+ */
+export const findSession = (c: Exchange, context: DashboardContext): Promise<FoundSession | undefined> =>
+  context.sessions.find(
+    getCookie(c, nameFor(context)),
+    c.req.path !== '/events' && ['navigate', undefined].includes(c.req.header('sec-fetch-mode')),
+  );
 
 /** Whose session this is, by the current settings: a session ends when its user is removed from them. */
-export function principalOfSession(
-  id: string | undefined,
-  { sessions, authenticator }: DashboardContext,
-): Principal | undefined {
-  const identity = sessions.identity(id);
-  return identity && authenticator.principal(identity);
-}
+export const principalOfSession = (
+  session: FoundSession | undefined,
+  { authenticator }: DashboardContext,
+): Principal | undefined =>
+  session && !session.hasEnded ? authenticator.principal(session.identity) : undefined;
 
-/** Begins a session and sets its cookie. */
-export function signIn(c: Exchange, context: DashboardContext, identity: Identity): void {
-  setCookie(c, nameFor(context), context.sessions.begin(identity), {
+/**
+ * Begins a session and sets its cookie.
+ *
+ * @throws {SessionsAwayError}
+ */
+export async function signIn(
+  c: Exchange,
+  context: DashboardContext,
+  identity: Identity,
+  user: Principal,
+): Promise<void> {
+  const { sessions } = context;
+  const from = { address: addressOf(c), browser: browserIn(c.req.header('user-agent')) };
+  setCookie(c, nameFor(context), await sessions.begin({ identity, user: user.name, ...from }), {
     path: '/',
     httpOnly: true,
     sameSite: 'Strict',
     secure: cameByHttps(c, context),
-    maxAge: SESSION_MS / 1000,
+    maxAge: Math.min(MAX_COOKIE_S, Math.floor(sessions.keptMs / 1000)),
   });
 }
 
+/** Browsers keep no cookie for longer than 400 days, and hono sets none. */
+const MAX_COOKIE_S = 34_560_000;
+
 /** Ends the caller's session and removes its cookie. */
-export function signOut(c: Exchange, context: DashboardContext): void {
-  context.sessions.end(sessionIn(c, context));
+export async function signOut(c: Exchange, context: DashboardContext): Promise<void> {
+  const session = c.get('session');
+  if (session) await context.sessions.end(session.user, [session.hash]);
   deleteCookie(c, nameFor(context), { path: '/' });
 }

@@ -14,8 +14,9 @@ import { scopedTo } from '../queries/scope.ts';
 import { programIn } from './attempt.ts';
 import { actorOf, isBearer } from './caller.ts';
 import { findAddress } from './client-address.ts';
-import { sessionPrincipal } from './cookie.ts';
+import { findSession, principalOfSession } from './cookie.ts';
 import { localPath } from './origin.ts';
+import { SessionsAwayError } from './sessions.ts';
 
 /** `open`: everyone. Else the role that the request needs. */
 export type Access = 'open' | Role;
@@ -88,8 +89,16 @@ const missing = new Map<SubjectOf, string>([
 export const identify = (context: DashboardContext) =>
   createMiddleware<Env>(async (c, next) => {
     c.set('address', findAddress(c, context));
-    const principal = isBearer(c) ? undefined : sessionPrincipal(c, context);
-    if (principal) c.set('principal', principal);
+    if (isBearer(c)) return next();
+    try {
+      const session = await findSession(c, context);
+      const principal = principalOfSession(session, context);
+      if (session) c.set('session', session);
+      if (principal) c.set('principal', principal);
+    } catch (error) {
+      if (!(error instanceof SessionsAwayError)) throw error;
+      c.set('notKnown', error);
+    }
     return next();
   });
 
@@ -103,6 +112,8 @@ export const guard = (rule: Rule, context: DashboardContext) =>
     if (access === 'open') return next();
     const found = c.get('principal') ?? (programs ? programIn(c, context) : undefined);
     if (found instanceof Response) return found;
+    const notKnown = c.get('notKnown');
+    if (!found && notKnown) throw notKnown;
     if (!found) return programs ? askProgram(c, context) : askPerson(c);
     c.set('principal', found);
     return (await refusalOf(c, context, found, { ...rule, access })) ?? next();

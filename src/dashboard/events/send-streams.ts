@@ -2,7 +2,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Principal } from '../../access/principal.ts';
 import { programNow } from '../auth/attempt.ts';
 import { addressOf } from '../auth/client-address.ts';
-import { sessionIn, sessionPrincipal } from '../auth/cookie.ts';
+import { findSession, principalOfSession } from '../auth/cookie.ts';
 import { localPath } from '../auth/origin.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import { withoutBase } from '../http/base-path.ts';
@@ -35,18 +35,18 @@ async function streamPage(
   path: string | undefined,
   since: number,
 ): Promise<void> {
-  const first = admitted();
+  const first = await admitted();
   if (!first || ended.aborted) return;
   const reader = path === undefined ? undefined : livePages.follow(path, first, since);
   // With other permissions the browser connects again.
-  const isAdmitted = () => isSame(first, admitted());
+  const isAdmitted = async () => isSame(first, await admitted());
   try {
-    while (isAdmitted() && !ended.aborted) {
+    while ((await isAdmitted()) && !ended.aborted) {
       const data = (await redisAnswers(control.records)) ? '' : 'redis';
       await stream.writeSSE({ event: 'pulse', data });
       if (!reader) await clock.sleep(PULSE_INTERVAL_MS, ended);
       const delta = await reader?.next(PULSE_INTERVAL_MS, ended);
-      if (!isAdmitted() || ended.aborted) break;
+      if (!(await isAdmitted()) || ended.aborted) break;
       if (delta !== undefined) await stream.writeSSE({ event: 'page', data: delta });
     }
   } finally {
@@ -78,7 +78,7 @@ async function streamChanges(
     wake.abort();
   });
   try {
-    for (let principal = admitted(); principal && !ended.aborted; principal = admitted()) {
+    for (let principal = await admitted(); principal && !ended.aborted; principal = await admitted()) {
       await context.clock.sleep(KEEPALIVE_INTERVAL_MS, AbortSignal.any([wake.signal, ended]));
       const collected = changes;
       changes = noChanges();
@@ -110,7 +110,7 @@ const streamsOf = new WeakMap<Sessions, Map<string, number>>();
 interface LiveStream {
   stream: SSEStreamingApi;
   /** Who receives it; undefined when the session has ended, or the token was removed from the settings. */
-  admitted: () => Principal | undefined;
+  admitted: () => Promise<Principal | undefined>;
   /** Aborts when the receiver goes away or the dashboard closes. */
   ended: AbortSignal;
 }
@@ -123,8 +123,9 @@ function openStream(
 ): Response {
   const open = streamsOf.get(context.sessions) ?? new Map<string, number>();
   streamsOf.set(context.sessions, open);
-  const signedIn = sessionPrincipal(c, context) !== undefined;
-  const owner = signedIn ? `session ${sessionIn(c, context)}` : `address ${addressOf(c)}`;
+  const sent = c.get('session');
+  const session = principalOfSession(sent, context) && sent;
+  const owner = session ? `session ${session.hash}` : `address ${addressOf(c)}`;
   const own = open.get(owner) ?? 0;
   if (own >= MAX_STREAMS_OF_ONE)
     return c.text(`At most ${MAX_STREAMS_OF_ONE} live streams may be open in one session.\n`, 429);
@@ -136,7 +137,10 @@ function openStream(
       await stream.writeSSE({ event: 'hello', data: '{}', retry: RETRY_MS });
       await send({
         stream,
-        admitted: signedIn ? () => sessionPrincipal(c, context) : () => programNow(c, context),
+        admitted: async () =>
+          session
+            ? principalOfSession(await findSession(c, context).catch(() => undefined), context)
+            : programNow(c, context),
         ended: endOf(stream, context.closing),
       });
     } finally {

@@ -7,7 +7,7 @@ import type { ControlDeps } from '../../control/commands.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { OidcSignIn } from '../auth/oidc.ts';
-import type { Sessions } from '../auth/sessions.ts';
+import type { FoundSession, Sessions, SessionsAwayError } from '../auth/sessions.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { LivePages } from '../events/live-reader.ts';
 import type { Meters } from '../monitoring/meters.ts';
@@ -72,7 +72,14 @@ export interface DashboardContext extends PageContext {
 export type Env = {
   Bindings: HttpBindings;
   /** Who sent the request, and from where; `principalOf` and `addressOf` read them. */
-  Variables: { principal?: Principal; address?: string };
+  Variables: {
+    principal?: Principal;
+    address?: string;
+    /** What the cookie names, also when it has ended. */
+    session?: FoundSession;
+    /** Redis was away, so it is not known who sent the request. */
+    notKnown?: SessionsAwayError;
+  };
 };
 export type Exchange = Context<Env>;
 export type Handler = (c: Exchange, context: DashboardContext) => Response | Promise<Response>;

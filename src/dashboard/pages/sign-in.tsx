@@ -7,10 +7,11 @@ import { beginAttempt } from '../auth/attempt.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { actorOf } from '../auth/caller.ts';
 import { addressOf, cameByHttps, originOf } from '../auth/client-address.ts';
-import { sessionIn, signIn, signOut } from '../auth/cookie.ts';
+import { signIn, signOut } from '../auth/cookie.ts';
 import { reloadSameSite } from '../auth/guard.tsx';
 import { IssuerError, OidcRefusedError, PENDING_MS } from '../auth/oidc.ts';
 import { localPath } from '../auth/origin.ts';
+import { SessionsAwayError } from '../auth/sessions.ts';
 import { asPage, Layout } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
@@ -30,7 +31,7 @@ async function tryLink(c: Exchange, context: DashboardContext, key: string): Pro
   const isRight = authenticator.useKey(key) || (await takesOffered(authenticator, control.records, key));
   const principal = isRight ? authenticator.principal(identity) : undefined;
   if (principal) {
-    attempt.succeed(identity, principal);
+    await attempt.succeed(identity, principal);
     // When the link was on a page of another site, the browser would not send the new cookie after a redirect.
     return c.req.header('sec-fetch-site') === 'cross-site' ? reloadSameSite(c, '/') : c.redirect('/');
   }
@@ -65,7 +66,12 @@ export async function trySignIn(c: Exchange, context: DashboardContext): Promise
   }
   const principal = identity && authenticator.principal(identity);
   if (identity && principal) {
-    attempt.succeed(identity, principal);
+    try {
+      await attempt.succeed(identity, principal);
+    } catch (error) {
+      if (error instanceof SessionsAwayError) return again(error.message, 503);
+      throw error;
+    }
     return c.redirect(to, 303);
   }
   attempt.fail(authenticator.hasNames ? 'wrong name or password' : 'wrong password');
@@ -105,8 +111,8 @@ export async function endSession(c: Exchange, context: DashboardContext): Promis
   const { principal, from } = actorOf(c);
   const who = { kind: principal.kind, name: principal.name };
   await context.control.audit.note({ who, from, what: 'sign-out', result: 'done' });
-  const identity = context.sessions.identity(sessionIn(c, context));
-  signOut(c, context);
+  const identity = c.get('session')?.identity;
+  await signOut(c, context);
   const there =
     identity?.by === 'oidc'
       ? await context.oidc.endSessionUrl(identity.idToken, `${originOf(c, context)}/sign-in`)
@@ -119,7 +125,7 @@ export async function endSession(c: Exchange, context: DashboardContext): Promis
 export const showSignInProblem = (
   c: Exchange,
   context: DashboardContext,
-  status: 401 | 403 | 502,
+  status: 401 | 403 | 502 | 503,
   problem: string,
 ): Response | Promise<Response> =>
   asPage(c, <SignInPage context={context} to="/" problem={problem} />, status);
@@ -263,7 +269,7 @@ export async function finishOidc(c: Exchange, context: DashboardContext): Promis
         `${from.issuer} knows you as ${from.claims.sub}, but you have no role here. An administrator can give you one (access.users, or access.oidc.claims).`,
       );
     }
-    signIn(c, context, identity);
+    await signIn(c, context, identity, principal);
     onSignIn({ name: principal.name, principal, address: addressOf(c), ok: true });
     // The browser comes from another site: after a redirect it would not send the new cookie.
     return reloadSameSite(c, to);
@@ -274,6 +280,7 @@ export async function finishOidc(c: Exchange, context: DashboardContext): Promis
 }
 
 function showFailure(c: Exchange, context: DashboardContext, error: unknown): Response | Promise<Response> {
+  if (error instanceof SessionsAwayError) return showSignInProblem(c, context, 503, error.message);
   if (!(error instanceof IssuerError || error instanceof OidcRefusedError)) throw error;
   context.log.warn({ err: error }, 'a sign-in by OpenID Connect failed');
   return showSignInProblem(c, context, error instanceof IssuerError ? 502 : 401, error.message);
