@@ -300,6 +300,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     '/?account=second',
     '/runs?account=default',
     '/system',
+    '/sessions',
     '/queues',
     '/search',
     '/search?q=site',

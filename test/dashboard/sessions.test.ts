@@ -7,7 +7,7 @@ import { browserIn } from '../../src/dashboard/auth/client-address.ts';
 import { MAX_SESSIONS } from '../../src/records/session-store.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import { PASSWORD, postForm, sessionOf, startWorld, textOf, type World } from './world.ts';
+import { openEvents, PASSWORD, postForm, sessionOf, startWorld, textOf, type World } from './world.ts';
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -20,9 +20,10 @@ const start = async (changes: Parameters<typeof startWorld>[0] = {}): Promise<Wo
 };
 
 const HOUR = 3_600_000;
+const ANAS = 'correct horse battery';
 const ana: User = {
   name: 'ana',
-  passwordHash: cheapHash('correct horse battery'),
+  passwordHash: cheapHash(ANAS),
   grants: [{ role: 'operator' }],
 };
 const signIn = (world: World, name = '', password = PASSWORD) =>
@@ -92,7 +93,7 @@ test('the ends of sessions follow the settings at once', async () => {
 
 test('a restart signs nobody out, and all dashboards of a Redis share their sessions', async () => {
   const first = await start({ access: () => ({ ...noAccess, users: [ana] }) });
-  const cookie = sessionOf(await signIn(first, 'ana', 'correct horse battery'));
+  const cookie = sessionOf(await signIn(first, 'ana', ANAS));
   const second = await start({ beside: first, access: () => ({ ...noAccess, users: [ana] }) });
   const third = await start({ beside: first });
 
@@ -208,6 +209,79 @@ test('while Redis is away who is signed in stays so, and others are told why the
   while (again.status === 503) again = await signIn(world);
   expect(again.status).toBe(303);
   expect((await known('/api/v1/runs')).status).toBe(200);
+});
+
+test('a user sees where it is signed in, and signs out there, one by one or all at once', async () => {
+  const users = [ana, { ...ana, name: 'ben' }];
+  const world = await start({ access: () => ({ ...noAccess, users }) });
+  const asAna = async (agent: string) => {
+    const headers = { origin: world.dashboard.url, 'user-agent': agent };
+    const body = new URLSearchParams({ name: 'ana', password: ANAS });
+    return sessionOf(await world.ask('/sign-in', { method: 'POST', headers, body }));
+  };
+  const bens = sessionOf(await signIn(world, 'ben', ANAS));
+  const [here, phone, library, hotel] = [
+    withSession(world, await asAna('X11; Linux Firefox/128.0')),
+    withSession(world, await asAna('iPhone Safari/605')),
+    withSession(world, await asAna('Windows Chrome/130.0')),
+    withSession(world, await asAna('curl/8.5.0')),
+  ] as const;
+  const list = async () => (await here('/sessions')).text();
+  const ends = (html: string) =>
+    [...html.matchAll(/\/sessions\/end\?session=(\w+)/g)].map(([, hash = '']) => hash);
+  const end = (session = '') => postForm(here, world.dashboard.url, '/sessions/end', { session });
+
+  const before = await list();
+  expect(textOf(before)).toMatch(
+    /curl\/8\.5\.0 127\.0\.0\.1 .* Chrome on Windows .* Safari on iPhone .* Sign out/s,
+  );
+  expect(textOf(before)).toMatch(/Firefox on Linux 127\.0\.0\.1 \S+ .*this one/s);
+  const [newest = ''] = ends(before);
+  expect(textOf(await (await here(`/sessions/end?session=${newest}`)).text())).toContain(
+    'Sign out curl/8.5.0 (127.0.0.1)?',
+  );
+  expect((await end(newest)).status).toBe(303);
+  expect((await hotel('/api/v1/runs')).status).toBe(401);
+  expect((await library('/api/v1/runs')).status).toBe(200);
+  expect((await end(newest)).status).toBe(404);
+  const [theirs = ''] = ends(await (await withSession(world, bens)('/sessions')).text());
+  expect(theirs).toBe('');
+
+  expect(textOf(await (await here('/sessions/end')).text())).toContain('Sign out 2 other sessions?');
+  expect((await end()).status).toBe(303);
+
+  const statuses = [here, phone, library, withSession(world, bens)].map(
+    async (ask) => (await ask('/sessions')).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 401, 401, 200]);
+  const lines: unknown[] = [];
+  for await (const { line } of world.records.audit.newestFirst({}))
+    lines.push([line.who.name, line.what, line.detail]);
+  expect(lines).toEqual([
+    ['ana', 'sign-out', '2 other sessions'],
+    ['ana', 'sign-out', 'curl/8.5.0 (127.0.0.1)'],
+  ]);
+});
+
+test('the session of somebody else can neither be seen nor ended, and no stream sends the page', async () => {
+  const users = [ana, { ...ana, name: 'ben' }];
+  const world = await start({ access: () => ({ ...noAccess, users }) });
+  const anas = withSession(world, sessionOf(await signIn(world, 'ana', ANAS)));
+  const bens = withSession(world, sessionOf(await signIn(world, 'ben', ANAS)));
+  const [hash = ''] = [...(await world.records.sessions.of('ana')).keys()];
+
+  const page = await (await bens('/sessions')).text();
+  const asked = await bens(`/sessions/end?session=${hash}`);
+  const ended = await postForm(bens, world.dashboard.url, '/sessions/end', { session: hash });
+  const stream = await openEvents(bens, '/events?page=/sessions&since=0');
+  await stream.next();
+  const [second, third] = [await stream.next(), await stream.next()];
+  await stream.end();
+
+  expect(page).not.toContain(hash);
+  expect([asked.status, ended.status]).toEqual([404, 404]);
+  expect((await anas('/api/v1/runs')).status).toBe(200);
+  expect(second + third).not.toContain('event: page');
 });
 
 test.each([

@@ -148,7 +148,8 @@ or \`oidc:<subject>\`. Without any, there is no access.
 
 A session ends when its user has opened no page for \`access.sessions.idle\` (12 hours; what an open page asks by itself does not
 count), and \`max_age\` (7 days) after its sign-in. It also ends when its user, password or claim is removed from the
-settings, or \`dashboard.password\` is changed. Sessions are in Redis, by the hash of their id and not in backups: a restart
+settings, or \`dashboard.password\` is changed. The menu of the user shows one's own sessions, and signs out of the
+others. Sessions are in Redis, by the hash of their id and not in backups: a restart
 signs nobody out, and all dashboards of a Redis share them. One that ends at a dashboard ends at the others within five
 seconds. While Redis is away, people who are signed in stay so, and no one else can sign in. A user has at most 50 sessions;
 with a further one the oldest ends.

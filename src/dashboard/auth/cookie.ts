@@ -2,6 +2,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Identity } from '../../access/access.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { principalOf } from './caller.ts';
 import { addressOf, browserIn, cameByHttps } from './client-address.ts';
 import type { FoundSession } from './sessions.ts';
 
@@ -50,6 +51,16 @@ export async function signIn(
 
 /** Browsers keep no cookie for longer than 400 days, and hono sets none. */
 const MAX_COOKIE_S = 34_560_000;
+
+/** The caller's session, and the other sessions of the same user, the newest first. */
+export async function ownSessions(c: Exchange, context: DashboardContext) {
+  const own = c.get('session');
+  const { name } = principalOf(c);
+  const all = await context.sessions.of(name);
+  // A name may have been of someone else before.
+  const isSame = (one: FoundSession) => principalOfSession(one, context)?.name === name;
+  return { own, others: all.filter((one) => one.hash !== own?.hash && isSame(one)) };
+}
 
 /** Ends the caller's session and removes its cookie. */
 export async function signOut(c: Exchange, context: DashboardContext): Promise<void> {

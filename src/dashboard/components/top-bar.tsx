@@ -74,6 +74,9 @@ const UserMenu = ({ principal, theme }: { principal: Principal; theme: Theme }) 
       Signed in as <b>{principal.name}</b>
     </p>
     <p class="dim small">{[...new Set(principal.grants.map(({ role }) => role))].join(', ')}</p>
+    <p>
+      <a href="/sessions">Your sessions</a>
+    </p>
     {/* The script sets the cookie; without it the page has the theme of the system. */}
     <fieldset class="theme" id="theme">
       <legend>Theme</legend>

@@ -167,6 +167,9 @@ function openPageMaker(context: DashboardContext, timeoutMs: number): MakePage {
   };
 }
 
-/** Addresses that send no page are left out: an update is never a stream, a file or a change. */
+/**
+ * Addresses that send no page are left out: an update is never a stream, a file or a change. So are sessions, because an
+ * update is made for all readers with the same grants, not for one.
+ */
 const isPage = ({ method, path, access, programs }: Route): boolean =>
-  method === 'GET' && access !== 'open' && !programs && !/^\/(?:events|client)\b|\.csv$/.test(path);
+  method === 'GET' && access !== 'open' && !programs && !/^\/(?:events|client|sessions)\b|\.csv$/.test(path);

@@ -35,6 +35,7 @@ import {
   resumeOne,
 } from '../actions/rollout.tsx';
 import { askToCancel, askToForceEnd, askToRetry, cancel, forceEnd, retry } from '../actions/run.tsx';
+import { askToEndSessions, endSessions } from '../actions/sessions.tsx';
 import { commandRoutes } from '../api/commands.ts';
 import { sendOpenApi } from '../api/openapi.ts';
 import {
@@ -66,6 +67,7 @@ import { sendTargetsCsv, showRun } from '../pages/run.tsx';
 import { sendRunsCsv, showRuns } from '../pages/runs.tsx';
 import { sendScheduleCsv, showSchedule } from '../pages/schedule.tsx';
 import { sendSuggestions, showSearch } from '../pages/search.tsx';
+import { showSessions } from '../pages/sessions.tsx';
 import {
   beginOidc,
   CALLBACK_PATH,
@@ -123,6 +125,10 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: CALLBACK_PATH, ...open, handle: finishOidc },
   { method: 'GET', path: '/client/:hash/style.css', ...open, handle: sendClientFile },
   { method: 'POST', path: '/sign-out', ...read, handle: endSession },
+  // Everyone has only sessions of their own here.
+  { method: 'GET', path: '/sessions', ...read, handle: showSessions },
+  { method: 'GET', path: '/sessions/end', ...read, handle: askToEndSessions },
+  { method: 'POST', path: '/sessions/end', ...read, handle: endSessions },
 
   { method: 'GET', path: '/', ...read, handle: showOverview },
   { method: 'GET', path: '/system', ...readEverything, handle: showSystem },
