@@ -6,6 +6,7 @@ import { type ApplyDeps, applyPlan, type CheckPlanDeps, checkPlan } from './comm
 import { type ApproveDeps, approveRun, listApprovals, rejectRun } from './commands/approve-run.ts';
 import { backfillPolicy, previewBackfill } from './commands/backfill.ts';
 import { type ChangeRunDeps, cancelRun, forceEndRun, retryRun } from './commands/change-run.ts';
+import { compareRuns } from './commands/compare-runs.ts';
 import { explainPolicy } from './commands/explain-policy.ts';
 import { findProcess } from './commands/find-process.ts';
 import { beginFreeze, endFreeze } from './commands/freeze.ts';
@@ -63,6 +64,7 @@ export const commands: readonly AnyCommand[] = [
   listRunsCommand,
   showRun,
   listTargets,
+  compareRuns,
   showTarget,
   listSitesCommand,
   showSite,

@@ -105,6 +105,8 @@ test('a run is started, followed, listed and shown', async () => {
   await same(['runs', 'show', 'last', '--json']);
   await same(['runs', 'show', 'last', '--target', 'site-0001']);
   await same(['runs', 'show', 'last', '-o', 'csv']);
+  await same(['runs', 'compare', 'last']);
+  await same(['runs', 'compare', 'last', '--with', '7d']);
   await same(['runs', 'show', 'sink']);
   await same(['runs', 'show', 'sync.']);
   await same(['runs', 'watch', 'last']);

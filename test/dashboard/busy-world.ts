@@ -290,6 +290,8 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     `/runs/${running.id}/end`,
     `/runs/${finished.id}`,
     `/runs/${finished.id}/retry`,
+    `/runs/${finished.id}/compare`,
+    `/runs/${finished.id}/compare?with=${finished.id}`,
     // In the time zone of the browser, so that the page does not open it again in that zone.
     '/schedule?zone=Asia%2FTokyo',
     `/schedule?zone=Asia%2FTokyo&day=${isoDay(now + 48 * HOUR)}`,

@@ -22,6 +22,8 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
   const target = targets.find(({ outcome }) => outcome === 'failed') ?? targets[0];
   const announced = await openAnnouncements(records);
   return {
+    // A run that has one before it, and targets that failed.
+    '/runs/:id/compare': partial.map(({ id }) => ({ id })),
     '/runs/:id': runs,
     '/announcements/:id': announced.slice(0, 1).map(({ id }) => ({ id })),
     '/policies/:name': ['nightly-sync', 'check-hacked', 'activity-logs', 'monthly-maintenance'].map(

@@ -41,6 +41,14 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/runs.ts')).showRun));
   runs
+    .command('compare')
+    .argument('<run>', whichRun)
+    .description('compare a run with the one before it: which targets newly failed, recovered or took longer')
+    .option('--with <run>', 'another run of the policy, or a duration: 7d is the run a week before')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('../commands/runs-compare.ts')).compareRunsOf));
+  runs
     .command('watch')
     .argument('[run]', `${whichRun} (default: last)`)
     .description('follow a run that another process works on to its end; starts and changes nothing')

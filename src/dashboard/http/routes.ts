@@ -64,6 +64,7 @@ import { showPlan } from '../pages/policy-plan.tsx';
 import { showTrends } from '../pages/policy-trends.tsx';
 import { showQueues } from '../pages/queues.tsx';
 import { sendTargetsCsv, showRun } from '../pages/run.tsx';
+import { showCompared } from '../pages/run-compared.tsx';
 import { sendRunsCsv, showRuns } from '../pages/runs.tsx';
 import { sendScheduleCsv, showSchedule } from '../pages/schedule.tsx';
 import { sendSuggestions, showSearch } from '../pages/search.tsx';
@@ -136,6 +137,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/runs', ...read, handle: showRuns },
   { method: 'GET', path: '/runs.csv', ...read, handle: sendRunsCsv },
   { method: 'GET', path: '/runs/:id', ...readRun, handle: showRun },
+  { method: 'GET', path: '/runs/:id/compare', ...readRun, handle: showCompared },
   { method: 'GET', path: '/runs/:id/targets.csv', ...readRun, handle: sendTargetsCsv },
   { method: 'GET', path: '/findings', ...read, handle: showFindings },
   { method: 'GET', path: '/findings.csv', ...read, handle: sendFindingsCsv },

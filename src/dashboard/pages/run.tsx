@@ -234,7 +234,14 @@ const Targets = ({ run, view, page }: { run: Run; view: TargetView; page: Target
   <section>
     <div class="page-head">
       <h2>Targets</h2>
-      <CsvLink path={runPath(run.id, '/targets.csv')} />
+      <p class="actions">
+        {isFinal(run.status) && (
+          <a class="action" href={runPath(run.id, '/compare')}>
+            Compare with the run before
+          </a>
+        )}
+        <CsvLink path={runPath(run.id, '/targets.csv')} />
+      </p>
     </div>
     <nav class="filters" id="filters" data-live aria-label="Targets by outcome">
       <FilterLink run={run} view={view} filter={undefined} count={run.counts.planned} />
