@@ -53,6 +53,15 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
 }
 
+/** Whether a name is that of a pattern, in which `*` stands for any characters and `?` for one. */
+export const matchesPattern = (name: string, pattern: string): boolean =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  ).test(name);
+
 /** What a file begins with that Excel is to read as UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 

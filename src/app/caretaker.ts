@@ -32,6 +32,8 @@ export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   readonly engine: Engine;
   readonly notifier: Notifier;
   readonly registry: Registry;
+  /** Records the next times of freezes that recur. */
+  noteMaintenance(): Promise<void>;
 }
 
 export interface CaretakerOptions {
@@ -102,6 +104,7 @@ export async function openCaretaker({
     dashboard: settings.dashboard,
   };
   const notifier = createNotifier({ records, queues, settings: receivers, clock, log });
+  const noteTimes = () => noteMaintenance(records, current.maintenance, clock);
   const engine = createEngine({
     records,
     queues,
@@ -111,7 +114,7 @@ export async function openCaretaker({
     link: links.link,
     addressOf,
     owner,
-    noteMaintenance: () => noteMaintenance(records, current.maintenance, clock),
+    noteMaintenance: noteTimes,
     traces,
     onPolicyPaused: (run, policy, pause) => notePaused(opened.audit, run, policy, pause),
   });
@@ -130,6 +133,7 @@ export async function openCaretaker({
     engine,
     notifier,
     registry,
+    noteMaintenance: noteTimes,
     async close() {
       redis.store.off('ready', onReconnect);
       await continuity.close();

@@ -68,7 +68,7 @@ export function overview(
     reasons: caretaker.registry.reasons,
     engine,
     needAccount: (name) => accountOf(settings, name),
-    names: { settings, link: caretaker.link },
+    names: { settings, link: caretaker.link, noteMaintenance: caretaker.noteMaintenance },
     async health() {
       const late = new Promise<'down'>((resolve) => setTimeout(resolve, PING_TIMEOUT_MS, 'down').unref());
       const answer = redis.store.ping().then(

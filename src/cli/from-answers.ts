@@ -1,8 +1,9 @@
 /** Reads the public forms of pauses, freezes and kept policies back, so that they are shown in the same words. */
-import type { FreezeAnswer } from '../control/commands/list-freezes.ts';
+import type { FreezeAnswer } from '../control/answers.ts';
 import type { Freeze } from '../records/freeze-store.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { PolicyReport } from '../schedule/policy-report.ts';
+import { parseDuration } from '../yaml/duration.ts';
 import type { ShownKept } from './effective-policies.ts';
 
 export const pauseIn = ({ at, by, reason, until }: NonNullable<PolicyReport['paused']>): Pause => ({
@@ -12,7 +13,7 @@ export const pauseIn = ({ at, by, reason, until }: NonNullable<PolicyReport['pau
   ...(until === null ? {} : { until: Date.parse(until) }),
 });
 
-export const freezeIn = ({ id, by, since, until, reason, ...scope }: FreezeAnswer): Freeze => {
+export const freezeIn = ({ id, by, since, until, reason, rule, ...scope }: FreezeAnswer): Freeze => {
   const parts = Object.fromEntries(Object.entries(scope).filter(([, value]) => value !== null));
   return {
     by,
@@ -20,6 +21,7 @@ export const freezeIn = ({ id, by, since, until, reason, ...scope }: FreezeAnswe
     until: Date.parse(until),
     ...(id === null ? {} : { id, scope: parts }),
     ...(reason === null ? {} : { reason }),
+    ...(rule ? { rule: { ...rule, forMs: parseDuration(rule.for) ?? 0 } } : {}),
   };
 };
 

@@ -18,16 +18,16 @@ export function dayNote(text: string): string {
 }
 
 /**
- * `--at`: a time as everywhere. Undefined when it is not given.
+ * `--at`, or another option for a time: as everywhere. Undefined when it is not given.
  *
  * @throws {UsageError}
  */
-export function atOf(text: string | undefined, now: number): number | undefined {
+export function atOf(text: string | undefined, now: number, option = '--at'): number | undefined {
   if (text === undefined) return undefined;
   const at = parseTime(text, now);
   if (at === undefined)
     throw new UsageError(
-      `--at must be a time such as 2026-12-01, 2026-12-01T08:00Z or tomorrow 08:00, not "${text}"${dayNote(text)}.`,
+      `${option} must be a time such as 2026-12-01, 2026-12-01T08:00Z or tomorrow 08:00, not "${text}"${dayNote(text)}.`,
     );
   return at;
 }

@@ -8,6 +8,7 @@ import { rootHelp } from './program/help.ts';
 import {
   type ActionOf,
   addByteOrderMark,
+  collect,
   ignoreFreeze,
   json,
   label,
@@ -225,18 +226,20 @@ function addFreezeCommands(program: Program, actionOf: ActionOf): void {
     .action(list());
   freeze
     .command('list')
-    .description('list the active freezes')
+    .description('list the active freezes, and those that begin later')
     .addOption(output())
     .addOption(json())
     .action(list());
   freeze
     .command('add')
-    .description(
-      'prevent all policies, or those of an account, job, client or tag, from starting runs until a time',
-    )
+    .description('prevent all policies, or some, from starting runs until a time, or again and again')
     .option('--until <when>', 'end of the freeze: 2026-12-01, 2026-12-01T08:00Z, tomorrow, or 3d (from now)')
     .option('--for <duration>', 'duration of the freeze: 3d')
+    .option('--from <when>', 'begin of the freeze (default: now)')
+    .option('--every <cron>', 'with --for: begin again and again, as in "0 22 * * fri"; repeatable', collect)
+    .option('--timezone <zone>', 'time zone of --every (default: UTC)')
     .option('--reason <text>', 'the reason, shown with the freeze')
+    .option('--policy <name>', 'only this policy, or those of a pattern: "nightly-*"')
     .option('--account <name>', 'only policies of this account')
     .option('--job <name>', 'only policies of this job')
     .option('--client <id or name>', 'only targets of this client')

@@ -35,7 +35,7 @@ import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
 import { showSite } from './commands/show-site.ts';
 import { showStatus } from './commands/show-status.ts';
 import { type TestReceiverDeps, testReceiver } from './commands/test-receiver.ts';
-import type { NameDeps } from './freeze-names.ts';
+import type { FreezeDeps } from './freeze-names.ts';
 import type { SitesDeps } from './sites.ts';
 
 /** What all commands need together. */
@@ -49,7 +49,7 @@ export type ControlDeps = BaseDeps &
   QueueCountDeps &
   ApproveDeps &
   AnnouncementDeps &
-  NameDeps &
+  FreezeDeps &
   ResumeDeps &
   ShowPolicyDeps &
   SavePlanDeps &

@@ -5,13 +5,20 @@ import { CaretakerError } from '../errors.ts';
 import type { Registry } from '../job/registry.ts';
 import type { FreezeScope } from '../records/freeze-scope.ts';
 import { suggestionFor } from '../suggest.ts';
+import { matchesPattern } from '../text.ts';
 import { InvalidRequestError } from './errors.ts';
+import type { AllPolicies } from './policies.ts';
 
-/** What knows the names: the settings, the kinds of jobs, and the accounts themselves. */
-export interface NameDeps {
+/** What knows the names: the settings, the kinds of jobs, the accounts themselves, and the active policies. */
+export interface NameDeps extends Partial<AllPolicies> {
   settings: { accounts: Readonly<Record<string, unknown>> };
   registry: Pick<Registry, 'names'>;
   link(account: string): { client: Client };
+}
+
+export interface FreezeDeps extends NameDeps {
+  /** Records the next times of what recurs (`schedule/maintenance.ts`, which loads much). */
+  noteMaintenance(): Promise<void>;
 }
 
 /**
@@ -21,12 +28,15 @@ export interface NameDeps {
  * @throws {InvalidRequestError} for a name that does not exist.
  */
 export async function needNames(
-  { account, job, client, tag }: FreezeScope,
-  { settings, registry, link }: NameDeps,
+  { account, policy, job, client, tag }: FreezeScope,
+  { settings, registry, link, policies }: NameDeps,
 ): Promise<string | undefined> {
   const accounts = Object.keys(settings.accounts);
   needOneOf('account', account, accounts);
   needOneOf('job', job, registry.names());
+  const named = policies?.().map(({ name }) => name);
+  if (policy !== undefined && named && !named.some((name) => matchesPattern(name, policy)))
+    needOneOf('policy', policy, named);
   if (client === undefined && tag === undefined) return undefined;
   const clients: Named[] = [];
   const tags: Named[] = [];

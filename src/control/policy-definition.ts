@@ -10,7 +10,7 @@ import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { firingsAhead, keptReport, pauseReport } from '../schedule/policy-report.ts';
-import { freezeAnswer } from './commands/list-freezes.ts';
+import { freezeAnswer } from './answers.ts';
 
 const NEXT_SHOWN = 3;
 const RUNS_SHOWN = 5;

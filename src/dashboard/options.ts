@@ -6,7 +6,7 @@ import type { Budget } from '../budget/budget.ts';
 import type { RequestClass } from '../budget/ticket.ts';
 import type { Clock } from '../clock.ts';
 import type { Audit } from '../control/audit.ts';
-import type { NameDeps } from '../control/freeze-names.ts';
+import type { FreezeDeps } from '../control/freeze-names.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
@@ -140,8 +140,8 @@ export interface DashboardOptions {
   budgetOf: (account: string) => BudgetView | undefined;
   /** Throws when the settings lack the account: then its policies cannot be fired here. */
   needAccount: (name: string) => { baseUrl: string };
-  /** What knows the names that a freeze can have. */
-  names: Omit<NameDeps, 'registry'>;
+  /** What knows the names that a freeze can have, and records its times. */
+  names: Omit<FreezeDeps, 'registry'>;
   /** How many answers of the service deviated from its contract since the process started. */
   drift: () => number;
   /** Called for each attempt to sign in, for the audit log. */

@@ -3,10 +3,11 @@ import { keyPrefixOf, type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import {
   concerns,
-  type FreezeScope,
   type FreezeSubject,
   formatScope,
   isOfTargets,
+  type RecurringFreeze,
+  ruleField,
   type ScopedFreeze,
   scopedField,
   scopedIn,
@@ -15,7 +16,7 @@ import { keys } from './keys.ts';
 import { addEndedPause, type Pause, type Pauses, pauseAt, pausesOf, replacePause } from './policy-store.ts';
 
 /** Who froze what, when and why, and when the freeze ends by itself. Without a scope: everything. */
-export type Freeze = Pause & { until: number; id?: string; scope?: FreezeScope };
+export type Freeze = Pause & { until: number } & Partial<Pick<ScopedFreeze, 'id' | 'scope' | 'rule'>>;
 
 const FREEZE = { hash: keys.freeze };
 
@@ -45,6 +46,32 @@ export class FreezeStore {
   /** All freezes of parts: also those that are over, and those that have not begun (`schedule/maintenance.ts`). */
   async parts(): Promise<ScopedFreeze[]> {
     return scopedIn(await this.store.hgetall(keys.freeze), keys.freeze);
+  }
+
+  /** What people freeze again and again, oldest first; without its occurrences. */
+  async rules(): Promise<RecurringFreeze[]> {
+    const hash = await this.store.hgetall(keys.freeze);
+    return scopedIn(hash, keys.freeze, ruleField('')) as RecurringFreeze[];
+  }
+
+  /** Adds one. `schedule/maintenance.ts` records its occurrences. */
+  async addRule(freeze: RecurringFreeze): Promise<void> {
+    await this.store.hset(keys.freeze, ruleField(freeze.id), toJson(freeze));
+  }
+
+  /** Ends one with all its occurrences; gives it, or nothing when there is none with this id. */
+  async endRule(id: string, at: number): Promise<ScopedFreeze | undefined> {
+    const found = (await this.rules()).find((one) => one.id === id);
+    if (!found) return undefined;
+    await this.store.hdel(keys.freeze, ruleField(id));
+    for (const one of await this.parts()) if (one.rule?.id === id && one.until > at) await this.drop(one, at);
+    return { ...found, until: at };
+  }
+
+  /** A freeze of a part that is not over, or what recurs. */
+  async named(id: string, now: number): Promise<ScopedFreeze | undefined> {
+    const all = [...(await this.parts()).filter(({ until }) => until > now), ...(await this.rules())];
+    return all.find((one) => one.id === id);
   }
 
   /** Takes back a freeze of a part from `now` on. What it froze until then stays frozen, under another id. */
@@ -105,11 +132,12 @@ export class FreezeStore {
     await this.publish(at);
   }
 
-  /** Ends a freeze of a part before its time; gives it as it was, or nothing when it is not active. */
+  /** Ends a freeze of a part before its time, or before it begins; gives it as it was, or nothing when it is over. */
   async lift(id: string, at: number): Promise<ScopedFreeze | undefined> {
-    const found = (await this.scoped(at)).find((one) => one.id === id);
+    const found = (await this.parts()).find((one) => one.id === id && one.until > Math.max(at, one.at));
     if (!found) return undefined;
-    await this.store.hset(keys.freeze, scopedField(id), toJson({ ...found, until: at }));
+    const ended = { ...found, until: Math.max(at, found.at) };
+    await this.store.hset(keys.freeze, scopedField(id), toJson(ended));
     await this.publish(at);
     return found;
   }

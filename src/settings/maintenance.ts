@@ -12,7 +12,7 @@ export const MaintenanceRule = z
     for: duration(60_000).describe('How long it lasts each time, at most 7d.'),
     timezone: timezone.default('UTC').describe('The time zone of its times. Default UTC.'),
     account: part.describe('Only this account. Default all.'),
-    policy: part.describe('Only the policy with this name. Default all.'),
+    policy: part.describe('Only the policies with this name, or of this pattern: nightly-*. Default all.'),
     client: part.describe('Only targets of this client, by id or name. Default all.'),
     tag: part.describe('Only targets with this tag, by id or name. Default all.'),
     reason: z.optional(z.string().min(1).max(200)).describe('Why, for people. Default its name.'),

@@ -1,3 +1,4 @@
+import { matchesPattern } from '../text.ts';
 import { type Diagnostic, inOrder } from '../yaml/diagnostic.ts';
 import type { Settings } from './settings.ts';
 
@@ -6,4 +7,7 @@ export const warningsOf = (
   { warnings, policyMentions }: Pick<Settings, 'warnings' | 'policyMentions'>,
   policies: readonly string[],
 ): Diagnostic[] =>
-  inOrder([...warnings, ...policyMentions.filter(({ policy }) => !policies.includes(policy))]);
+  inOrder([
+    ...warnings,
+    ...policyMentions.filter(({ policy }) => !policies.some((name) => matchesPattern(name, policy))),
+  ]);

@@ -131,7 +131,7 @@ test('a part is frozen beside other freezes, listed, shown where it matters, and
   }
   expect(await desk.run(['freeze', 'end', id])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`There is no active freeze ${id}.`),
+    stderr: expect.stringContaining(`There is no freeze ${id}.`),
   });
   expect((await desk.run(['freeze', 'list'])).stderr).toContain('Nothing is frozen.');
 });
@@ -145,4 +145,51 @@ test.each([
   const { code, stderr } = await desk.run(['freeze', 'add', '--for', '1h', ...options]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
+});
+
+test('a freeze that recurs is listed with its next time and its rule, and ended for good by its number', async () => {
+  const add = ['freeze', 'add', '--every', '0 22 1 1 *', '--for', '2h', '--timezone', 'Europe/Berlin'];
+  const added = await desk.run([...add, '--policy', 'nightly-*', '--reason', 'New Year']);
+  const [, id = ''] =
+    /frozen for 2 h from each "0 22 1 1 \*" \(Europe\/Berlin\): .*"caretaker freeze end (\d+)" ends all/.exec(
+      added.stderr,
+    ) ?? [];
+  expect(id).not.toBe('');
+
+  const [listed] = JSON.parse((await desk.run(['freeze', 'list', '--json'])).stdout);
+  expect(listed).toMatchObject({
+    ...{ policy: 'nightly-*', reason: 'New Year' },
+    rule: { id, cron: ['0 22 1 1 *'], timezone: 'Europe/Berlin', for: '2h' },
+  });
+  expect(listed.since).toMatch(/-01-01T21:00:00.000Z$/);
+  expect((await desk.run(['freeze', 'list'])).stdout).toContain('the policy nightly-*');
+  expect((await desk.run(['policies'])).stderr, 'it is not active').not.toContain('New Year');
+  expect((await desk.run(['freeze', 'end', id])).stderr).toContain('was frozen by');
+  expect((await desk.run(['freeze', 'list'])).stderr).toContain('Nothing is frozen.');
+});
+
+test('a freeze that begins later is listed, holds from its begin, and can be ended before', async () => {
+  const later = ['freeze', 'add', '--from', '2098-01-01', '--for', '3d', '--job', 'site-sync'];
+  expect((await desk.run(later)).code).toBe(0);
+  const [listed] = JSON.parse((await desk.run(['freeze', 'list', '--json'])).stdout);
+  expect(listed).toMatchObject({ since: '2098-01-01T00:00:00.000Z', until: '2098-01-04T00:00:00.000Z' });
+  expect((await desk.run(['freeze', 'end', listed.id])).code).toBe(0);
+  expect((await desk.run(['freeze', 'list'])).stderr).toContain('Nothing is frozen.');
+});
+
+test.each([
+  [['--every', '0 22 * * fri', '--for', '2d'], 'needs an account, a policy, a job, a client or a tag'],
+  [['--every', '0 22 * * fri', '--job', 'site-sync'], 'needs its end (until); of a freeze that recurs'],
+  [['--every', '0 22 * * fri', '--for', '8d', '--job', 'site-sync'], 'must be at most 7d'],
+  [['--every', 'often', '--for', '1h', '--job', 'site-sync'], 'cron'],
+  [['--every', '0 0 31 2 *', '--for', '1h', '--job', 'site-sync'], 'never fires'],
+  [['--from', '2098-01-01', '--for', '1h'], 'a freeze of everything begins at once'],
+  [
+    ['--policy', 'nightyl-sync', '--for', '1h'],
+    'There is no policy "nightyl-sync": did you mean nightly-sync?',
+  ],
+])('a freeze with %j is refused with what is wrong', async (options, sentence) => {
+  const { code, stderr } = await desk.run(['freeze', 'add', ...options]);
+  expect(stderr).toContain(sentence);
+  expect(code).toBe(2);
 });

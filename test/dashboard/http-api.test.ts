@@ -60,7 +60,7 @@ test('a program pauses and resumes a policy, freezes, and cancels a run', async 
   const freeze = await post('/freezes', { until: '1h', account: 'default' });
   const { unchecked, replaced, ...begun } = freeze.body;
   expect({ unchecked, replaced }).toEqual({ unchecked: null, replaced: null });
-  expect((await send('GET', '/freezes')).body).toEqual({ freezes: [begun] });
+  expect((await send('GET', '/freezes')).body).toEqual({ freezes: [begun], planned: [] });
   expect((await post(`/freezes/${String(freeze.body['id'])}/end`)).body).toMatchObject({
     ended: { id: freeze.body['id'] },
   });

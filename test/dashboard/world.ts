@@ -14,6 +14,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import type { Run, Target, TargetIn } from '../../src/run/run.ts';
+import { noteMaintenance } from '../../src/schedule/maintenance.ts';
 import { aPolicy as anyPolicy, aRun as anyRun, aTarget, type TargetChanges } from '../support/builders.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -133,6 +134,7 @@ export async function startWorld({
     needAccount: () => ({ baseUrl: 'http://127.0.0.1:1/api/v6' }),
     names: {
       settings: { accounts: { default: {} } },
+      noteMaintenance: () => noteMaintenance(records, [], changes.clock ?? systemClock),
       link: () => {
         throw new UnavailableError('listTags', false, 'no account can be asked here');
       },

@@ -1,8 +1,9 @@
 /** Recurring freezes: each occurrence is recorded as a freeze, and follows the rules. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { RecurringFreeze } from '../../src/records/freeze-scope.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
-import { noteMaintenance } from '../../src/schedule/maintenance.ts';
+import { freezesBetween, noteMaintenance } from '../../src/schedule/maintenance.ts';
 import { skipCauseOf } from '../../src/schedule/skip-cause.ts';
 import type { Maintenance } from '../../src/settings/maintenance.ts';
 import { aSchedule } from '../support/builders.ts';
@@ -95,4 +96,49 @@ test('one that a person ended stays ended, and the next one comes', async () => 
   expect(await activeAt(sunday + 3 * HOUR)).toEqual([]);
   await note([rule], sunday + 5 * 24 * HOUR);
   expect(await activeAt(sunday + 7 * 24 * HOUR)).toHaveLength(1);
+});
+
+/** What anna froze again and again. */
+const recurring: RecurringFreeze = {
+  ...{ id: '7', scope: { policy: 'nightly-*' }, at: NOW, by: 'anna', reason: 'closed', until: NOW },
+  rule: { id: '7', cron: ['0 0 * * sun'], timezone: 'Europe/Berlin', forMs: 24 * HOUR },
+};
+
+test('what a person froze again and again holds beside the rules of the settings, until its end', async () => {
+  await records.freeze.addRule(recurring);
+  await note([rule]);
+  const nightly = { ...policy, name: 'nightly-sync' };
+  expect(await records.freeze.over(nightly, sunday + HOUR)).toMatchObject({ by: 'anna', reason: 'closed' });
+  expect(await records.freeze.over(policy, sunday + HOUR), 'of another name').toBeUndefined();
+
+  expect(await records.freeze.endRule('7', sunday + HOUR)).toMatchObject({ by: 'anna' });
+  await note([rule], sunday + HOUR);
+  expect(await records.freeze.over(nightly, sunday + HOUR)).toBeUndefined();
+  expect(await activeAt(sunday + HOUR), 'the other rule').toHaveLength(1);
+  expect(await records.freeze.over(nightly, sunday + HOUR - 1), 'what it froze').toBeDefined();
+});
+
+test('one time of a rule can be ended before it begins, and the others come', async () => {
+  await records.freeze.addRule(recurring);
+  await note([]);
+  const [first] = await records.freeze.parts();
+  await records.freeze.lift(first?.id ?? '', NOW + HOUR);
+  await note([], NOW + 2 * HOUR);
+  await note([], sunday + HOUR);
+  expect(await activeAt(sunday + HOUR)).toEqual([]);
+  await note([], sunday + 5 * 24 * HOUR);
+  expect(await activeAt(sunday + 7 * 24 * HOUR)).toHaveLength(1);
+});
+
+test('a calendar of any week has the times of each rule once, also beyond those that are recorded', async () => {
+  await records.freeze.addRule(recurring);
+  await note([rule]);
+  const inWeek = async (weeks: number) => {
+    const from = NOW + weeks * 7 * 24 * HOUR;
+    const found = await freezesBetween(records, { from, to: from + 7 * 24 * HOUR, now: NOW });
+    return found.map(({ at, by }) => `${by} ${(at - sunday) / (7 * 24 * HOUR)}`).sort();
+  };
+  for (const week of [0, 1, 2, 5])
+    expect(await inWeek(week)).toEqual([`anna ${week}`, `maintenance sundays ${week}`]);
+  expect(await inWeek(-1)).toEqual([]);
 });

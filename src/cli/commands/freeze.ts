@@ -1,9 +1,9 @@
 /** Freezes: no policy starts a run until the freeze ends, or none of an account or job; or targets are skipped. */
-import { isoEnd } from '../../clock.ts';
+import { isoEnd, isoMinute, isoTime } from '../../clock.ts';
 import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
-import { freezeAnswer, listFreezes } from '../../control/commands/list-freezes.ts';
+import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
 import { defined } from '../../defined.ts';
-import { type FreezeScope, formatScope, isOfTargets } from '../../records/freeze-scope.ts';
+import { type FreezeScope, formatRule, formatScope, isOfTargets } from '../../records/freeze-scope.ts';
 import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { type Client, withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
@@ -11,11 +11,15 @@ import { exit, UsageError } from '../exit.ts';
 import { freezeIn } from '../from-answers.ts';
 import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endText, type UntilOptions } from '../parse-time.ts';
+import { atOf, endText, type UntilOptions } from '../parse-time.ts';
 
 interface FreezeOptions extends GlobalOptions, UntilOptions {
   reason?: string;
+  from?: string;
+  every?: string[];
+  timezone?: string;
   account?: string;
+  policy?: string;
   job?: string;
   client?: string;
   tag?: string;
@@ -28,14 +32,24 @@ interface FreezeOptions extends GlobalOptions, UntilOptions {
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
   const scope = scopeOf(options);
   const begin = async ({ act, clock }: Pick<Client<object>, 'act' | 'clock'>, more?: object) => {
-    const input = { ...scope, until: needEnd(options, clock.now()), reason: options.reason };
-    const { replaced, unchecked, ...begun } = await act(beginFreeze, input, more);
+    const { reason, every, timezone } = options;
+    const from = atOf(options.from, clock.now(), '--from');
+    const times = every
+      ? { cron: every, for: options.for, timezone }
+      : { until: needEnd(options, clock.now()), ...(from === undefined ? {} : { from: isoTime(from) }) };
+    const { replaced, unchecked, ...begun } = await act(beginFreeze, { ...scope, ...times, reason }, more);
     if (unchecked !== null) terminal.message(unchecked);
     printFrozen(freezeIn(begun), replaced ? freezeIn(replaced) : undefined, terminal);
     return exit.ok;
   };
   if (Object.keys(scope).length > 0)
-    return withClient('caretaker', terminal, options, (client) => begin(client));
+    return withClient('caretaker', terminal, options, async (client) => {
+      if (scope.policy === undefined || !client.here) return begin(client);
+      const { settings, records, clock } = client.here;
+      const { knownPolicies } = await import('../effective-policies.ts');
+      const known = await knownPolicies(settings, records, clock.now());
+      return begin(client, { policies: () => known });
+    });
   // Everything has no name to look up, so neither the jobs nor a client of the service is loaded.
   return withClient('records', terminal, options, (client) => begin(client, noNames));
 }
@@ -43,13 +57,14 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
 const noNames = {
   settings: { accounts: {} },
   registry: { names: () => [] },
+  noteMaintenance: async () => undefined,
   link(account: string) {
     throw new Error(`A freeze of everything does not ask the account ${account}.`);
   },
 };
 
-const scopeOf = ({ account, job, client, tag }: FreezeOptions): FreezeScope =>
-  defined({ account, job, client, tag });
+const scopeOf = ({ account, policy, job, client, tag }: FreezeOptions): FreezeScope =>
+  defined({ account, policy, job, client, tag });
 
 function needEnd(options: FreezeOptions, now: number): string {
   const until = endText(options, now);
@@ -62,11 +77,17 @@ function needEnd(options: FreezeOptions, now: number): string {
 
 /** Prints what is frozen now. */
 function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Terminal): void {
-  const { scope, until, id } = freeze;
+  const { scope, at, until, id, rule } = freeze;
   if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
   if (scope === undefined) {
     terminal.message(
       `Everything is frozen until ${isoEnd(until)}: no policy starts a run until then. Active runs continue; "caretaker runs cancel" cancels one. "caretaker freeze end" ends the freeze early.`,
+    );
+    return;
+  }
+  if (rule) {
+    terminal.message(
+      `${isOfTargets(scope) ? 'Targets' : 'Policies'} with ${formatScope(scope)} are frozen ${formatRule(rule)}: the first time from ${isoMinute(at)} until ${isoEnd(until)}. "caretaker freeze end ${rule.id}" ends all of it, "caretaker freeze end ${id}" this time.`,
     );
     return;
   }
@@ -78,13 +99,16 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
   );
 }
 
-/** Lists the active freezes. */
+/** Lists the freezes: those that are active, and then those that begin later. */
 export const freezes = (terminal: Terminal, options: GlobalOptions): Promise<number> =>
   withReader('records', terminal, options, async ({ read }) => {
-    const { freezes: active } = await read(listFreezes, {}, { freezes: [] });
-    const rows = active.map(freezeIn);
-    const lines = rows.map(freezeAnswer);
-    return showList(terminal, options, list, { rows, lines, none: 'Nothing is frozen.' });
+    const { freezes: active, planned } = await read(listFreezes, {}, noFreezes);
+    const lines = [...active, ...planned];
+    return showList(terminal, options, list, {
+      rows: lines.map(freezeIn),
+      lines,
+      none: 'Nothing is frozen.',
+    });
   });
 
 const list: List<Freeze> = {
@@ -92,11 +116,14 @@ const list: List<Freeze> = {
     id: ({ id }) => id ?? '-',
     frozen: formatFrozen,
     effect: effectOf,
+    from: ({ at }) => isoMinute(at),
     until: ({ until }) => isoEnd(until),
+    repeats: ({ rule }) => rule && `${formatRule(rule)}, ${rule.id}`,
     by: ({ by }) => by,
     reason: ({ reason }) => reason,
   },
-  csv: ['id account policy job client tag by since until reason'],
+  shrink: ['repeats: 12', 'reason: 12', 'effect: 0', 'repeats: 0', 'reason: 0'],
+  csv: ['id account policy job client tag by since until reason rule.id rule.cron rule.timezone rule.for'],
 };
 
 /** Ends a freeze early. Scheduled times that it skipped stay skipped. */
@@ -107,7 +134,7 @@ export const unfreeze = (
 ): Promise<number> =>
   withClient('records', terminal, options, async ({ act, read }) => {
     const { ended } = await act(endFreeze, { freeze: id ?? 'everything', reason: options.reason });
-    const left = (await read(listFreezes, {}, { freezes: [] })).freezes.map(freezeIn);
+    const left = (await read(listFreezes, {}, noFreezes)).freezes.map(freezeIn);
     const others = left.filter(({ scope }) => scope !== undefined);
     printUnfrozen({ id, ended: ended ? freezeIn(ended) : undefined, others }, terminal);
     return exit.ok;
@@ -119,7 +146,9 @@ function printUnfrozen(
   terminal: Terminal,
 ): void {
   if (id !== undefined && ended) {
-    terminal.message(`The freeze ${id} has ended: ${formatFrozen(ended)} was ${formatFreeze(ended)}.`);
+    const how =
+      ended.rule?.id === id ? `frozen by ${ended.by} ${formatRule(ended.rule)}` : formatFreeze(ended);
+    terminal.message(`The freeze ${id} has ended: ${formatFrozen(ended)} was ${how}.`);
     return;
   }
   terminal.message(

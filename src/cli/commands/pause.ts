@@ -5,6 +5,7 @@ import { type PauseDeps, pausePolicy, resumePolicy } from '../../control/command
 import { hasLabels } from '../../policy/labels.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { PolicyReport } from '../../schedule/policy-report.ts';
+import { matchesPattern } from '../../text.ts';
 import { isOnServer, withClient } from '../client.ts';
 import {
   type GlobalOptions,
@@ -149,7 +150,7 @@ async function withSelected(
     const { job, account, label } = options;
     const chosen = [...known.values()].filter(
       (one) =>
-        (words.length === 0 || words.some((word) => matches(one.name, word))) &&
+        (words.length === 0 || words.some((word) => matchesPattern(one.name, word))) &&
         hasLabels(one.labels, label) &&
         (job === undefined || one.jobs?.includes(job)) &&
         (account === undefined || one.account === account),
@@ -167,12 +168,3 @@ async function pausedAmong({ here, clock }: PolicyClient, words: readonly string
 }
 
 const isPattern = (word: string): boolean => /[*?]/.test(word);
-
-/** `*` matches any characters, `?` one character. */
-const matches = (name: string, word: string): boolean =>
-  new RegExp(
-    `^${word
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  ).test(name);

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { loadJobs } from '../../app/load-jobs.ts';
 import { isoMinute } from '../../clock.ts';
-import { listFreezes } from '../../control/commands/list-freezes.ts';
+import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
 import { listPolicies as listAll } from '../../control/commands/list-policies.ts';
 import { showPolicy as showDefinition } from '../../control/commands/show-policy.ts';
 import { type PolicyDefinition, toPolicyDefinition } from '../../control/policy-definition.ts';
@@ -81,7 +81,7 @@ export const listPolicies = (
     const none = options.label ? `No policy has the label ${options.label.join(' and ')}.` : everything;
     await showPolicies(rows, none, terminal, options);
     if (loaded) printFindings(loaded.findings, terminal);
-    const { freezes } = await client.read(listFreezes, {}, { freezes: [] });
+    const { freezes } = await client.read(listFreezes, {}, noFreezes);
     printFreezes(freezes.map(freezeIn), terminal);
     const kept = rows.flatMap((row) => row.kept ?? []);
     for (const sentence of formatKept(kept, settings ? shortFile : onServer)) terminal.message(sentence);

@@ -1,6 +1,6 @@
 /** Lists and shows runs. */
 import { isoMinute, isoTime } from '../../clock.ts';
-import { listFreezes } from '../../control/commands/list-freezes.ts';
+import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
 import { listRunsCommand } from '../../control/commands/list-runs.ts';
 import { statusFilters } from '../../control/runs.ts';
 import { toRun } from '../../run/from-report.ts';
@@ -58,7 +58,7 @@ export const listRuns = (terminal: Terminal, options: ListOptions): Promise<numb
     });
     for (const name of policy ?? [])
       if (!runs.some((run) => run.policy === name)) await needPolicyOrRuns(client, name, terminal, options);
-    const { freezes } = await client.read(listFreezes, {}, { freezes: [] });
+    const { freezes } = await client.read(listFreezes, {}, noFreezes);
     printFreezes(freezes.map(freezeIn), terminal);
     const none = formatNone({ policies: policy, statuses: status, since });
     const more = next !== null && 'There are older runs.';

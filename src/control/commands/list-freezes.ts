@@ -1,50 +1,15 @@
 import { z } from 'zod';
 import { holds, isPermitted } from '../../access/principal.ts';
-import { isoTime } from '../../clock.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
+import { FreezeAnswer, freezeAnswer } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 
-export const FreezeAnswer = z
-  .object({
-    id: z.string().nullable().describe('Missing for the freeze of everything.'),
-    account: z.string().nullable(),
-    policy: z.string().nullable(),
-    job: z.string().nullable(),
-    client: z.string().nullable(),
-    tag: z.string().nullable(),
-    by: z.string(),
-    since: z.iso.datetime(),
-    until: z.iso.datetime(),
-    reason: z.string().nullable(),
-  })
-  .meta({ id: 'Freeze' });
-
-export type FreezeAnswer = z.output<typeof FreezeAnswer>;
-
-/** A freeze as programs see it. */
-export const freezeAnswer = ({
-  id,
-  scope = {},
-  by,
-  at,
-  until,
-  reason,
-}: Freeze): z.output<typeof FreezeAnswer> => ({
-  id: id ?? null,
-  account: scope.account ?? null,
-  policy: scope.policy ?? null,
-  job: scope.job ?? null,
-  client: scope.client ?? null,
-  tag: scope.tag ?? null,
-  by,
-  since: isoTime(at),
-  until: isoTime(until),
-  reason: reason ?? null,
-});
+/** The answer while there are no records. */
+export const noFreezes = { freezes: [], planned: [] };
 
 export const listFreezes = defineCommand()({
   name: 'freezes.list',
-  summary: 'Lists the active freezes.',
+  summary: 'Lists the active freezes, those that begin later, and the next time of each that recurs.',
   role: 'viewer',
   reads: true,
   path: '/freezes',
@@ -52,11 +17,20 @@ export const listFreezes = defineCommand()({
   subject: () => undefined,
   /** A freeze of everything concerns everyone; one of an account those who may see the account. */
   async carryOut(_input, { records, clock }, { by: { principal } }) {
-    const active = await records.freeze.active(clock.now());
-    return active.filter(({ scope }) =>
-      scope?.account === undefined ? holds(principal, 'viewer') : isPermitted(principal, 'viewer', scope),
-    );
+    const now = clock.now();
+    const isSeen = ({ scope }: Freeze) =>
+      scope?.account === undefined ? holds(principal, 'viewer') : isPermitted(principal, 'viewer', scope);
+    const later = (await records.freeze.parts()).filter(({ at, until }) => at > now && until > at);
+    const isFirst = ({ id, rule }: Freeze) =>
+      !rule || later.find((one) => one.rule?.id === rule.id)?.id === id;
+    return {
+      freezes: (await records.freeze.active(now)).filter(isSeen),
+      planned: later.filter((one) => isFirst(one) && isSeen(one)),
+    };
   },
-  answer: z.object({ freezes: z.array(FreezeAnswer) }),
-  toAnswer: (freezes) => ({ freezes: freezes.map(freezeAnswer) }),
+  answer: z.object({ freezes: z.array(FreezeAnswer), planned: z.array(FreezeAnswer) }),
+  toAnswer: ({ freezes, planned }) => ({
+    freezes: freezes.map(freezeAnswer),
+    planned: planned.map(freezeAnswer),
+  }),
 });
