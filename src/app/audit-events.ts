@@ -24,7 +24,7 @@ const MAX_ADDRESSES = 1_000;
 export function signInsTo(audit: Audit, now: () => number): (attempt: SignIn) => void {
   const refusedAt = new Map<string, number>();
   return ({ address, name, principal, ok, why }) => {
-    if (why === 'too many failed attempts') {
+    if (why === 'too many attempts') {
       if (now() - (refusedAt.get(address) ?? Number.NEGATIVE_INFINITY) < REFUSED_INTERVAL_MS) return;
       if (refusedAt.size >= MAX_ADDRESSES) refusedAt.clear();
       refusedAt.set(address, now());

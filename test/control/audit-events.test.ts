@@ -77,7 +77,7 @@ test('attempts that are refused unread cannot fill the log', async () => {
   const { audit, clock } = world.caretaker;
   const note = signInsTo(audit, clock.now);
   for (let index = 0; index < 50; index += 1)
-    note({ address: '192.0.2.1', ok: false, why: 'too many failed attempts' });
+    note({ address: '192.0.2.1', ok: false, why: 'too many attempts' });
   await until(world, async () => (await lines()).length > 0);
   expect(await lines()).toHaveLength(1);
 });

@@ -93,7 +93,8 @@ describe('with a worker', () => {
     const foreign = await press('/policies/sync/run', {}, { origin: 'https://elsewhere.example' });
     const stranger = await press('/policies/sync/pause', {}, { cookie: '' });
 
-    expect([foreign.status, stranger.status]).toEqual([403, 401]);
+    expect([foreign.status, stranger.status]).toEqual([403, 303]);
+    expect(stranger.headers.get('location')).toBe('/sign-in?to=%2Fpolicies%2Fsync%2Fpause');
     expect(await runs()).toEqual(before);
     expect((await world.caretaker.records.policies.state('sync')).pause).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { noAccess } from '../../src/access/access.ts';
 import { heldClock } from '../support/held-clock.ts';
 import { PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
 
@@ -74,6 +75,64 @@ test('the session cookie cannot be used by scripts and other sites, and requires
   expect(plain.headers.get('set-cookie')).toMatch(/HttpOnly.*SameSite=Strict/);
   expect(plain.headers.get('set-cookie')).not.toContain('Secure');
   expect(secure.headers.get('set-cookie')).toContain('Secure');
+});
+
+/** The cookie of a sign-in, and the header that keeps browsers from coming without TLS. */
+async function signInOver(changes: Parameters<typeof startWorld>[0], headers: Record<string, string>) {
+  world = await startWorld(changes);
+  const body = new URLSearchParams({ password: PASSWORD });
+  const from = { origin: world.dashboard.url, ...headers };
+  const answer = await world.ask('/sign-in', { method: 'POST', headers: from, body });
+  return {
+    cookie: answer.headers.get('set-cookie') ?? '',
+    hsts: answer.headers.get('strict-transport-security'),
+  };
+}
+
+test('under TLS no other host and no page without TLS can set the cookie, and browsers stay with TLS', async () => {
+  const publicUrl = 'https://ops.example.com';
+  const { cookie, hsts } = await signInOver({ publicUrl }, { origin: publicUrl });
+
+  expect(cookie).toMatch(/^__Host-caretaker_session_\d+=.*; Path=\/; HttpOnly; Secure/);
+  expect(hsts).toBe('max-age=31536000');
+  // Without the scheme in an origin: a GET.
+  const inside = await world.ask('/', { headers: { cookie: cookie.split(';')[0] ?? '' } });
+  expect(inside.status).toBe(200);
+  expect(inside.headers.get('strict-transport-security')).toBeNull();
+});
+
+test('under a path the cookie is sent to that path only', async () => {
+  const publicUrl = 'https://ops.example.com/caretaker';
+  const { cookie } = await signInOver({ publicUrl }, { origin: 'https://ops.example.com' });
+
+  expect(cookie).toMatch(/^__Secure-caretaker_session_\d+=.*; Path=\/caretaker; HttpOnly; Secure/);
+});
+
+test('where a proxy says that there is TLS, a cookie that anyone could have set does not count', async () => {
+  const access = { ...noAccess, trustedProxies: ['127.0.0.1'] };
+  const plain = await signInOver({ access: () => access }, {});
+  const name = plain.cookie.split(';')[0] ?? '';
+  const withIt = (headers: Record<string, string>) =>
+    world.ask('/api/v1/runs', { headers: { cookie: name, ...headers } });
+
+  expect(plain.cookie).toMatch(/^caretaker_session_/);
+  expect(plain.hsts).toBeNull();
+  expect((await withIt({})).status).toBe(200);
+  expect((await withIt({ 'x-forwarded-proto': 'https' })).status).toBe(401);
+});
+
+test('a name that has signed in twenty times within a minute has to wait', async () => {
+  const clock = heldClock();
+  world = await startWorld({ clock });
+  for (let count = 0; count < 20; count += 1) expect((await signIn(PASSWORD)).status).toBe(303);
+
+  const further = await signIn(PASSWORD);
+  const program = await world.ask('/metrics', { headers: { authorization: `Bearer ${PASSWORD}` } });
+  await clock.advance(60_000);
+
+  expect(further.status).toBe(429);
+  expect(program.status).toBe(200);
+  expect((await signIn(PASSWORD)).status).toBe(303);
 });
 
 test('a wrong password is rejected with an error', async () => {

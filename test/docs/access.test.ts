@@ -154,19 +154,24 @@ signs nobody out, and all dashboards of a Redis share them. One that ends at a d
 seconds. While Redis is away, people who are signed in stay so, and no one else can sign in. A user has at most 50 sessions;
 with a further one the oldest ends.
 
+A form that is sent when its session has ended does nothing: it leads to sign-in, and the same user finds the question again
+with what was typed, up to 2,000 characters.
+
 ## Guessing passwords
 
 Each address (one /64 of IPv6) has ten failed attempts a minute, for pages and programs together. When ten attempts with one
 name, or 20 in all, failed within a minute, each address has one attempt a minute. The first attempt of an address in a
 minute is always checked, so other addresses cannot lock a user out. An attempt counts when it begins. At most two password
 hashes are checked at the same time and 16 wait; further attempts get a 503 at once and do not count. An unknown name takes
-as long as a known one. Tokens are random and therefore not slowed down.
+as long as a known one. Tokens are random and therefore not slowed down. A name has 20 sign-ins a minute.
 
 ## Proxies
 
 Behind a proxy every caller has the address of the proxy, unless \`trusted_proxies\` names it. Then the address is taken from
-\`X-Forwarded-For\`, read from the right, over further trusted proxies, and \`X-Forwarded-Proto: https\` makes the cookie
-\`Secure\`. These headers are ignored from all others, and \`Forwarded\` from all.
+\`X-Forwarded-For\`, read from the right, over further trusted proxies, and \`X-Forwarded-Proto: https\` says that there is
+TLS. So do a request with the \`Host\` of an https \`public_url\`, and the \`Origin\` of the browser. Under TLS the cookie is
+\`__Host-...\` (with a path \`__Secure-...\`, for that path alone), and the answer has \`Strict-Transport-Security\` for a year, which
+browsers apply to every port of the host. These headers are ignored from all others, and \`Forwarded\` from all.
 
 Set \`dashboard.public_url\` to the address that people open, such as \`https://ops.example.com/caretaker\`: the sign-in link, links in
 messages, and the addresses of a path come from it. The proxy may remove the path or leave it. It has to send its own name or \`localhost\`

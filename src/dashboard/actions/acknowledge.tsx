@@ -7,7 +7,7 @@ import { actorOf, principalOf } from '../auth/caller.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation } from './confirm.tsx';
+import { ReasonField, showConfirmation, TextField } from './confirm.tsx';
 
 type Asked = Record<'policy' | 'account' | 'site' | 'about', string>;
 const fields = ['policy', 'account', 'site', 'about'] as const;
@@ -49,14 +49,12 @@ export async function askToAcknowledge(c: Exchange, context: DashboardContext): 
     fields: (
       <>
         <Hidden asked={asked} />
-        <label>
-          Reason (shown to all users)
-          <input name="reason" maxlength={200} autocomplete="off" required autofocus />
-        </label>
-        <label>
-          Duration, such as 7d or 12h (empty: until it is resolved)
-          <input name="for" maxlength={20} autocomplete="off" />
-        </label>
+        <ReasonField required autofocus />
+        <TextField
+          name="for"
+          label="Duration, such as 7d or 12h (empty: until it is resolved)"
+          maxlength={20}
+        />
       </>
     ),
   });

@@ -7,7 +7,7 @@ import { actorOf, principalOf } from '../auth/caller.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation } from './confirm.tsx';
+import { ReasonField, showConfirmation } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
 
@@ -26,12 +26,7 @@ export async function askToCancelAnnouncement(c: Exchange, context: DashboardCon
     ),
     button: 'Cancel the change',
     back: '/approvals',
-    fields: (
-      <label>
-        Reason (shown to all users)
-        <input name="reason" maxlength={200} autocomplete="off" />
-      </label>
-    ),
+    fields: <ReasonField />,
   });
 }
 

@@ -1,5 +1,6 @@
 /** The page that asks for confirmation before a change: one form. With the script it is a dialog (`client/questions.ts`). */
-import type { Child } from 'hono/jsx';
+import { type Child, createContext, type JSX, useContext } from 'hono/jsx';
+import { typedIn } from '../auth/typed-form.ts';
 import { pathWith } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -17,6 +18,41 @@ interface Confirmation {
   fields?: Child;
 }
 
+const TypedContext = createContext<ReturnType<typeof typedIn>>(undefined);
+
+/** A text field of a question. */
+export const TextField = ({
+  label,
+  ...input
+}: JSX.IntrinsicElements['input'] & { name: string; label: string }) => (
+  <label>
+    {label}
+    <input autocomplete="off" value={useContext(TypedContext)?.(input.name)[0]} {...input} />
+  </label>
+);
+
+interface BoxProps {
+  name: string;
+  value: string;
+  /** Whether it is checked when the question is new. */
+  otherwise: boolean;
+  children: Child;
+}
+
+/** A box of a question, with its text. */
+export const Box = ({ name, value, otherwise, children }: BoxProps) => {
+  const checked = useContext(TypedContext)?.(name).includes(value) ?? otherwise;
+  return (
+    <label class="inline">
+      <input type="checkbox" name={name} value={value} checked={checked} autocomplete="off" /> {children}
+    </label>
+  );
+};
+
+export const ReasonField = (more: { required?: boolean; autofocus?: boolean }) => (
+  <TextField name="reason" label="Reason (shown to all users)" maxlength={200} {...more} />
+);
+
 /** Sends the page. Its form is sent to the address of the page. */
 export const showConfirmation = (
   c: Exchange,
@@ -24,6 +60,7 @@ export const showConfirmation = (
   { title, text, button, back: otherwise, fields }: Confirmation,
 ) => {
   const back = pageBefore(c, context, otherwise);
+  const typed = typedIn(c);
   return showPage(
     c,
     context,
@@ -31,8 +68,13 @@ export const showConfirmation = (
     <section class="narrow card" id="question">
       <h1 id="question-title">{title}</h1>
       <p>{text}</p>
+      {typed && (
+        <p class="note">
+          Your session had ended, so nothing was done. Check what you typed, and send it again.
+        </p>
+      )}
       <form method="post" action={pathWith(new URL(c.req.url).pathname, { back })}>
-        {fields}
+        <TypedContext.Provider value={typed}>{fields}</TypedContext.Provider>
         <p class="actions">
           <button type="submit">{button}</button>
           <a class="action" href={back} data-closes>

@@ -14,7 +14,7 @@ import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
 import { redirectBack, redirectWith } from '../http/toast.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation } from './confirm.tsx';
+import { ReasonField, showConfirmation, TextField } from './confirm.tsx';
 import { beginPlan } from './plans-in-work.ts';
 
 type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
@@ -66,14 +66,8 @@ export const makePlan = withPolicy(async (c, context, policy) => {
 /** What is asked of a pause: `readPause` reads it. */
 export const PauseFields = () => (
   <>
-    <label>
-      Reason (shown to all users)
-      <input name="reason" maxlength={200} autocomplete="off" autofocus />
-    </label>
-    <label>
-      Duration, such as 3d or 1h30m (empty: until it is resumed)
-      <input name="for" maxlength={20} autocomplete="off" />
-    </label>
+    <ReasonField autofocus />
+    <TextField name="for" label="Duration, such as 3d or 1h30m (empty: until it is resumed)" maxlength={20} />
   </>
 );
 

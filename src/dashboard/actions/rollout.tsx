@@ -14,16 +14,9 @@ import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation } from './confirm.tsx';
+import { Box, ReasonField, showConfirmation, TextField } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
-
-const Reason = () => (
-  <label>
-    Reason (shown to all users)
-    <input name="reason" maxlength={200} autocomplete="off" />
-  </label>
-);
 
 /** A run with more targets has a field for their ids in place of check boxes. */
 const MAX_BOXES = 50;
@@ -39,12 +32,16 @@ interface FieldsProps {
 const DecisionFields = ({ run, only, open }: FieldsProps) => (
   <>
     <input type="hidden" name="plan" value={lastApproval(run)?.hash ?? ''} />
-    <Reason />
+    <ReasonField />
     {(run.rollout?.batches.length ?? 1) > 1 && (
-      <label>
-        {only === 'approve' ? 'Only up to batch (empty: all that wait)' : 'Only batch (empty: the whole run)'}
-        <input name="batch" inputmode="numeric" maxlength={3} autocomplete="off" />
-      </label>
+      <TextField
+        name="batch"
+        label={
+          only === 'approve' ? 'Only up to batch (empty: all that wait)' : 'Only batch (empty: the whole run)'
+        }
+        inputmode="numeric"
+        maxlength={3}
+      />
     )}
     {open.length > 0 ? (
       <fieldset class="choices">
@@ -53,19 +50,20 @@ const DecisionFields = ({ run, only, open }: FieldsProps) => (
         </legend>
         <input type="hidden" name="of" value={String(open.length)} />
         {open.map(({ id, label }) => (
-          <label class="inline">
-            <input type="checkbox" name="targets" value={id} checked autocomplete="off" />{' '}
+          <Box name="targets" value={id} otherwise>
             {siteName(label, id)}
-          </label>
+          </Box>
         ))}
       </fieldset>
     ) : (
-      <label>
-        {only === 'approve'
-          ? 'Only these targets, by their ids (empty: all; the others are not done)'
-          : 'Only these targets, by their ids (empty: all; the others wait on)'}
-        <input name="targets" autocomplete="off" />
-      </label>
+      <TextField
+        name="targets"
+        label={
+          only === 'approve'
+            ? 'Only these targets, by their ids (empty: all; the others are not done)'
+            : 'Only these targets, by their ids (empty: all; the others wait on)'
+        }
+      />
     )}
   </>
 );
@@ -184,7 +182,7 @@ export async function askToResumeRun(c: Exchange, context: DashboardContext): Pr
       <>
         {ignoresGate && <input type="hidden" name="ignore_gate" value="1" />}
         {run.held && <input type="hidden" name="release" value="1" />}
-        <Reason />
+        <ReasonField />
       </>
     ),
   });

@@ -10,7 +10,7 @@ import { runPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation } from './confirm.tsx';
+import { Box, showConfirmation } from './confirm.tsx';
 import { cancelText, failuresOf, retryText } from './run-questions.ts';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
@@ -78,11 +78,10 @@ export async function askToRetry(c: Exchange, context: DashboardContext): Promis
       <fieldset class="choices">
         <legend>Targets that failed with</legend>
         {(await failuresOf(context, [run])).map(({ reason, count, helps }) => (
-          <label class="inline">
-            <input type="checkbox" name="with_reason" value={reason} checked={helps} autocomplete="off" />{' '}
+          <Box name="with_reason" value={reason} otherwise={helps}>
             {countOf(count, 'target')}: <Why reason={reason} />
             {reason === 'unknown-effect' && ' Check the account first.'}
-          </label>
+          </Box>
         ))}
       </fieldset>
     ),

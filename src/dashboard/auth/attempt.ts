@@ -36,15 +36,16 @@ export function beginAttempt(
   const name = given.slice(0, MAX_NAME);
   const key = name === '' ? adminPrincipal.name : name;
   const named = name === '' ? {} : { name };
-  const waitMs = loginThrottle.begin(address, key);
+  const waitMs = loginThrottle.waitOf(key) || loginThrottle.begin(address, key);
   if (waitMs > 0) {
-    onSignIn({ ...named, address, ok: false, why: 'too many failed attempts' });
+    onSignIn({ ...named, address, ok: false, why: 'too many attempts' });
     return { waitMs };
   }
   return {
     async succeed(identity, principal) {
       loginThrottle.withdraw(address, key);
       await signIn(c, context, identity, principal);
+      loginThrottle.succeed(key);
       onSignIn({ name: principal.name, principal, address, ok: true });
     },
     withdraw: () => loginThrottle.withdraw(address, key),
@@ -97,5 +98,5 @@ function credentialsIn(c: Exchange): string | undefined {
 
 function tooMany(c: Exchange, waitMs: number): Response {
   c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
-  return refuse(c, 429, 'TOO_MANY_ATTEMPTS', 'Too many failed attempts to sign in. Wait a minute.');
+  return refuse(c, 429, 'TOO_MANY_ATTEMPTS', 'Too many attempts to sign in. Wait a minute.');
 }

@@ -24,10 +24,20 @@ export function findAddress(c: Exchange, { access }: Pick<DashboardContext, 'acc
 /** The address of the caller, as `identify` found it. */
 export const addressOf = (c: Exchange): string => c.get('address') ?? '';
 
-/** Whether the caller uses https. The dashboard serves plain HTTP; that a proxy adds TLS, it says itself. */
-export function cameByHttps(c: Exchange, { access }: Pick<DashboardContext, 'access'>): boolean {
-  // The browser's own header, which no other one can send for it.
-  if (c.req.header('origin')?.startsWith('https:')) return true;
+type Addressed = Pick<DashboardContext, 'access' | 'publicUrl'>;
+
+/**
+ * Whether the caller uses https. The dashboard serves plain HTTP; that a proxy adds TLS, it or the settings say. In requests
+ * that change something, so does the browser, in a header that no one else can send for it.
+ */
+export const cameByHttps = (c: Exchange, context: Addressed): boolean =>
+  c.req.header('origin')?.startsWith('https:') === true || isKnownHttps(c, context);
+
+/** The same by what each request has, whatever it asks for. */
+export function isKnownHttps(c: Exchange, { access, publicUrl }: Addressed): boolean {
+  // By another name or port than that of the settings, the dashboard may be reached without TLS.
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl);
+  if (url?.protocol === 'https:' && url.host === c.req.header('host')) return true;
   const isProxy = isTrusted(connectedTo(c), trustedIn(access().trustedProxies));
   // Each proxy appends its own; the last one is of the proxy that is connected.
   return isProxy && c.req.header('x-forwarded-proto')?.split(',').at(-1)?.trim() === 'https';

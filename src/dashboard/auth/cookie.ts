@@ -3,11 +3,23 @@ import type { Identity } from '../../access/access.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { principalOf } from './caller.ts';
-import { addressOf, browserIn, cameByHttps } from './client-address.ts';
+import { addressOf, browserIn, cameByHttps, isKnownHttps } from './client-address.ts';
 import type { FoundSession } from './sessions.ts';
 
 /** Cookies are shared by all ports of a host, and two dashboards on one machine must not sign each other out. */
-const nameFor = ({ port }: DashboardContext): string => `caretaker_session_${port}`;
+const plainName = ({ port }: DashboardContext): string => `caretaker_session_${port}`;
+
+/**
+ * Under TLS. No page without TLS and no other host can set a cookie with `__Host-`, which demands the path "/". Under the
+ * path of `public_url` it is `__Secure-`: the cookie has that path, so that nothing else on the host receives it.
+ */
+const secureName = (context: DashboardContext): string =>
+  `${context.basePath === '' ? '__Host-' : '__Secure-'}${plainName(context)}`;
+
+/** The name without TLS counts only where it is not known that there is TLS: anyone could have set that cookie. */
+const sentIn = (c: Exchange, context: DashboardContext): string | undefined =>
+  getCookie(c, secureName(context)) ??
+  (isKnownHttps(c, context) ? undefined : getCookie(c, plainName(context)));
 
 /**
  * The session that the caller sent, also one that has ended. Pages that are open ask by script: that is no use of it.
@@ -16,7 +28,7 @@ const nameFor = ({ port }: DashboardContext): string => `caretaker_session_${por
  */
 export const findSession = (c: Exchange, context: DashboardContext): Promise<FoundSession | undefined> =>
   context.sessions.find(
-    getCookie(c, nameFor(context)),
+    sentIn(c, context),
     c.req.path !== '/events' && ['navigate', undefined].includes(c.req.header('sec-fetch-mode')),
   );
 
@@ -40,11 +52,13 @@ export async function signIn(
 ): Promise<void> {
   const { sessions } = context;
   const from = { address: addressOf(c), browser: browserIn(c.req.header('user-agent')) };
-  setCookie(c, nameFor(context), await sessions.begin({ identity, user: user.name, ...from }), {
+  const secure = cameByHttps(c, context);
+  const id = await sessions.begin({ identity, user: user.name, ...from });
+  setCookie(c, secure ? secureName(context) : plainName(context), id, {
     path: '/',
     httpOnly: true,
     sameSite: 'Strict',
-    secure: cameByHttps(c, context),
+    secure,
     maxAge: Math.min(MAX_COOKIE_S, Math.floor(sessions.keptMs / 1000)),
   });
 }
@@ -66,5 +80,6 @@ export async function ownSessions(c: Exchange, context: DashboardContext) {
 export async function signOut(c: Exchange, context: DashboardContext): Promise<void> {
   const session = c.get('session');
   if (session) await context.sessions.end(session.user, [session.hash]);
-  deleteCookie(c, nameFor(context), { path: '/' });
+  deleteCookie(c, plainName(context), { path: '/' });
+  deleteCookie(c, secureName(context), { path: '/', secure: true });
 }

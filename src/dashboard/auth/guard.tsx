@@ -17,6 +17,7 @@ import { findAddress } from './client-address.ts';
 import { findSession, principalOfSession } from './cookie.ts';
 import { localPath } from './origin.ts';
 import { SessionsAwayError } from './sessions.ts';
+import { pathOfForm } from './typed-form.ts';
 
 /** `open`: everyone. Else the role that the request needs. */
 export type Access = 'open' | Role;
@@ -155,12 +156,16 @@ function askProgram(c: Exchange, { authenticator, access }: DashboardContext): R
   return refuse(c, 401, 'SIGN_IN', message);
 }
 
-function askPerson(c: Exchange): Response | Promise<Response> {
-  const wantsPage = c.req.method === 'GET' && c.req.header('accept')?.includes('text/html') === true;
-  if (!wantsPage) return refuse(c, 401, 'SIGN_IN', 'Sign in first.');
-  const to = localPath(c.req.url);
+/** Nothing is carried out: a form leads to sign-in and back too. */
+async function askPerson(c: Exchange): Promise<Response> {
+  const isForm =
+    c.req.method === 'POST' &&
+    c.req.header('content-type')?.startsWith('application/x-www-form-urlencoded') === true;
+  const wantsPage = c.req.header('accept')?.includes('text/html') === true;
+  if (!wantsPage || (c.req.method !== 'GET' && !isForm)) return refuse(c, 401, 'SIGN_IN', 'Sign in first.');
+  const to = localPath(isForm ? await pathOfForm(c) : c.req.url);
   if (c.req.header('sec-fetch-site') === 'cross-site') return reloadSameSite(c, to);
-  return c.redirect(`/sign-in?to=${encodeURIComponent(to)}`);
+  return c.redirect(`/sign-in?to=${encodeURIComponent(to)}`, isForm ? 303 : 302);
 }
 
 /**

@@ -7,6 +7,8 @@ export const MAX_FAILED = 10;
 export const MAX_FAILED_OF_NAME = 10;
 /** Failed attempts per minute from all addresses. Beyond that each address has one a minute. */
 export const MAX_FAILED_OVERALL = 20;
+/** Sign-ins per minute with one name: each makes a session and a line of the audit log. */
+export const MAX_SUCCEEDED = 20;
 const WINDOW_MS = 60_000;
 /** Addresses, and names, that are remembered. Beyond that the oldest window is dropped. */
 const MAX_WINDOWS = 10_000;
@@ -20,11 +22,13 @@ export class LoginThrottle {
   private readonly addresses: Windows;
   private readonly names: Windows;
   private readonly overall: Windows;
+  private readonly succeeded: Windows;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.addresses = new Windows(clock);
     this.names = new Windows(clock);
     this.overall = new Windows(clock);
+    this.succeeded = new Windows(clock);
   }
 
   /**
@@ -40,6 +44,16 @@ export class LoginThrottle {
     this.names.add(name, 1);
     this.overall.add('', 1);
     return 0;
+  }
+
+  /** For how long a name has had too many sign-ins. */
+  waitOf(name: string): number {
+    return this.succeeded.count(name) >= MAX_SUCCEEDED ? this.succeeded.endsIn(name) : 0;
+  }
+
+  /** Counts a sign-in with this name. */
+  succeed(name: string): void {
+    this.succeeded.add(name, 1);
   }
 
   /** Takes back what `begin` counted: the password was right, or was not checked. */

@@ -28,7 +28,6 @@ export function openConnection(): Connection {
   bar.setAttribute('role', 'alert');
   let loss: Loss | undefined;
   const disable = (isLost: boolean) => {
-    document.body.classList.toggle('lost', isLost);
     for (const one of document.querySelectorAll(CHANGES)) {
       if (isLost) one.setAttribute('aria-disabled', 'true');
       else one.removeAttribute('aria-disabled');
@@ -36,7 +35,14 @@ export function openConnection(): Connection {
   };
   const stopChange = (event: Event) => {
     const { target } = event;
-    if (!loss || !(target instanceof Element) || !target.closest('form[method=post], [data-asks]')) return;
+    // Without a session the server changes nothing: it asks to sign in, and shows the form again.
+    if (
+      !loss ||
+      loss === 'session' ||
+      !(target instanceof Element) ||
+      !target.closest('form[method=post], [data-asks]')
+    )
+      return;
     if (event.type === 'click' && !target.closest(CHANGES)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -58,12 +64,14 @@ export function openConnection(): Connection {
         bar.append(' ', link);
       }
       document.querySelector('main')?.before(bar);
-      disable(true);
+      document.body.classList.add('lost');
+      disable(next !== 'session');
     },
     regain() {
       if (!loss) return;
       loss = undefined;
       bar.remove();
+      document.body.classList.remove('lost');
       disable(false);
     },
   };

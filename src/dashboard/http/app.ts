@@ -6,8 +6,10 @@ import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
 import type { Principal } from '../../access/principal.ts';
 import { CaretakerError } from '../../errors.ts';
+import { isLoopback } from '../../settings/settings.ts';
 import { sendNoEndpoint } from '../api/json.ts';
 import { forPrograms, sendError, statusOf } from '../api/problem-document.ts';
+import { cameByHttps } from '../auth/client-address.ts';
 import { guard, identify } from '../auth/guard.tsx';
 import { ownHostOnly, sameOriginOnly } from '../auth/origin.ts';
 import { type MakePage, openLivePages } from '../events/live-pages.ts';
@@ -48,7 +50,7 @@ export function createApp(given: PageContext): Hono<Env> {
   const forCaller = (c: Exchange) => scopedTo(c.get('principal'), context);
   // Streams are left as they are. No page has a secret that a person who can choose a part of it could guess by its size.
   app.use(compress(), addBase(context.basePath));
-  app.use(safeHeaders, ownHostOnly(context), sameOriginOnly(context), identify(context));
+  app.use(safeHeaders(context), ownHostOnly(context), sameOriginOnly(context), identify(context));
   app.use(bodyLimit);
   app.use(
     inTime({ redisMs: RECORDS_TIMEOUT_MS, actMs: ACT_TIMEOUT_MS }, () => redisAnswers(given.control.records)),
@@ -130,17 +132,21 @@ const securityHeaders = {
  * The security headers of every answer: no content from other servers, no inline scripts or styles, no frames,
  * no caching unless the handler allows it.
  */
-const safeHeaders = createMiddleware<Env>(async (c, next) => {
-  await next();
-  const { headers } = c.res;
-  const { path } = c.req;
-  const isBoard = path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
-  // bull-board finds its files by a <base> of its own.
-  headers.set('Content-Security-Policy', contentPolicy(isBoard ? "'self'" : "'none'"));
-  headers.set('X-Frame-Options', 'DENY');
-  for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
-});
+const safeHeaders = (context: PageContext) =>
+  createMiddleware<Env>(async (c, next) => {
+    await next();
+    const { headers } = c.res;
+    const { path } = c.req;
+    const isBoard = path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
+    // bull-board finds its files by a <base> of its own.
+    headers.set('Content-Security-Policy', contentPolicy(isBoard ? "'self'" : "'none'"));
+    headers.set('X-Frame-Options', 'DENY');
+    for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+    // It holds for every port of the host, and on this machine other programs have some without TLS.
+    if (cameByHttps(c, context) && !isLoopback(new URL(context.publicUrl ?? c.req.url).hostname))
+      headers.set('Strict-Transport-Security', 'max-age=31536000');
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
+  });
 
 /**
  * Makes the pages that readers have open: by the same rules and handlers as their requests, so that an update

@@ -12,16 +12,22 @@ import { reloadSameSite } from '../auth/guard.tsx';
 import { IssuerError, OidcRefusedError, PENDING_MS } from '../auth/oidc.ts';
 import { localPath } from '../auth/origin.ts';
 import { SessionsAwayError } from '../auth/sessions.ts';
+import { isTyped, pathAfter } from '../auth/typed-form.ts';
 import { asPage, Layout } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
 /** The sign-in page. With the `?key=` of a one-time link it signs in. */
 export function showSignIn(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   const to = localPath(c.req.query('to') ?? '/');
-  if (c.get('principal')) return c.redirect(to);
+  const principal = c.get('principal');
+  if (principal) return c.redirect(pathAfter(to, principal));
   const key = c.req.query('key');
-  return key === undefined ? asPage(c, <SignInPage context={context} to={to} />) : tryLink(c, context, key);
+  if (key !== undefined) return tryLink(c, context, key);
+  const problem = isTyped(to) ? { problem: ENDED } : {};
+  return asPage(c, <SignInPage context={context} to={to} {...problem} />);
 }
+
+const ENDED = 'Your session had ended, so nothing was done. What you typed is there again after the sign-in.';
 
 async function tryLink(c: Exchange, context: DashboardContext, key: string): Promise<Response> {
   const attempt = beginAttempt(c, context);
@@ -72,7 +78,7 @@ export async function trySignIn(c: Exchange, context: DashboardContext): Promise
       if (error instanceof SessionsAwayError) return again(error.message, 503);
       throw error;
     }
-    return c.redirect(to, 303);
+    return c.redirect(pathAfter(to, principal), 303);
   }
   attempt.fail(authenticator.hasNames ? 'wrong name or password' : 'wrong password');
   return again(authenticator.hasNames ? 'Wrong name or password.' : 'Wrong password.', 401);
@@ -87,7 +93,7 @@ function askToWait(
   const seconds = Math.ceil(waitMs / 1000);
   c.header('Retry-After', String(seconds));
   c.header('Refresh', `${seconds}; url=${context.basePath}/sign-in?to=${encodeURIComponent(to)}`);
-  const problem = `Too many failed attempts to sign in. The next one is possible in ${seconds} seconds.`;
+  const problem = `Too many attempts to sign in. The next one is possible in ${seconds} seconds.`;
   return asPage(
     c,
     <SignInPage context={context} to={to} name={name} problem={problem} seconds={seconds} />,
@@ -252,7 +258,7 @@ export async function beginOidc(c: Exchange, context: DashboardContext): Promise
 
 /** Begins the session of who comes back from the issuer. */
 export async function finishOidc(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { authenticator, oidc, onSignIn } = context;
+  const { authenticator, loginThrottle, oidc, onSignIn } = context;
   const cookie = getCookie(c, cookieName(context));
   deleteCookie(c, cookieName(context), { path: '/sign-in/oidc' });
   try {
@@ -269,10 +275,13 @@ export async function finishOidc(c: Exchange, context: DashboardContext): Promis
         `${from.issuer} knows you as ${from.claims.sub}, but you have no role here. An administrator can give you one (access.users, or access.oidc.claims).`,
       );
     }
+    const waitMs = loginThrottle.waitOf(principal.name);
+    if (waitMs > 0) return askToWait(c, context, { waitMs, to });
     await signIn(c, context, identity, principal);
+    loginThrottle.succeed(principal.name);
     onSignIn({ name: principal.name, principal, address: addressOf(c), ok: true });
     // The browser comes from another site: after a redirect it would not send the new cookie.
-    return reloadSameSite(c, to);
+    return reloadSameSite(c, pathAfter(to, principal));
   } catch (error) {
     onSignIn({ address: addressOf(c), ok: false, why: 'the issuer has not confirmed who it is' });
     return showFailure(c, context, error);
