@@ -110,6 +110,23 @@ test('an answer of the issuer that is forged, repeated, of another browser or to
   expect((await browser.signInAt(login.url, 'sub-ana')).text).toContain('too long ago');
 });
 
+test('an ID token with a wrong signature, or of the future, signs nobody in', async () => {
+  issuer.changeToken((claims) => ({ ...claims, groups: ['ops'] }));
+  expect((await signIn('sub-eve')).text).toContain('Signed in as oidc:sub-eve');
+
+  browser = new Browser();
+  issuer.changeToken((claims) => ({ ...claims, groups: ['ops'] }), true);
+  const forged = await signIn('sub-eve');
+  browser = new Browser();
+  issuer.changeToken((claims) => ({ ...claims, iat: Number(claims['iat']) + 120 }));
+  const early = await signIn('sub-ana');
+
+  expect([forged.status, early.status]).toEqual([502, 502]);
+  expect(forged.text).toContain('signature');
+  expect(early.text).toContain('its id token is of the future');
+  expect((await browser.open(`${world.dashboard.url}/api/v1/runs`)).status).toBe(401);
+});
+
 test('the way to the issuer has PKCE, a state and a nonce, and the cookie of the state is for the way only', async () => {
   const begun = await fetch(`${world.dashboard.url}/sign-in/oidc`, { redirect: 'manual' });
   const query = new URL(begun.headers.get('location') ?? '').searchParams;

@@ -136,7 +136,8 @@ of plain HTTP to other machines.
 
 ## Sign-in by OpenID Connect
 
-With \`oidc\` the sign-in page has a button that leads to the issuer (authorization code with PKCE, state and nonce). Register
+With \`oidc\` the sign-in page has a button that leads to the issuer (authorization code with PKCE, state and nonce; the
+signature of the ID token is verified). Register
 \`<address of the dashboard>/sign-in/oidc/callback\` there. \`dashboard.public_url\` is that address when a proxy changes it.
 While the issuer does not answer, other ways to sign in work.
 

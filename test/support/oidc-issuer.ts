@@ -1,5 +1,6 @@
 /** A real OpenID Connect issuer for a test, and a browser that signs in there. */
-import { createServer, type RequestListener } from 'node:http';
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
@@ -7,11 +8,29 @@ export interface Issuer {
   url: string;
   /** What the issuer says about each person, by subject. */
   claims: Map<string, Record<string, unknown>>;
+  /** Changes the claims of the next ID tokens; `keepsSignature`: as someone does who has not its key. */
+  changeToken(change: (claims: Record<string, unknown>) => object, keepsSignature?: boolean): void;
   /** How many requests it has received. */
   requests: () => number;
   /** Registers Caretaker with these addresses. */
   register(redirectUri: string, afterSignOut: string): void;
   stop(): Promise<void>;
+}
+
+/** The key of all issuers: to make one takes a while. */
+const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const jwk = { ...key.export({ format: 'jwk' }), kid: 'test', use: 'sig', alg: 'RS256' };
+
+type Change = (token: string) => string;
+
+/** Changes the ID token of an answer before it is sent. */
+function changeAnswer(response: ServerResponse, change: Change): void {
+  const end = response.end.bind(response) as (body: string) => ServerResponse;
+  response.end = ((body: unknown) => {
+    const text = String(body).replace(/(?<="id_token":")[^"]+/, change);
+    response.setHeader('content-length', Buffer.byteLength(text));
+    return end(text);
+  }) as typeof response.end;
 }
 
 export const CLIENT = { id: 'caretaker', secret: 'a-secret-of-the-client' };
@@ -20,8 +39,10 @@ export const CLIENT = { id: 'caretaker', secret: 'a-secret-of-the-client' };
 export async function startIssuer(host: '127.0.0.1' | 'localhost' = '127.0.0.1'): Promise<Issuer> {
   let answer: RequestListener = (_, response) => response.writeHead(503).end();
   let count = 0;
+  let change: Change | undefined;
   const server = createServer((request, response) => {
     count += 1;
+    if (change && request.url === '/token') changeAnswer(response, change);
     answer(request, response);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -31,6 +52,15 @@ export async function startIssuer(host: '127.0.0.1' | 'localhost' = '127.0.0.1')
     url,
     claims,
     requests: () => count,
+    changeToken(changed, keepsSignature = false) {
+      change = (token) => {
+        const [head = '', body = '', signature = ''] = token.split('.');
+        const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
+        const signed = `${head}.${Buffer.from(JSON.stringify(changed(claims))).toString('base64url')}`;
+        const own = createSign('RSA-SHA256').update(signed).sign(key, 'base64url');
+        return `${signed}.${keepsSignature ? signature : own}`;
+      };
+    },
     register(redirectUri, afterSignOut) {
       answer = new Provider(url, {
         clients: [
@@ -47,6 +77,7 @@ export async function startIssuer(host: '127.0.0.1' | 'localhost' = '127.0.0.1')
         }),
         claims: { openid: ['sub'], profile: ['groups', 'name'], email: ['email', 'email_verified'] },
         pkce: { required: () => true },
+        jwks: { keys: [jwk] },
         cookies: { keys: ['a key of the test'] },
       }).callback();
     },

@@ -18,6 +18,8 @@ const TIMEOUT_S = 5;
 export const PENDING_MS = 10 * 60_000;
 /** Beyond that number the oldest one is forgotten. */
 const MAX_PENDING = 1_000;
+/** So much the clock of the issuer may be ahead of ours. */
+const MAX_AHEAD_MS = 60_000;
 /** An issuer that did not answer is not asked again for so long. */
 const FAILED_MS = 5_000;
 
@@ -97,6 +99,8 @@ export class OidcSignIn {
       const tokens = await client.authorizationCodeGrant(config, new URL(query, pending.redirectUri), checks);
       const own = tokens.claims();
       if (!own || tokens.id_token === undefined) throw new Error('the answer has no id token');
+      if (own.iat * 1000 > this.clock.now() + MAX_AHEAD_MS)
+        throw new Error('its id token is of the future: compare its clock with that of this machine');
       // Many issuers give groups and addresses only here.
       const more = config.serverMetadata().userinfo_endpoint
         ? await client.fetchUserInfo(config, tokens.access_token, own.sub)
@@ -154,8 +158,12 @@ async function discover({ issuer, clientId, clientSecret }: Oidc): Promise<Confi
   const authentication = clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret);
   return client.discovery(url, clientId, clientSecret, authentication, {
     timeout: TIMEOUT_S,
-    // The settings accept plain HTTP on this machine only.
-    ...(url.protocol === 'http:' ? { execute: [client.allowInsecureRequests] } : {}),
+    execute: [
+      // The signature of the ID token counts, in addition to the TLS of the issuer.
+      client.enableNonRepudiationChecks,
+      // The settings accept plain HTTP on this machine only.
+      ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+    ],
   });
 }
 
