@@ -37,6 +37,16 @@ test('a site that no run has worked on has its page, and the search finds it', a
   expect(page).toMatch(/State (connected|disconnected)/);
   expect(page).toContain('As of just now');
   expect((await ask('/targets/default/nothing')).status).toBe(404);
+  const [known, unknown] = [
+    await ask(`/api/v1/targets/default/${site}`),
+    await ask('/api/v1/targets/default/nothing'),
+  ];
+  expect(await known.json()).toEqual({ runs: [] });
+  expect(unknown.status).toBe(404);
+  expect(await unknown.json()).toMatchObject({
+    code: 'NOT_FOUND',
+    detail: expect.stringContaining('No stored run'),
+  });
   expect(await (await ask(`/search?q=${site}`)).text()).toContain(`href="/targets/default/${site}"`);
 });
 

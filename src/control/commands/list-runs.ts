@@ -8,8 +8,10 @@ import { outcomes, type Run, type Target, triggers } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { NextPage, RunAnswer, TargetAnswer } from '../answers.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
+import { NotFoundError } from '../errors.ts';
 import { limit, nextOf, pastTime, runId, someOf, someText } from '../fields.ts';
 import { listRuns, type RunPage, type RunReader, runOf, statusFilters, subjectOfRun } from '../runs.ts';
+import { openTargetIndex } from '../target-index.ts';
 import { readTargetPage } from '../targets.ts';
 
 /** Reads the runs that the principal may see. Those of a person with a few policies are found by policy. */
@@ -183,6 +185,20 @@ export async function runsOfTarget(
   return found.flat();
 }
 
+export const NO_TARGET =
+  'No stored run has worked on this target, and no account is known to have such a site.';
+
+/** Whether the service showed such a site, which no run has to have worked on. */
+async function isSeenSite(
+  { records, clock }: BaseDeps,
+  { account, target }: { account: string; target: string },
+  by: Principal,
+): Promise<boolean> {
+  if (!isPermitted(by, 'viewer', { account })) return false;
+  const { labels } = await openTargetIndex(records, clock).all([]);
+  return labels.some((one) => one.site && one.account === account && one.target === target);
+}
+
 export const TargetInRun = z.object({
   run: z.string(),
   policy: z.string(),
@@ -208,10 +224,13 @@ export const showTarget = defineCommand()({
   input: z.strictObject({ account: z.string().min(1), target: z.string().min(1) }),
   // The answer has the runs that the grants cover.
   subject: () => undefined,
-  carryOut: async (input, deps, { by: { principal } }) =>
-    (await runsOfTarget(deps, input)).filter(({ run: { policy, account } }) =>
+  async carryOut(input, deps, { by: { principal } }) {
+    const found = (await runsOfTarget(deps, input)).filter(({ run: { policy, account } }) =>
       isPermitted(principal, 'viewer', { policy, account }),
-    ),
+    );
+    if (found.length > 0 || (await isSeenSite(deps, input, principal))) return found;
+    throw new NotFoundError(NO_TARGET);
+  },
   answer: z.object({
     runs: z.array(TargetInRun),
   }),

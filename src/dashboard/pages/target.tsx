@@ -1,4 +1,5 @@
 import { isoTime } from '../../clock.ts';
+import { NO_TARGET } from '../../control/commands/list-runs.ts';
 import type { ListedFinding } from '../../control/findings.ts';
 import { type SiteView, viewSite } from '../../control/site-view.ts';
 import { statesOf } from '../../control/sites.ts';
@@ -40,13 +41,7 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
   if (targetOfSite(siteIdIn(id)) === id)
     return c.redirect(targetPath(account, siteIdIn(id), also ? `?run=${encodeURIComponent(also)}` : ''));
   const found = await viewSite(context.control, { account, id, also }, principalOf(c));
-  if (!found)
-    return sendProblem(
-      c,
-      context,
-      404,
-      'No account has this site, and no stored run has worked on this target.',
-    );
+  if (!found) return sendProblem(c, context, 404, NO_TARGET);
   const view = redact(found, scrubOnce) as SiteView;
   return showPage(
     c,
