@@ -73,7 +73,7 @@ export async function checkDeliveries(store: Store): Promise<Check[]> {
       const [last] = await deliveries.list({ state: 'dead', to, limit: 1 });
       const why = last?.attempts.findLast((one) => one.why !== undefined)?.why;
       warn(
-        `${countOf(dead, 'notification')} did not arrive${why === undefined ? '' : ` (of the last one: ${why})`}. Correct the receiver, try it with "caretaker notify test ${to}", then "caretaker notify list --state dead --to ${to}" and "caretaker notify resend"`,
+        `${countOf(dead, 'notification')} did not arrive${why === undefined ? '' : ` (of the last one: ${why})`}. Correct the receiver, try it with "caretaker notify test ${to}", then "caretaker notify resend --dead --to ${to}"`,
       );
     }
     if (since !== undefined && now - since > LONG_MS)

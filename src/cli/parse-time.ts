@@ -82,3 +82,9 @@ export function sinceOf(text: string | undefined, now: number, option = '--since
     );
   return since;
 }
+
+/** The same as the commands of `control` take it. @throws {UsageError} */
+export function sinceText(text: string | undefined, now: number, option?: string): string | undefined {
+  const at = sinceOf(text, now, option);
+  return at === undefined ? undefined : isoTime(at);
+}

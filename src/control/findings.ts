@@ -33,6 +33,9 @@ export interface FindingFilter {
   account?: OneOrSome<string>;
   /** A part of the target's id or label, of what the finding is about, or of its message; in any case. */
   search?: string | undefined;
+  /** First seen at or after this time, or before it. */
+  since?: number | undefined;
+  until?: number | undefined;
   /** Default: all that are not resolved. Those that are resolved are listed alone. */
   state?: OneOrSome<FindingState>;
 }
@@ -169,7 +172,7 @@ export async function listFindings(
     .filter((group) => !place || inOrder(group, place) >= 0)
     .sort(inOrder);
   // Without a text or a state, the first ones are the page, but for those that are resolved meanwhile.
-  const isPlain = filter.search === undefined && filter.state === undefined;
+  const isPlain = [filter.search, filter.state, filter.since, filter.until].every((one) => one === undefined);
   const count = isPlain ? limit + CHUNK : MAX_LOOKED;
   const [first] = groups;
   const isInFirst = place && first && inOrder(first, place) === 0;
@@ -229,7 +232,7 @@ async function* stillOpen(
 }
 
 /** Whether an open finding is new, or acknowledged as it is now. */
-function standingOf(
+export function standingOf(
   one: KnownFinding,
   acknowledged: ReadonlyMap<string, Acknowledgement>,
   now: number,
@@ -263,9 +266,15 @@ export async function findingsOfSite(
 }
 
 function matches(
-  { target, label, about, message, state }: ListedFinding,
-  { search, state: wanted }: FindingFilter,
+  { target, label, about, message, state, since: seen }: ListedFinding,
+  {
+    search,
+    state: wanted,
+    since = Number.NEGATIVE_INFINITY,
+    until = Number.POSITIVE_INFINITY,
+  }: FindingFilter,
 ): boolean {
+  if (seen < since || seen >= until) return false;
   if (!isAnyOf(wanted, (some) => state === some)) return false;
   if (search === undefined) return true;
   const text = [target, label, about, message].join('\n').toLowerCase();

@@ -22,7 +22,7 @@ export const Acknowledgement = z.object({
 export type Acknowledgement = z.output<typeof Acknowledgement>;
 
 /** All of a policy are read at once. */
-const MAX_OF_POLICY = 1_000;
+export const MAX_OF_POLICY = 1_000;
 
 /** The policy has as many acknowledged findings as are kept. */
 export class TooManyAcknowledgedError extends CaretakerError {

@@ -77,6 +77,9 @@ export interface DeliveryQuery {
   permits?: ((delivery: Pick<Delivery, 'policy' | 'account'>) => boolean) | undefined;
   /** About this policy. */
   policy?: OneOrSome<string>;
+  /** Made at or after this time, or before it. */
+  since?: number | undefined;
+  until?: number | undefined;
   /** Only those after the last one of a page, by `next` of that page. */
   after?: string | undefined;
   /** The maximum number, newest first. */
@@ -249,14 +252,14 @@ export class DeliveryStore {
    * there is none.
    */
   async page(query: DeliveryQuery): Promise<{ deliveries: Delivery[]; next?: string }> {
-    const { after, limit } = query;
+    const { after, limit, since = '-inf', until } = query;
     const deliveries: Delivery[] = [];
-    const [time = '+inf', last] = after?.split(' ') ?? [];
+    const [time = until === undefined ? '+inf' : `(${until}`, last] = after?.split(' ') ?? [];
     for (let offset = 0; ; offset += PAGE) {
       const flat = await this.store.zrange(
         keys.deliveries,
         time,
-        '-inf',
+        String(since),
         'BYSCORE',
         'REV',
         'LIMIT',

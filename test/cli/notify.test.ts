@@ -4,6 +4,7 @@ import { type Receiver, startReceiver } from '../notify/receiver.ts';
 import { activeRun, aProcess, endRun, letterOf, telling, webhooks } from '../notify/world.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { deliver } from '../support/deliveries.ts';
+import { findIn } from '../support/findings.ts';
 
 let desk: Desk;
 let known: OpenRecords;
@@ -44,6 +45,43 @@ test('a notification that was rejected is listed with its reason, and sent again
   const lines = JSON.parse((await desk.run(['audit', '--what', 'notifications.resend', '--json'])).stdout);
   expect(lines[0]).toMatchObject({ result: 'done', policy: 'nightly-sync', why: 'the address was fixed' });
   await queues.close();
+});
+
+test('all that were given up are sent again by one command', async () => {
+  const at = Date.now();
+  const about = { event: 'run.failed', at, message: { text: 'nightly-sync failed.' } };
+  const dead = { state: 'dead', attempt: { at, is: 'rejected', ms: 1 } } as const;
+  for (const [id, to] of [
+    ['one', 'other'],
+    ['two', 'hook'],
+    ['three', 'hook'],
+  ])
+    await deliver(known.records, { ...about, id: `msg_${id}`, to: to ?? '' }, dead);
+
+  const { stderr } = await desk.run(['notify', 'resend', '--dead', '--to', 'hook', '--since', '1d']);
+
+  expect(stderr.match(/msg_\w+(?= is sent again)/g)?.sort()).toEqual(['msg_three', 'msg_two']);
+  expect((await desk.run(['notify', 'resend', '--dead', '--to', 'hook'])).stderr).toBe(
+    'No notification that was given up matches.\n',
+  );
+  const wrong = ['notify resend', 'notify resend msg_one --dead', 'notify resend msg_one --to mail'];
+  for (const words of wrong) expect((await desk.run(words.split(' '))).code).toBe(2);
+});
+
+test('all findings of a policy that match are acknowledged by one command', async () => {
+  const found = ['a', 'b', 'shop'].map((target) => ({ target }));
+  await findIn(known.records, { policy: 'many', at: Date.now() - 1_000, found });
+  const acknowledge = (...words: string[]) =>
+    desk.run(['findings', 'acknowledge', 'many', '--reason', 'known', ...words]);
+
+  const none = await acknowledge();
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('or --all for all open findings') });
+  const [some, all] = [await acknowledge('--search', 'shop'), await acknowledge('--all', '--for', '7d')];
+  expect(some.stderr.match(/^Acknowledged/gm)).toHaveLength(1);
+  expect(all.stderr.match(/^Acknowledged/gm)).toHaveLength(2);
+  expect((await acknowledge('--all')).stderr).toContain('No open finding of many matches.');
+  const since = await desk.run(['findings', '--policy', 'many', '--since', '1h', '--output', 'jsonl']);
+  expect(since.stdout.trim().split('\n')).toHaveLength(3);
 });
 
 test('an unknown notification cannot be sent again, in one sentence', async () => {
@@ -93,7 +131,7 @@ test('doctor reports what did not arrive or waits for long, and what to do', asy
       what: 'notifications to "chat"',
       state: 'warning',
       message:
-        '2 notifications did not arrive (of the last one: it answered with HTTP 404). Correct the receiver, try it with "caretaker notify test chat", then "caretaker notify list --state dead --to chat" and "caretaker notify resend"',
+        '2 notifications did not arrive (of the last one: it answered with HTTP 404). Correct the receiver, try it with "caretaker notify test chat", then "caretaker notify resend --dead --to chat"',
     },
     {
       what: 'notifications to "mail"',

@@ -254,7 +254,8 @@ test('every command that is not refused works on the server, and opens nothing o
     'freeze add': ['--for', '1h'],
     backfill: ['--from', '1d'],
     apply: ['--yes'],
-    'findings acknowledge': ['--reason', 'known'],
+    'findings acknowledge': ['--all', '--reason', 'known'],
+    'notify resend': ['--dead'],
   };
   const optional = new Set(['plan', 'policies pause', 'policies resume']);
   for (const { words, command } of actingCommands()) {

@@ -121,6 +121,23 @@ test('one of several findings on a site is acknowledged by what it is about', as
   expect(await list('new')).toEqual([]);
 });
 
+test('several findings are acknowledged at once, and those that are resolved meanwhile are left out', async () => {
+  const { records, acknowledge, list } = await aWorld();
+  await find(records, NOON - 1_000, 'a', 'b', 'c');
+  const of = (...targets: string[]) => ({
+    site: undefined,
+    findings: targets.map((target) => ({ target, about: 'backup' })),
+  });
+
+  expect((await acknowledge(of('a', 'gone', 'c'))).map(({ target }) => target)).toEqual(['a', 'c']);
+  expect(await list('new')).toEqual(['b backup new']);
+  await expect(acknowledge(of('gone'))).rejects.toThrow(
+    'None of these findings of stale-backups in the account default is open any more.',
+  );
+  for (const wrong of [{ site: undefined }, { findings: [{ target: 'b', about: 'backup' }] }])
+    await expect(acknowledge(wrong)).rejects.toThrow('Either a site is needed, or a list of findings.');
+});
+
 test('what is not there, has no reason or is beyond the role is refused', async () => {
   const { records, acknowledge, clock } = await aWorld();
   await find(records, NOON - 1_000, 'a');

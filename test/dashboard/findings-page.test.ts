@@ -139,6 +139,43 @@ test('a finding is acknowledged from its row, after a question, and counts again
   ).toBe(404);
 });
 
+test('all findings that the filters match are acknowledged after one question, and none that came after it', async () => {
+  const clock = heldClock();
+  world = await startWorld({ clock, policies: () => [aPolicy('stale-backups'), aPolicy('old-php')] });
+  const found = ['a', 'b'].map((target) => ({ target }));
+  await findIn(world.records, { at: NOON - HOUR, found });
+  await findIn(world.records, {
+    at: NOON - 40 * DAY,
+    policy: 'old-php',
+    found: [{ target: 'a' }, { target: 'c' }],
+  });
+  const ask = await world.signedIn();
+  const stateOf = async (query: string) =>
+    rowsOf(await (await ask(`/findings${query}`)).text(), 'findings')
+      .map((row) => row.split('.')[0])
+      .sort();
+  expect(await stateOf('?from=31d')).toEqual(['a', 'b']);
+  expect(await stateOf('?to=31d')).toEqual(['a', 'c']);
+
+  const asked = await (await ask('/bulk/acknowledge?q=a')).text();
+  expect(textOf(asked)).toContain('Acknowledge 4 findings? old-php 2, stale-backups 2.');
+  const narrow = await (await ask('/bulk/acknowledge?from=31d')).text();
+  expect(textOf(narrow)).toContain('Acknowledge 2 findings? stale-backups 2.');
+  const fields = Object.fromEntries(
+    [...narrow.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  await clock.advance(HOUR);
+  await findIn(world.records, { at: NOON + HOUR / 2, found: [...found, { target: 'late' }] });
+  const post = (more: object) =>
+    postForm(ask, world.dashboard.url, '/bulk/acknowledge', { ...fields, reason: 'known', ...more });
+  expect((await post({ for: 'soon' })).status).toBe(400);
+  expect((await post({ for: '7d' })).status).toBe(303);
+
+  expect(await stateOf('?state=acknowledged')).toEqual(['a', 'b']);
+  expect(await stateOf('?state=new')).toEqual(['late']);
+  expect((await ask('/bulk/acknowledge?q=nothing-has-this')).status).toBe(404);
+});
+
 test('without findings the page says what would be here', async () => {
   world = await startAtNoon();
   const ask = await world.signedIn();

@@ -80,7 +80,7 @@ test('receivers are shown with their health, without their addresses, and messag
 
 test.each([
   ['?state=dead', ['second']],
-  ['?to=gone', ['third']],
+  ['?receiver=gone', ['third']],
   ['?policy=nightly-sync&state=delivered', ['first']],
   ['?policy=other', []],
 ])('with %s only these are listed', async (query, ids) => {
@@ -125,6 +125,31 @@ test('one notification has its text and attempts, and is sent again after a ques
   expect(answer.status).toBe(303);
   expect(await world.records.deliveries.get('msg_second')).toMatchObject({ state: 'pending', due: NOON });
   expect((await ask('/notifications/msg_none')).status).toBe(404);
+});
+
+test('all that were given up are sent again after one question, the oldest first, and no others', async () => {
+  world = await start();
+  const { deliveries } = world.records;
+  await deliver(world.records, about('old', { at: NOON - 48 * HOUR }), rejected);
+  await deliver(world.records, about('first', { at: NOON - 2 * HOUR }), rejected);
+  await deliver(world.records, about('second'), rejected);
+  await deliver(world.records, about('mail', { to: 'mail' }), rejected);
+  await deliver(world.records, about('arrived'), accepted);
+  const ask = await world.signedIn();
+  const page = await (await ask('/notifications?receiver=ops&from=1d')).text();
+  expect(rowsOf(page, 'Notifications')).toHaveLength(3);
+  expect(page).toContain('href="/bulk/resend?receiver=ops&amp;from=1d"');
+
+  const asked = await (await ask('/bulk/resend?receiver=ops&from=1d')).text();
+  expect(textOf(asked)).toContain('Resend 2 notifications? They go to ops');
+  const answer = await postForm(ask, world.dashboard.url, '/bulk/resend', { receiver: 'ops', from: '1d' });
+
+  expect(answer.status).toBe(303);
+  const states = ['old', 'first', 'second', 'mail', 'arrived'].map(
+    async (id) => (await deliveries.get(`msg_${id}`))?.state,
+  );
+  expect(await Promise.all(states)).toEqual(['dead', 'pending', 'pending', 'dead', 'delivered']);
+  expect((await ask('/bulk/resend?receiver=ops&from=1d')).status).toBe(404);
 });
 
 test('a receiver is tested from its row after a question, and the result is shown and audited without its address', async () => {

@@ -1,4 +1,4 @@
-import { isoMinute, isoTime } from '../../clock.ts';
+import { isoMinute } from '../../clock.ts';
 import { type AuditReport, auditColumns } from '../../control/audit-report.ts';
 import { listAudit } from '../../control/commands/list-audit.ts';
 import type { AuditLine } from '../../records/audit-store.ts';
@@ -6,7 +6,7 @@ import { withReader } from '../client.ts';
 import type { GlobalOptions } from '../context.ts';
 import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { sinceOf } from '../parse-time.ts';
+import { sinceText } from '../parse-time.ts';
 
 export interface AuditOptions extends GlobalOptions {
   since?: string;
@@ -35,11 +35,10 @@ function inputOf(
   { since, until, who, what, policy, run, account, result, limit }: AuditOptions,
   now: number,
 ) {
-  const [from, to] = [sinceOf(since, now), sinceOf(until, now, '--until')];
   return {
     ...{ who, what, policy, run, account, result, limit },
-    ...(from === undefined ? {} : { since: isoTime(from) }),
-    ...(to === undefined ? {} : { until: isoTime(to) }),
+    since: sinceText(since, now),
+    until: sinceText(until, now, '--until'),
   };
 }
 

@@ -6,10 +6,10 @@ import { type FindingReport, findingColumns } from '../../control/finding-report
 import type { FindingState, Severity } from '../../records/filter-values.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
-import { exit } from '../exit.ts';
+import { exit, UsageError } from '../exit.ts';
 import { type List, readPages, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { endText, type UntilOptions } from '../parse-time.ts';
+import { endText, sinceText, type UntilOptions } from '../parse-time.ts';
 
 export interface FindingsOptions extends GlobalOptions {
   severity?: Severity[];
@@ -17,14 +17,16 @@ export interface FindingsOptions extends GlobalOptions {
   policy?: string[];
   account?: string[];
   search?: string;
+  since?: string;
   limit: number;
 }
 
 /** Lists findings, the most severe first: as many as the limit says, page by page. */
 export const findings = (terminal: Terminal, options: FindingsOptions): Promise<number> =>
-  withReader('records', terminal, options, async ({ read }) => {
+  withReader('records', terminal, options, async ({ read, clock }) => {
     const { severity, state, policy, account, search } = options;
-    const query = { severity, state, policy, account, search };
+    const since = sinceText(options.since, clock.now());
+    const query = { severity, state, policy, account, search, since };
     // A page may be short: with a search it reads a part of the findings.
     const { rows, next } = await readPages(options.limit, async (page) => {
       const found = await read(listFindingsCommand, { ...query, ...page }, { findings: [], next: null });
@@ -34,23 +36,47 @@ export const findings = (terminal: Terminal, options: FindingsOptions): Promise<
     return showList(terminal, options, list, { rows, none: 'No finding matches.', more });
   });
 
+/** As many as a policy can have. */
+const MAX_ACKNOWLEDGED = 1_000;
+
 export interface AcknowledgeOptions extends GlobalOptions, UntilOptions {
   account: string;
   about?: string;
   reason: string;
+  severity?: Severity[];
+  search?: string;
+  all?: true;
 }
 
-/** Acknowledges the open findings of a policy on a site. */
+/** Acknowledges the open findings of a policy on a site, or those that match. */
 export const acknowledge = (
   terminal: Terminal,
   policy: string,
-  site: string,
+  site: string | undefined,
   options: AcknowledgeOptions,
 ): Promise<number> =>
-  withClient('records', terminal, options, async ({ act, clock }) => {
-    const { account, about, reason, ...ends } = options;
+  withClient('records', terminal, options, async ({ act, read, clock }) => {
+    const { account, about, reason, severity, search, all, ...ends } = options;
     const until = endText(ends, clock.now());
-    const input = { policy, account, site, about, reason, until };
+    if ((site === undefined) !== Boolean(severity ?? search ?? all))
+      throw new UsageError(
+        'Give the id of a site; or without one, --severity, --search, or --all for all open findings of the policy.',
+      );
+    const query = { policy, account, severity, search, state: ['new' as const, 'open' as const] };
+    const listed =
+      site === undefined
+        ? await readPages(MAX_ACKNOWLEDGED, async (page) => {
+            const found = await read(
+              listFindingsCommand,
+              { ...query, ...page },
+              { findings: [], next: null },
+            );
+            return { rows: found.findings, next: found.next };
+          })
+        : undefined;
+    const only = listed?.rows.map(({ target, about }) => ({ target, about }));
+    if (only?.length === 0) throw new UsageError(`No open finding of ${policy} matches.`);
+    const input = { policy, account, site, findings: only, about, reason, until };
     const { findings: found } = await act(acknowledgeFindings, input);
     const last = found[0]?.acknowledged_until ?? null;
     const end = last === null ? 'until resolved' : `until ${isoMinute(last)}`;

@@ -8,19 +8,21 @@ import { type GlobalOptions, type ReasonOption, settingsOf } from '../context.ts
 import { exit, UsageError } from '../exit.ts';
 import { type List, showList } from '../output/list.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { sinceText } from '../parse-time.ts';
 
 /** Lists notifications, newest first. */
 export const listNotifications = (
   terminal: Terminal,
-  options: GlobalOptions & { state?: DeliveryState[]; to?: string[]; limit: number },
+  options: GlobalOptions & { state?: DeliveryState[]; to?: string[]; since?: string; limit: number },
 ): Promise<number> =>
-  withReader('records', terminal, options, async ({ read }) => {
+  withReader('records', terminal, options, async ({ read, clock }) => {
     const { state, to, limit } = options;
-    const query = { state, to, limit };
+    const query = { state, to, since: sinceText(options.since, clock.now()), limit };
     const { deliveries, next } = await read(listDeliveries, query, { deliveries: [], next: null });
     return showList(terminal, options, list, {
       rows: deliveries,
-      none: (state ?? to) ? 'There is no such notification.' : 'There are no notifications yet.',
+      none:
+        (state ?? to ?? options.since) ? 'There is no such notification.' : 'There are no notifications yet.',
       more: next !== null && 'There are older notifications.',
     });
   });
@@ -49,15 +51,27 @@ const list: List<DeliveryReport> = {
   csv: ['id at to event policy run state next_attempt_at text'],
 };
 
+const MAX_RESENT = 1_000;
+
 /** Has notifications sent again, by a daemon. */
 export const resendNotifications = (
   terminal: Terminal,
   ids: string[],
-  options: GlobalOptions & ReasonOption,
+  options: GlobalOptions & ReasonOption & { dead?: true; to?: string[]; since?: string },
 ): Promise<number> =>
-  withClient('records', terminal, options, async ({ act }) => {
-    for (const delivery of ids) {
-      await act(resendDelivery, { delivery, reason: options.reason });
+  withClient('records', terminal, options, async ({ act, read, clock }) => {
+    const { dead, to, since, reason } = options;
+    if (ids.length > 0 === (dead === true))
+      throw new UsageError('Give the ids of notifications, or --dead for all that were given up.');
+    if (!dead && (to ?? since)) throw new UsageError('--to and --since need --dead.');
+    const query = { state: 'dead', to, since: sinceText(since, clock.now()), limit: MAX_RESENT } as const;
+    const found = dead
+      ? (await read(listDeliveries, query, { deliveries: [], next: null })).deliveries.map(({ id }) => id)
+      : ids;
+    if (found.length === 0) terminal.message('No notification that was given up matches.');
+    // The oldest first, as they were made.
+    for (const delivery of found.toReversed()) {
+      await act(resendDelivery, { delivery, reason });
       terminal.message(`${delivery} is sent again, by the next process that works on runs.`);
     }
     return exit.ok;

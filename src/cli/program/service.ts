@@ -97,6 +97,7 @@ export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
     .option('--policy <name>', 'only of this policy; repeatable, or with commas', collectList)
     .option('--account <name>', 'only of this account; repeatable, or with commas', collectList)
     .option('--search <text>', 'only with this in the site, the subject or the message')
+    .option('--since <when>', 'only those first seen since this time: 31d, 2026-11-01')
     .option('--limit <n>', 'maximum number of findings', wholeNumber(1, 1_000), 50)
     .addOption(output())
     .addOption(json())
@@ -104,9 +105,12 @@ export function addFindingsCommand(program: Program, actionOf: ActionOf): void {
   findings
     .command('acknowledge')
     .argument('<policy>', 'name of the policy that reports it')
-    .argument('<site>', 'id of the site or other target')
-    .description('acknowledge the open findings of a policy on a site: they do not count')
+    .argument('[site]', 'id of the site or other target; without it, all that the filters match')
+    .description('acknowledge open findings of a policy, on a site or all that match: they do not count')
     .requiredOption('--reason <text>', 'why, for everyone who sees the finding')
+    .addOption(someChoices('--severity <severity>', 'without a site: only with this severity', severities))
+    .option('--search <text>', 'without a site: only with this in the site, the subject or the message')
+    .option('--all', 'without a site: all open findings of the policy')
     .option('--about <subject>', 'only the finding about this; default: all on the site')
     .option('--account <name>', 'account of the site', 'default')
     .option(
@@ -140,14 +144,22 @@ export function addNotifyCommands(program: Program, actionOf: ActionOf): void {
       'only those to this name under notifications in the configuration; repeatable, or with commas',
       collectList,
     )
+    .option('--since <when>', 'only those since this time: 3d, 2026-11-01')
     .option('--limit <n>', 'maximum number of notifications', wholeNumber(1, 1_000), 50)
     .addOption(output())
     .addOption(json())
     .action(actionOf(async () => (await import('../commands/notify.ts')).listNotifications));
   notify
     .command('resend')
-    .argument('<notification...>', 'ids of notifications, as "caretaker notify list" shows them')
+    .argument('[notification...]', 'ids of notifications, as "caretaker notify list" shows them')
     .description('send notifications again, with the same id; a daemon does so')
+    .option('--dead', 'without ids: all that were given up')
+    .option(
+      '--to <name>',
+      'with --dead: only those to this receiver; repeatable, or with commas',
+      collectList,
+    )
+    .option('--since <when>', 'with --dead: only those since this time: 3d, 2026-11-01')
     .addOption(reason())
     .action(actionOf(async () => (await import('../commands/notify.ts')).resendNotifications));
   notify

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { findingStates, severities } from '../../records/filter-values.ts';
 import { defineCommand } from '../command.ts';
-import { limit, nextOf, someOf, someText } from '../fields.ts';
+import { limit, nextOf, pastTime, someOf, someText } from '../fields.ts';
 import { FindingReport, toFindingReport } from '../finding-report.ts';
 import { listFindings } from '../findings.ts';
 
@@ -23,16 +23,27 @@ export const listFindingsCommand = defineCommand()({
     policy: someText,
     account: someText,
     search: text.describe('A part of the target, its label, the subject or the message, in any case.'),
+    since: pastTime.describe(
+      'First seen at or after this time: 2026-11-01, 2026-11-01T02:00:00Z, or 7d ago.',
+    ),
+    until: pastTime.describe('First seen before this time, written as `since`.'),
     ...nextOf,
     limit,
   }),
   // The answer has the findings of what the grants cover.
   subject: () => undefined,
-  carryOut: async ({ limit: count, after, ...filter }, { records, clock }, { by: { principal } }) =>
-    listFindings(records, filter, {
-      ...{ limit: count, after, now: clock.now() },
-      sees: (of) => isPermitted(principal, 'viewer', of),
-    }),
+  async carryOut(
+    { limit: count, after, since, until, ...filter },
+    { records, clock },
+    { by: { principal } },
+  ) {
+    const now = clock.now();
+    return listFindings(
+      records,
+      { ...filter, since: since?.(now), until: until?.(now) },
+      { limit: count, after, now, sees: (of) => isPermitted(principal, 'viewer', of) },
+    );
+  },
   answer: z.object({
     findings: z.array(FindingReport),
     next: z

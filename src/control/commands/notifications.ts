@@ -6,7 +6,7 @@ import { deliveryStates } from '../../records/filter-values.ts';
 import { NextPage } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
-import { limit, reason, someOf, someText } from '../fields.ts';
+import { limit, pastTime, reason, someOf, someText } from '../fields.ts';
 
 const time = z.string();
 
@@ -62,6 +62,8 @@ export const listDeliveries = defineCommand()({
     state: someOf(z.enum(deliveryStates)).describe('`dead`: given up.'),
     to: someText.describe('A name under `notifications`.'),
     policy: someText.describe('The policy that it is about.'),
+    since: pastTime.describe('Made at or after this time: 2026-11-01, 2026-11-01T02:00:00Z, or 7d ago.'),
+    until: pastTime.describe('Made before this time, written as `since`.'),
     after: z
       .string()
       .regex(/^\d+ [\w-]+$/)
@@ -71,9 +73,11 @@ export const listDeliveries = defineCommand()({
   }),
   // For every viewer of something; the answer has the deliveries that the grants of the caller cover.
   subject: () => undefined,
-  carryOut: (query, { records }, { by }) =>
+  carryOut: ({ since, until, ...query }, { records, clock }, { by }) =>
     records.deliveries.page({
       ...query,
+      since: since?.(clock.now()),
+      until: until?.(clock.now()),
       permits: ({ policy, account }) => isPermitted(by.principal, 'viewer', { policy, account }),
     }),
   answer: z.object({ deliveries: z.array(DeliveryReport), ...NextPage }),

@@ -20,6 +20,21 @@ const Hidden = ({ asked }: { asked: Asked }) => (
   </>
 );
 
+/** Why, and for how long. */
+export const AcknowledgeFields = () => (
+  <>
+    <ReasonField required autofocus />
+    <TextField name="for" label="Duration, such as 7d or 12h (empty: until it is resolved)" maxlength={20} />
+  </>
+);
+
+/** What they say; a sentence when it cannot be understood. */
+export function readAcknowledge(text: (name: string) => string): { reason: string; until?: string } | string {
+  const until = text('for').slice(0, 20);
+  if (until !== '' && !parseDuration(until)) return `“${until}” is not a duration: write 7d, 12h or 1h30m.`;
+  return { reason: text('reason').slice(0, 200), ...(until === '' ? {} : { until }) };
+}
+
 /** The finding of the address; undefined when there is none that the reader may change. */
 async function askedIn(c: Exchange, { reader }: DashboardContext) {
   const [policy = '', account = '', site = '', about = ''] = fields.map((name) => c.req.query(name));
@@ -49,12 +64,7 @@ export async function askToAcknowledge(c: Exchange, context: DashboardContext): 
     fields: (
       <>
         <Hidden asked={asked} />
-        <ReasonField required autofocus />
-        <TextField
-          name="for"
-          label="Duration, such as 7d or 12h (empty: until it is resolved)"
-          maxlength={20}
-        />
+        <AcknowledgeFields />
       </>
     ),
   });
@@ -89,17 +99,9 @@ export async function acknowledge(c: Exchange, context: DashboardContext): Promi
   const sent = await sentIn(c);
   if (!sent) return sendProblem(c, context, 404, NONE);
   const { text, asked } = sent;
-  const until = text('for').slice(0, 20);
-  if (until !== '' && !parseDuration(until))
-    return sendProblem(
-      c,
-      context,
-      400,
-      `“${until}” is not a duration: write 7d, 12h or 1h30m. Nothing was changed.`,
-    );
-  const reason = text('reason').slice(0, 200);
-  const input = { ...asked, reason, ...(until === '' ? {} : { until }) };
-  await carryOut(acknowledgeFindings, context.control, input, actorOf(c));
+  const input = readAcknowledge(text);
+  if (typeof input === 'string') return sendProblem(c, context, 400, `${input} Nothing was changed.`);
+  await carryOut(acknowledgeFindings, context.control, { ...asked, ...input }, actorOf(c));
   return redirectBack(c, context, '/findings', { text: 'The finding is acknowledged.' });
 }
 

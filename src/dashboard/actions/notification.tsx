@@ -1,14 +1,17 @@
-/** Sends a notification again, as `notify resend` does. */
+/** Sends notifications again, as `notify resend` does. */
+import { isPermitted } from '../../access/principal.ts';
 import { carryOut } from '../../control/carry-out.ts';
-import { resendDelivery } from '../../control/commands/notifications.ts';
+import { listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
 import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { formatTestResult } from '../../notify/send-test.ts';
-import { actorOf } from '../auth/caller.ts';
+import { countOf } from '../../text.ts';
+import { actorOf, ask, principalOf } from '../auth/caller.ts';
 import { NO_DELIVERY, NO_RECEIVER } from '../auth/guard.tsx';
 import { notificationPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
+import { type DeliveryQuery, deliveryParameters, readDeliveryQuery } from '../queries/delivery-query.ts';
 import { showConfirmation } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('delivery') ?? '';
@@ -34,6 +37,53 @@ export async function resend(c: Exchange, context: DashboardContext): Promise<Re
   context.log.info({ delivery }, 'sent again from the dashboard');
   return redirectBack(c, context, notificationPath(delivery), {
     text: 'The notification is sent again by the next worker.',
+  });
+}
+
+export const BULK_RESEND_PATH = '/bulk/resend';
+/** At most this many at once. */
+const MAX_RESENT = 1_000;
+
+/** The notifications that match, that were given up, and that the caller may send again, the oldest first. */
+async function deadOnes(c: Exchange, context: DashboardContext, { filter }: DeliveryQuery) {
+  const query = { ...filter, state: 'dead' as const, limit: MAX_RESENT };
+  const { deliveries } = await ask(c, context, listDeliveries, query);
+  const may = (one: (typeof deliveries)[number]) =>
+    isPermitted(principalOf(c), resendDelivery.role, { policy: one.policy, account: one.account });
+  return deliveries.filter(may).toReversed();
+}
+
+export async function askToResendMany(c: Exchange, context: DashboardContext): Promise<Response> {
+  const query = readDeliveryQuery((name) => c.req.query(name), context.clock.now());
+  if (query.faults.length > 0) return sendProblem(c, context, 400, query.faults.join(' '));
+  const found = await deadOnes(c, context, query);
+  if (found.length === 0) return sendProblem(c, context, 404, 'No notification matches that was given up.');
+  const counted = countOf(found.length, 'notification');
+  const receivers = [...new Set(found.map(({ to }) => to))];
+  return showConfirmation(c, context, {
+    title: `Resend ${counted}?`,
+    text: `They go to ${receivers.join(', ')}, the oldest first, each with the same id. The attempts begin again and last for a day.`,
+    button: `Resend ${counted}`,
+    back: BACK,
+    fields: deliveryParameters.map(
+      (name) => query.given[name] && <input type="hidden" name={name} value={query.given[name]} />,
+    ),
+  });
+}
+
+/** Each by the command for one, so each has its line in the audit log. */
+export async function resendMany(c: Exchange, context: DashboardContext): Promise<Response> {
+  const form = await c.req.parseBody();
+  const query = readDeliveryQuery(
+    (name) => (typeof form[name] === 'string' ? form[name] : undefined),
+    context.clock.now(),
+  );
+  if (query.faults.length > 0) return sendProblem(c, context, 400, query.faults.join(' '));
+  const found = await deadOnes(c, context, query);
+  for (const { id } of found) await carryOut(resendDelivery, context.control, { delivery: id }, actorOf(c));
+  context.log.info({ deliveries: found.length }, 'sent again from the dashboard');
+  return redirectBack(c, context, BACK, {
+    text: `${countOf(found.length, 'notification')} sent again by the next worker.`,
   });
 }
 

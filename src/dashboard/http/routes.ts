@@ -15,6 +15,7 @@ import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { acknowledge, askToAcknowledge, askToUnacknowledge, unacknowledge } from '../actions/acknowledge.tsx';
 import { askToCancelAnnouncement, cancelAnnounced } from '../actions/announcement.tsx';
 import { askToCancelMany, askToRetryMany, cancelMany, retryMany } from '../actions/bulk.tsx';
+import { acknowledgeMany, askToAcknowledgeMany } from '../actions/bulk-findings.tsx';
 import {
   askToPauseMany,
   askToResumeMany,
@@ -23,7 +24,14 @@ import {
   resumeMany,
   runMany,
 } from '../actions/bulk-policies.tsx';
-import { askToResend, askToTest, resend, test } from '../actions/notification.tsx';
+import {
+  askToResend,
+  askToResendMany,
+  askToTest,
+  resend,
+  resendMany,
+  test,
+} from '../actions/notification.tsx';
 import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
 import { askToPauseQueue, askToResumeQueue, pauseQueue, resumeQueue } from '../actions/queues.tsx';
 import {
@@ -195,6 +203,15 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/receivers/:receiver/test', ...ofReceiver, handle: test },
   { method: 'GET', path: '/bulk/retry', access: retryRun.role, handle: askToRetryMany },
   { method: 'POST', path: '/bulk/retry', access: retryRun.role, handle: retryMany },
+  {
+    method: 'GET',
+    path: '/bulk/acknowledge',
+    access: acknowledgeFindings.role,
+    handle: askToAcknowledgeMany,
+  },
+  { method: 'POST', path: '/bulk/acknowledge', access: acknowledgeFindings.role, handle: acknowledgeMany },
+  { method: 'GET', path: '/bulk/resend', access: resendDelivery.role, handle: askToResendMany },
+  { method: 'POST', path: '/bulk/resend', access: resendDelivery.role, handle: resendMany },
   { method: 'GET', path: '/bulk/cancel', access: cancelRun.role, handle: askToCancelMany },
   { method: 'POST', path: '/bulk/cancel', access: cancelRun.role, handle: cancelMany },
   // The handlers check the role for the policy of the finding.

@@ -1,16 +1,19 @@
-import type { z } from 'zod';
+import { holds } from '../../access/principal.ts';
 import { isoMinute } from '../../clock.ts';
+import { acknowledgeFindings } from '../../control/commands/acknowledge-findings.ts';
 import { listFindingsCommand } from '../../control/commands/list-findings.ts';
 import { findingColumns } from '../../control/finding-report.ts';
 import {
   type CountedGroup,
+  type FindingPage,
   type ListedFinding,
   newUnacknowledged,
   unacknowledged,
 } from '../../control/findings.ts';
 import { findingStates, type Severity, severities } from '../../records/filter-values.ts';
 import type { FindingTrend } from '../../records/open-findings-store.ts';
-import { ask } from '../auth/caller.ts';
+import { BULK_FINDINGS_PATH } from '../actions/bulk-findings.tsx';
+import { ask, principalOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
@@ -30,32 +33,31 @@ import { number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { type FindingQuery, readFindingQuery } from '../queries/finding-query.ts';
 import type { FindingHistory, FindingsReader } from '../queries/findings-reader.ts';
 import { CsvLink, sendList } from './export.tsx';
+import { sendProblem } from './problem.tsx';
 
 const PATH = '/findings';
 const PAGE = 50;
 /** More groups are found by the filters. */
 const MAX_GROUPS = 12;
 
-type Parameter = 'q' | 'severity' | 'state' | 'policy' | 'account';
-
-interface FindingQuery {
-  given: Readonly<Partial<Record<Parameter, string>>>;
-  filter: Pick<z.input<typeof listFindingsCommand.input>, Exclude<Parameter, 'q'> | 'search'>;
-  after: string | undefined;
-}
-
 /** What is wrong in the fleet: the findings by policy and severity, then each of them. */
 export async function showFindings(c: Exchange, context: DashboardContext): Promise<Response> {
   const { reader } = context;
-  const query = queryOf(c);
+  const { given, filter, faults } = queryOf(c, context);
+  const after = c.req.query('after');
+  const { severity, policy, account } = filter;
   const [groups, page] = await Promise.all([
-    withHistory(reader.findings, await reader.findings.groups(query.filter)),
-    ask(c, context, listFindingsCommand, { ...query.filter, limit: PAGE, after: query.after }),
+    withHistory(reader.findings, await reader.findings.groups({ severity, policy, account })),
+    faults.length > 0
+      ? { findings: [] }
+      : ask(c, context, listFindingsCommand, { ...filter, limit: PAGE, after }),
   ]);
-  const { next, looked } = page;
-  const list = { of: 'findings', path: PATH, given: query.given, at: query.after, next, looked };
+  const { next, looked }: FindingPage = page;
+  const list = { of: 'findings', path: PATH, given, at: after, next, looked };
+  const isAny = page.findings.some(({ state }) => state === 'new' || state === 'open');
   const active = new Set(context.policies().map(({ name }) => name));
   return showPage(
     c,
@@ -65,15 +67,20 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
       <section>
         <div class="page-head">
           <h1>Findings</h1>
-          <CsvLink path="/findings.csv" given={query.given} />
+          {isAny && holds(principalOf(c), acknowledgeFindings.role) && (
+            <Action to={pathWith(BULK_FINDINGS_PATH, given)}>Acknowledge all that match</Action>
+          )}
+          <CsvLink path="/findings.csv" given={given} />
         </div>
-        <FilterBar path={PATH} filters={filtersOf(query, context)} />
+        <FilterBar path={PATH} filters={filtersOf(given, context)} />
         <div id="finding-groups" data-live>
           {groups.length > 0 && <Groups groups={groups} active={active} />}
         </div>
       </section>
       <section id="findings" data-live>
-        {page.findings.length === 0 ? (
+        {faults.length > 0 ? (
+          <Empty icon="triangle-alert" title={faults.join(' ')} />
+        ) : page.findings.length === 0 ? (
           <NothingFound {...list}>
             <Empty icon="circle-check" title="No finding is open.">
               What jobs report about sites would be here: a site without a backup, an update that failed. A
@@ -90,30 +97,17 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
 }
 
 /** Every finding that matches, as CSV. */
-export const sendFindingsCsv = (c: Exchange, context: DashboardContext): Promise<Response> =>
-  sendList(
-    c,
-    context,
-    { of: 'findings', columns: findingColumns },
-    listFindingsCommand,
-    queryOf(c).filter,
-    ({ findings }) => findings,
-  );
-
-function queryOf(c: Exchange): FindingQuery {
-  const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;
-  const severity = severities.find((one) => one === text('severity'));
-  const state = findingStates.find((one) => one === text('state'));
-  const [search, policy, account] = [text('q'), text('policy'), text('account')];
-  const given = { q: search, severity, state, policy, account };
-  return {
-    given: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-    filter: { severity, state, search, policy, account },
-    after: c.req.query('after'),
-  };
+export async function sendFindingsCsv(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { filter, faults } = queryOf(c, context);
+  if (faults.length > 0) return sendProblem(c, context, 400, faults.join(' '));
+  const file = { of: 'findings', columns: findingColumns };
+  return sendList(c, context, file, listFindingsCommand, filter, ({ findings }) => findings);
 }
 
-const filtersOf = ({ given }: FindingQuery, context: DashboardContext): readonly Filter[] => [
+const queryOf = (c: Exchange, { clock }: DashboardContext): FindingQuery =>
+  readFindingQuery((name) => c.req.query(name), clock.now());
+
+const filtersOf = (given: FindingQuery['given'], context: DashboardContext): readonly Filter[] => [
   { name: 'q', label: 'Text', value: given.q, placeholder: 'site, plugin, message' },
   { name: 'severity', label: 'Severity', value: given.severity, options: severities },
   { name: 'state', label: 'State', value: given.state, options: findingStates },
@@ -123,6 +117,8 @@ const filtersOf = ({ given }: FindingQuery, context: DashboardContext): readonly
     value: given.policy,
     suggestions: policyNames(context.policies(), given.account),
   },
+  { name: 'from', label: 'First seen from', value: given.from, placeholder: '31d or a date' },
+  { name: 'to', label: 'To', value: given.to, placeholder: 'now' },
   accountFilter(given.account),
 ];
 

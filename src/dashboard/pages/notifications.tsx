@@ -1,11 +1,11 @@
 /** Who was notified of what, and did it arrive? */
-import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { listDeliveries, resendDelivery } from '../../control/commands/notifications.ts';
 import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { subjectOf } from '../../notify/wording.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
 import { deliveryStates } from '../../records/filter-values.ts';
+import { BULK_RESEND_PATH } from '../actions/notification.tsx';
 import { actorOf, ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
@@ -16,30 +16,22 @@ import { notificationPath, receiverPath } from '../components/paths.ts';
 import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { readDeliveryQuery } from '../queries/delivery-query.ts';
 import { type ReceiverHealth, receiverHealth } from '../queries/receiver-health.ts';
 import { SubjectLink } from './audit.tsx';
 
 const PATH = '/notifications';
 const PAGE = 50;
 
-const text = z.string().trim().max(200).catch('');
-const Query = z.object({
-  to: text,
-  state: z.enum(deliveryStates).or(z.literal('')).catch(''),
-  policy: text,
-  after: z
-    .string()
-    .regex(/^\d+ [\w-]+$/)
-    .or(z.literal(''))
-    .catch(''),
-});
-type Query = z.output<typeof Query>;
-
 /** The receivers with their health, then the notifications, newest first, with filters. */
 export async function showNotifications(c: Exchange, context: DashboardContext): Promise<Response> {
-  const query = Query.parse(c.req.query());
+  const { given, filter, faults } = readDeliveryQuery((name) => c.req.query(name), context.clock.now());
+  const after = c.req.query('after')?.match(/^\d+ [\w-]+$/)?.[0];
   const actor = actorOf(c);
-  const { deliveries, next } = await ask(c, context, listDeliveries, { ...onlyGiven(query), limit: PAGE });
+  const { deliveries, next }: Awaited<ReturnType<typeof listDeliveries.carryOut>> =
+    faults.length > 0
+      ? { deliveries: [] }
+      : await ask(c, context, listDeliveries, { ...filter, after, limit: PAGE });
   const receivers = context.receivers();
   const health = await receiverHealth(context, actor);
   const mayResend = ({ policy, account }: Delivery) =>
@@ -62,26 +54,35 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
         )}
       </section>
       <section>
-        <h2>Messages</h2>
+        <div class="page-head">
+          <h2>Messages</h2>
+          {deliveries.some((one) => one.state === 'dead' && mayResend(one)) && (
+            <Action to={pathWith(BULK_RESEND_PATH, given)}>Resend all dead ones</Action>
+          )}
+        </div>
         <FilterBar
           path={PATH}
           filters={[
             {
-              name: 'to',
+              name: 'receiver',
               label: 'Receiver',
-              value: query.to,
+              value: given.receiver,
               suggestions: receivers.map(({ name }) => name),
             },
-            { name: 'state', label: 'State', value: query.state, options: deliveryStates },
+            { name: 'state', label: 'State', value: given.state, options: deliveryStates },
             {
               name: 'policy',
               label: 'Policy',
-              value: query.policy,
+              value: given.policy,
               suggestions: context.policies().map(({ name }) => name),
             },
+            { name: 'from', label: 'From', value: given.from, placeholder: '7d or a date' },
+            { name: 'to', label: 'To', value: given.to, placeholder: 'now' },
           ]}
         />
-        {deliveries.length === 0 ? (
+        {faults.length > 0 ? (
+          <Empty icon="triangle-alert" title={faults.join(' ')} />
+        ) : deliveries.length === 0 ? (
           <Empty title="No notification matches." icon="bell">
             Each message to a receiver is here for 30 days, with its attempts. <a href={PATH}>Show all</a>
           </Empty>
@@ -115,10 +116,7 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             keyOf={({ id }) => id}
           />
         )}
-        <Pages
-          {...{ of: 'the notifications', path: PATH, given: query, at: query.after || undefined, next }}
-          isByTime
-        />
+        <Pages {...{ of: 'the notifications', path: PATH, given, at: after, next }} isByTime />
       </section>
     </>,
   );
@@ -128,7 +126,7 @@ const Receivers = ({ health, mayTest }: { health: readonly ReceiverHealth[]; may
   <Table
     name="Receivers"
     columns={(column) => [
-      column('Receiver', '', ({ name }) => <Cut whole={name} to={pathWith(PATH, { to: name })} />),
+      column('Receiver', '', ({ name }) => <Cut whole={name} to={pathWith(PATH, { receiver: name })} />),
       column('State', 'w-badge', ({ state }) =>
         state === 'unknown' ? <NotKnown /> : <Badge word={state} />,
       ),
@@ -140,7 +138,7 @@ const Receivers = ({ health, mayTest }: { health: readonly ReceiverHealth[]; may
         kind === 'heartbeat' ? <span class="dim">none</span> : pending,
       ),
       column('Dead', 'w-short end middle-only', ({ name, kind, dead }) => {
-        if (dead > 0) return <a href={pathWith(PATH, { to: name, state: 'dead' })}>{dead}</a>;
+        if (dead > 0) return <a href={pathWith(PATH, { receiver: name, state: 'dead' })}>{dead}</a>;
         return kind === 'heartbeat' ? <span class="dim">none</span> : 0;
       }),
       column('Rules', 'w-target wide-only', ({ rules }) => <Cut whole={rules} />),
@@ -180,6 +178,3 @@ function Attempts({ attempts, due, state }: Delivery) {
     </>
   );
 }
-
-const onlyGiven = (query: Query): Partial<Omit<Query, 'state'>> & { state?: Delivery['state'] } =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
