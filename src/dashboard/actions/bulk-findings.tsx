@@ -82,20 +82,16 @@ export async function acknowledgeMany(c: Exchange, context: DashboardContext): P
   const form = await c.req.parseBody();
   const textOf = (name: string) => (typeof form[name] === 'string' ? form[name].trim() : '');
   const query = readFindingQuery(textOf, context.clock.now());
-  const asked = Date.parse(textOf('asked'));
   const input = readAcknowledge(textOf);
-  const faults = [
-    ...query.faults,
-    ...(typeof input === 'string' ? [input] : []),
-    ...(Number.isNaN(asked) ? ['The form has no time (asked).'] : []),
-  ];
+  const faults = [...query.faults, ...(typeof input === 'string' ? [input] : [])];
   if (typeof input === 'string' || faults.length > 0)
     return sendProblem(c, context, 400, `${faults.join(' ')} Nothing was changed.`);
-  const { until = isoTime(asked) } = query.filter;
-  const { policies } = await matching(c, context, { ...query, filter: { ...query.filter, until } });
+  const { until = textOf('asked') || undefined } = query.filter;
+  const found = await matching(c, context, { ...query, filter: { ...query.filter, until } });
+  if (found.count === 0) return sendProblem(c, context, 404, NONE);
   const failures: { name: string; path: string; why: string }[] = [];
   let count = 0;
-  for (const all of policies) {
+  for (const all of found.policies) {
     const [{ policy, account } = { policy: '', account: '' }] = all;
     const findings = all.map(({ target, about }) => ({ target, about }));
     try {
