@@ -126,6 +126,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     },
   ];
   await records.accounts.block('default', { since: now - HOUR, why: 'HTTP 401' });
+  await records.freeze.add({ scope: { tag: LONG_LABEL }, at: now, by: 'ben', until: now + 9 * HOUR });
   await records.freeze.begin({ at: now - HOUR, by: 'anna', reason: 'the big sale', until: now + 5 * HOUR });
   await records.policies.pause('paused-by-itself', {
     at: now - 3 * HOUR,
@@ -297,6 +298,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     `/schedule?zone=Asia%2FTokyo&day=${isoDay(now + 48 * HOUR)}`,
     '/schedule?zone=Asia%2FTokyo&day=2000-01-01&q=nightly',
     '/schedule?zone=Asia%2FTokyo&q=nothing',
+    '/freezes/add',
     '/budget',
     '/budget?span=week&by=policy&account=second',
     '/?account=second',

@@ -35,6 +35,7 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
     })),
     '/receivers/:receiver': [{ receiver: 'ops' }],
     '/queues/:queue': [{ queue: 'actions' }],
+    '/freezes/:freeze': [{ freeze: 'everything' }],
     // No page: files of the browser code.
     '/client/:hash': [],
   };

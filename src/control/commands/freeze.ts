@@ -113,7 +113,8 @@ export const beginFreeze = defineCommand<FreezeDeps>()({
 /** Number of the freeze of everything in addresses. */
 const EVERYTHING = 'everything';
 
-const freezeNamed = ({ records, clock }: BaseDeps, id: string): Promise<Freeze | undefined> =>
+/** A freeze that is not over, by its id; or `everything`. */
+export const freezeNamed = ({ records, clock }: BaseDeps, id: string): Promise<Freeze | undefined> =>
   id === EVERYTHING ? records.freeze.at(clock.now()) : records.freeze.named(id, clock.now());
 
 export const endFreeze = defineCommand()({

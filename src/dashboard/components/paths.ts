@@ -4,6 +4,8 @@ import { policyOfTarget } from '../../run/remarks.ts';
 
 export const runPath = (id: string, more = ''): string => `/runs/${encodeURIComponent(id)}${more}`;
 export const policyPath = (name: string, more = ''): string => `/policies/${encodeURIComponent(name)}${more}`;
+/** The question about ending a freeze; a rule; `everything`. */
+export const freezeEndPath = (id: string): string => `/freezes/${encodeURIComponent(id)}/end`;
 /** The question about acknowledging a finding, or ending that. */
 export const acknowledgePath = (
   {

@@ -5,6 +5,7 @@ import { acknowledgeFindings, unacknowledgeFindings } from '../../control/comman
 import { cancelAnnouncement } from '../../control/commands/announcements.ts';
 import { approveRun, rejectRun } from '../../control/commands/approve-run.ts';
 import { cancelRun, forceEndRun, retryRun } from '../../control/commands/change-run.ts';
+import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
 import { pauseQueues, resumeQueues } from '../../control/commands/list-queues.ts';
 import { resendDelivery } from '../../control/commands/notifications.ts';
 import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
@@ -24,6 +25,7 @@ import {
   resumeMany,
   runMany,
 } from '../actions/bulk-policies.tsx';
+import { addFreeze, askToEndFreeze, askToFreeze, endFreezeNow } from '../actions/freeze.tsx';
 import {
   askToResend,
   askToResendMany,
@@ -214,6 +216,11 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/bulk/resend', access: resendDelivery.role, handle: resendMany },
   { method: 'GET', path: '/bulk/cancel', access: cancelRun.role, handle: askToCancelMany },
   { method: 'POST', path: '/bulk/cancel', access: cancelRun.role, handle: cancelMany },
+  // The commands check the role for what is frozen.
+  { method: 'GET', path: '/freezes/add', access: beginFreeze.role, handle: askToFreeze },
+  { method: 'POST', path: '/freezes/add', access: beginFreeze.role, handle: addFreeze },
+  { method: 'GET', path: '/freezes/:freeze/end', access: endFreeze.role, handle: askToEndFreeze },
+  { method: 'POST', path: '/freezes/:freeze/end', access: endFreeze.role, handle: endFreezeNow },
   // The handlers check the role for the policy of the finding.
   ...(
     [

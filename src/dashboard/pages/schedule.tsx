@@ -1,21 +1,28 @@
 /** What runs when, and whether it collides: a week, and a day of it on a time axis. */
+import { holds } from '../../access/principal.ts';
+import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
 import { daysAfter } from '../../dates.ts';
+import { defined } from '../../defined.ts';
 import { effectOf, formatFrozen } from '../../records/freeze-store.ts';
 import type { Collision } from '../../schedule/load.ts';
+import { principalOf } from '../auth/caller.ts';
+import { Action } from '../components/action.tsx';
 import { BarChart, seriesTones } from '../components/chart.tsx';
-import { useNow } from '../components/contexts.tsx';
+import { useMay, useNow } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { accountFilter, FilterBar, pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
+import { Lanes } from '../components/lanes.tsx';
 import { showPage } from '../components/layout.tsx';
+import { freezeEndPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { DayLanes } from '../components/schedule-day.tsx';
 import { DayList } from '../components/schedule-list.tsx';
-import { Time } from '../components/time.tsx';
+import { Sentence, Time } from '../components/time.tsx';
 import { WeekCalendar } from '../components/week.tsx';
 import { clockIn, dayName, timeOnDay, zoneOf } from '../components/zoned.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { type AccountLoad, calendarOf, readWeek, type Week } from '../queries/schedule.ts';
+import { type AccountLoad, type Calendar, calendarOf, readWeek, type Week } from '../queries/schedule.ts';
 import { entryColumns, entryReport, shownOn } from '../queries/schedule-entries.ts';
 import { CsvLink, sendCsv } from './export.tsx';
 
@@ -90,6 +97,7 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
             Week after
             <Icon name="chevron-right" />
           </a>
+          {holds(principalOf(c), beginFreeze.role) && <Action to="/freezes/add">Add a freeze</Action>}
           <CsvLink path={pathOf(query.day).replace(PATH, `${PATH}.csv`)} />
         </nav>
       </div>
@@ -117,6 +125,7 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
         </Empty>
       )}
       <section id="week" data-live aria-label="Week">
+        <ClosedTimes closed={week.closed} calendar={calendar} />
         <WeekCalendar
           calendar={calendar}
           days={calendar.days.map((day) => shownOn(week.lanes, day))}
@@ -138,19 +147,70 @@ function queryOf(c: Exchange): Query {
   return { day: text('day'), search: text('q') ?? '', account: text('account'), zone: text('zone') };
 }
 
+/** So many causes have a lane. */
+const MAX_CLOSED = 8;
+
+/** Freezes, pauses and blackouts of the week as bands, and below them who and why. */
+const ClosedTimes = ({
+  closed,
+  calendar: { days, zone },
+}: {
+  closed: Week['closed'];
+  calendar: Calendar;
+}) => {
+  const may = useMay();
+  const [from, to] = [days[0]?.from ?? 0, days.at(-1)?.to ?? 0];
+  if (closed.length === 0) return null;
+  return (
+    <div class="card closed">
+      <Lanes
+        from={from}
+        to={to}
+        axis={[...days.map(({ day }) => dayName(day).slice(0, 3)), '']}
+        lanes={closed.slice(0, MAX_CLOSED).map(({ key, what, text, spans }) => ({
+          ...{ key, name: what, whole: text },
+          blocks: spans.map((span) => ({
+            ...{ from: Math.max(from, span.from), ms: Math.min(to, span.to) - Math.max(from, span.from) },
+            ...({ tone: 'busy', shape: 'band', text } as const),
+          })),
+        }))}
+      />
+      <details>
+        <summary>Freezes, pauses and blackouts: who and why ({closed.length})</summary>
+        <ul>
+          {closed.map(({ text, spans: [first], freeze }) => (
+            <li>
+              {first && `${timeOnDay(zone, first.from)} to ${timeOnDay(zone, first.to)}: `}
+              <Sentence text={text} />{' '}
+              {freeze && may(endFreeze.role, defined({ account: freeze.account })) && (
+                <Action to={freezeEndPath(freeze.id)} of={freeze.id}>
+                  End
+                </Action>
+              )}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  );
+};
+
 /** What has to be known before looking at times: collisions, freezes, and what is not known. */
 const Notes = ({ week }: { week: Week }) => {
   const { collisions, freezes, unknown, cut, calendar } = week;
-  const isOver = (calendar.days.at(-1)?.to ?? 0) <= useNow();
+  const now = useNow();
+  const isOver = (calendar.days.at(-1)?.to ?? 0) <= now;
   return (
     <>
-      {freezes.map((freeze) => (
-        <p class="note is-busy">
-          <Icon name="snowflake" /> Frozen by {freeze.by} until <Time at={freeze.until} show="exact" />:{' '}
-          {formatFrozen(freeze)}, {effectOf(freeze)}
-          {freeze.reason && ` (${freeze.reason})`}.
-        </p>
-      ))}
+      {freezes
+        .filter(({ at, until }) => at <= now && now < until)
+        .map((freeze) => (
+          <p class="note is-busy">
+            <Icon name="snowflake" /> Frozen by {freeze.by} until <Time at={freeze.until} show="exact" />:{' '}
+            {formatFrozen(freeze)}, {effectOf(freeze)}
+            {freeze.reason && ` (${freeze.reason})`}.
+          </p>
+        ))}
       {collisions.slice(0, MAX_COLLISIONS).map((one) => (
         <p class="note is-warn">
           <Icon name="triangle-alert" /> {collisionInWords(one, calendar.zone)}

@@ -26,6 +26,7 @@ import type { PolicyVersion } from '../../records/version-store.ts';
 import type { OutboxState } from '../../run/recordings.ts';
 import type { Seen } from '../../run/rollout.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
+import { freezesBetween } from '../../schedule/maintenance.ts';
 import type { UsualCost } from '../../schedule/predicted-runs.ts';
 import { redact, scrubOnce } from '../../secrets.ts';
 import { type FindingsReader, openFindingsReader } from './findings-reader.ts';
@@ -82,8 +83,8 @@ export interface Reader extends SearchReader {
   /** The stored versions of a policy, newest first. */
   versions(policy: string): Promise<PolicyVersion[]>;
   account(name: string): Promise<AccountFacts>;
-  /** The active freezes. */
-  freezes(now: number): Promise<Freeze[]>;
+  /** The active freezes; with a span, also those of parts in it, past and planned. */
+  freezes(now: number, span?: { from: number; to: number }): Promise<Freeze[]>;
   /** The running processes. */
   presence(now: number): Promise<Presence[]>;
   /** How many entries the queues had in each minute of the last hour. */
@@ -141,7 +142,11 @@ export function openReader(records: Records, clock: Clock): Reader {
         ...defined({ supervisor, attendedAt }),
       };
     },
-    freezes: async (now) => clean(await records.freeze.active(now)),
+    freezes: async (now, span) => {
+      if (!span) return clean(await records.freeze.active(now));
+      const whole = await records.freeze.at(now);
+      return clean([...(whole ? [whole] : []), ...(await freezesBetween(records, { ...span, now }))]);
+    },
     presence: (now) => records.presence.running(now),
     queueDepths: (now) => records.depths.lastHour(now),
   };

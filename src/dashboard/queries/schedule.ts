@@ -9,6 +9,7 @@ import type { PolicyState } from '../../records/policy-store.ts';
 import { type Collision, collisionsOf, loadOf, unknownIn } from '../../schedule/load.ts';
 import { type PredictedRun, predictedRuns, type UsualCost } from '../../schedule/predicted-runs.ts';
 import type { AccountView } from '../options.ts';
+import { type ClosedTime, closedTimes } from './closed-times.ts';
 import type { Reader } from './reader.ts';
 import {
   type Entry,
@@ -68,6 +69,7 @@ export interface Week {
   unknown: string[];
   unknownOnDay: string[];
   freezes: Freeze[];
+  closed: ClosedTime[];
   /** Policies of which not all times of the week are read. */
   cut: string[];
 }
@@ -92,7 +94,7 @@ export async function readWeek(
   const [states, costs, freezes] = await Promise.all([
     reader.policyStates(scheduled),
     costsOf(reader, scheduled),
-    reader.freezes(now),
+    reader.freezes(now, { from, to }),
   ]);
   const runs = predictedRuns(
     scheduled,
@@ -115,6 +117,7 @@ export async function readWeek(
     unknown: unknownIn(runs),
     unknownOnDay: unknownIn(runs.filter(({ at }) => at >= chosen.from && at < chosen.to)),
     freezes: freezes.filter((freeze) => freeze.at < to && freeze.until > from),
+    closed: closedTimes(policies, states, freezes, { from, to, now }),
     cut: lanes.filter(({ entries }) => entries.length >= MAX_OF_POLICY).map(({ policy }) => policy.name),
   };
 }

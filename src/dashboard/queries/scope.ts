@@ -168,8 +168,8 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
         outbox: { waiting: 0 },
       };
     },
-    async freezes(now) {
-      return (await reader.freezes(now)).filter(
+    async freezes(now, span) {
+      return (await reader.freezes(now, span)).filter(
         ({ scope: { account } = {} }) => account === undefined || scope.account(account),
       );
     },
