@@ -11,6 +11,7 @@ import type { Queues } from '../queue/queues.ts';
 import type { HoldKind } from '../records/hold-store.ts';
 import type { OpenNotice } from '../records/notice-store.ts';
 import type { Records } from '../records/records.ts';
+import { hostOfReceiver } from '../settings/channels.ts';
 import type { Settings } from '../settings/settings.ts';
 import { attempt, ReceiverSlots } from './attempt.ts';
 import { followingOf } from './following-of.ts';
@@ -72,11 +73,15 @@ const CONCURRENCY = 100;
 export function createNotifier(options: NotifierOptions): Notifier {
   const { records, queues, clock, log } = options;
   let opened: Dispatcher | undefined;
+  const isAllowedHost = (host: string) =>
+    Object.values(options.settings.notifications).some(
+      (one) => one.allow_private === true && hostOfReceiver(one) === host,
+    );
   const deps = {
     ...options,
     /** Opened for the first message. */
     get dispatcher() {
-      opened ??= options.dispatcher ?? openConnections();
+      opened ??= options.dispatcher ?? openConnections(isAllowedHost);
       return opened;
     },
   };

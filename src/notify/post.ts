@@ -1,9 +1,10 @@
 /** One attempt by HTTP POST over undici: its time limits, and what the answer means. */
+import { lookup } from 'node:dns';
 import { createRequire } from 'node:module';
 import type { Dispatcher } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import type { NewDelivery } from '../records/delivery-store.ts';
-import type { Channels } from '../settings/channels.ts';
+import { type Channels, isNear } from '../settings/channels.ts';
 import { visibleJson } from '../text.ts';
 
 // The interface of a kind of channel: one function that attempts a delivery once.
@@ -49,11 +50,26 @@ export interface PostRequest {
   body: string;
 }
 
-/** Connections to receivers. None is kept open, since messages are rare. */
-export const openConnections = (): Dispatcher =>
+const LEADS_HERE =
+  'its host name leads to this machine or a link-local address, and it has no "allow_private: true"';
+
+/**
+ * Connections to receivers. None is kept open, since messages are rare. A name that leads to this machine, or to a link-local
+ * address, is refused when it is resolved for the connection, unless `mayBeNear`. Addresses that are written as such are
+ * refused with the settings.
+ */
+export const openConnections = (mayBeNear: (host: string) => boolean): Dispatcher =>
   new (undici().Agent)({
     pipelining: 0,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: {
+      timeout: CONNECT_TIMEOUT_MS,
+      lookup: (host, options, done) =>
+        lookup(host, options, (error, found, family) => {
+          const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
+          const isRefused = !error && !mayBeNear(host) && addresses.some(isNear);
+          done(isRefused ? new Error(LEADS_HERE) : error, found, family);
+        }),
+    },
     headersTimeout: RESPONSE_TIMEOUT_MS,
     bodyTimeout: RESPONSE_TIMEOUT_MS,
   });

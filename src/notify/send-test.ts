@@ -14,7 +14,7 @@ export async function sendTest(
   clock: Pick<Clock, 'now'>,
   id: string = randomUUID(),
 ): Promise<TestResult> {
-  const dispatcher = openConnections();
+  const dispatcher = openConnections(() => receiver.allow_private === true);
   const now = clock.now();
   try {
     const delivery = {

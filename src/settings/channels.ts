@@ -2,6 +2,7 @@
  * The kinds of notification channels in `config/caretaker.yaml`, and the settings of each. How each channel
  * sends is in `src/notify/channels/`.
  */
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { keepSecret } from '../secrets.ts';
 import { duration } from '../yaml/duration.ts';
@@ -109,3 +110,29 @@ export const kinds = {
   heartbeat: z.exactOptional(Heartbeat),
 };
 export type Channels = z.output<z.ZodObject<typeof kinds>>;
+
+/** This machine, addresses of no host, and link-local ones, at which clouds have the credentials of a machine. */
+const near = new BlockList();
+for (const [network, bits] of [
+  ['127.0.0.0', 8],
+  ['0.0.0.0', 8],
+  ['169.254.0.0', 16],
+] as const)
+  near.addSubnet(network, bits);
+near.addSubnet('fe80::', 10, 'ipv6');
+near.addSubnet('::', 127, 'ipv6');
+
+/** Whether a host, without brackets, is such an address, in whatever form, or a name of this machine. */
+export function isNear(host: string): boolean {
+  const version = isIP(host);
+  if (version === 0) return /^(?:.*\.)?localhost\.?$/i.test(host);
+  return near.check(host.replace(/%.*$/, ''), version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** The host of a receiver that has a URL, without brackets: of all but email. */
+export function hostOfReceiver(receiver: object): string | undefined {
+  const [url = ''] = Object.values(receiver).flatMap((one: unknown) =>
+    typeof one === 'object' && one !== null && 'url' in one ? [String(one.url)] : [],
+  );
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : undefined;
+}

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cron, timezone } from '../yaml/cron.ts';
 import { weekdays } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
-import { kinds } from './channels.ts';
+import { hostOfReceiver, isNear, kinds } from './channels.ts';
 import { runWords, severities, systemEvents, systemWords } from './notify-words.ts';
 
 const Repeat = z
@@ -60,12 +60,18 @@ const rules = {
     .describe('All messages are held, and are sent as one at these times. Default: each when it happens.'),
 };
 
+const allow_private = z
+  .exactOptional(z.boolean())
+  .describe(
+    'Whether its address may be this machine, or link-local (169.254.0.0/16, fe80::/10). Default false: it is refused, also when a name leads to it. Mail servers may be anywhere.',
+  );
+
 /** What a receiver has when nothing else is written. */
 export const defaultRules = { repeat_interval: 4 * 3_600_000, group_wait: 30_000 } as const;
 
 /** One receiver: the kind of channel, with its settings, and the rules for its messages. */
 export const Receiver = z
-  .strictObject({ ...kinds, ...rules })
+  .strictObject({ ...kinds, ...rules, allow_private })
   .superRefine((receiver, context) => {
     const written = Object.keys(receiver).filter((key) => key in kinds);
     const refuse = (message: string, path: string[] = [], form = true) =>
@@ -74,6 +80,12 @@ export const Receiver = z
       const list = new Intl.ListFormat('en', { type: 'disjunction' }).format(Object.keys(kinds));
       return refuse(`must have exactly one of ${list}`);
     }
+    if (!receiver.allow_private && isNear(hostOfReceiver(receiver) ?? ''))
+      refuse(
+        'has an address of this machine, or a link-local one. If that is meant, write "allow_private: true" beside it',
+        [written[0] ?? '', 'url'],
+        false,
+      );
     for (const rule of Object.keys(rules).filter((key) => key in receiver)) {
       if (receiver.heartbeat)
         refuse('cannot be used with "heartbeat", which gets no messages', [rule], false);

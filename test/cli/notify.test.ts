@@ -16,7 +16,10 @@ afterAll(() => desk.clear());
 
 /** Writes a configuration with one channel. */
 const configure = ({ url }: Receiver) =>
-  desk.write('config/caretaker.yaml', `notifications: { ops: { webhook: { url: "${url}" } } }\n`);
+  desk.write(
+    'config/caretaker.yaml',
+    `notifications: { ops: { webhook: { url: "${url}" }, allow_private: true } }\n`,
+  );
 
 test('a notification that was rejected is listed with its reason, and sent again with an act in the audit log', async () => {
   const ops = await startReceiver(404, 204);

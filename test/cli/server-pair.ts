@@ -37,7 +37,7 @@ export async function openPair(policies: string): Promise<Pair> {
   const desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token }, clock);
   desk.write(
     'config/caretaker.yaml',
-    `dashboard: { port: 0, password: ${PASSWORD} }\npolicies: ./mine\nnotifications: { ops: { webhook: { url: "${sandbox.url}/hook" } } }\naccess: { tokens: { ci: { token: ${OPERATOR}, roles: [operator] } } }\n`,
+    `dashboard: { port: 0, password: ${PASSWORD} }\npolicies: ./mine\nnotifications: { ops: { webhook: { url: "${sandbox.url}/hook" }, allow_private: true } }\naccess: { tokens: { ci: { token: ${OPERATOR}, roles: [operator] } } }\n`,
   );
   mkdirSync(join(desk.folder, 'config/mine'));
   desk.write('config/mine/all.yaml', policies);

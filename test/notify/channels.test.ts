@@ -2,7 +2,7 @@
 import { Agent } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { send } from '../../src/notify/channels.ts';
-import type { Sent } from '../../src/notify/post.ts';
+import { openConnections, type Sent } from '../../src/notify/post.ts';
 import type { NewDelivery } from '../../src/records/delivery-store.ts';
 import type { Receiver } from '../../src/settings/receiver.ts';
 import { startReceiver } from './receiver.ts';
@@ -69,6 +69,28 @@ describe.each(Object.keys(kinds))('%s', (kind) => {
     expect(await sendTo(settings(receiver.url))).toEqual(expected);
     expect(receiver.received).toHaveLength(1);
   });
+});
+
+test('a name that leads to this machine is refused when it is connected to, unless that is allowed', async () => {
+  const receiver = await startReceiver(204);
+  const { port } = new URL(receiver.url);
+  const sendOver = async (mayBeNear: boolean) => {
+    const dispatcher = openConnections((host) => mayBeNear && host === 'localhost');
+    const sent = await send(
+      delivery(),
+      { webhook: { url: `http://localhost:${port}` } },
+      { now: NOON, dispatcher },
+    );
+    await dispatcher.close();
+    return sent;
+  };
+
+  expect(await sendOver(false)).toEqual({
+    is: 'failed',
+    why: 'its host name leads to this machine or a link-local address, and it has no "allow_private: true"',
+  });
+  expect(receiver.received).toHaveLength(0);
+  expect(await sendOver(true)).toEqual({ is: 'delivered', status: 204 });
 });
 
 test('a receiver that hangs is tried again', async () => {

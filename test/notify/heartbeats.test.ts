@@ -102,7 +102,7 @@ test('a process that cannot reach the address leaves it to another one that can'
   const cut = new MockAgent();
   cut.disableNetConnect();
   const isolated = new Heartbeats({ records, settings, clock, log, dispatcher: cut });
-  const healthy = new Heartbeats({ records, settings, clock, log, dispatcher: openConnections() });
+  const healthy = new Heartbeats({ records, settings, clock, log, dispatcher: openConnections(() => true) });
   await isolated.beat();
   await vi.waitFor(() => expect(log.lines.join()).toContain('was not accepted'), { timeout: 5_000 });
 

@@ -98,7 +98,7 @@ beforeAll(async () => {
   sandbox.staging.make(first, 30);
 
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: TOKEN });
-  const config = `notifications: { ops: { webhook: { url: "http://127.0.0.1:${port}/hook" } } }\n`;
+  const config = `notifications: { ops: { webhook: { url: "http://127.0.0.1:${port}/hook" }, allow_private: true } }\n`;
   desk.write('config/caretaker.yaml', `dashboard: { port: 0, password: ${PASSWORD} }\n${config}`);
   rmSync(join(desk.folder, 'config/policies'), { recursive: true });
   mkdirSync(join(desk.folder, 'config/policies'));

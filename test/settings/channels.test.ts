@@ -33,6 +33,17 @@ test('a channel has the settings of its kind, with defaults', () => {
   expect(scrub('key-4711 https://hc.example/uuid-4711')).not.toContain('4711');
 });
 
+test('a receiver may be at this machine when that is written, and in the own network in any case', () => {
+  expect(
+    load('{ webhook: { url: "http://127.0.0.1/x" }, allow_private: true }').notifications['ops'],
+  ).toMatchObject({
+    allow_private: true,
+  });
+  for (const host of ['10.0.0.7', '192.168.1.4', '[fd00::1]', 'ntfy', 'localhost.example'])
+    expect(load(`{ webhook: { url: "http://${host}/x" } }`).notifications['ops']).toBeDefined();
+  load('{ email: { smtp: "smtp://localhost", from: a@example.com, to: [b@example.com] } }');
+});
+
 test.each([
   ['{}', 'must have exactly one of webhook, slack, teams, discord, pagerduty, ntfy'],
   [
@@ -73,6 +84,15 @@ test.each([
     'must be account-blocked, account-back',
   ],
   ['{ pagerduty: { routing_key: k }, group_wait: 1m }', 'cannot be used with "pagerduty"'],
+  ...[
+    ...['127.0.0.1:9000', 'localhost', 'LOCALHOST.', 'api.localhost', '[::1]', '2130706433', '0.0.0.0'],
+    ...['169.254.169.254', '[fe80::1]', '[::ffff:169.254.169.254]', '[::]'],
+  ].map((host): [string, string] => [
+    `{ webhook: { url: "http://${host}/x" } }`,
+    'notifications.ops.webhook.url: "url" has an address of this machine, or a link-local one. If that is meant, write "allow_private: true" beside it',
+  ]),
+  ['{ heartbeat: { url: "http://127.0.0.1/x" } }', 'notifications.ops.heartbeat.url'],
+  ['{ ntfy: { topic: a, url: "http://localhost" }, allow_private: false }', 'notifications.ops.ntfy.url'],
   ['{ slack: { url: "https://a.example" }, repeat_interval: 10s }', 'of at least 1m'],
 ])('the channel %s is refused with a reason', (channel, reason) => {
   expect(errorsOf(channel).join()).toContain(reason);

@@ -17,7 +17,7 @@ daemon: { concurrency: 5 }
 dashboard: { host: 127.0.0.1, port: "8480", password: a long password }
 notifications:
   ops: { webhook: { url: https://hooks.example/x, secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw } }
-  chat: { slack: { url: https://hooks.example/slack }, repeat_interval: never, group_wait: 1m }
+  chat: { slack: { url: http://127.0.0.1/slack }, allow_private: true, repeat_interval: never, group_wait: 1m }
   teams: { repeat_interval: 2h, teams: { url: "\${TEAMS_URL:-https://hooks.example/teams}" } }
   discord:
     discord: { url: https://hooks.example/discord }

@@ -169,6 +169,7 @@ const requiredSiblings: Examples = {
   'access.oidc.*': { issuer: 'https://login.example.com', client_id: 'caretaker' },
   'access.oidc.claims[].*': { claim: 'groups', value: 'caretaker-admins', roles: ['admin'] },
   'access.oidc.claims[].roles[].*': { role: 'operator' },
+  'notifications.<name>.allow_private': besideRule,
   'notifications.<name>.events': besideRule,
   'notifications.<name>.repeat_interval': besideRule,
   'notifications.<name>.group_wait': besideRule,
