@@ -47,6 +47,9 @@ export async function onPages(
 /** The faults of the layout at the width of the page. */
 export const layoutOf = (page: Page): Promise<string[]> => page.evaluate<string[]>(LAYOUT_FAULTS);
 
+/** 6,000, and some more for names that are longer than any real one. Lists show their other rows on demand. */
+const MAX_PHONE_HEIGHT = 7_000;
+
 /** The faults of the layout at each of these widths. */
 export const layoutAt =
   (widths: readonly number[]) =>
@@ -55,6 +58,9 @@ export const layoutAt =
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
       faults.push(...(await layoutOf(page)).map((fault) => `at ${width} px: ${fault}`));
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      if (width < 768 && height > MAX_PHONE_HEIGHT)
+        faults.push(`at ${width} px: the page is ${height} px high.`);
     }
     return faults;
   };

@@ -4,6 +4,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
 import { number } from './progress.tsx';
+import { Unfold } from './table.tsx';
 
 export interface Filter {
   /** The parameter of the address. */
@@ -46,6 +47,7 @@ export const FilterBar = ({ path, filters, keep = {}, children }: FilterBarProps
   const set = filters.filter(({ value }) => value);
   return (
     <>
+      <Unfold id="all-filters">Filters</Unfold>
       {/* After Back, a browser would show what was chosen last, not what the list is filtered by. */}
       <form class="filters" method="get" action={path} autocomplete="off">
         {filters.map((filter) =>

@@ -73,6 +73,7 @@ const SeenByGate = ({ run, batch, seen }: { run: Run; batch: number; seen: reado
     <summary>What the gate after batch {batch} saw</summary>
     <Table
       name={`What the gate after batch ${batch} saw`}
+      kind="detail"
       columns={(column) => [
         column('Target', 'w-target', ({ id, label }) => (
           <Cut whole={label} to={`${targetPath(run.account, id)}?run=${encodeURIComponent(run.id)}`} />

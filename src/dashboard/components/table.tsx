@@ -1,6 +1,22 @@
 import type { Child } from 'hono/jsx';
 import { Icon } from './icon.tsx';
 
+/** A phone shows this many rows of a table, and the others on demand; of one that is a detail of its page, fewer. */
+const PHONE_ROWS = { list: 20, detail: 8 };
+
+/**
+ * A button of a phone that shows what is folded away there: the rows of the table before it, or the fields of the form
+ * after it (`client/styles/table.css`). It is a box with a label, which needs no script.
+ */
+export const Unfold = ({ id, kind, children }: { id: string; kind?: string; children: Child }) => (
+  <p class={kind ? `unfold ${kind}` : 'unfold'}>
+    <input type="checkbox" class="unseen" id={id} autocomplete="off" />
+    <label class="action" for={id}>
+      {children}
+    </label>
+  </p>
+);
+
 interface Head {
   head: string;
   /** The head on a phone, where that is shorter. */
@@ -37,6 +53,8 @@ interface TableProps<Row> {
   keyOf(row: Row): string;
   /** What the rows are, of a live list to which new ones are added at the top: `client/new-rows.ts`. */
   grows?: string;
+  /** What it is on its page. Default `list`. */
+  kind?: keyof typeof PHONE_ROWS;
   /** Rows of several lines. */
   tall?: boolean;
   /** Rows of another kind before or after the row. */
@@ -49,47 +67,54 @@ interface TableProps<Row> {
  * the head of the card.
  */
 export const Table = <Row,>(props: TableProps<Row>) => {
-  const { name, rows, keyOf, grows, tall, before, after } = props;
+  const { name, rows, keyOf, grows, tall, kind = 'list', before, after } = props;
   const columns = props.columns((head, layout, cell) => ({
     ...(typeof head === 'string' ? { head } : head),
     layout,
     cell,
   }));
   return (
-    <table class={tall ? undefined : 'dense'} data-grows={grows}>
-      <caption class="unseen">{name}</caption>
-      <thead>
-        <tr>
-          {columns.map(({ head, layout, sort }) => (
-            <th scope="col" class={layout || undefined} aria-sort={sort?.is}>
-              {sort ? (
-                <a href={sort.path}>
-                  {head}
-                  {sort.is && <Icon name={sort.is === 'ascending' ? 'arrow-up' : 'arrow-down'} />}
-                </a>
-              ) : (
-                head
-              )}
-            </th>
+    <>
+      <table class={tall ? undefined : 'dense'} data-grows={grows}>
+        <caption class="unseen">{name}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, layout, sort }) => (
+              <th scope="col" class={layout || undefined} aria-sort={sort?.is}>
+                {sort ? (
+                  <a href={sort.path}>
+                    {head}
+                    {sort.is && <Icon name={sort.is === 'ascending' ? 'arrow-up' : 'arrow-down'} />}
+                  </a>
+                ) : (
+                  head
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <>
+              {before?.(row, rows[index - 1], columns)}
+              <tr data-key={keyOf(row)}>
+                {columns.map((one) => (
+                  <td data-label={one.label ?? one.head} class={cellClass(one)}>
+                    {one.cell(row)}
+                  </td>
+                ))}
+              </tr>
+              {after?.(row, columns)}
+            </>
           ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <>
-            {before?.(row, rows[index - 1], columns)}
-            <tr data-key={keyOf(row)}>
-              {columns.map((one) => (
-                <td data-label={one.label ?? one.head} class={cellClass(one)}>
-                  {one.cell(row)}
-                </td>
-              ))}
-            </tr>
-            {after?.(row, columns)}
-          </>
-        ))}
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+      {rows.length > PHONE_ROWS[kind] && (
+        <Unfold id={`all-${name.replace(/\W+/g, '-')}`} kind={kind}>
+          Show all {rows.length}
+        </Unfold>
+      )}
+    </>
   );
 };
 

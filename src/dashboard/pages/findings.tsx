@@ -145,6 +145,7 @@ const Groups = ({ groups, active }: { groups: readonly Group[]; active: Readonly
     <h2>By policy and severity</h2>
     <Table
       name="Findings by policy and severity"
+      kind="detail"
       columns={(column) => [
         column('Severity', 'w-word', (group) => (
           <a class="plain" href={pathOf(group)}>

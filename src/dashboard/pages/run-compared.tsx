@@ -106,7 +106,7 @@ const Differences = ({ of: { run, other, counts, targets } }: { of: Comparison }
               to={targetPath(run.account, id, `?run=${encodeURIComponent((now ? run : other).id)}`)}
             />
           )),
-          column('Change', 'w-badge', ({ change }) => (
+          column('Change', 'w-in', ({ change }) => (
             <span title={changes[change]}>
               <Badge word={tones[change]}>{change.replace('-', ' ')}</Badge>
             </span>
