@@ -70,7 +70,7 @@ export const keys = {
   presence: `${PREFIX}:presence`,
   /** A key that signs one browser in to a dashboard, by its hash. */
   signIn: (hash: string) => `${PREFIX}:presence:sign-in:${hash}`,
-  /** A session of the dashboard, by the hash of its id, and the sessions of a user by when they began. */
+  /** A session of the dashboard, by the hash of its id, and the sessions of a user by when they were used. */
   session: (hash: string) => `${PREFIX}:presence:session:${hash}`,
   sessionsOf: (user: string) => `${PREFIX}:presence:sessions:${user}`,
   /** The policies that a process has read, by name. */

@@ -22,7 +22,7 @@ const Session = z.object({
 });
 export type Session = z.output<typeof Session>;
 
-/** Of one user; the oldest one ends when there are more. */
+/** Of one user; when there are more, the one ends that was used longest ago. */
 export const MAX_SESSIONS = 50;
 
 export class SessionStore {
@@ -31,7 +31,7 @@ export class SessionStore {
   async begin(hash: string, session: Session, keptMs: number): Promise<void> {
     const list = keys.sessionsOf(session.user);
     await this.store.set(keys.session(hash), toJson(session), 'PX', keptMs);
-    await this.store.zadd(list, session.begunAt, hash);
+    await this.store.zadd(list, session.usedAt, hash);
     await this.store.pexpire(list, keptMs);
     await this.end(session.user, await this.store.zrange(list, '0', String(-1 - MAX_SESSIONS)));
   }
@@ -44,6 +44,7 @@ export class SessionStore {
   /** Writes that it was used. One that has ended meanwhile stays ended. */
   async use(hash: string, session: Session): Promise<void> {
     await this.store.set(keys.session(hash), toJson(session), 'KEEPTTL', 'XX');
+    await this.store.zadd(keys.sessionsOf(session.user), 'XX', session.usedAt, hash);
   }
 
   async end(user: string, hashes: readonly string[]): Promise<void> {
@@ -52,15 +53,17 @@ export class SessionStore {
     await this.store.zrem(keys.sessionsOf(user), ...hashes);
   }
 
-  /** The sessions of a user by hash, the newest first. */
+  /** The sessions of a user by hash, the one that was used last first. */
   async of(user: string): Promise<Map<string, Session>> {
     const hashes = await this.store.zrange(keys.sessionsOf(user), '0', '-1', 'REV');
     if (hashes.length === 0) return new Map();
     const found = await this.store.mget(hashes.map((hash) => keys.session(hash)));
-    const sessions = hashes.map((hash, at) => [hash, sessionIn(found[at])] as const);
-    const gone = sessions.flatMap(([hash, session]) => (session ? [] : [hash]));
-    await this.end(user, gone);
-    return new Map(sessions.flatMap(([hash, session]) => (session ? [[hash, session]] : [])));
+    return new Map(
+      hashes.flatMap((hash, at) => {
+        const session = sessionIn(found[at]);
+        return session ? [[hash, session]] : [];
+      }),
+    );
   }
 }
 

@@ -1,5 +1,4 @@
 /** Sessions of people: how long they last, and that they are the same for all dashboards of a Redis. */
-import { request } from 'node:http';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { type Access, noAccess, type User } from '../../src/access/access.ts';
@@ -36,17 +35,12 @@ const withSession = (world: World, cookie: string) => {
     world.ask(path, { ...init, headers: { ...init.headers, cookie: own } });
 };
 
-/** The status of a page that a browser opens, or its script asks for; `fetch` of Node says that it is a script. */
-const visit = (world: World, cookie: string, mode = 'navigate', path = '/api/v1/runs') =>
-  new Promise<number | undefined>((resolve, reject) => {
-    const headers = { cookie, 'sec-fetch-mode': mode };
-    request(`${world.dashboard.url}${path}`, { headers }, (answer) => {
-      resolve(answer.statusCode);
-      answer.destroy();
-    })
-      .on('error', reject)
-      .end();
-  });
+/** The status of an address that a person, or the script of a page, asks for. */
+async function visit(world: World, cookie: string, path = '/api/v1/runs', accept = 'text/html,*/*') {
+  const answer = await world.ask(path, { headers: { cookie, accept } });
+  await answer.body?.cancel();
+  return answer.status;
+}
 
 test('a session ends when it was not used for twelve hours, and seven days after its sign-in in any case', async () => {
   const clock = heldClock();
@@ -71,7 +65,7 @@ test('what the script of an open page asks is no use of the session', async () =
   const cookie = sessionOf(await signIn(world));
 
   await clock.advance(11 * HOUR);
-  const polled = [await visit(world, cookie, 'cors', '/'), await visit(world, cookie, 'navigate', '/events')];
+  const polled = [await visit(world, cookie, '/', 'text/html'), await visit(world, cookie, '/events')];
   await clock.advance(HOUR);
 
   expect(polled).toEqual([200, 200]);
@@ -169,20 +163,32 @@ test('Redis has the hash of the id alone, a session is written once a minute at 
   redis.disconnect();
 });
 
-test(`a user has at most ${MAX_SESSIONS} sessions: with a further one the oldest ends`, async () => {
+test(`a user has at most ${MAX_SESSIONS} sessions: with a further one that ends which was used longest ago`, async () => {
   const clock = heldClock();
   const world = await start({ clock });
   const cookies: string[] = [];
   for (let count = 0; count <= MAX_SESSIONS; count += 1) {
     cookies.push(sessionOf(await signIn(world)));
     await clock.advance(5_000);
+    if (count === 20) await visit(world, cookies[0] ?? '');
   }
 
   const statuses = await Promise.all(
     cookies.map(async (cookie) => (await withSession(world, cookie)('/api/v1/runs')).status),
   );
 
-  expect(statuses).toEqual([401, ...Array.from({ length: MAX_SESSIONS }, () => 200)]);
+  expect(statuses).toEqual([200, 401, ...Array.from({ length: MAX_SESSIONS - 1 }, () => 200)]);
+});
+
+test('to sign in again ends the session that the browser had', async () => {
+  const world = await start();
+  const before = sessionOf(await signIn(world));
+  const headers = { origin: world.dashboard.url, cookie: before };
+  const body = new URLSearchParams({ password: PASSWORD });
+  const after = sessionOf(await world.ask('/sign-in', { method: 'POST', headers, body }));
+
+  expect(await visit(world, before)).toBe(401);
+  expect(await visit(world, after)).toBe(200);
 });
 
 test('while Redis is away who is signed in stays so, and others are told why they cannot sign in', async () => {

@@ -153,7 +153,7 @@ settings, or \`dashboard.password\` is changed. The menu of the user shows one's
 others. Sessions are in Redis, by the hash of their id and not in backups: a restart
 signs nobody out, and all dashboards of a Redis share them. One that ends at a dashboard ends at the others within five
 seconds. While Redis is away, people who are signed in stay so, and no one else can sign in. A user has at most 50 sessions;
-with a further one the oldest ends.
+with a further one that ends which was used longest ago. To sign in again replaces the session of the browser.
 
 A form that is sent when its session has ended does nothing: it leads to sign-in, and the same user finds the question again
 with what was typed, up to 2,000 characters.

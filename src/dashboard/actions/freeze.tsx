@@ -9,7 +9,7 @@ import { freezeEndPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
 import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation } from './confirm.tsx';
+import { showConfirmation, TextField } from './confirm.tsx';
 
 const BACK = '/schedule';
 
@@ -33,10 +33,7 @@ export const askToFreeze = (c: Exchange, context: DashboardContext) =>
     button: 'Add the freeze',
     back: BACK,
     fields: Object.entries(fields).map(([name, label]) => (
-      <label>
-        {label}
-        <input name={name} maxlength={200} autocomplete="off" required={name === 'end'} />
-      </label>
+      <TextField name={name} label={label} maxlength={200} required={name === 'end'} />
     )),
   });
 

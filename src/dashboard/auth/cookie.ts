@@ -22,15 +22,15 @@ const sentIn = (c: Exchange, context: DashboardContext): string | undefined =>
   (isKnownHttps(c, context) ? undefined : getCookie(c, plainName(context)));
 
 /**
- * The session that the caller sent, also one that has ended. Pages that are open ask by script: that is no use of it.
+ * The session that the caller sent, also one that has ended. `isUse`: a person asks for something.
  *
  * @throws {SessionsAwayError}
  */
-export const findSession = (c: Exchange, context: DashboardContext): Promise<FoundSession | undefined> =>
-  context.sessions.find(
-    sentIn(c, context),
-    c.req.path !== '/events' && ['navigate', undefined].includes(c.req.header('sec-fetch-mode')),
-  );
+export const findSession = (
+  c: Exchange,
+  context: DashboardContext,
+  isUse: boolean,
+): Promise<FoundSession | undefined> => context.sessions.find(sentIn(c, context), isUse);
 
 /** Whose session this is, by the current settings: a session ends when its user is removed from them. */
 export const principalOfSession = (
@@ -40,7 +40,7 @@ export const principalOfSession = (
   session && !session.hasEnded ? authenticator.principal(session.identity) : undefined;
 
 /**
- * Begins a session and sets its cookie.
+ * Begins a session in place of that of the browser, and sets its cookie.
  *
  * @throws {SessionsAwayError}
  */
@@ -54,6 +54,8 @@ export async function signIn(
   const from = { address: addressOf(c), browser: browserIn(c.req.header('user-agent')) };
   const secure = cameByHttps(c, context);
   const id = await sessions.begin({ identity, user: user.name, ...from });
+  const before = c.get('session');
+  if (before) await sessions.end(before.user, [before.hash]);
   setCookie(c, secure ? secureName(context) : plainName(context), id, {
     path: '/',
     httpOnly: true,
@@ -66,7 +68,7 @@ export async function signIn(
 /** Browsers keep no cookie for longer than 400 days, and hono sets none. */
 const MAX_COOKIE_S = 34_560_000;
 
-/** The caller's session, and the other sessions of the same user, the newest first. */
+/** The caller's session, and the other sessions of the same user, the one that was used last first. */
 export async function ownSessions(c: Exchange, context: DashboardContext) {
   const own = c.get('session');
   const { name } = principalOf(c);

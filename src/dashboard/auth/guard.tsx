@@ -92,7 +92,7 @@ export const identify = (context: DashboardContext) =>
     c.set('address', findAddress(c, context));
     if (isBearer(c)) return next();
     try {
-      const session = await findSession(c, context);
+      const session = await findSession(c, context, isByPerson(c));
       const principal = principalOfSession(session, context);
       if (session) c.set('session', session);
       if (principal) c.set('principal', principal);
@@ -102,6 +102,10 @@ export const identify = (context: DashboardContext) =>
     }
     return next();
   });
+
+/** The script of an open page asks for the page and its events by itself; what a browser accepts is longer. */
+const isByPerson = ({ req }: Exchange): boolean =>
+  req.path !== '/events' && req.header('accept') !== 'text/html';
 
 /**
  * Lets through requests of principals with the role. Asks others to sign in: browsers by a page, programs by a

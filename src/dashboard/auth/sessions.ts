@@ -97,7 +97,7 @@ export class Sessions {
     return { ...session, hash, hasEnded };
   }
 
-  /** The sessions of a user that have not ended, the newest first. */
+  /** The sessions of a user that have not ended, the one that was used last first. */
   async of(user: string): Promise<FoundSession[]> {
     return [...(await this.store.of(user))].flatMap(([hash, session]) =>
       this.isInTime(session) ? [{ ...session, hash, hasEnded: false }] : [],

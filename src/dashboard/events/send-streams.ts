@@ -139,7 +139,7 @@ function openStream(
         stream,
         admitted: async () =>
           session
-            ? principalOfSession(await findSession(c, context).catch(() => undefined), context)
+            ? principalOfSession(await findSession(c, context, false).catch(() => undefined), context)
             : programNow(c, context),
         ended: endOf(stream, context.closing),
       });

@@ -283,7 +283,9 @@ export async function finishOidc(c: Exchange, context: DashboardContext): Promis
     // The browser comes from another site: after a redirect it would not send the new cookie.
     return reloadSameSite(c, pathAfter(to, principal));
   } catch (error) {
-    onSignIn({ address: addressOf(c), ok: false, why: 'the issuer has not confirmed who it is' });
+    const isAway = error instanceof SessionsAwayError;
+    const why = isAway ? 'Redis does not answer' : 'the issuer has not confirmed who it is';
+    onSignIn({ address: addressOf(c), ok: false, why });
     return showFailure(c, context, error);
   }
 }
