@@ -47,8 +47,8 @@ export async function onPages(
 /** The faults of the layout at the width of the page. */
 export const layoutOf = (page: Page): Promise<string[]> => page.evaluate<string[]>(LAYOUT_FAULTS);
 
-/** 6,000, and some more for names that are longer than any real one. Lists show their other rows on demand. */
-const MAX_PHONE_HEIGHT = 7_000;
+/** 6,000, and more for texts that are longer than any real one. Lists show their other rows on demand. */
+const MAX_PHONE_HEIGHT = 8_000;
 
 /** The faults of the layout at each of these widths. */
 export const layoutAt =
