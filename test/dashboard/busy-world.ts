@@ -298,6 +298,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     `/schedule?zone=Asia%2FTokyo&day=${isoDay(now + 48 * HOUR)}`,
     '/schedule?zone=Asia%2FTokyo&day=2000-01-01&q=nightly',
     '/schedule?zone=Asia%2FTokyo&q=nothing',
+    `/schedule?zone=Asia%2FTokyo&from=${isoDay(now)}T00:00Z&to=${isoDay(now + 24 * HOUR)}T00:00Z`,
     '/freezes/add',
     '/budget',
     '/budget?span=week&by=policy&account=second',

@@ -12,6 +12,7 @@ import { applyDelta, type Delta } from './page-text.ts';
 import { changedRows, markChanged, patchContent } from './patch.ts';
 import { pathHere } from './path-here.ts';
 import { followQuestions } from './questions.ts';
+import { followRange } from './range.ts';
 import { suggestWhileTyping } from './search.ts';
 import { followSelection } from './selection.ts';
 import { openStreamPlaces } from './stream-places.ts';
@@ -174,6 +175,7 @@ addEventListener('pageshow', ({ persisted }) => {
 followAccount();
 followKeyboard();
 followQuestions();
+followRange();
 suggestWhileTyping();
 followSelection();
 followTheme();

@@ -44,7 +44,7 @@ export const DayLanes = ({ shown, freezes, span: { from, to }, zone }: DayProps)
   ];
   if (names.length === 0) return null;
   return (
-    <div class="card day-lanes">
+    <div class="card day-lanes" data-from={from} data-to={to}>
       <Lanes
         from={from}
         to={to}

@@ -12,12 +12,24 @@ import { clockIn } from './zoned.ts';
 /** How many lines; a day with more can be filtered. */
 const MAX_LINES = 200;
 
-export const DayList = ({ shown, zone }: { shown: readonly Shown[]; zone: string }) => {
-  if (shown.length === 0) return <p class="dim">Nothing is on the schedule of this day.</p>;
+interface ListProps {
+  shown: readonly Shown[];
+  zone: string;
+  name?: string;
+  none?: string;
+}
+
+export const DayList = ({
+  shown,
+  zone,
+  name = 'The times of the day',
+  none = 'Nothing is on the schedule of this day.',
+}: ListProps) => {
+  if (shown.length === 0) return <p class="dim">{none}</p>;
   return (
     <>
       <Table
-        name="The times of the day"
+        name={name}
         columns={(column) => [
           column('Time', 'w-badge', (one) => <span class="strong">{timesOf(one, zone)}</span>),
           column('Policy', '', (one) => {

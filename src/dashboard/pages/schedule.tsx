@@ -1,10 +1,9 @@
 /** What runs when, and whether it collides: a week, and a day of it on a time axis. */
 import { holds } from '../../access/principal.ts';
 import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
-import { daysAfter } from '../../dates.ts';
+import { dayIn, daysAfter } from '../../dates.ts';
 import { defined } from '../../defined.ts';
 import { effectOf, formatFrozen } from '../../records/freeze-store.ts';
-import type { Collision } from '../../schedule/load.ts';
 import { principalOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { BarChart, seriesTones } from '../components/chart.tsx';
@@ -18,24 +17,27 @@ import { freezeEndPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { DayLanes } from '../components/schedule-day.tsx';
 import { DayList } from '../components/schedule-list.tsx';
+import { collisionInWords, namesOf, RangeAnswer, RangeForm } from '../components/schedule-range.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import { WeekCalendar } from '../components/week.tsx';
 import { clockIn, dayName, timeOnDay, zoneOf } from '../components/zoned.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountLoad, type Calendar, calendarOf, readWeek, type Week } from '../queries/schedule.ts';
 import { entryColumns, entryReport, shownOn } from '../queries/schedule-entries.ts';
+import { readRange, spanOf } from '../queries/schedule-range.ts';
 import { CsvLink, sendCsv } from './export.tsx';
 
 const PATH = '/schedule';
-/** How many sentences about collisions, and names in one. */
+/** How many sentences about collisions. */
 const MAX_COLLISIONS = 3;
-const MAX_NAMES = 6;
 
 interface Query {
   day: string | undefined;
   search: string;
   account: string | undefined;
   zone: string | undefined;
+  from: string | undefined;
+  to: string | undefined;
 }
 
 /** Every time of the week that matches, as CSV. */
@@ -50,30 +52,32 @@ async function readSchedule(c: Exchange, context: DashboardContext, isFile = fal
   const { reader, clock } = context;
   const now = clock.now();
   const query = queryOf(c);
-  const calendar = calendarOf(query.day, zoneOf(query.zone), now);
+  const zone = zoneOf(query.zone);
+  const span = spanOf(query.from, query.to, zone);
+  const day = query.day ?? (typeof span === 'object' ? dayIn(zone, span.from) : undefined);
+  const calendar = calendarOf(day, zone, now);
   const policies = context.policies();
-  const accounts = await context.accounts();
+  const accounts = (await context.accounts()).filter(
+    ({ account }) => query.account === undefined || account === query.account,
+  );
   const matching = policies.filter(
     ({ name, job, account }) =>
       `${name}\n${job}`.toLowerCase().includes(query.search.toLowerCase()) &&
       (query.account === undefined || account === query.account),
   );
-  const week = await readWeek(reader, {
-    policies: matching,
-    accounts: accounts.filter(({ account }) => query.account === undefined || account === query.account),
-    calendar,
-    now,
-    isFile,
-  });
-  return { now, query, calendar, policies, week };
+  const given = { policies: matching, accounts, now };
+  const week = await readWeek(reader, { ...given, calendar, isFile });
+  const range = typeof span !== 'object' ? span : isFile ? undefined : await readRange(reader, given, span);
+  return { now, query, calendar, policies, week, range };
 }
 
 export async function showSchedule(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { now, query, calendar, policies, week } = await readSchedule(c, context);
+  const { now, query, calendar, policies, week, range } = await readSchedule(c, context);
   const pathOf = (day: string | undefined) =>
     pathWith(PATH, { day, q: query.search, account: query.account, zone: query.zone });
   const chosen = calendar.days.find(({ day }) => day === calendar.day) ?? { from: now, to: now };
   const shown = shownOn(week.lanes, chosen);
+  const keep = { q: query.search, account: query.account, zone: query.zone };
   const filters = [
     { name: 'q', label: 'Text', value: query.search, placeholder: 'name, job' },
     accountFilter(query.account),
@@ -132,6 +136,16 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
           pathOf={pathOf}
         />
       </section>
+      <RangeForm
+        path={PATH}
+        zone={calendar.zone}
+        span={typeof range === 'object' ? range : chosen}
+        keep={keep}
+      />
+      <section id="range" data-live aria-label="What runs in a time">
+        {typeof range === 'string' && <Empty icon="triangle-alert" title={range} />}
+        {typeof range === 'object' && <RangeAnswer range={range} zone={calendar.zone} />}
+      </section>
       <section id="day" data-live>
         <h2>{dayName(calendar.day)}</h2>
         <DayLanes shown={shown} freezes={week.freezes} span={chosen} zone={calendar.zone} />
@@ -144,7 +158,10 @@ export async function showSchedule(c: Exchange, context: DashboardContext): Prom
 
 function queryOf(c: Exchange): Query {
   const text = (name: string) => c.req.query(name)?.trim().slice(0, 200) || undefined;
-  return { day: text('day'), search: text('q') ?? '', account: text('account'), zone: text('zone') };
+  return {
+    ...{ day: text('day'), search: text('q') ?? '', account: text('account'), zone: text('zone') },
+    ...{ from: text('from'), to: text('to') },
+  };
 }
 
 /** So many causes have a lane. */
@@ -240,23 +257,6 @@ const Notes = ({ week }: { week: Week }) => {
       </p>
     </>
   );
-};
-
-/** `a and b overlap on the account default, Tue 24 Nov 02:00 to 02:12: together ...`. */
-export function collisionInWords(
-  { policies, account, from, to, perMinute, available, times }: Collision,
-  zone: string,
-): string {
-  const again = times > 1 ? `, and ${times - 1} more ${times === 2 ? 'time' : 'times'} this week` : '';
-  const until = timeOnDay(zone, to).slice(-5);
-  return `${namesOf(policies)} run at the same time on the account ${account}, ${timeOnDay(zone, from)} to ${until}${again}: together they need about ${number(perMinute)} requests a minute, and ${number(available)} can be spent. They will take longer.`;
-}
-
-const namesOf = (names: readonly string[]): string => {
-  const shown = names.slice(0, MAX_NAMES);
-  const more = names.length - shown.length;
-  const all = more > 0 ? [...shown, `${more} more`] : shown;
-  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 };
 
 /** How many policies have a colour of their own. */

@@ -124,7 +124,8 @@ export async function pastEntries(
   );
 }
 
-function decided(policy: Policy, record: ScheduledTime, run: Run | undefined, now: number): Entry {
+/** What became of a scheduled time, or of another run. */
+export function decided(policy: Policy, record: ScheduledTime, run: Run | undefined, now: number): Entry {
   const { scheduledFor, is, why, note, run: id } = record;
   const shown = why === undefined ? note : formatSkipCause({ why, ...(note === undefined ? {} : { note }) });
   const started = run?.startedAt ?? run?.createdAt;
