@@ -80,11 +80,14 @@ export function simulate(upcoming: readonly ForecastRun[], perMinute: number, no
     const byNeed = active.sort((a, b) => a.left / a.weight - b.left / b.weight);
     let weight = byNeed.reduce((sum, run) => sum + run.weight, 0);
     for (const run of byNeed) {
-      const given = Math.min(run.left, (left * run.weight) / weight);
+      const share = (left * run.weight) / weight;
+      const given = Math.min(run.left, share);
       run.left -= given;
       left -= given;
       weight -= run.weight;
-      durations[run.index] = Math.max(run.minMs, at + MINUTE_MS - run.from);
+      // The last requests take only a part of their minute.
+      const ofMinute = share > 0 ? given / share : 1;
+      durations[run.index] = Math.max(run.minMs, at - run.from + ofMinute * MINUTE_MS);
     }
     active = active.filter((run) => {
       if (run.left > 1e-6) return true;

@@ -14,15 +14,16 @@ const run = (changes: Partial<ForecastRun>): ForecastRun => ({
   ...changes,
 });
 
-test('a run takes as many minutes as its requests need, and at least its minimum', () => {
+test('a run takes as long as its requests need, and at least its minimum', () => {
   expect(simulate([run({ requests: 500 })], 100, NOW)).toEqual([5 * MINUTE]);
+  expect(simulate([run({ requests: 10, minMs: 7_000 })], 100, NOW)).toEqual([7_000]);
   expect(simulate([run({ requests: 5, minMs: 9 * MINUTE })], 100, NOW)).toEqual([9 * MINUTE]);
 });
 
 test('simultaneous runs share the budget by weight, and others get what a small run does not use', () => {
   const runs = [run({ requests: 300, weight: 9 }), run({ requests: 300, weight: 3 })];
   expect(simulate(runs, 100, NOW)).toEqual([4 * MINUTE, 6 * MINUTE]);
-  expect(simulate([run({ requests: 10 }), run({ requests: 290 })], 100, NOW)).toEqual([MINUTE, 3 * MINUTE]);
+  expect(simulate([run({ requests: 10 }), run({ requests: 290 })], 100, NOW)).toEqual([12_000, 3 * MINUTE]);
 });
 
 test('runs that need more than the budget never end', () => {
