@@ -1,6 +1,7 @@
 /** What only a browser shows: live pages, focus, the keyboard, time zones, and how pages are laid out. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { CaretakerError } from '../../src/errors.ts';
 import { aTarget } from '../support/builders.ts';
 import { LONG_NAME, startBusyWorld } from './busy-world.ts';
 import { launch, openPage, withoutBrowser } from './chromium.ts';
@@ -26,6 +27,10 @@ const schedule = {
   catchupMs: 0,
   blackout: [],
 } as const;
+
+class Silent extends CaretakerError {
+  readonly code = 'UNAVAILABLE';
+}
 
 const open = (path: string, options: BrowserContextOptions = {}): Promise<Page> =>
   openPage(browser, world.dashboard.url, path, options);
@@ -119,6 +124,49 @@ test.skipIf(withoutBrowser)(
     await page.waitForLoadState('load');
     await world.dashboard.close();
     await bar.getByText(/^No connection to Caretaker since \d\d:\d\d\./).waitFor(within);
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'while the service does not answer, a page of a plan goes on, and then says by itself who did not answer',
+  async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const answer = new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync')], preview: () => answer });
+    const [page, other] = [
+      await open('/policies/nightly-sync/plan'),
+      await open('/policies/nightly-sync/plan'),
+    ];
+    await page.getByRole('button', { name: 'Plan', exact: true }).click();
+    await other.getByText('admin is planning').waitFor();
+    // Other pages do not wait for it.
+    await other.goto(`${world.dashboard.url}/policies`);
+    await other.getByRole('link', { name: 'Pause nightly-sync' }).waitFor();
+    await other.goBack();
+
+    fail(new Silent('The service did not answer listSites.'));
+
+    await other.getByText('could not be made: The service did not answer listSites.').waitFor();
+    await page.getByText('The service did not answer listSites.').first().waitFor();
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'a run whose gate is closed waits for a person on each open page, and ends at no time',
+  async () => {
+    world = await startWorld();
+    const [overview, runs] = [await open('/'), await open('/runs')];
+    const rollout = { is: 'closed', until: Date.now(), batches: [] } as const;
+    const run = aRun({ createdAt: Date.now(), rollout });
+
+    await remember(world.records, run, [ended('a', 'succeeded'), aTarget('b')]);
+
+    for (const page of [overview, runs, await open(`/runs/${run.id}`)]) {
+      await page.getByText('waits for a person, because the gate of its rollout is closed').first().waitFor();
+      expect(await page.locator('main').innerText()).not.toMatch(/ ends (soon|in)/);
+    }
   },
 );
 
