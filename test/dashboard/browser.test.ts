@@ -158,7 +158,7 @@ test.skipIf(withoutBrowser)(
   async () => {
     world = await startWorld();
     const [overview, runs] = [await open('/'), await open('/runs')];
-    const rollout = { is: 'closed', until: Date.now(), batches: [] } as const;
+    const rollout = { is: 'closed' as const, until: Date.now(), batches: [] };
     const run = aRun({ createdAt: Date.now(), rollout });
 
     await remember(world.records, run, [ended('a', 'succeeded'), aTarget('b')]);
