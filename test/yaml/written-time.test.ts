@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pastTime } from '../../src/control/fields.ts';
-import { readRunQuery } from '../../src/dashboard/queries/run-query.ts';
+import { readRunQuery } from '../../src/dashboard/queries/list-query.ts';
 import { parseFuture, parsePast, parseTime } from '../../src/yaml/written-time.ts';
 
 const now = Date.parse('2026-11-26T10:00:00Z');

@@ -12,7 +12,7 @@ import { policyPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { pageBefore } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { type FindingQuery, findingParameters, readFindingQuery } from '../queries/finding-query.ts';
+import { type FindingQuery, findingParameters, readFindingQuery } from '../queries/list-query.ts';
 import { AcknowledgeFields, readAcknowledge } from './acknowledge.tsx';
 import { sendResult } from './bulk-result.tsx';
 import { showConfirmation } from './confirm.tsx';

@@ -11,7 +11,7 @@ import { notificationPath } from '../components/paths.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectBack } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { type DeliveryQuery, deliveryParameters, readDeliveryQuery } from '../queries/delivery-query.ts';
+import { type DeliveryQuery, deliveryParameters, readDeliveryQuery } from '../queries/list-query.ts';
 import { showConfirmation } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('delivery') ?? '';

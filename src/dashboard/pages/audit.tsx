@@ -15,7 +15,7 @@ import { Fact } from '../components/progress.tsx';
 import { type Columns, Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { readTimes } from '../queries/run-query.ts';
+import { readTimes } from '../queries/list-query.ts';
 import { CsvLink, sendList } from './export.tsx';
 import { sendProblem } from './problem.tsx';
 

@@ -33,8 +33,8 @@ import { number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { type FindingQuery, readFindingQuery } from '../queries/finding-query.ts';
 import type { FindingHistory, FindingsReader } from '../queries/findings-reader.ts';
+import { type FindingQuery, readFindingQuery } from '../queries/list-query.ts';
 import { CsvLink, sendList } from './export.tsx';
 import { sendProblem } from './problem.tsx';
 

@@ -16,7 +16,7 @@ import { notificationPath, receiverPath } from '../components/paths.ts';
 import { Cut, Table } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { readDeliveryQuery } from '../queries/delivery-query.ts';
+import { readDeliveryQuery } from '../queries/list-query.ts';
 import { type ReceiverHealth, receiverHealth } from '../queries/receiver-health.ts';
 import { SubjectLink } from './audit.tsx';
 

@@ -18,7 +18,7 @@ import {
 import { showPage } from '../components/layout.tsx';
 import { RunList } from '../components/run-list.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { type RunQuery, readRunQuery } from '../queries/run-query.ts';
+import { type RunQuery, readRunQuery } from '../queries/list-query.ts';
 import { CsvLink, sendList } from './export.tsx';
 import { sendProblem } from './problem.tsx';
 
