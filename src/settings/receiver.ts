@@ -63,7 +63,7 @@ const rules = {
 const allow_private = z
   .exactOptional(z.boolean())
   .describe(
-    'Whether its address may be this machine, or link-local (169.254.0.0/16, fe80::/10). Default false: it is refused, also when a name leads to it. Mail servers may be anywhere.',
+    'Whether its address may be this machine, or link-local (169.254.0.0/16, fe80::/10). Otherwise it is refused, also when a name leads to it. Mail servers may be anywhere. Default false.',
   );
 
 /** What a receiver has when nothing else is written. */
@@ -82,7 +82,7 @@ export const Receiver = z
     }
     if (!receiver.allow_private && isNear(hostOfReceiver(receiver) ?? ''))
       refuse(
-        'has an address of this machine, or a link-local one. If that is meant, write "allow_private: true" beside it',
+        `has an address of this machine, or a link-local one. If that is meant, write "allow_private: true" beside "${written[0]}"`,
         [written[0] ?? '', 'url'],
         false,
       );

@@ -89,7 +89,7 @@ test.each([
     ...['169.254.169.254', '[fe80::1]', '[::ffff:169.254.169.254]', '[::]'],
   ].map((host): [string, string] => [
     `{ webhook: { url: "http://${host}/x" } }`,
-    'notifications.ops.webhook.url: "url" has an address of this machine, or a link-local one. If that is meant, write "allow_private: true" beside it',
+    'notifications.ops.webhook.url: "url" has an address of this machine, or a link-local one. If that is meant, write "allow_private: true" beside "webhook"',
   ]),
   ['{ heartbeat: { url: "http://127.0.0.1/x" } }', 'notifications.ops.heartbeat.url'],
   ['{ ntfy: { topic: a, url: "http://localhost" }, allow_private: false }', 'notifications.ops.ntfy.url'],
