@@ -6,6 +6,7 @@
  * longer among what a whole run selects. An event does not end by not being seen: a later event has to settle it. What
  * a list that could not be read would show is not resolved. A run that was cancelled or stopped resolves nothing.
  */
+import { defined } from '../defined.ts';
 import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
 import { jobOf } from '../policy/policy-job.ts';
@@ -75,14 +76,14 @@ function isWhole(run: Run): boolean {
 
 const comparable = (
   { comparesInfo }: AnyJob,
-  { id, label, findings = [] }: Target,
+  { id, label, told, findings = [] }: Target,
   site: string,
 ): SeenFinding[] =>
   findings
     .filter(({ severity }) => severity !== 'info' || comparesInfo)
     .map(({ severity, about, message, event }) => ({
       ...{ target: id, label, site, severity, about, message },
-      ...(event === undefined ? {} : { event }),
+      ...defined({ event, told }),
     }));
 
 /** Whether a finding on this target, which the run did not see, is resolved. */

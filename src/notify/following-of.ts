@@ -28,10 +28,10 @@ export async function followingOf(deps: FollowingDeps, notice: Notice, now: numb
   if (notice.type === 'system') return followingSystem(deps, notice, now);
   const run = await records.runs.get(notice.run);
   if (!run) return { made: [], changes: [] };
-  const { notify } = parseRecord(Policy, run.policyJson, keys.run(run.id));
+  const asThen = parseRecord(Policy, run.policyJson, keys.run(run.id));
   const { policy, account } = run;
   const link = publicUrl === undefined ? {} : { link: `${publicUrl}/runs/${encodeURIComponent(run.id)}` };
-  const views = await viewsOf(deps, notice, asNoticed(run, notice), notify);
+  const views = await viewsOf(deps, notice, asNoticed(run, notice), asThen);
   const results = await Promise.all(views.map(async (view) => ({ view, ...(await resultOf(view, notice)) })));
   const made = results.flatMap(({ view, groups }) =>
     groups.flatMap((wanted) => {

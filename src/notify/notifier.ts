@@ -29,6 +29,7 @@ export interface NotifierOptions {
     | 'heartbeats'
     | 'holds'
     | 'measurements'
+    | 'openFindings'
     | 'problems'
     | 'runs'
     | 'batches'

@@ -4,10 +4,11 @@
  * it had then (`engine/plan/owners.ts`).
  */
 import type { Policy } from '../policy/policy.ts';
+import type { KnownFinding } from '../records/finding-indexes.ts';
 import type { RunNotice } from '../records/notice-store.ts';
 import type { ReasonCount } from '../records/target-types.ts';
 import { finalStatus } from '../run/moves.ts';
-import type { Counts, FindingChange, FindingChanges, Run, Target } from '../run/run.ts';
+import type { Counts, FindingChanges, Run, Target } from '../run/run.ts';
 import type { FollowingDeps } from './wanted.ts';
 
 type Notify = Policy['notify'];
@@ -28,40 +29,47 @@ const MAX_NAMED = 10;
 
 /**
  * One view for all who are notified of the whole run, and one for each receiver of a route that has a target of it. What
- * is not about single targets goes to the receivers of the whole and to the defaults of the routes. Only a policy with
- * routes costs more than nothing: a read for each 500 targets and findings.
+ * is not about single targets goes to the receivers of the whole and to the defaults of the routes. Whoever has no
+ * target left in a run over all of them is only told what has recovered. Only a policy with routes costs more than
+ * nothing: a read for each 500 targets and findings.
  */
 export async function viewsOf(
   deps: FollowingDeps,
   notice: RunNotice,
   run: Run,
-  notify: Notify,
+  { notify, select }: Pick<Policy, 'notify' | 'select'>,
 ): Promise<View[]> {
-  const isOfTargets =
-    notice.type === 'run' && notice.status !== 'blocked' && run.planComplete && run.counts.planned > 0;
+  const isOfTargets = notice.type === 'run' && notice.status !== 'blocked' && run.planComplete;
   if (!isOfTargets || notify.every(({ route }) => !route)) return [{ run, notify, deps, owns: () => true }];
   const whole = notify.filter(({ route }) => !route);
   const routed = notify.filter(({ route }) => route);
+  const namedIn = ({ to, route = [] }: Notify[number]) => [to, ...route.map((rule) => rule.to)];
   // Whoever sees the whole run sees it in all of its messages.
   const seesAll = new Set(whole.map(({ to }) => to));
-  const shares = new Map<string, Share>();
-  const receiversOf = (told: Target['told'] = []) => routed.map(({ to }, at) => told[at] ?? to);
-  const shareOf = (to: string) => {
-    const share = shares.get(to) ?? new Share(to);
-    shares.set(to, share);
-    return share;
-  };
-  const tolds = new Map<string, Target['told']>();
+  const shares = new Map(routed.flatMap(namedIn).map((to) => [to, new Share(to)]));
+  // A receiver that the policy no longer names has what it had go to the default.
+  const receiversOf = (told: Target['told'] = []) =>
+    routed.map((one, at) => namedIn(one).find((to) => to === told[at]) ?? one.to);
   for await (const target of deps.records.targets.all(run.id)) {
-    tolds.set(target.id, target.told);
     receiversOf(target.told).forEach((to, at) => {
-      shareOf(to).add(target, at);
+      shares.get(to)?.add(target, at);
     });
   }
-  const receiversAt = (target: string) => receiversOf(tolds.get(target));
-  const findings = await findingsBy(deps, run, receiversAt);
+  routed.forEach(({ to }, at) => {
+    if (run.counts.planned === 0) shares.get(to)?.at.add(at);
+  });
+  const findings = await findingsBy(deps, run, receiversOf);
+  const isOfAll =
+    run.retryOf === undefined &&
+    select.limit === undefined &&
+    (await deps.records.runs.only(run.id)).length === 0;
   const isMine = (to: string) =>
-    routed.flatMap((one, at) => (shares.get(to)?.at.has(at) ? [{ ...one, to }] : []));
+    routed.flatMap((one, at) => {
+      if (shares.get(to)?.at.has(at)) return [{ ...one, to }];
+      return isOfAll && namedIn(one).includes(to)
+        ? [{ ...one, to, on: one.on.filter((word) => word === 'recovered') }]
+        : [];
+    });
   const all = [...whole, ...[...seesAll].flatMap(isMine)];
   return [
     ...(all.length > 0
@@ -69,7 +77,8 @@ export async function viewsOf(
       : []),
     ...[...shares.values()]
       .filter(({ to }) => !seesAll.has(to))
-      .map((share) => ({ ...share.of(run, deps, findings(share.to)), notify: isMine(share.to) })),
+      .map((share) => ({ ...share.of(run, deps, findings(share.to)), notify: isMine(share.to) }))
+      .filter(({ notify: own }) => own.length > 0),
   ];
 }
 
@@ -103,7 +112,7 @@ class Share {
     const own = { ...run, counts, ...(findings ? { findings } : {}) };
     const { targets } = deps.records;
     return {
-      run: { ...own, status: finalStatus(own) },
+      run: { ...own, status: counts.planned === run.counts.planned ? run.status : finalStatus(own) },
       owns: (one) => one === to,
       deps: {
         ...deps,
@@ -117,7 +126,7 @@ class Share {
           },
         },
       },
-      ...(counts.planned < run.counts.planned
+      ...(counts.planned > 0 && counts.planned < run.counts.planned
         ? {
             note: `Of ${run.counts.planned} targets of the run, these are about the ${counts.planned} of ${to}.`,
           }
@@ -127,29 +136,31 @@ class Share {
 }
 
 /**
- * The findings of a run for each receiver. The run names the first resolved ones: each receiver is told of how many more
- * there are, since it is not known whose they are.
+ * The findings of a run for each receiver: whose a finding is, was decided when it was last seen. Of more resolved ones
+ * than are kept, each receiver is told of how many more there are, since it is not known whose they are.
  */
 async function findingsBy(
   { records }: FollowingDeps,
-  { id, account, policy, findings }: Run,
-  receiversAt: (target: string) => readonly string[],
+  { id, account, policy, startedAt, createdAt, findings }: Run,
+  receiversOf: (told: Target['told']) => readonly string[],
 ): Promise<(to: string) => FindingChanges | undefined> {
   if (!findings || findings.new + findings.resolved === 0) return () => findings;
-  const known: (FindingChange & { first: string })[] = [];
+  const known: KnownFinding[] = [];
   for await (const page of records.findings.pages(account, policy)) known.push(...page);
-  const { firstResolved = [], resolved } = findings;
+  const at = startedAt ?? createdAt;
+  const resolved = (await records.openFindings.resolved({ account, policy }, at - 1)).filter(
+    ({ resolvedAt }) => resolvedAt === at,
+  );
   return (to) => {
-    const own = <F extends FindingChange>(all: readonly F[]) =>
-      all.filter(({ target }) => receiversAt(target).includes(to));
-    const [open, ownResolved] = [own(known), own(firstResolved)];
+    const own = (all: readonly KnownFinding[]) => all.filter(({ told }) => receiversOf(told).includes(to));
+    const [open, ownResolved] = [own(known), own(resolved)];
     const added = open.filter(({ first }) => first === id);
     return {
       open: open.length,
       new: added.length,
-      resolved: resolved - firstResolved.length + ownResolved.length,
+      resolved: findings.resolved - resolved.length + ownResolved.length,
       firstNew: added.slice(0, MAX_NAMED),
-      firstResolved: ownResolved,
+      firstResolved: ownResolved.slice(0, MAX_NAMED),
     };
   };
 }

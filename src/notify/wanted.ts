@@ -21,7 +21,7 @@ export interface Wanted {
 }
 
 export interface FollowingDeps {
-  records: Pick<Records, 'runs' | 'batches' | 'findings' | 'problems'> & {
+  records: Pick<Records, 'runs' | 'batches' | 'findings' | 'openFindings' | 'problems'> & {
     targets: Pick<Records['targets'], 'all' | 'reasons'>;
   };
   receivers: Record<string, Receiver>;

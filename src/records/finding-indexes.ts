@@ -18,6 +18,8 @@ import { keys } from './keys.ts';
 export const KnownFinding = FindingChange.extend({
   /** The site that it is on; missing where it is the target itself. */
   site: z.exactOptional(z.string()),
+  /** Who is notified of its target, as of the target. */
+  told: z.exactOptional(z.array(z.string())),
   /** The first and the last run that saw it, and when the last one began. */
   first: z.string(),
   last: z.string(),

@@ -120,6 +120,30 @@ test('new findings go to the team of their sites, and the default knows the othe
   }
 });
 
+test('a team whose sites are no longer found is told that they recovered, and no other team', async () => {
+  const { shop, core, ops, run, ids } = await aFleet();
+  const notify = [{ on: ['failed', 'findings', 'recovered'], to: 'ops', route }];
+  const policy = { job: 'check', options: check.options.parse({ severity: 'error' }), notify };
+  const selected = (...sites: (string | undefined)[]): Pick<Policy, 'select'> => ({
+    select: { filters: {}, where: `site.id in ${JSON.stringify(sites)}`, from: 'listSites' },
+  });
+  const first = await run({ ...policy, ...selected(ids[0], ids[3], ids[8], ids[9]) });
+  expect(first.findings).toMatchObject({ new: 4 });
+  const before = [shop, core, ops].map((receiver) => toldTo(receiver).length);
+
+  await run({ ...policy, ...selected(ids[3], ids[8]) });
+  const since = () => [shop, core, ops].map((receiver, at) => toldTo(receiver).slice(before[at]));
+
+  expect(since()).toEqual([['run.recovered', 'policy.recovered'], [], ['policy.recovered']]);
+  expect(dataOf(shop, -1).text).toContain('0 new findings, 1 resolved, 0 open.');
+  expect(dataOf(ops, -1).text).toContain('0 new findings, 1 resolved, 1 open.');
+
+  await run({ ...policy, ...selected() });
+
+  const recovered = ['run.recovered', 'policy.recovered'];
+  expect(since()).toEqual([recovered, recovered, ['policy.recovered', ...recovered]]);
+});
+
 test('what is about no single target goes to the default', async () => {
   const { shop, core, ops, run } = await aFleet();
 

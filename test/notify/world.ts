@@ -118,7 +118,7 @@ export async function endRun(
 
 /** The headers and the body of a letter, as one names them. */
 export const letterOf = ({ received }: Receiver, index = 0) => {
-  const { headers, body } = received[index] ?? { headers: {}, body: 'null' };
+  const { headers, body } = received.at(index) ?? { headers: {}, body: 'null' };
   return { headers, ...(JSON.parse(body) as { type: string; timestamp: string; data: { text: string } }) };
 };
 
