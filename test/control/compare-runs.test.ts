@@ -107,8 +107,8 @@ test('the other run is the one before, the one nearest to some time before, or o
     'There is no run of nightly-sync with targets within 12 h of 30d before this one.',
   );
   await expect(compare('weekly')).rejects.toThrow('There is no earlier run of nightly-sync with targets.');
-  for (const name of ['of-another-policy', 'of-another-account', 'nothing'])
+  for (const name of ['of-another-policy', 'of-another-account', 'tonight', 'nothing'])
     await expect(compare('tonight', name)).rejects.toThrow(
-      `"${name}" is no run of nightly-sync in the account default`,
+      `"${name}" is no other run of nightly-sync in the account default`,
     );
 });

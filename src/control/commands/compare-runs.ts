@@ -65,9 +65,9 @@ async function otherOf({ runs }: Reading, run: Run, wanted: string | undefined):
   const beforeMs = wanted === undefined ? 0 : parseDuration(wanted);
   if (beforeMs === undefined) {
     const other = await runs.get(wanted ?? '');
-    if (other?.policy === policy && other.account === account) return other;
+    if (other?.policy === policy && other.account === account && other.id !== run.id) return other;
     throw new InvalidRequestError(
-      `"${wanted}" is no run of ${policy} in the account ${account}, and no duration such as 7d.`,
+      `"${wanted}" is no other run of ${policy} in the account ${account}, and no duration such as 7d.`,
     );
   }
   const nearest = await nearestTo(runs, run, beforeMs);
