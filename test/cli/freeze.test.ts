@@ -178,12 +178,13 @@ test('a freeze that begins later is listed, holds from its begin, and can be end
 });
 
 test.each([
-  [['--every', '0 22 * * fri', '--for', '2d'], 'needs an account, a policy, a job, a client or a tag'],
-  [['--every', '0 22 * * fri', '--job', 'site-sync'], 'needs its end (until); of a freeze that recurs'],
+  [['--every', '0 22 * * fri', '--for', '2d'], 'give --policy, --account, --job, --client or --tag'],
+  [['--every', '0 22 * * fri', '--job', 'site-sync'], '--every needs --for'],
+  [['--for', '8h', '--timezone', 'Europe/Berlin'], '--timezone is that of --every, which is missing'],
   [['--every', '0 22 * * fri', '--for', '8d', '--job', 'site-sync'], 'must be at most 7d'],
   [['--every', 'often', '--for', '1h', '--job', 'site-sync'], 'cron'],
   [['--every', '0 0 31 2 *', '--for', '1h', '--job', 'site-sync'], 'never fires'],
-  [['--from', '2098-01-01', '--for', '1h'], 'a freeze of everything begins at once'],
+  [['--from', '2098-01-01', '--for', '1h'], 'A freeze of everything begins at once'],
   [
     ['--policy', 'nightyl-sync', '--for', '1h'],
     'There is no policy "nightyl-sync": did you mean nightly-sync?',

@@ -31,6 +31,7 @@ interface FreezeOptions extends GlobalOptions, UntilOptions {
  */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
   const scope = scopeOf(options);
+  checkTimes(options, Object.keys(scope).length > 0);
   const begin = async ({ act, clock }: Pick<Client<object>, 'act' | 'clock'>, more?: object) => {
     const { reason, every, timezone } = options;
     const from = atOf(options.from, clock.now(), '--from');
@@ -65,6 +66,18 @@ const noNames = {
 
 const scopeOf = ({ account, policy, job, client, tag }: FreezeOptions): FreezeScope =>
   defined({ account, policy, job, client, tag });
+
+/** In the words of the options; what they leave out would freeze everything, or at once. */
+function checkTimes({ every, for: ms, until, from, timezone }: FreezeOptions, hasScope: boolean): void {
+  if (every && (ms === undefined || until !== undefined || from !== undefined))
+    throw new UsageError('--every needs --for, how long each freeze lasts, and neither --until nor --from.');
+  if (!every && timezone !== undefined)
+    throw new UsageError('--timezone is that of --every, which is missing: the freeze would not recur.');
+  if ((every || from !== undefined) && !hasScope)
+    throw new UsageError(
+      'A freeze of everything begins at once, and does not recur: give --policy, --account, --job, --client or --tag.',
+    );
+}
 
 function needEnd(options: FreezeOptions, now: number): string {
   const until = endText(options, now);
