@@ -302,10 +302,10 @@ test('the overview shows which targets failed, why, and which were skipped', asy
   const { html } = await look('/');
   const page = textOf(html.slice(html.indexOf('<main')));
 
-  expect(page).toContain('2 runs: 1 partial, 1 skipped. 5 targets: 1 succeeded, 2 failed, 2 skipped.');
-  expect(page).toMatch(
-    /2 failed targets nightly-sync task-failed .* 1 d ago 2 Retry nightly-sync: task-failed/,
+  expect(page).toContain(
+    '24 hours 2 1 partial, 1 skipped Targets that failed 2 of 5: 1 succeeded, 2 failed, 2 skipped',
   );
+  expect(page).toMatch(/2 failed targets nightly-sync task failed: 2 of 5 1 d ago 2 Retry nightly-sync/);
   expect(page).toContain('1 skipped, daily-limit : nightly-sync');
   expect(page).not.toContain('timeout');
   expect(page).not.toContain('All is well');
@@ -331,7 +331,7 @@ test('a failure after which a run of the policy succeeded is at the end, without
   const text = textOf(html.slice(html.indexOf('id="attention"'), html.indexOf('id="active"')));
 
   expect(text).toMatch(
-    /1 failed target mail .* Retry mail: task-failed 1 failed target sync task-failed A later run succeeded\./,
+    /1 failed target mail .* Retry mail 1 failed target sync A later run succeeded; task failed: 1 of 1/,
   );
   expect(text).not.toContain('Retry sync');
 });

@@ -92,7 +92,7 @@ test('the parts of every page add up to its sums, and a number is the same on ea
   // The head of the overview: runs by status, targets by outcome. The chart has the same targets.
   const head = textOf(part(overview, 'headline'));
   const [, runCount, byStatus = '', targetCount, byOutcome = ''] =
-    /: (\d+) runs: ([^.]*)\. (\d+) targets: ([^.]*)\./.exec(head) ?? [];
+    /24 hours (\d+) (.*?) Targets that failed \d+ of (\d+): (.*?) Need attention/.exec(head) ?? [];
   const statuses = byStatus.split(', ').map((one) => one.split(' '));
   expect(Number(runCount)).toBe(ids.length);
   expect(sum(statuses.map(([count]) => Number(count)))).toBe(ids.length);

@@ -3,8 +3,8 @@ import type { Child } from 'hono/jsx';
 import { useContext } from 'hono/jsx';
 import { isoMinute } from '../../clock.ts';
 import { type CountedGroup, newUnacknowledged, unacknowledged } from '../../control/findings.ts';
-import { type ShownOutcome, shownOutcome } from '../../run/found.ts';
-import type { Reasons } from '../../run/reasons.ts';
+import { shownOutcome } from '../../run/found.ts';
+import type { Reason, Reasons } from '../../run/reasons.ts';
 import { countOf } from '../../text.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
@@ -16,10 +16,10 @@ import { number } from '../components/progress.tsx';
 import { whyOf } from '../components/run-table.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
-import type { FailedItem, Item } from '../queries/attention.ts';
+import type { FailedItem, FailedTargets, Item } from '../queries/attention.ts';
 
 /** How many are in the table; the others can be opened. */
-const MAX_SHOWN = 12;
+const MAX_SHOWN = 8;
 const MAX_FOLDED = 200;
 
 export const Attention = ({ items }: { items: readonly Item[] }) => {
@@ -42,21 +42,14 @@ export const Attention = ({ items }: { items: readonly Item[] }) => {
                 {about}
               </Cut>
             )),
-            column('Why', '', ({ code, why }) => (
-              <Cut whole={code ? `${code}: ${why}` : why}>
-                {code && (
-                  <>
-                    <code>{code}</code>{' '}
-                  </>
-                )}
-                <span class="dim">
-                  <Sentence text={why} />
-                </span>
+            column('Why', '', ({ why, because = why }) => (
+              <Cut whole={because}>
+                <Sentence text={why} />
               </Cut>
             )),
             column('Since', 'w-since end', ({ since }) => <Time at={since} show="relative" />),
             column('In a row', 'w-short end wide-only', ({ streak = '–' }) => streak),
-            column('Action', 'w-word end', ({ action }) => action),
+            column('Action', 'w-badge end', ({ action }) => action),
           ]}
           rows={items.slice(0, MAX_SHOWN).map((item) => lineOf(item, reasons, may))}
           keyOf={({ key }) => key}
@@ -92,9 +85,9 @@ interface Line {
   whole?: string;
   /** The page of that. */
   to?: string;
-  /** The reason, in front of why. */
-  code?: string | undefined;
   why: string;
+  /** The whole of that. */
+  because?: string;
   since?: number | undefined;
   /** How many runs in a row. */
   streak?: string | undefined;
@@ -145,7 +138,7 @@ function lineOf(item: Item, reasons: Reasons, may: May): Line {
       };
     }
     case 'findings':
-      return findingsLine(item.group);
+      return findingsLine(item.groups);
     case 'paused': {
       const { name, account } = item.policy;
       const { by, reason, until, at } = item.pause;
@@ -162,14 +155,16 @@ function lineOf(item: Item, reasons: Reasons, may: May): Line {
             Resume
           </Action>
         ) : (
-          <Look to={policyPath(name)} of={`at ${name}`} />
+          <Look to={policyPath(name)} of={name}>
+            Open policy
+          </Look>
         ),
       };
     }
   }
 }
 
-const Look = ({ to, of, children = 'Look' }: { to: string; of: string; children?: Child }) => (
+const Look = ({ to, of, children }: { to: string; of: string; children: Child }) => (
   <a class="action" href={to}>
     {children}
     <span class="unseen"> {of}</span>
@@ -178,74 +173,90 @@ const Look = ({ to, of, children = 'Look' }: { to: string; of: string; children?
 
 const LookAtNotices = ({ of }: { of: string }) => (
   <button type="button" class="action" popovertarget="notices">
-    Look<span class="unseen"> {of}</span>
+    Open notices<span class="unseen"> {of}</span>
   </button>
 );
 
 /** The run with only the targets that failed for this reason. */
-const targetsPath = ({ latest, targets }: FailedItem): string =>
-  runPath(latest, targets ? `?outcome=failed&search=${targets.reason}` : '');
+const targetsPath = ({ latest, reason }: FailedTargets): string =>
+  runPath(latest, `?outcome=failed&search=${reason}`);
 
-/** Whether its targets failed, or a check found something in them. */
-const wordOf = ({ targets }: FailedItem, reasons: Reasons): ShownOutcome =>
-  shownOutcome(reasons, 'failed', targets?.reason);
+/** A reason in words. */
+const wordsOf = (reason: Reason): string => reason.replaceAll('-', ' ');
 
 function failedLine(item: FailedItem, reasons: Reasons, may: May): Line {
-  const { policy, targets, status = 'failed', latest, details } = item;
+  const { policy, targets, status = 'failed', latest, details, findings } = item;
   const { run, recovered, since, streak = 0, isOpen } = details ?? {};
-  const reason = targets && reasons.get(targets.reason);
+  const [first] = targets;
   const canRetry = run?.finishedAt !== undefined && run.counts.failed > 0;
-  const helps = reason?.retryable === true && !recovered;
-  const why = targets
-    ? (reason?.text ?? targets.reason)
-    : ((run && whyOf(run)) ?? `Its latest run is ${status}.`);
-  const word = wordOf(item, reasons);
+  const helps = !recovered && targets.some(({ reason }) => reasons.get(reason)?.retryable === true);
+  const parts = [
+    ...(recovered ? ['A later run succeeded'] : []),
+    ...targets.map(({ reason, count, latest: of }) =>
+      of === run?.id
+        ? `${wordsOf(reason)}: ${number(count)} of ${number(run.counts.planned)}`
+        : `${wordsOf(reason)}: ${number(count)}`,
+    ),
+    ...(first ? [] : [(run && whyOf(run)) ?? `Its latest run is ${status}`]),
+    ...findings.map(openOf),
+  ];
+  const texts = targets.map(({ reason }) => reasons.get(reason)?.text ?? '');
+  const word = first && shownOutcome(reasons, 'failed', first.reason);
   return {
-    key: `failed ${policy} ${targets?.reason ?? status}`,
-    what: targets ? (
-      <Badge word={word} to={targetsPath(item)}>
-        {number(targets.count)} {word}
-        <span class="unseen"> {targets.count === 1 ? 'target' : 'targets'}</span>
+    key: `failed ${policy}`,
+    what: first ? (
+      <Badge word={word ?? ''} to={targetsPath(first)}>
+        {number(first.count)} {word}
+        <span class="unseen"> {first.count === 1 ? 'target' : 'targets'}</span>
       </Badge>
     ) : (
       <Badge word={status} />
     ),
     about: policy,
     to: policyPath(policy),
-    code: targets?.reason,
-    why: `${recovered ? 'A later run succeeded. ' : ''}${why}`,
+    why: parts.join('; '),
+    because: [`${parts.join('; ')}.`, ...texts].join(' '),
     since,
     streak: streak > 0 ? `${number(streak)}${isOpen ? '+' : ''}` : undefined,
     action:
       canRetry && helps && may('operator', { policy, account: run.account }) ? (
-        <Action to={runPath(latest, '/retry')} of={`${policy}: ${targets?.reason}`}>
+        <Action to={runPath(latest, '/retry')} of={policy}>
           Retry
         </Action>
       ) : (
-        <Look to={targetsPath(item)} of={`at ${policy}: ${targets?.reason ?? status}`} />
+        <Look to={first ? targetsPath(first) : runPath(latest)} of={`of ${policy}`}>
+          Open run
+        </Look>
       ),
   };
 }
 
-/** The open findings of a policy with one severity. */
-function findingsLine(group: CountedGroup): Line {
-  const { policy, account, severity, since } = group;
-  const [open, fresh] = [unacknowledged(group), newUnacknowledged(group)];
+/** `22 errors open, 2 of them new`. */
+function openOf(group: CountedGroup): string {
+  const fresh = newUnacknowledged(group);
+  return `${countOf(unacknowledged(group), group.severity)} open${fresh === 0 ? '' : `, ${number(fresh)} of them new`}`;
+}
+
+/** The open findings of a policy. */
+function findingsLine(groups: readonly [CountedGroup, ...CountedGroup[]]): Line {
+  const [first] = groups;
+  const { policy, severity, since } = first;
   return {
-    key: `findings ${severity} ${policy} ${account}`,
+    key: `findings ${policy}`,
     what: (
-      <Badge word={severity} to={findingsPath(group)}>
-        {countOf(open, severity)}
+      <Badge word={severity} to={findingsPath(first)}>
+        {countOf(unacknowledged(first), severity)}
       </Badge>
     ),
     about: policy,
     to: policyPath(policy),
-    why:
-      fresh === 0
-        ? `${number(open)} open, none of them new`
-        : `${number(open)} open, ${number(fresh)} of them new in the last 24 hours`,
+    why: groups.map(openOf).join('; '),
     since,
-    action: <Look to={findingsPath(group)} of={`at ${policy}: ${countOf(open, severity)}`} />,
+    action: (
+      <Look to={pathWith('/findings', { policy })} of={`of ${policy}`}>
+        Open findings
+      </Look>
+    ),
   };
 }
 
@@ -255,17 +266,26 @@ const findingsPath = ({ policy, account, severity }: CountedGroup): string =>
 /** An item in one line, where there are too many for the table. */
 const ItemLine = ({ item }: { item: Item }) => {
   switch (item.is) {
-    case 'failed':
+    case 'failed': {
+      const reasons = useContext(ReasonsContext);
       return (
         <>
           <a href={policyPath(item.policy)}>{item.policy}</a>:{' '}
-          <a href={targetsPath(item)}>
-            {item.targets
-              ? `${number(item.targets.count)} ${wordOf(item, useContext(ReasonsContext))}, ${item.targets.reason}`
-              : item.status}
-          </a>
+          {item.targets.length === 0 ? (
+            <a href={runPath(item.latest)}>{item.status}</a>
+          ) : (
+            item.targets.map((one, at) => (
+              <>
+                {at > 0 && '; '}
+                <a href={targetsPath(one)}>
+                  {number(one.count)} {shownOutcome(reasons, 'failed', one.reason)}, {wordsOf(one.reason)}
+                </a>
+              </>
+            ))
+          )}
         </>
       );
+    }
     case 'approval':
       return (
         <>
@@ -276,13 +296,15 @@ const ItemLine = ({ item }: { item: Item }) => {
       return <>{item.account}: another address</>;
     case 'broken-file':
       return <>{item.file.file}: errors</>;
-    case 'findings':
+    case 'findings': {
+      const [{ policy }] = item.groups;
       return (
         <>
-          <a href={policyPath(item.group.policy)}>{item.group.policy}</a>:{' '}
-          <a href={findingsPath(item.group)}>{countOf(item.group.open, item.group.severity)}</a>
+          <a href={policyPath(policy)}>{policy}</a>:{' '}
+          <a href={pathWith('/findings', { policy })}>{item.groups.map(openOf).join('; ')}</a>
         </>
       );
+    }
     case 'paused':
       return (
         <>

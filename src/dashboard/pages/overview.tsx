@@ -4,7 +4,6 @@ import { shownOutcomes, shownStatus } from '../../run/found.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
-import { countOf } from '../../text.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
@@ -15,7 +14,7 @@ import { pathWith } from '../components/filter-bar.tsx';
 import { Lanes } from '../components/lanes.tsx';
 import { showPage } from '../components/layout.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
-import { Bar, number, progressOf } from '../components/progress.tsx';
+import { Bar, number, progressOf, Stat, Stats } from '../components/progress.tsx';
 import { RunTook, WhyLine } from '../components/run-table.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
@@ -52,8 +51,10 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
     { title: 'Overview', here: '/', live: '*', byAccount: {} },
     <>
       <section id="headline" data-live>
-        <h1>Overview</h1>
-        <p class="dim">{headline(day)}</p>
+        <div class="page-head">
+          <h1>Overview</h1>
+        </div>
+        <Headline day={day} attention={items.length} />
       </section>
       <div class="columns wide-first">
         <Attention items={items} />
@@ -71,19 +72,31 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
   );
 }
 
-/** `7 runs: 5 succeeded, 2 partial. 19 targets: 12 succeeded, 3 failed, 4 skipped.` */
-function headline({ statuses, counts }: Day): string {
-  if (statuses.length === 0) return 'No runs in the last 24 hours.';
-  const runs = statuses.reduce((total, { count }) => total + count, 0);
-  const byStatus = statuses.map(({ status, count }) => `${number(count)} ${status}`);
-  const byOutcome = shownOutcomes
-    .filter((outcome) => counts[outcome] > 0)
-    .map((outcome) => `${number(counts[outcome])} ${outcome}`);
-  const targets = Object.values(counts).reduce((total, count) => total + count, 0);
-  const ended =
-    targets === 0 ? 'No target has ended' : `${countOf(targets, 'target')}: ${byOutcome.join(', ')}`;
-  return `The last 24 hours: ${countOf(runs, 'run')}: ${byStatus.join(', ')}. ${ended}.`;
-}
+/** Three numbers of the last 24 hours, each with its parts. */
+const Headline = ({ day: { statuses, counts }, attention }: { day: Day; attention: number }) => {
+  const sum = (all: readonly number[]) => all.reduce((total, count) => total + count, 0);
+  const outcomes = shownOutcomes.filter((one) => counts[one] > 0);
+  return (
+    <Stats>
+      <Stat
+        name="Runs of the last 24 hours"
+        hint={statuses.map(({ status, count }) => `${number(count)} ${status}`).join(', ') || 'none'}
+      >
+        {number(sum(statuses.map(({ count }) => count)))}
+      </Stat>
+      <Stat
+        name="Targets that failed"
+        hint={`of ${number(sum(Object.values(counts)))}: ${outcomes.map((one) => `${number(counts[one])} ${one}`).join(', ') || 'none has ended'}`}
+        {...(counts.failed > 0 ? { tone: 'bad' } : {})}
+      >
+        {number(counts.failed)}
+      </Stat>
+      <Stat name="Need attention" hint="one line each" {...(attention > 0 ? { tone: 'warn' } : {})}>
+        {number(attention)}
+      </Stat>
+    </Stats>
+  );
+};
 
 interface RunningNowProps {
   runs: readonly Run[];

@@ -1,5 +1,5 @@
 /**
- * What a person should look at: one item for each policy and reason. It is put together from the totals of the
+ * What a person should look at: one item for each policy. It is put together from the totals of the
  * last day, the active runs, the states of the policies and the broken files; only the runs of the items that are
  * shown are read.
  */
@@ -21,16 +21,25 @@ const MAX_DETAILED = 10;
 /** How many runs of a policy are read, to count those in a row. */
 const MAX_STREAK = 6;
 
-/** What failed, for one policy and one reason. */
+/** How many targets failed for a reason in the latest run in which any did. */
+export interface FailedTargets {
+  reason: Reason;
+  count: number;
+  latest: string;
+}
+
+/** What failed of a policy. */
 export interface FailedItem {
   is: 'failed';
   policy: string;
-  /** How many targets of the latest run failed for this reason; missing: the run failed as a whole. */
-  targets?: { count: number; reason: Reason };
+  /** By reason, the most first; none: the run failed as a whole. */
+  targets: readonly FailedTargets[];
   /** How the runs ended that have no failed targets. */
   status?: ShownStatus;
   /** The id of the latest run. */
   latest: string;
+  /** Its open errors and warnings. */
+  findings: readonly CountedGroup[];
   /** Missing where nothing more was read: only the first items have it. */
   details?: {
     /** The latest run, if it is still stored. */
@@ -51,7 +60,7 @@ export type Item =
   | { is: 'approval'; run: Run; since: number | undefined }
   | { is: 'moved-account'; account: string; sentence: string }
   | { is: 'broken-file'; file: BrokenFile }
-  | { is: 'findings'; group: CountedGroup }
+  | { is: 'findings'; groups: readonly [CountedGroup, ...CountedGroup[]] }
   | { is: 'paused'; policy: Policy; pause: Pause };
 
 interface Sources {
@@ -66,10 +75,9 @@ interface Sources {
 /** What only a person can decide or repair first, then what failed, most targets first, then open findings. */
 export async function readAttention(reader: Reader, sources: Sources): Promise<Item[]> {
   const { day, policies, states, brokenFiles, moved, now } = sources;
-  const [failed, findings] = await Promise.all([
-    failedItems(reader, day).then((items) => withDetails(reader, items, states)),
-    seriousFindings(reader, policies),
-  ]);
+  const findings = await seriousFindings(reader, policies);
+  const failed = await withDetails(reader, await failedItems(reader, day, findings), states);
+  const failing = new Set(failed.map(({ policy }) => policy));
   const approvals = day.active
     .filter(({ status }) => status === 'awaiting-approval')
     .map((run): Item => ({ is: 'approval', run, since: lastApproval(run)?.since }));
@@ -82,38 +90,60 @@ export async function readAttention(reader: Reader, sources: Sources): Promise<I
     ...moved.map((one): Item => ({ is: 'moved-account', ...one })),
     ...brokenFiles.map((file): Item => ({ is: 'broken-file', file })),
     ...failed.filter(({ details }) => !details?.recovered),
-    ...findings,
+    ...[...findings].flatMap(([policy, groups]): Item[] =>
+      failing.has(policy) ? [] : [{ is: 'findings', groups }],
+    ),
     ...paused,
     ...failed.filter(({ details }) => details?.recovered),
   ];
 }
 
-/** The errors and warnings of active policies, one item for each policy and severity. */
-async function seriousFindings(reader: Reader, policies: readonly Policy[]): Promise<Item[]> {
+type Findings = ReadonlyMap<string, [CountedGroup, ...CountedGroup[]]>;
+
+/** The errors and warnings of active policies, by policy, the most severe first. */
+async function seriousFindings(reader: Reader, policies: readonly Policy[]): Promise<Findings> {
   const active = new Set(policies.map(({ account, name }) => `${account}\n${name}`));
-  return (await reader.findings.groups({}))
-    .filter(({ severity, account, policy }) => severity !== 'info' && active.has(`${account}\n${policy}`))
-    .filter((group) => unacknowledged(group) > 0)
-    .map((group): Item => ({ is: 'findings', group }));
+  const found = new Map<string, [CountedGroup, ...CountedGroup[]]>();
+  for (const group of await reader.findings.groups({})) {
+    const { severity, account, policy } = group;
+    if (severity === 'info' || !active.has(`${account}\n${policy}`) || unacknowledged(group) === 0) continue;
+    const known = found.get(policy);
+    if (known) known.push(group);
+    else found.set(policy, [group]);
+  }
+  return found;
 }
 
 /** The statuses of whole runs that a person should look at. */
 const bad: readonly ShownStatus[] = ['failed', 'stopped', 'blocked'];
 
-async function failedItems(reader: Reader, { failed, unsuccessful }: Day): Promise<FailedItem[]> {
+async function failedItems(
+  reader: Reader,
+  { failed, unsuccessful }: Day,
+  findings: Findings,
+): Promise<FailedItem[]> {
   const all = failed.flatMap(({ reason, policies }) => policies.map((one) => ({ ...one, reason })));
   // Its runs of the day and their retries may have failed for the same targets again and again: the latest run counts.
   const reasons = await reader.reasons([...new Set(all.map(({ latest }) => latest))]);
-  const byTarget = all.map(({ policy, latest, count, reason }): FailedItem => {
+  const byPolicy = new Map<string, FailedTargets[]>();
+  for (const { policy, latest, count, reason } of all) {
     const now = reasons.get(latest)?.find((one) => one.outcome === 'failed' && one.reason === reason);
-    return { is: 'failed', policy, targets: { count: now?.count ?? count, reason }, latest };
+    const known = byPolicy.get(policy) ?? [];
+    byPolicy.set(policy, [...known, { reason, count: now?.count ?? count, latest }]);
+  }
+  const most = (targets: readonly FailedTargets[]) => targets[0]?.count ?? 0;
+  const ofTargets = [...byPolicy].map(([policy, some]): FailedItem => {
+    const targets = some.sort((a, b) => b.count - a.count);
+    const latest = targets[0]?.latest ?? '';
+    return { is: 'failed', policy, targets, latest, findings: findings.get(policy) ?? [] };
   });
-  const named = new Set(byTarget.map(({ policy }) => policy));
   const byRun = unsuccessful
     // A run whose targets failed is there already.
-    .filter(({ status, policy }) => bad.includes(status) && !(status === 'failed' && named.has(policy)))
-    .map(({ policy, status, latest }): FailedItem => ({ is: 'failed', policy, status, latest }));
-  return [...byRun, ...byTarget.sort((a, b) => (b.targets?.count ?? 0) - (a.targets?.count ?? 0))];
+    .filter(({ status, policy }) => bad.includes(status) && !byPolicy.has(policy))
+    .map(({ policy, status, latest }): FailedItem => {
+      return { is: 'failed', policy, targets: [], status, latest, findings: findings.get(policy) ?? [] };
+    });
+  return [...byRun, ...ofTargets.sort((a, b) => most(b.targets) - most(a.targets))];
 }
 
 async function withDetails(
