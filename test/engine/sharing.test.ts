@@ -83,8 +83,12 @@ test('plans that wait for the budget occupy no slot of the queue, and each reque
 
 /** What `TTL` says of a key without an end; of one that is gone meanwhile it says -2. */
 const NEVER_EXPIRES = -1;
-/** Entries that have ended are kept for people to look at: a number of them in each queue (test/queue). */
-const isEndedEntry = (key: string): boolean => /:queue:[a-z]+:\d+(?::logs)?$/.test(key);
+/**
+ * Entries that have ended are kept for people to look at, a number of them in each queue (test/queue), and so are the
+ * counts of some hours, which a queue has from the first full minute of the clock on.
+ */
+const isEndedEntry = (key: string): boolean =>
+  /:queue:[a-z]+:(?:\d+(?::logs)?|metrics:[a-z]+:data)$/.test(key);
 
 test('ended and cancelled runs leave nothing in Redis but their records', async () => {
   world = await startWorld({ before: quickSyncs, sites: 8 });
