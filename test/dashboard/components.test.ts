@@ -1,7 +1,7 @@
 /** Components that no page of the tests shows in every form. */
 import { jsx } from 'hono/jsx';
 import { expect, test } from 'vitest';
-import { AreaChart } from '../../src/dashboard/components/chart.tsx';
+import { AreaChart, BarChart } from '../../src/dashboard/components/chart.tsx';
 import { NowContext } from '../../src/dashboard/components/contexts.tsx';
 import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
 import { siteName } from '../../src/dashboard/components/paths.ts';
@@ -30,6 +30,26 @@ test('YAML has a class for each kind of token, keeps every character, and is esc
   const lines = [...html.matchAll(/data-n="(\d+)">(.*?)(?=<span class="line|<\/code>)/g)];
   expect(lines.map(([, number]) => number)).toEqual(['7', '8', '9', '10']);
   expect(textOf(html).replaceAll('|', '')).toContain('  - key: {x: 1}');
+});
+
+test('one bar of another size is drawn cut, so that the others are still seen, and its number is told', () => {
+  const chart = (...values: number[]) =>
+    render(
+      BarChart({
+        name: 'Targets',
+        series: [{ tone: 'failed', word: 'failed' }],
+        columns: values.map((count, at) => ({ label: `0${at}:00`, counts: [count] })),
+        axis: [],
+        unit: 'targets',
+      }),
+    );
+
+  expect(chart(10, 39, 20)).toContain('>39 targets<');
+  const cut = chart(10, 1_219, 20);
+  expect(cut).toContain('>40 targets; the cut bar: 1,219<');
+  expect(cut).toContain('y="50" width="8" height="50"');
+  expect(cut.match(/class="cut-bar"/g)).toHaveLength(1);
+  expect(cut).toContain('<td>1,219</td>');
 });
 
 test('a chart has its numbers as a table, and its limit', () => {

@@ -51,20 +51,32 @@ const sum = (counts: readonly number[]): number => counts.reduce((all, count) =>
 
 /** Bars of the same width, stacked by series. */
 export function BarChart(props: BarsProps) {
-  const { series, columns } = props;
-  const most = mostOf(props);
+  const { series, columns, limit } = props;
+  const [highest = 0, next = 0] = columns.map(({ counts }) => sum(counts)).sort((a, b) => b - a);
+  // One bar of another size would make all others a line at the bottom.
+  const isCut = !limit && next > 0 && highest > CUT_FROM * next;
+  const most = isCut ? 2 * next : mostOf(props);
   return (
-    <StackedChart {...props} most={most} width={columns.length * 10}>
+    <StackedChart {...props} most={most} width={columns.length * 10} {...(isCut ? { cutAt: highest } : {})}>
       {columns.map((column, index) => (
         <g>
           <title>{titleOf(props, column)}</title>
-          <Stack counts={column.counts} series={series} x={index * 10 + 1} most={most} />
+          <Stack
+            counts={column.counts}
+            series={series}
+            x={index * 10 + 1}
+            most={Math.max(most, sum(column.counts))}
+          />
+          {sum(column.counts) > most && <rect class="cut-bar" x={index * 10} y="12" width="10" height="3" />}
           <rect class="hit" x={index * 10} y="0" width="10" height={HEIGHT} />
         </g>
       ))}
     </StackedChart>
   );
 }
+
+/** A bar that is so many times as high as the next one is drawn cut. */
+const CUT_FROM = 4;
 
 /** Areas over time, stacked by series, with what a bar chart has. */
 export function StackedAreaChart(props: BarsProps) {
@@ -112,12 +124,20 @@ const titleOf = ({ series, unit, format = asCount }: BarsProps, { label, counts 
   `${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`;
 
 /** What is around the drawing of several series: legend, axis, limit, and the table for screen readers. */
-const StackedChart = (props: BarsProps & { most: number; width: number; children: Child }) => {
-  const { name, series, columns, axis, unit, format = asCount, limit, most, width, children } = props;
+const StackedChart = (
+  props: BarsProps & { most: number; width: number; cutAt?: number; children: Child },
+) => {
+  const { name, series, columns, axis, unit, format = asCount, limit, most, width, cutAt, children } = props;
+  const label = scaleLabel(format(most), limit, most, unit);
   return (
     <figure class="chart">
       <Legend series={present(series, columns)} />
-      <Plot width={width} limit={limit} most={most} label={scaleLabel(format(most), limit, most, unit)}>
+      <Plot
+        width={width}
+        limit={limit}
+        most={most}
+        label={cutAt === undefined ? label : `${label}; the cut bar: ${format(cutAt)}`}
+      >
         {children}
       </Plot>
       <Axis texts={axis} />
