@@ -194,7 +194,8 @@ class Step {
     const { attempts, detail } = this.target;
     if (attempts >= this.run.policy.retry.attempts) {
       const last = detail === undefined ? '' : ` Last error: ${detail}`;
-      return { is: 'failed', reason: 'unavailable', detail: `All ${attempts} attempts failed.${last}` };
+      const all = attempts === 1 ? 'The only attempt failed.' : `All ${attempts} attempts failed.`;
+      return { is: 'failed', reason: 'unavailable', detail: `${all}${last}` };
     }
     return encodeAnswer(this.job, await this.job.act(this.acting()));
   }

@@ -85,7 +85,14 @@ test('a request that gets no response while others are answered uses up an attem
   await world.ended(run);
   await working.stop();
 
-  expect(await world.targets(run)).toMatchObject([{ outcome: 'failed', reason: 'unavailable', attempts: 1 }]);
+  expect(await world.targets(run)).toMatchObject([
+    {
+      outcome: 'failed',
+      reason: 'unavailable',
+      attempts: 1,
+      detail: expect.stringMatching(/^The only attempt failed\./),
+    },
+  ]);
   expect(world.sandbox.journal.effectsOf('syncSite')).toEqual([]);
 });
 
