@@ -326,6 +326,26 @@ test.skipIf(withoutBrowser)(
   },
 );
 
+test.skipIf(withoutBrowser)(
+  'a filter that is chosen acts at once, and one that is changed with the keys waits for Enter',
+  async () => {
+    world = await startWorld();
+    const page = await open('/runs');
+    const status = page.locator('#filter-status');
+    await status.press('p');
+    await page.locator('#filter-policy').fill('nightly-sync');
+    expect(page.url()).toMatch(/\/runs$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/runs?status=p*&policy=nightly-sync*');
+
+    await page.locator('#filter-trigger').dispatchEvent('pointerdown');
+    await page.locator('#filter-trigger').selectOption('manual');
+
+    await page.waitForURL('**trigger=manual*');
+    await page.getByTitle('Trigger: manual').waitFor();
+  },
+);
+
 test.skipIf(withoutBrowser)('the chosen theme is that of every page from then on', async () => {
   world = await startWorld();
   const page = await open('/', { colorScheme: 'light' });

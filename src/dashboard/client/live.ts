@@ -178,9 +178,29 @@ followQuestions();
 followRange();
 suggestWhileTyping();
 followSelection();
+followFilters();
 followTheme();
 followZone();
 follow();
+
+/**
+ * A filter that is chosen with the pointer acts at once. With the keys it waits for Enter or the button: an arrow key
+ * changes a list that is closed, one value after the other.
+ */
+function followFilters(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>('form.filters')) {
+    let isByKey = false;
+    form.addEventListener('keydown', () => {
+      isByKey = true;
+    });
+    form.addEventListener('pointerdown', () => {
+      isByKey = false;
+    });
+    form.addEventListener('change', ({ target }) => {
+      if (target instanceof HTMLSelectElement && !isByKey) form.requestSubmit();
+    });
+  }
+}
 
 /** Applies the theme that the reader chooses, and keeps it in a cookie for the next pages. */
 function followTheme(): void {
