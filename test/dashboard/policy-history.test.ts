@@ -59,7 +59,7 @@ test('each scheduled time has a line, whether it made a run or not', async () =>
   expect(rows).toHaveLength(7);
   expect(rows[0]).toMatch(/01:06 UTC .* running ran 1 \/ 2 schedule/);
   expect(rows[1]).toMatch(/01:05 UTC .* unknown .*which is no longer stored: its result is not known/);
-  expect(rows[2]).toMatch(/01:04 UTC .* caught-up Caught up by the run of 2026-11-20 01:06 UTC/);
+  expect(rows[2]).toMatch(/01:04 UTC .* caught up Caught up by the run of 2026-11-20 01:06 UTC/);
   expect(rows[3]).toMatch(/01:03 UTC .* skipped late The run x was still under way\./);
   expect(rows[4]).toMatch(/01:02 UTC .* skipped blackout 2026-11-20 to 2026-11-21/);
   expect(rows[5]).toMatch(/01:01 UTC .* skipped paused by anna: .*the sale.* backfilled/);

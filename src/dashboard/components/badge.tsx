@@ -58,11 +58,11 @@ interface BadgeProps {
   filled?: boolean;
   /** Where it leads to. */
   to?: string;
-  /** What is said in place of the word. */
+  /** What is said in place of the word, whose hyphens are spaces for people. */
   children?: Child;
 }
 
-export const Badge = ({ word, filled = false, to, children = word }: BadgeProps) => {
+export const Badge = ({ word, filled = false, to, children = word.replaceAll('-', ' ') }: BadgeProps) => {
   const of = `badge is-${word}${filled ? ' filled' : ''}`;
   const content = (
     <>

@@ -126,7 +126,7 @@ const columns: Columns<AuditLine> = (column) => [
       {who.name} <span class="dim">{from}</span>
     </Cut>
   )),
-  column('What', 'w-name', ({ what }) => <Cut whole={what} />),
+  column('What', 'w-name', ({ what }) => <Cut whole={what}>{what.replace(/[.-]/g, ' ')}</Cut>),
   column('Result', 'w-badge', ({ result }) => <Badge word={result} />),
   column('Subject', 'w-in wide-only', SubjectLink),
   column('Detail', '', Details),
@@ -145,7 +145,7 @@ function Details({ what, why, message, detail, targets }: AuditLine) {
   return (
     <details class="more">
       <summary>
-        {text === '' ? <span class="dim">All facts</span> : <Sentence text={text} />}
+        {text === '' ? <span class="dim">Details</span> : <Sentence text={text} />}
         <span class="unseen"> of {what}</span>
       </summary>
     </details>

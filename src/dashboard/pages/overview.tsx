@@ -80,7 +80,10 @@ const Headline = ({ day: { statuses, counts }, attention }: { day: Day; attentio
     <Stats>
       <Stat
         name="Runs of the last 24 hours"
-        hint={statuses.map(({ status, count }) => `${number(count)} ${status}`).join(', ') || 'none'}
+        hint={
+          statuses.map(({ status, count }) => `${number(count)} ${status.replaceAll('-', ' ')}`).join(', ') ||
+          'none'
+        }
       >
         {number(sum(statuses.map(({ count }) => count)))}
       </Stat>
