@@ -123,13 +123,17 @@ test('an operator adds a freeze that recurs, and ends it, with the form of the p
 test('a freeze that a form cannot mean is refused with what is wrong, and nothing is frozen', async () => {
   const { send } = await startAs({ role: 'operator' });
   for (const [fields, sentence] of [
-    [{ cron: '0 22 * * fri', end: '2d' }, 'needs an account, a policy, a job, a client or a tag'],
+    [{ cron: '0 22 * * fri', end: '2d' }, 'It needs an account, a policy, a job, a client or a tag'],
     [{ policy: 'nightyl-*', end: '2d' }, 'There is no policy'],
-    [{ policy: 'report', end: 'soon' }, 'must be a time'],
+    [{ policy: 'report', end: 'soon' }, 'The end must be a time'],
+    [{ policy: 'report', end: '2d', timezone: 'Europe/Berlin' }, 'needs `cron`'],
   ] as const) {
     const answer = await send('/freezes/add', fields);
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain(sentence);
+    const html = await answer.text();
+    expect(html).toContain(sentence);
+    // What was typed is still there.
+    expect(html).toContain(`value="${fields.end}"`);
   }
   expect((await send('/freezes/4711/end')).status).toBe(404);
   expect(await world.records.freeze.parts()).toEqual([]);

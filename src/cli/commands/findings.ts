@@ -60,7 +60,9 @@ export const acknowledge = (
     const until = endText(ends, clock.now());
     if ((site === undefined) !== Boolean(severity ?? search ?? all))
       throw new UsageError(
-        'Give the id of a site; or without one, --severity, --search, or --all for all open findings of the policy.',
+        site === undefined
+          ? 'Give the id of a site; or without one, --severity, --search, or --all for all open findings of the policy.'
+          : '--severity, --search and --all are for findings on all sites: leave out the site, or them.',
       );
     const query = { policy, account, severity, search, state: ['new' as const, 'open' as const] };
     const listed =

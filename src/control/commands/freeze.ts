@@ -50,13 +50,17 @@ export const beginFreeze = defineCommand<FreezeDeps>()({
         .optional()
         .describe('Each begin of one that recurs.'),
       for: duration(60_000).optional().describe('How long that lasts each time, at most 7d.'),
-      timezone: timezone.default('UTC').describe('The time zone of `cron`.'),
+      timezone: timezone.optional().describe('The time zone of `cron`. Default UTC.'),
       policy: text.describe('The name of a policy, or a pattern: `nightly-*`.'),
       ...{ account: text, job: text, client: text, tag: text, reason },
     })
     .refine(({ cron, for: ms, until, from }) => (cron ? ms && !until && !from : until && !ms), {
       error:
         'needs its end (until); of a freeze that recurs, when it begins (cron) and how long it lasts (for), without until and from',
+    })
+    .refine(({ cron, timezone }) => cron || !timezone, {
+      path: ['timezone'],
+      error: 'needs `cron`: a freeze that begins once has none',
     })
     .refine(({ for: ms = 0 }) => ms <= 7 * DAY_MS, { path: ['for'], error: 'must be at most 7d' })
     .refine(({ cron, from, ...names }) => (!cron && !from) || !isOfAll(names), {
@@ -70,7 +74,7 @@ export const beginFreeze = defineCommand<FreezeDeps>()({
       : formatScope(scopeOf({ account, ...names }));
     return { ...(account === undefined ? {} : { account }), detail };
   },
-  async carryOut({ until: end, from, cron, for: forMs = 0, timezone, reason, ...names }, deps, act) {
+  async carryOut({ until: end, from, cron, for: forMs = 0, timezone = 'UTC', reason, ...names }, deps, act) {
     const { records, clock } = deps;
     const now = clock.now();
     const at = from === undefined ? now : endOf(from, now, 'begin (from)');

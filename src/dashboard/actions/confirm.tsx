@@ -16,6 +16,8 @@ interface Confirmation {
   back: string;
   /** More fields of the form. */
   fields?: Child;
+  /** Why it was refused, and what was typed. */
+  refused?: { why: string; typed: NonNullable<ReturnType<typeof typedIn>> };
 }
 
 const TypedContext = createContext<ReturnType<typeof typedIn>>(undefined);
@@ -57,24 +59,25 @@ export const ReasonField = (more: { required?: boolean; autofocus?: boolean }) =
 export const showConfirmation = (
   c: Exchange,
   context: DashboardContext,
-  { title, text, button, back: otherwise, fields }: Confirmation,
+  { title, text, button, back: otherwise, fields, refused }: Confirmation,
 ) => {
   const back = pageBefore(c, context, otherwise);
   const typed = typedIn(c);
   return showPage(
     c,
     context,
-    { title },
+    { title, ...(refused && { status: 400 }) },
     <section class="narrow card" id="question">
       <h1 id="question-title">{title}</h1>
       <p>{text}</p>
+      {refused && <p class="note is-failed">{refused.why} Nothing was changed.</p>}
       {typed && (
         <p class="note">
           Your session had ended, so nothing was done. Check what you typed, and send it again.
         </p>
       )}
       <form method="post" action={pathWith(new URL(c.req.url).pathname, { back })}>
-        <TypedContext.Provider value={typed}>{fields}</TypedContext.Provider>
+        <TypedContext.Provider value={refused?.typed ?? typed}>{fields}</TypedContext.Provider>
         <p class="actions">
           <button type="submit">{button}</button>
           <a class="action" href={back} data-closes>

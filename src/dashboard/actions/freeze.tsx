@@ -2,6 +2,7 @@
 import { isPermitted } from '../../access/principal.ts';
 import { carryOut } from '../../control/carry-out.ts';
 import { beginFreeze, endFreeze, freezeNamed } from '../../control/commands/freeze.ts';
+import { InvalidRequestError } from '../../control/errors.ts';
 import { defined } from '../../defined.ts';
 import { type Freeze, formatFrozen } from '../../records/freeze-store.ts';
 import { actorOf, principalOf } from '../auth/caller.ts';
@@ -26,8 +27,11 @@ const fields = {
   reason: 'Reason (shown to all users)',
 };
 
-export const askToFreeze = (c: Exchange, context: DashboardContext) =>
+export const askToFreeze = (c: Exchange, context: DashboardContext) => showForm(c, context);
+
+const showForm = (c: Exchange, context: DashboardContext, refused?: { why: string; given: Given }) =>
   showConfirmation(c, context, {
+    ...(refused && { refused: { why: refused.why, typed: (name) => [refused.given[name] ?? ''] } }),
     title: 'Add a freeze?',
     text: 'While it holds, its policies start no run, and new runs skip the targets of its client or tag. Active runs continue. All that is filled in has to hold; without policy, account, client and tag everything is frozen.',
     button: 'Add the freeze',
@@ -37,9 +41,11 @@ export const askToFreeze = (c: Exchange, context: DashboardContext) =>
     )),
   });
 
+type Given = Readonly<Record<string, string>>;
+
 export async function addFreeze(c: Exchange, context: DashboardContext): Promise<Response> {
   const form = await c.req.parseBody();
-  const given = Object.fromEntries(
+  const given: Given = Object.fromEntries(
     Object.keys(fields).flatMap((name) => {
       const value = form[name];
       return typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()]] : [];
@@ -48,7 +54,17 @@ export async function addFreeze(c: Exchange, context: DashboardContext): Promise
   const { end, ...rest } = given;
   if (end === undefined) return c.redirect('/freezes/add', 303);
   const input = { ...rest, ...(rest['cron'] ? { for: end } : { until: end }) };
-  const { freeze, unchecked } = await carryOut(beginFreeze, context.control, input, actorOf(c));
+  const added = await carryOut(beginFreeze, context.control, input, actorOf(c)).catch((error: unknown) => {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    // In the words of the form.
+    const why = error.message
+      .replace(/^The request is not valid: (?:the body )?/, 'It ')
+      .replace(/^It (?:for|until) /, 'The end ')
+      .replace(/^It (from|timezone|cron) /, 'The field $1 ');
+    return showForm(c, context, { why, given });
+  });
+  if (added instanceof Response) return added;
+  const { freeze, unchecked } = added;
   context.log.info({ freeze: freeze.id }, 'freeze added from the dashboard');
   const link = { path: freezeEndPath(freeze.rule?.id ?? freeze.id ?? 'everything'), word: 'End it' };
   const text = `A freeze was added: ${formatFrozen(freeze)}. ${unchecked ?? ''}`;
