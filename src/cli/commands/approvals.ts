@@ -40,7 +40,7 @@ const waiting: List<ReturnType<typeof toApprovalAnswer>> = {
   },
   csv: [
     'run policy account since expires plan why destructive batches.from batches.to batches.of',
-    'targets requests may_not',
+    'targets requests changed.added changed.removed may_not',
   ],
 };
 

@@ -8,8 +8,9 @@ import type { Engine } from '../../engine/engine.ts';
 import { whyMayNotDecide } from '../../engine/rollout/approval.ts';
 import { type Approval, lastApproval } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
+import { countOf } from '../../text.ts';
 import { OneRun, oneRun } from '../answers.ts';
-import { type Act, defineCommand } from '../command.ts';
+import { type Act, type BaseDeps, defineCommand } from '../command.ts';
 import { reason, runId } from '../fields.ts';
 import { runOf, subjectOfRun } from '../runs.ts';
 
@@ -23,6 +24,54 @@ export interface WaitingRun {
   approval: Approval;
   /** Why the caller may not approve it. */
   whyNot: string | undefined;
+  /** What is new in its plan; missing when no run of the policy was approved before, or none of the last runs. */
+  since?: PlanChange;
+}
+
+/** The targets of a run against those of the last approved one of its policy. */
+interface PlanChange {
+  run: string;
+  at: number;
+  /** How many are new, the labels of the first ones, and how many are no longer there. */
+  added: number;
+  firstAdded: readonly string[];
+  removed: number;
+}
+
+/** How many runs of a policy are looked at for one that was approved. */
+const MAX_LOOKED = 50;
+/** Plans with more targets are not compared. */
+const MAX_COMPARED = 5_000;
+const MAX_NAMED = 5;
+
+async function changeSinceApproved(
+  { records: { runs, targets } }: Pick<BaseDeps, 'records'>,
+  run: Run,
+): Promise<PlanChange | undefined> {
+  const earlier = await runs.list({ policy: run.policy, until: run.createdAt, limit: MAX_LOOKED });
+  const last = earlier.find(
+    ({ account, approvals = [] }) =>
+      account === run.account && approvals.some(({ decided }) => decided?.is === 'approved'),
+  );
+  if (!last || Math.max(last.counts.planned, run.counts.planned) > MAX_COMPARED) return undefined;
+  const known = new Set<string>();
+  for await (const { id } of targets.all(last.id)) known.add(id);
+  const added: string[] = [];
+  for await (const { id, label } of targets.all(run.id)) if (!known.delete(id)) added.push(label);
+  const [at, removed] = [last.createdAt, known.size];
+  return { run: last.id, at, added: added.length, firstAdded: added.slice(0, MAX_NAMED), removed };
+}
+
+/** `3 more targets than the last approved run: a.example, b.example and 1 more; 2 are no longer there` */
+export function formatChange({ added, firstAdded, removed }: PlanChange): string {
+  if (added + removed === 0) return 'The same targets as the last approved run.';
+  const more = added - firstAdded.length;
+  const names = `${firstAdded.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const parts = [
+    ...(added > 0 ? [`${countOf(added, 'target')} that ${added === 1 ? 'is' : 'are'} new: ${names}`] : []),
+    ...(removed > 0 ? [`${removed} no longer there`] : []),
+  ];
+  return `Since the last approved run: ${parts.join('; ')}.`;
 }
 
 const time = z.iso.datetime();
@@ -36,8 +85,7 @@ export const listApprovals = defineCommand()({
   input: z.strictObject({}),
   subject: () => undefined,
   async carryOut(_input, { records }, { by: { principal } }): Promise<WaitingRun[]> {
-    const waiting = await records.runs.list({ status: 'awaiting-approval', limit: 1_000 });
-    return waiting
+    const waiting = (await records.runs.list({ status: 'awaiting-approval', limit: 1_000 }))
       .filter(({ policy, account }) => isPermitted(principal, 'viewer', { policy, account }))
       .flatMap((run) => {
         const approval = lastApproval(run);
@@ -45,6 +93,11 @@ export const listApprovals = defineCommand()({
         return [{ run, approval, whyNot: whyMayNotDecide(run, policyOf(run), principal, 'approve') }];
       })
       .sort((a, b) => a.approval.expires - b.approval.expires);
+    // Of those that are decided first.
+    const changes = await Promise.all(
+      waiting.slice(0, MAX_LOOKED).map(({ run }) => changeSinceApproved({ records }, run)),
+    );
+    return waiting.map((one, at) => ({ ...one, ...defined({ since: changes[at] }) }));
   },
   answer: z.object({
     approvals: z.array(
@@ -60,6 +113,17 @@ export const listApprovals = defineCommand()({
         batches: z.object({ from: z.int(), to: z.int(), of: z.int() }),
         targets: z.int(),
         requests: z.int().nullable().describe('The estimated cost.'),
+        changed: z
+          .object({
+            run: z.string(),
+            added: z.int(),
+            first_added: z.array(z.string()),
+            removed: z.int(),
+          })
+          .nullable()
+          .describe(
+            'How the targets differ from those of the last approved run of the policy; null: there is none among the last runs.',
+          ),
         may_not: z.string().nullable().describe('Why the caller may not approve it.'),
       }),
     ),
@@ -68,7 +132,7 @@ export const listApprovals = defineCommand()({
 });
 
 /** The public form of a run that waits. */
-export const toApprovalAnswer = ({ run, approval, whyNot }: WaitingRun) => ({
+export const toApprovalAnswer = ({ run, approval, whyNot, since }: WaitingRun) => ({
   run: run.id,
   policy: run.policy,
   account: run.account,
@@ -80,6 +144,9 @@ export const toApprovalAnswer = ({ run, approval, whyNot }: WaitingRun) => ({
   batches: { from: approval.from, to: approval.to, of: run.rollout?.batches.length ?? 1 },
   targets: openTargets(run),
   requests: approval.requests ?? null,
+  changed: since
+    ? { run: since.run, added: since.added, first_added: [...since.firstAdded], removed: since.removed }
+    : null,
   may_not: whyNot ?? null,
 });
 

@@ -2,7 +2,12 @@
 
 import type { AnnouncementReport } from '../../control/announcements.ts';
 import { listAnnouncements, toAnnouncementReport } from '../../control/commands/announcements.ts';
-import { listApprovals, openTargets, type WaitingRun } from '../../control/commands/approve-run.ts';
+import {
+  formatChange,
+  listApprovals,
+  openTargets,
+  type WaitingRun,
+} from '../../control/commands/approve-run.ts';
 import { ask } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { useMay } from '../components/contexts.tsx';
@@ -57,7 +62,7 @@ export async function showApprovals(c: Exchange, context: DashboardContext): Pro
 const MAX_ANNOUNCEMENTS = 50;
 
 /** What is asked: how much, why, what cannot be undone, until when. */
-const Waiting = ({ one: { run, approval, whyNot } }: { one: WaitingRun }) => {
+const Waiting = ({ one: { run, approval, whyNot, since } }: { one: WaitingRun }) => {
   const batches = run.rollout?.batches.length ?? 1;
   return (
     <article class="card" data-key={run.id} data-row>
@@ -87,6 +92,11 @@ const Waiting = ({ one: { run, approval, whyNot } }: { one: WaitingRun }) => {
       {approval.destructive && (
         <p class="note is-failed">Destructive: {approval.destructive.join(', ')}. This cannot be undone.</p>
       )}
+      {since && (
+        <p>
+          {formatChange(since)} <a href={runPath(since.run)}>That run</a> was created <Time at={since.at} />.
+        </p>
+      )}
       <dl>
         <Fact name="Targets">
           <a href={runPath(run.id)}>{number(openTargets(run))}</a>
@@ -103,6 +113,7 @@ const Waiting = ({ one: { run, approval, whyNot } }: { one: WaitingRun }) => {
         <Fact name="Account">{run.account}</Fact>
         <Fact name="Job, and what started the run">
           <a href={policyPath(run.policy)}>{run.job}</a>, {run.trigger}
+          {run.startedBy && ` by ${run.startedBy.name}`}
         </Fact>
         <Fact name="Waits since">
           <Time at={approval.since} />

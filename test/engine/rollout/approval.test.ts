@@ -1,6 +1,8 @@
 /** Runs that wait for the approval of a person, whole: real Redis, the sandbox, workers and a supervisor. */
 import { expect, onTestFinished, test } from 'vitest';
 import { localPrincipal, type Principal } from '../../../src/access/principal.ts';
+import { carryOut } from '../../../src/control/carry-out.ts';
+import { formatChange, listApprovals } from '../../../src/control/commands/approve-run.ts';
 import { lastApproval } from '../../../src/run/rollout.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
@@ -41,6 +43,32 @@ test('a run that needs an approval waits with its plan stored, and sends nothing
   expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 5 } });
   expect(lastApproval(end)?.decided).toMatchObject({ is: 'approved', by: 'anna', reason: 'looks right' });
   expect(syncsIn(w)).toHaveLength(6);
+});
+
+test('what is new since the last approved run is named, and what is gone is counted', async () => {
+  const w = await world();
+  const sitesBut = async (gone: string, limit = 10) => {
+    const select = { filters: {}, where: `site.id != "${gone}"`, limit };
+    const run = await w.ended(await w.fire(aPolicy({ approval: always, select })), waits);
+    const by = { principal: anna, from: '192.0.2.1' };
+    const [one] = await carryOut(listApprovals, w.caretaker, {}, by);
+    return { run, since: one?.since };
+  };
+  const first = await sitesBut('site-0005', 3);
+  expect(first.since).toBeUndefined();
+  await w.caretaker.engine.reject(first.run.id, { by: anna });
+  // One that was rejected is not compared with.
+  const second = await sitesBut('site-0005');
+  expect(second.since).toBeUndefined();
+  await w.caretaker.engine.approve(second.run.id, { by: anna });
+  await w.ended(second.run);
+
+  const { since } = await sitesBut('site-0001');
+
+  expect(since).toMatchObject({ run: second.run.id, added: 1, removed: 1 });
+  expect(since && formatChange(since)).toMatch(
+    /^Since the last approved run: 1 target that is new: https:.*-5\.example; 1 no longer there\.$/,
+  );
 });
 
 test('nobody approves and the run expires: it is cancelled, nothing was sent, and this is told once', async () => {
