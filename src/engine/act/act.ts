@@ -5,7 +5,6 @@
  * The order gives the guarantee of docs/adr/0004. The intent is written, under a valid fence, before the request is sent.
  * The result is written after the answer. A step that finds an intent without a result reconciles before it acts.
  */
-
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
 import { GoneError, RejectedError, UnavailableError, UnreadableError } from '../../client/errors.ts';
