@@ -40,7 +40,7 @@ test.skipIf(withoutBrowser)(
   async () => {
     const { url } = busy.world.dashboard;
     const page = await openPage(browser, url, '/', { viewport: { width: 390, height: 900 } });
-    for (const name of [/notices/, /^Account: /, /^Signed in as/, /^Menu$/]) {
+    for (const name of [/^\d+ notices$/, /^Account: /, /^Signed in as/, /^Menu$/]) {
       await page.getByRole('button', { name }).click();
       // Only what is open: it lies over the page.
       await page.evaluate("document.querySelector('main').hidden = true");

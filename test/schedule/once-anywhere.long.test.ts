@@ -124,6 +124,7 @@ const facts = (socketPath: string, began: number, wrongByMs: number): string =>
       daemon: { concurrency: 1 },
       dashboard: { host: '127.0.0.1', port: 0 },
       calendars: {},
+      maintenance: [],
       notifications: {},
       retention: { runsMs: 90 * 86_400_000 },
       audit: { keptMs: 400 * 86_400_000 },
