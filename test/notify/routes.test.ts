@@ -1,6 +1,7 @@
 /** `notify.route`: each receiver is notified of its own targets. Real Redis, the sandbox and real receivers. */
 import { expect, onTestFinished, test } from 'vitest';
 import { check } from '../../jobs/check/job.ts';
+import { type Owner, toldOf } from '../../src/engine/plan/owners.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
@@ -152,4 +153,18 @@ test('what is about no single target goes to the default', async () => {
   expect(counts.planned).toBe(0);
   expect(toldTo(ops)).toEqual(['run.succeeded']);
   expect([toldTo(shop), toldTo(core)]).toEqual([[], []]);
+});
+
+test('a target whose tags are not shown goes to the default, also where a later rule would hold', () => {
+  const acme = { id: '7', names: ['ACME'] };
+  const rules = [
+    { tag: 'shop', to: 'shop' },
+    { client: 'acme', to: 'acme' },
+  ];
+  const toldTo = (owner: Owner) => toldOf([{ on: [], to: 'ops', route: rules }], owner);
+
+  expect(toldTo({ client: acme, tags: [] })).toEqual(['acme']);
+  expect(toldTo({ client: acme })).toEqual(['ops']);
+  expect(toldTo({ tags: [] })).toEqual(['ops']);
+  expect(toldTo({ client: null, tags: [{ id: '1', names: ['Shop'] }] })).toEqual(['shop']);
 });

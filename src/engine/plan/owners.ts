@@ -127,7 +127,7 @@ export const isMeant = ({ id, names }: Party, text: string): boolean =>
  */
 export function frozenEnd(freezes: readonly ScopedFreeze[], owner: Owner): End | undefined {
   for (const freeze of freezes) {
-    const holds = holdsFor(freeze, owner);
+    const holds = holdsFor(freeze.scope, owner);
     if (holds === false) continue;
     const begin = holds === 'unknown' ? 'The service does not show its client or tags, and ' : '';
     const subject = formatFrozen(freeze);
@@ -141,7 +141,7 @@ export function frozenEnd(freezes: readonly ScopedFreeze[], owner: Owner): End |
   return undefined;
 }
 
-function holdsFor({ scope: { client, tag } }: ScopedFreeze, owner: Owner): boolean | 'unknown' {
+function holdsFor({ client, tag }: { client?: string; tag?: string }, owner: Owner): boolean | 'unknown' {
   const parties = owner.client === undefined ? undefined : owner.client === null ? [] : [owner.client];
   const answers = [isOneOf(client, parties), isOneOf(tag, owner.tags)];
   if (answers.includes(false)) return false;
@@ -155,15 +155,12 @@ function isOneOf(text: string | undefined, parties: readonly Party[] | undefined
 
 /**
  * Of each entry of `notify` with a route: the receiver of the first rule that holds for a target of this owner, or else
- * its default. A rule about what the service does not show does not hold.
+ * its default. So it is when the service does not show what an earlier rule depends on: that one may hold.
  */
-export const toldOf = (notify: Policy['notify'], { client, tags }: Owner): string[] =>
+export const toldOf = (notify: Policy['notify'], owner: Owner): string[] =>
   notify.flatMap(({ to, route }) => {
-    const parties = { client: client ? [client] : [], tag: tags };
-    const rule = route?.find((one) =>
-      (['client', 'tag'] as const).every((kind) => isOneOf(one[kind], parties[kind]) === true),
-    );
-    return route ? [rule?.to ?? to] : [];
+    const rule = route?.find((one) => holdsFor(one, owner) !== false);
+    return route ? [rule && holdsFor(rule, owner) === true ? rule.to : to] : [];
   });
 
 // `limits.per_client` and `limits.per_tag`: the groups that a target belongs to, and how many targets each has.
