@@ -15,6 +15,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY src/cli/bin.mjs src/cli/bin.mjs
+COPY src/cli/compiled.mjs src/cli/compiled.mjs
 COPY config config
 COPY docs/errors.md docs/errors.md
 RUN ln -s /app/src/cli/bin.mjs /usr/local/bin/caretaker && mkdir /data && chown node:node /data

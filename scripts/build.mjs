@@ -21,6 +21,7 @@ import {
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compiled } from '../src/cli/compiled.mjs';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
 const sources = ['package.json', 'scripts/bundle.mjs', 'src', 'jobs'];
@@ -87,7 +88,7 @@ export function fingerprintOf(root, names = sources) {
     }
   };
   for (const name of names) add(name);
-  return lines.sort().join('\n');
+  return [process.version, ...lines.sort()].join('\n');
 }
 
 /** The folder and the fingerprint of the current build, if there is one. */
@@ -109,6 +110,7 @@ export function currentBuild(dist) {
  */
 export function writeBuild(dist, files, fingerprint) {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
+  hash.update(process.version);
   for (const { path, contents } of files) hash.update(`${path}\0${contents.length}\0`).update(contents);
   const folder = hash.digest('hex').slice(0, 16);
   const target = join(dist, folder);
@@ -117,6 +119,11 @@ export function writeBuild(dist, files, fingerprint) {
   for (const { path, contents } of files) {
     mkdirSync(dirname(join(fresh, path)), { recursive: true });
     writeFileSync(join(fresh, path), contents);
+    if (path.endsWith('.cjs'))
+      writeFileSync(
+        join(fresh, `${path}.compiled`),
+        compiled(`${Buffer.from(contents)}`, join(target, path)),
+      );
   }
   try {
     renameSync(fresh, target);

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { extname, join, relative } from 'node:path';
-import { buildSync, build as esbuild, formatMessagesSync } from 'esbuild';
+import { buildSync, build as esbuild, formatMessagesSync, transform } from 'esbuild';
 
 /** Packages that read files of their own, or whose binary code is optional. Node loads them from `node_modules`. */
 const external = ['@bull-board/*', 'msgpackr-extract', 'pdfkit'];
@@ -105,10 +105,6 @@ const parts = [
 ];
 const A_LITTLE = 0.05;
 
-/** CommonJS packages call `require` for the modules of Node, which a module does not have. */
-const REQUIRE =
-  'import{createRequire as nodeRequire}from"node:module";const require=nodeRequire(import.meta.url);';
-
 /**
  * The files of the program.
  *
@@ -133,6 +129,7 @@ export async function bundleModules(root, entries, wanted = []) {
     entryPoints: { ...entries, ...jobsIn(root) },
     outdir,
     chunkNames: '[name]-[hash]',
+    outExtension: { '.js': '.cjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -163,23 +160,49 @@ export async function bundleModules(root, entries, wanted = []) {
       ...options,
       external,
       plugins,
-      sourcemap: true,
+      sourcemap: 'inline',
       sourcesContent: false,
     });
-    const files = outputFiles.map(({ path, contents, text }) => ({
-      path: relative(outdir, path),
-      contents: path.endsWith('.js') && /typeof require\b/.test(text) ? REQUIRE + text : contents,
-    }));
-    return {
-      ok: true,
-      files: [...files, ...(await Promise.all(packages.map((one) => bundlePackage(root, one))))],
-      metafile,
-    };
+    const modules = outputFiles.map(({ path, text }) => toCommonJs(relative(outdir, path), text));
+    const files = await Promise.all([...modules, ...packages.map((one) => bundlePackage(root, one))]);
+    return { ok: true, files: files.flat(), metafile };
   } catch (error) {
     if (error.errors === undefined) throw error;
     return { ok: false, output: formatMessagesSync(error.errors, { kind: 'error' }).join('') };
   }
 }
+
+/**
+ * A file of the bundle as CommonJS, because V8 keeps the compiled code of scripts (`src/cli/compiled.mjs`), and Node that
+ * of modules only in later versions. esbuild splits a bundle into modules alone.
+ */
+async function toCommonJs(path, text) {
+  // As long as `import`, so that the places in the source map stay right.
+  const source = text.replace(/\bimport(?=\("[^"]+"\))/g, LOAD);
+  const own = {
+    [LOAD]: 'async path=>require(path)',
+    importMetaUrl: 'require("node:url").pathToFileURL(__filename).href',
+  };
+  const { code, map } = await transform(source, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    define: { 'import.meta.url': 'importMetaUrl' },
+    banner: `"use strict";const ${Object.entries(own).map(([name, value]) => `${name}=${value}`)};`,
+    sourcefile: path,
+    sourcemap: 'external',
+    sourcesContent: false,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  return [
+    { path, contents: code },
+    { path: `${path}.map`, contents: map },
+  ];
+}
+const LOAD = '$chunk';
 
 /**
  * The packages that our code loads with `require` when they are first used, and our modules that do, changed to load
@@ -231,7 +254,7 @@ async function bundlePackage(root, name) {
     write: false,
     logLevel: 'silent',
   });
-  return { path: `packages/${name}.cjs`, contents: outputFiles[0].contents };
+  return [{ path: `packages/${name}.cjs`, contents: outputFiles[0].contents }];
 }
 
 /** For each module that is loaded by `import()`: imports of the parts that it needs, as a whole. */

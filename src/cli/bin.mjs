@@ -5,7 +5,9 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { basename, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { useCompiled } from './compiled.mjs';
 
 const minNode = [20, 19];
 const here = (path) => new URL(path, import.meta.url);
@@ -27,13 +29,13 @@ if (existsSync(here('main.ts'))) {
   const say = (line) => process.stderr.isTTY && process.stderr.write(`${line}\n`);
   const build = await ensureBuild({ say });
   if (!build.ok) fail(`${build.why}\n${build.output}`.trimEnd());
-  folder = pathToFileURL(build.folder);
+  folder = build.folder;
   useBuild(build.folder);
 } else {
-  folder = here(`../../dist/${JSON.parse(readFileSync(here('../../dist/current.json'), 'utf8')).folder}`);
+  const { folder: name } = JSON.parse(readFileSync(here('../../dist/current.json'), 'utf8'));
+  folder = fileURLToPath(here(`../../dist/${name}`));
 }
-// Caches compiled code between starts, which saves 10 to 20% of the start time. Node 22 and newer.
-module.enableCompileCache?.();
+useCompiled();
 
 // The reader of our output may stop early (`| head`): the work continues, and its exit code still counts.
 // When output is lost for another reason, such as a full disk, the exit code is not 0.
@@ -44,8 +46,8 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-nameSources(`${folder}/`);
-const { main } = await import(`${folder}/main.js`);
+nameSources(folder);
+const { main } = module.createRequire(import.meta.url)(`${folder}/main.cjs`);
 const code = await main(process.argv.slice(2), process);
 // Flush all output, then exit even if a handle is still open.
 const written = (stream) => new Promise((resolve) => stream.write('', resolve));
@@ -59,16 +61,18 @@ process.exit(lost !== undefined && code === 0 ? 1 : code);
  * Lets stack traces name the source. The map of a file is read when the first error of that file is shown:
  * `--enable-source-maps` would read those of all files at the start.
  */
-function nameSources(prefix) {
+function nameSources(folder) {
+  // As compiled code names it: where it was built.
+  const build = `${sep}${basename(folder)}${sep}`;
   const maps = new Map();
   const mapOf = (file) => {
     if (!maps.has(file))
-      maps.set(file, new module.SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`), 'utf8'))));
+      maps.set(file, new module.SourceMap(JSON.parse(readFileSync(join(folder, `${file}.map`), 'utf8'))));
     return maps.get(file);
   };
   const placeOf = (frame) => {
-    const file = frame.getFileName();
-    if (!file?.startsWith(prefix)) return `${frame}`;
+    const file = frame.getFileName()?.split(build)[1];
+    if (file === undefined) return `${frame}`;
     try {
       const found = mapOf(file).findEntry(frame.getLineNumber() - 1, frame.getColumnNumber() - 1);
       const place = `${found.originalSource}:${found.originalLine + 1}:${found.originalColumn + 1}`;

@@ -29,7 +29,13 @@ export async function makeCheckout(): Promise<Checkout> {
     (name) => `scripts/${name}.mjs`,
   );
   const settings = ['package.json', 'package-lock.json'];
-  for (const file of ['src/cli/bin.mjs', ...scripts, ...settings, 'node_modules/.package-lock.json']) {
+  for (const file of [
+    'src/cli/bin.mjs',
+    'src/cli/compiled.mjs',
+    ...scripts,
+    ...settings,
+    'node_modules/.package-lock.json',
+  ]) {
     await cp(join(root, file), join(dir, file));
   }
   const client = 'src/dashboard/client';

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -119,6 +120,23 @@ describe('a build that is current', () => {
     expect(code).toBe(3);
     expect(stdout).toHaveLength(1_000_000);
   });
+});
+
+test('a file of a build runs as its compiled code, and as its source where V8 refuses that', async () => {
+  const require = createRequire(import.meta.url);
+  const { compiled, useCompiled } = require('../../src/cli/compiled.mjs');
+  useCompiled();
+  const file = async (name: string, code: Buffer) => {
+    const path = join(checkout.dir, name);
+    await writeFile(path, 'module.exports = "source  ";');
+    await writeFile(`${path}.compiled`, code);
+    return path;
+  };
+
+  const code = compiled('module.exports = "compiled";', 'any.cjs');
+
+  expect(require(await file('a.cjs', code))).toBe('compiled');
+  expect(require(await file('b.cjs', Buffer.from('of another V8')))).toBe('source  ');
 });
 
 test('without npm packages the error names the command to run', async () => {

@@ -120,6 +120,7 @@ test('the package has what its users need, and neither the source nor what belon
       'README.md',
       'LICENSE',
       'src/cli/bin.mjs',
+      'src/cli/compiled.mjs',
       'config/caretaker.yaml',
       'docs/configuration.md',
       'docs/errors.md',
@@ -127,6 +128,6 @@ test('the package has what its users need, and neither the source nor what belon
     ]),
   );
   const unwanted =
-    /^(src\/(?!cli\/bin\.mjs|sandbox\/README\.md)|docs\/adr|test|jobs|scripts)\/|^config\/.*schemas\/|^dist\/\.users/;
+    /^(src\/(?!cli\/(?:bin|compiled)\.mjs|sandbox\/README\.md)|docs\/adr|test|jobs|scripts)\/|^config\/.*schemas\/|^dist\/\.users/;
   expect(paths.filter((path: string) => unwanted.test(path))).toEqual([]);
 });

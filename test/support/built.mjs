@@ -33,7 +33,7 @@ let building;
 /** Imports a module of `src/`, which is one of the list above. */
 export async function built(module) {
   building ??= build();
-  return import(pathToFileURL(join(await building, `${nameOf(module)}.js`)).href);
+  return import(pathToFileURL(join(await building, `${nameOf(module)}.cjs`)).href);
 }
 
 async function build() {
