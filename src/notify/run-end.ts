@@ -83,7 +83,8 @@ async function aboutSuccess(deps: FollowingDeps, run: Run, { owns }: End): Promi
   const known = await deps.records.problems.ofPolicy(run.policy);
   const open = [...known.all('runs')].filter(([to]) => owns(to));
   const success = theEnd(run, messageAbout(run));
-  if (open.length === 0 || !(await isOfAll(deps.records, run))) return { wanted: [success], changes: [] };
+  if (open.length === 0 || !worked(run) || !(await isOfAll(deps.records, run)))
+    return { wanted: [success], changes: [] };
   const recovered = open.flatMap(([to, problem]): Wanted[] => {
     if (problem.toldAt === undefined) return [];
     const message = messageAboutRecovery(run, problem);
@@ -93,6 +94,9 @@ async function aboutSuccess(deps: FollowingDeps, run: Run, { owns }: End): Promi
   const changes = open.map(([to]) => known.change('runs', to, undefined));
   return { wanted: [...recovered, success], changes };
 }
+
+/** A run that skipped all of its targets, because of a freeze or maintenance, does not show that they are well. */
+const worked = ({ counts: { succeeded, skipped } }: Run): boolean => succeeded > 0 || skipped === 0;
 
 /** A run over some targets, which a person named, does not show that the others are well. A retry covers what failed. */
 const isOfAll = async ({ runs }: Pick<Records, 'runs'>, { id, retryOf }: Run): Promise<boolean> =>

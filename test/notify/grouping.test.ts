@@ -1,7 +1,7 @@
 /** Failures that are reported once, again after `repeat_interval`, and when they are over; messages that are one. */
 import { expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
-import type { RunStatus } from '../../src/run/run.ts';
+import type { Run, RunStatus } from '../../src/run/run.ts';
 import type { Notification } from '../../src/settings/settings.ts';
 import { aPolicy } from '../support/builders.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -105,13 +105,13 @@ test('a streak is reported from its Nth run on, and its recovery only to those w
   expect(textsOf(boss)[0]).toContain('3 runs in a row with failures');
 });
 
-test('a run over some sites does not end a streak, and a retry of what failed does', async () => {
+test('a run over some sites, or one that skipped all, does not end a streak, and a retry of what failed does', async () => {
   const { ops, ...world } = await opsWorld();
   const { records, clock, notifier } = world;
   await end(world, toOps, 'failed');
-  const succeed = async (id: string, retryOf?: string) => {
-    const run = await activeRun(world, toOps, { id, ...(retryOf === undefined ? {} : { retryOf }) });
-    await world.redis.rpush(`{caretaker}:run:${id}:only`, 'site-1');
+  const succeed = async (id: string, changes: Partial<Run> = {}) => {
+    const run = await activeRun(world, toOps, { id, ...changes });
+    if (id !== 'frozen') await world.redis.rpush(`{caretaker}:run:${id}:only`, 'site-1');
     const at = clock.now();
     await records.runs.move(run, 'succeeded', {
       at,
@@ -121,8 +121,9 @@ test('a run over some sites does not end a streak, and a retry of what failed do
   };
 
   await succeed('one-site');
+  await succeed('frozen', { counts: { planned: 3, succeeded: 0, failed: 0, skipped: 3, cancelled: 0 } });
   expect(toldTo(ops)).toEqual(['run.failed']);
-  await succeed('retry', 'x');
+  await succeed('retry', { retryOf: 'x' });
   expect(toldTo(ops)).toEqual(['run.failed', 'run.recovered']);
 });
 

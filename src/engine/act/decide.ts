@@ -18,6 +18,7 @@ import { messageOf } from '../../errors.ts';
 import { NotShownError } from '../../expression/fields.ts';
 import type { End, StepAnswer } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { writeRefusal } from '../../redis/refusal.ts';
 import type { Reason } from '../../run/reasons.ts';
 import type { EndingReason, Finding, Outcome, StepEnd, Target, TargetIn } from '../../run/run.ts';
 import { scrub } from '../../secrets.ts';
@@ -300,6 +301,8 @@ function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances:
     const end: End = { is: 'failed', reason: target.intent ? 'unknown-effect' : 'rejected', detail };
     return { target: concluded(target, accepted(end, circumstances), now) };
   }
+  // A job stores what it needs itself. Redis says nothing about the target.
+  if (writeRefusal(error) !== undefined) return outage(target, error, now);
   // An unexpected error. With an intent open, the effect is reconciled before the target gets an outcome.
   if (target.intent) return { ...unavailable(target, error, circumstances), unexpected: error };
   return { target: ended(target, 'failed', 'internal', messageOf(error), now), unexpected: error };

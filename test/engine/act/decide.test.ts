@@ -234,6 +234,14 @@ describe('no usable response', () => {
     expect(refused.target).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
   });
 
+  test('a Redis that refuses writes lets the target wait, with and without an open request', () => {
+    const full = new Error('OOM command not allowed when used memory > maxmemory.');
+    for (const target of [acting, { ...acting, intent }])
+      expect(failing(full, target)).toMatchObject({
+        target: { state: 'waiting', attempts: target.attempts },
+      });
+  });
+
   test('an unexpected error ends the target as internal and is logged', () => {
     const bug = new TypeError('x is not a function');
     expect(failing(bug)).toMatchObject({
