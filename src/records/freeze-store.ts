@@ -174,9 +174,9 @@ export function freezeAt({ freezes }: { freezes?: Pauses }, now: number): Freeze
 export const formatFrozen = ({ scope }: Freeze): string =>
   scope === undefined ? 'everything' : formatScope(scope);
 
-/** Formats a freeze for all messages: `frozen by anna since ... until ... (the sale)`. */
+/** Formats a freeze for all messages: `frozen by anna from ... until ... (the sale)`. */
 export const formatFreeze = ({ by, at, until, reason }: Freeze): string =>
-  `frozen by ${by} since ${isoMinute(at)} until ${isoEnd(until)}${reason === undefined ? '' : ` (${reason})`}`;
+  `frozen by ${by} from ${isoMinute(at)} until ${isoEnd(until)}${reason === undefined ? '' : ` (${reason})`}`;
 
 /** What a freeze prevents: `no run starts`. */
 export const effectOf = ({ scope }: Freeze): string => {

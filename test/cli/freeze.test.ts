@@ -42,7 +42,7 @@ test('every command shows the end, the author and the reason of a freeze, and th
   expect(frozen.code).toBe(0);
   expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy starts a run/m);
 
-  const words = /everything is frozen by \S+ since \S+ \S+Z until \S+ \S+Z \(the big sale\)/;
+  const words = /everything is frozen by \S+ from \S+ \S+Z until \S+ \S+Z \(the big sale\)/;
   const listed = await desk.run(['policies', '--json']);
   expect(listed.stderr).toMatch(words);
   for (const { next } of JSON.parse(listed.stdout))
@@ -116,7 +116,7 @@ test('a part is frozen beside other freezes, listed, shown where it matters, and
     { job: null, tag: name },
   ]);
   expect((await desk.run(['freeze', 'list'])).stdout).toContain('the job site-sync');
-  const words = /the job site-sync is frozen by \S+ since .* \(a new theme\)/;
+  const words = /the job site-sync is frozen by \S+ from .* \(a new theme\)/;
   expect((await desk.run(['policies'])).stderr).toMatch(words);
   expect((await desk.run(['policies', 'show', 'nightly-sync'])).stdout).toMatch(words);
   expect((await desk.run(['policies', 'show', 'monthly-report'])).stdout).not.toMatch(words);

@@ -114,7 +114,7 @@ test('a site that no run has worked on is found, with what the service showed, i
   const found = await shown('five');
 
   expect(found).toMatchObject({ id: 'site-5', site, readAt: NOON, runs: [] });
-  expect(found.freezes).toEqual([expect.stringMatching(/^the client "acme": frozen by ana since/)]);
+  expect(found.freezes).toEqual([expect.stringMatching(/^the client "acme": frozen by ana from/)]);
   expect(found.policies).toEqual([{ policy: 'sync', planned: { at: NOON, what: 'It is locked.' } }]);
 });
 

@@ -67,6 +67,6 @@ test('what keeps policies from running is said, and what is skipped or paused do
   });
   const frozen = await statusOf(world, policies);
   expect(frozen.daemons).toMatchObject([{ host: 'vm', roles: ['scheduler', 'worker'] }]);
-  expect(frozen.problems[0]).toMatch(/^Frozen: everything, frozen by anna since .*\.$/);
+  expect(frozen.problems[0]).toMatch(/^Frozen: everything, frozen by anna from .*\.$/);
   expect(frozen.next[0]).toMatchObject({ policy: 'late' });
 });

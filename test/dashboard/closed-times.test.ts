@@ -74,13 +74,13 @@ test('a week shows freezes of both kinds, pauses with an end and blackouts, with
     'Pause: report',
   ]);
   expect(sentences[0]).toMatch(
-    /^Tue 24 Nov 13:00 to Tue 24 Nov 21:00: .*frozen by anna since .*\(a sale\): new runs skip its targets End 1$/,
+    /^Tue 24 Nov 13:00 to Tue 24 Nov 21:00: .*frozen by anna from .*\(a sale\): new runs skip its targets End 1$/,
   );
   expect(sentences[1]).toMatch(
     /^Sun 29 Nov 00:00 .*maintenance sundays.*; again for 6 h from each &quot;0 0 \* \* sun&quot; \(UTC\) End sundays-/,
   );
   expect(sentences[2]).toContain('Blackout of nightly-sync, nightly-check: every sunday (UTC)');
-  expect(sentences[3]).toMatch(/Pause of report: paused by ben since .*\(a move\)/);
+  expect(sentences[3]).toMatch(/Pause of report: paused by ben from .*\(a move\)/);
   const later = closedIn(await page('?day=2026-12-20'));
   expect(later.bands, 'beyond what is recorded').toEqual([
     'Freeze: the client &quot;Acme&quot;',

@@ -53,7 +53,7 @@ test('sites with a frozen tag are skipped, the others are worked on, and a lifte
   expect(having).toEqual(expect.arrayContaining(frozen.map(({ id }) => id)));
   expect(frozen[0]).toMatchObject({
     reason: 'frozen',
-    detail: expect.stringMatching(/^The tag ".+" is frozen by anna since .+ until .+ \(the sale\)\.$/),
+    detail: expect.stringMatching(/^The tag ".+" is frozen by anna from .+ until .+ \(the sale\)\.$/),
   });
   const synced = world.sandbox.journal.effectsOf('syncSite');
   expect(synced.length).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ test('a plan shows what a freeze leaves out, and that a freeze of the job starts
   expect(frozen.length).toBeGreaterThan(0);
   expect(having).toEqual(expect.arrayContaining(frozen.map(({ id }) => id)));
   expect(warnings).toEqual([
-    expect.stringMatching(/^No run starts now, because the job site-sync is frozen by anna since/),
+    expect.stringMatching(/^No run starts now, because the job site-sync is frozen by anna from/),
   ]);
 });
 
