@@ -63,7 +63,6 @@ export const pagesOf = (now) => {
     'sites from Z to A': '/sites?dir=down',
     'sites by a part of the name': '/sites?q=dental',
     'sites that failed': '/sites?result=failed',
-    'sites, a page in the middle': '/sites?from=50000',
     approvals: '/approvals',
     schedule: '/schedule',
     budget: '/budget',

@@ -4,7 +4,7 @@
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { built } from '../support/built.mjs';
 
 const { openCaretaker } = await built('app/caretaker');
 const { openLog } = await built('log');
+const { loadSettings } = await built('settings/load-settings');
 const { healthOf } = await built('redis/embedded/server');
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
@@ -76,7 +77,10 @@ export async function onStage(
     while ((await healthOf(socket)) !== 'ready') await sleep(10);
     const service = await child('service.mjs', { sites, taskMs, rateLimit, windowMs, accounts });
     ends.push(() => service.end());
+    const configPath = join(dirname(socket), 'caretaker.yaml');
+    await writeFile(configPath, 'dashboard: { port: 0 }\n');
     const settings = {
+      ...loadSettings({ configPath, cwd: dirname(socket), env: {} }),
       accounts: Object.fromEntries(
         service.said.accounts.map(({ url, token }, index) => {
           const name = index === 0 ? 'default' : `account-${index}`;
@@ -85,17 +89,8 @@ export async function onStage(
         }),
       ),
       redis: { kind: 'url', url: socket },
-      policiesDir: '/nowhere',
       dataDir: dirname(socket),
       daemon: { concurrency },
-      dashboard: { host: '127.0.0.1', port: 0 },
-      notifications: {},
-      calendars: {},
-      retention: { runsMs: 90 * 86_400_000 },
-      audit: { keptMs: 86_400_000 },
-      access: { users: [], tokens: [], trustedProxies: [] },
-      warnings: [],
-      policyMentions: [],
     };
     const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });
     ends.push(() => caretaker.close());

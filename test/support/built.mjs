@@ -24,6 +24,7 @@ const modules = [
   'sandbox/sandbox',
   'schedule/cron-tick',
   'schedule/scheduler',
+  'settings/load-settings',
 ];
 const nameOf = (module) => module.replaceAll('/', '.');
 const entries = Object.fromEntries(modules.map((module) => [nameOf(module), `src/${module}.ts`]));
