@@ -259,19 +259,30 @@ async function* withResults(
     const unread = [...wanted].filter((id) => !runs.has(id));
     const read = new Map((await records.runs.many(unread)).map((run) => [run.id, run]));
     for (const id of unread) runs.set(id, read.get(id));
-    const found = await Promise.all(
-      some.map(async (label, i): Promise<ListedSite> => {
-        const seen = (ids[i] ?? []).filter((id) => {
-          const run = runs.get(id);
-          return run ? sees(run) : seesAll(label);
-        });
-        const run = runs.get(seen[0] ?? '');
-        const target = run && (await records.targets.get(run.id, label.target));
-        const last = run && target ? { run, target } : undefined;
-        const streak = target?.outcome === 'failed' ? await streakOf(records, label.target, seen) : 0;
-        return { ...label, last, streak, findings: 0 };
+    const seen = some.map((label, i) =>
+      (ids[i] ?? []).filter((id) => {
+        const run = runs.get(id);
+        return run ? sees(run) : seesAll(label);
       }),
     );
+    const ends = await records.targets.ofRuns(
+      some.map(({ target }, i) => [target, seen[i]?.slice(0, 1) ?? []]),
+    );
+    const failed = some.map(({ target }, i): [string, string[]] => [
+      target,
+      ends[i]?.[0]?.outcome === 'failed' ? (seen[i] ?? []) : [],
+    ]);
+    const before = await records.targets.ofRuns(failed);
+    const found = some.map((label, i): ListedSite => {
+      const run = runs.get(seen[i]?.[0] ?? '');
+      const target = ends[i]?.[0];
+      return {
+        ...label,
+        last: run && target && { run, target },
+        streak: streakOf(before[i] ?? []),
+        findings: 0,
+      };
+    });
     for (const account of new Set(some.map((one) => one.account))) {
       const here = found.filter((one) => one.account === account);
       const counts = await records.openFindings.countOfSites(
@@ -284,8 +295,7 @@ async function* withResults(
   }
 }
 
-async function streakOf({ targets }: Records, target: string, runs: readonly string[]): Promise<number> {
-  const results = await Promise.all(runs.map((run) => targets.get(run, target)));
+function streakOf(results: readonly (Target | undefined)[]): number {
   const first = results.findIndex((one) => one?.outcome !== 'failed');
   return first < 0 ? results.length : first;
 }

@@ -299,6 +299,26 @@ export class TargetStore {
     return found.flatMap((json) => (json ? [parseRecord(Target, json, key)] : []));
   }
 
+  /** Of each target, what became of it in each of its runs; one command for each run. */
+  async ofRuns(wanted: readonly (readonly [target: string, runs: readonly string[]])[]) {
+    const idsOf = new Map<string, string[]>();
+    for (const [target, runs] of wanted) {
+      for (const run of runs) {
+        const ids = idsOf.get(run) ?? [];
+        ids.push(target);
+        idsOf.set(run, ids);
+      }
+    }
+    const read = await Promise.all(
+      [...idsOf].map(async ([run, ids]) => {
+        const found = await this.many(run, ids);
+        return [run, new Map(found.map((one) => [one.id, one]))] as const;
+      }),
+    );
+    const found = new Map(read);
+    return wanted.map(([target, runs]) => runs.map((run) => found.get(run)?.get(target)));
+  }
+
   /** The targets at `count` positions of the plan, from position `from` (0 is the first). */
   async slice(run: string, from: number, count: number): Promise<Target[]> {
     return this.many(run, await this.store.lrange(keys.order(run), from, from + count - 1));

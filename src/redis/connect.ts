@@ -1,4 +1,5 @@
 /** Connections to Redis, as configured in the settings. */
+import type { Writable } from 'node:stream';
 import { Cluster, Redis } from 'ioredis';
 import { defined } from '../defined.ts';
 import { CaretakerError } from '../errors.ts';
@@ -229,6 +230,7 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
     }, UNREPORTED_MS).unref();
   });
   store.on('end', () => clearTimeout(closed));
+  if (store instanceof Redis) store.on('connect', () => joinWrites(store.stream));
   store.on('ready', () => {
     clearTimeout(closed);
     closed = undefined;
@@ -254,6 +256,24 @@ async function openStore(store: Store, where: string, log: Log, url?: string): P
   }
   isConnected = true;
   return { store, where, close: () => disconnect(store) };
+}
+
+/** Sends with one system call what is written in one turn, in the same order: a page asks for hundreds of keys at once. */
+function joinWrites(stream: Writable): void {
+  const write: Writable['write'] = stream.write.bind(stream);
+  let isCorked = false;
+  const joined = (...written: Parameters<typeof write>) => {
+    if (!isCorked) {
+      isCorked = true;
+      stream.cork();
+      process.nextTick(() => {
+        isCorked = false;
+        stream.uncork();
+      });
+    }
+    return write(...written);
+  };
+  stream.write = joined as typeof write;
 }
 
 /** The client ignores that a database does not exist, and works on database 0 then. */
