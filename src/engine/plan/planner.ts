@@ -15,6 +15,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import type { Entry, Report } from '../../queue/entry.ts';
 import type { Run } from '../../run/run.ts';
+import { isWindowOver } from '../deadline.ts';
 import { type EngineDeps, policyOf, Spending, serves } from '../deps.ts';
 import { concludeRun } from '../finish-run.ts';
 import { decideOverlap } from '../fire.ts';
@@ -50,6 +51,8 @@ export async function planRun(
   const job = jobOf(deps.registry, policyOf(run));
   // A newer process may know the job and make the plan. The supervisor fails the run when none does.
   if (!job || !(await startPlanning(deps, run))) return;
+  // The supervisor ends it.
+  if (isWindowOver(run, deps.clock.now())) return;
   const continued = await records.plans.continue(run.id);
   const planFence = continued?.fence ?? (await records.plans.begin(run.id));
   if (planFence === 0) return;
