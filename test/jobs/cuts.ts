@@ -144,7 +144,7 @@ export async function clear(): Promise<void> {
 /** Has a worker be lost at each step of a scenario's effect, and another one take over. */
 export async function cutAtEachStep(scenario: Scenario, lose: typeof dieAt): Promise<void> {
   const { operation, policy, prepare, times, applied } = scenario;
-  world = await startWorld({ leaps: true, sites: steps.length, work: false });
+  world = await startWorld({ sites: steps.length, work: false });
   await prepare?.();
   const before = world.sandbox.journal.effectsOf(operation).length;
   const run = applied ? await applyPlanOf(world, aPolicy(policy())) : await world.fire(aPolicy(policy()));

@@ -181,7 +181,7 @@ export function describeEveryList(pick: (fitting: OperationId[]) => OperationId[
     /** One for all operations of a list: each finds or creates an item of its own. */
     let world: World;
     beforeAll(async () => {
-      world = await startWorld({ leaps: true, sites: 24 });
+      world = await startWorld({ sites: 24 });
     });
     afterAll(() => world.stop());
 

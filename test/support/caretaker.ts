@@ -90,8 +90,8 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   /** Whether the Caretaker starts to work immediately; default yes. */
   work?: boolean;
   /**
-   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default no. Not for a test
-   * of how often work is looked at.
+   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default yes. Not for a test
+   * that counts how often work is looked at.
    */
   leaps?: boolean;
   /** Whether a Caretaker that works also sends notifications, as a worker of the daemon does; default no. */
@@ -103,7 +103,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     speedUp = 60,
     budget = { requestsPerMinute: 1_000_000, reserve: 0 },
     work = true,
-    leaps = false,
+    leaps = true,
   } = options;
   const clock = fastClock(speedUp, options.from);
   const log = keptLog();

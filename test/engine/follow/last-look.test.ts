@@ -23,7 +23,7 @@ const upload = {
 
 /** The end of an upload that no list shows; `status`: what its own view shows, of its real status. */
 async function endOfUnlisted(status: (real: string | undefined, ageMs: number) => string | undefined) {
-  world = await startWorld({ leaps: true, sites: 20 });
+  world = await startWorld({ sites: 20 });
   const began = world.clock.now();
   around(world.caretaker.link('default').client, 'call', async (call, operation) => {
     const answer = (await call()) as { tasks?: object[]; task?: { status?: string } };

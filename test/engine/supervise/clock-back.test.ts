@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 /** A world whose clock, but not that of the service, is ten minutes ahead until `goBack` is called. */
 async function aheadWorld(options: WorldOptions) {
   let ahead = 10 * MINUTE;
-  const world = await startWorld({ ...options, aheadMs: () => ahead });
+  const world = await startWorld({ ...options, leaps: false, aheadMs: () => ahead });
   onTestFinished(() => world.stop());
   return {
     world,

@@ -8,7 +8,7 @@ import { callOf, mistakesIn } from './policies.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld({ leaps: true, sites: 3 });
+  world = await startWorld({ sites: 3 });
 });
 afterEach(() => world.stop());
 

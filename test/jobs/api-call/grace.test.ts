@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 let world: World;
 
 async function withCopy(): Promise<string> {
-  world = await worldOfTest({ leaps: true, sites: 3 });
+  world = await worldOfTest({ sites: 3 });
   world.sandbox.staging.clear();
   return world.sandbox.staging.make('site-0001', 15);
 }
@@ -158,7 +158,7 @@ describe('an announced call', () => {
   });
 
   test('that the policy declares differently is announced again', async () => {
-    world = await worldOfTest({ leaps: true, sites: 1 });
+    world = await worldOfTest({ sites: 1 });
     const [first, second] = (await call('listTags', {})).tags;
     const untag = (tag_id = '') =>
       deletion(
@@ -182,7 +182,7 @@ describe('an announced call', () => {
   });
 
   test('is announced again when it applies again after it was made', async () => {
-    world = await worldOfTest({ leaps: true, sites: 1 });
+    world = await worldOfTest({ sites: 1 });
     const policy = deletion(
       { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' },
       { select: { from: 'listSites', filters: {} } },
@@ -213,7 +213,7 @@ describe('an announced call', () => {
   });
 
   test('that starts a task is followed to its end, and then its announcement is closed', async () => {
-    world = await worldOfTest({ leaps: true, sites: 10 });
+    world = await worldOfTest({ sites: 10 });
     const filters = { backups: { eq: true }, connection_status: { eq: 'connected' }, locked: { eq: false } };
     const { sites } = await call('listSites', { filters } as Input<'listSites'>);
     const [site = '', other] = sites.map(({ id }) => id);
@@ -261,7 +261,7 @@ describe('an announced call', () => {
 
 describe('a target that belongs to no site', () => {
   test('is announced in the findings only, and the call is made after the grace period', async () => {
-    world = await worldOfTest({ leaps: true, sites: 1 });
+    world = await worldOfTest({ sites: 1 });
     const tag = await call('createTag', { body: { tag: { name: 'old' } } });
     const policy = deletion(
       { operation: 'deleteTag', confirm: 'deleteTag' },
@@ -284,7 +284,7 @@ describe('a target that belongs to no site', () => {
   });
 
   test('is announced again when its announcement is more than 90 days past its date', async () => {
-    world = await worldOfTest({ leaps: true, sites: 1 });
+    world = await worldOfTest({ sites: 1 });
     const { tag } = await call('createTag', { body: { tag: { name: 'old' } } });
     const policy = deletion(
       { operation: 'deleteTag', confirm: 'deleteTag' },
@@ -299,7 +299,7 @@ describe('a target that belongs to no site', () => {
 });
 
 test('the plan shows the announcements of the items of each site too', async () => {
-  world = await worldOfTest({ leaps: true, sites: 1 });
+  world = await worldOfTest({ sites: 1 });
   await call('createSiteNote', { site_id: 'site-0001', body: { note: { content: 'old' } } });
   const policy = deletion(
     { operation: 'deleteSiteNote', confirm: 'deleteSiteNote' },

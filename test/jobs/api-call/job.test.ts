@@ -177,7 +177,7 @@ const note = { operation: 'createSiteNote', body: { note: { content: { cel: '"Se
 
 describe('a call', () => {
   test('that starts a task is made once for each target that has the values it needs, and followed to its end', async () => {
-    world = await startWorld({ leaps: true, sites: 20 });
+    world = await startWorld({ sites: 20 });
     const { client } = world.caretaker.link('default');
     const bare = await client.call(
       'createSite',
@@ -203,7 +203,7 @@ describe('a call', () => {
 
   test('that started a task and whose answer was lost is found and followed', async () => {
     // At sixty times the speed, a busy machine cannot measure the service's clock precisely enough to adopt.
-    world = await startWorld({ leaps: true, sites: 20, speedUp: 20 });
+    world = await startWorld({ sites: 20, speedUp: 20 });
     world.sandbox.failNext({ operation: 'startSiteBackupDownload', times: 2 }, 'reset-after');
 
     const { targets, effects } = await runCall(world, 'listSites', download, backedUp);
@@ -213,7 +213,7 @@ describe('a call', () => {
   });
 
   test('that created something and whose answer was lost is found by what it created, and not sent twice', async () => {
-    world = await startWorld({ leaps: true, sites: 4, speedUp: 20 });
+    world = await startWorld({ sites: 4, speedUp: 20 });
     world.sandbox.failNext({ operation: 'createSiteNote', times: 2 }, 'reset-after');
     world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-before');
 
@@ -224,7 +224,7 @@ describe('a call', () => {
   });
 
   test('that leaves no trace in the account is unknown when its answer was lost', async () => {
-    world = await startWorld({ leaps: true, sites: 1 });
+    world = await startWorld({ sites: 1 });
     world.sandbox.failNext({ operation: 'resendSenderEmailVerification' }, 'reset-after');
     const pending = { filters: { status: { eq: 'pending' } }, limit: 1 };
 
@@ -235,7 +235,7 @@ describe('a call', () => {
   });
 
   test('that deletes something that is already gone needs no action', async () => {
-    world = await startWorld({ leaps: true, sites: 4 });
+    world = await startWorld({ sites: 4 });
     const { client } = world.caretaker.link('default');
     let first = true;
     around(client, 'call', async (call, operation, input) => {
@@ -254,7 +254,7 @@ describe('a call', () => {
   });
 
   test('for several items at once fails for a target whose item was refused', async () => {
-    world = await startWorld({ leaps: true, sites: 2 });
+    world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
     const person = { requestClass: 'person' } as const;
     for (let nth = 0; nth < 10; nth += 1) {
@@ -278,7 +278,7 @@ describe('a call', () => {
   });
 
   test('that is refused with a message that the policy accepts is skipped, and the run succeeds', async () => {
-    world = await startWorld({ leaps: true, sites: 60 });
+    world = await startWorld({ sites: 60 });
     const policy = callOf(
       { from: 'listSites', filters: { backups: { eq: false } } },
       { operation: 'enableSiteBackups' },
@@ -297,7 +297,7 @@ describe('a call', () => {
   });
 
   test('with a success status is done, even if the rest of its answer cannot be read', async () => {
-    world = await startWorld({ leaps: true, sites: 2, rateLimit: 1_000_000 });
+    world = await startWorld({ sites: 2, rateLimit: 1_000_000 });
     for (const fault of ['garbage', 'truncate'] as const)
       world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, fault);
 
@@ -311,7 +311,7 @@ describe('a call', () => {
   });
 
   test('for several items at once whose answer cannot be read is looked for, as it may have refused the item', async () => {
-    world = await startWorld({ leaps: true, sites: 1, rateLimit: 1_000_000 });
+    world = await startWorld({ sites: 1, rateLimit: 1_000_000 });
     const { client } = world.caretaker.link('default');
     const { tag } = await client.call(
       'createTag',
@@ -332,7 +332,7 @@ describe('a call', () => {
   });
 
   test('that names something else that does not exist fails with the message of the service', async () => {
-    world = await startWorld({ leaps: true, sites: 2 });
+    world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
     const missing = await client
       .call('showTag', { tag_id: '4711' }, { requestClass: 'person' })
@@ -355,7 +355,7 @@ describe('a call', () => {
   });
 
   test('gets the day of a time in the time zone of the policy', async () => {
-    world = await startWorld({ leaps: true, sites: 1 });
+    world = await startWorld({ sites: 1 });
     const work = { title: 'Care', performed_on: { cel: 'now - duration("24h")' } };
 
     await runCall(world, 'listSites', { operation: 'createSiteCustomWorks', body: { custom_works: [work] } });
@@ -371,7 +371,7 @@ describe('a call', () => {
   });
 
   test('for a sync is followed, adopts a running sync, and is skipped at the daily limit or under maintenance', async () => {
-    world = await startWorld({ leaps: true, sites: 4 });
+    world = await startWorld({ sites: 4 });
     const { sandbox } = world;
     for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(60_000);
     // Long enough that it still runs when the call is made, however slow the machine.
@@ -394,14 +394,14 @@ describe('a call', () => {
 
 describe('a target whose call', () => {
   test('started a task that fails is failed, with the message of the service', async () => {
-    world = await startWorld({ leaps: true, sites: 12, faults: { 'failing-tasks': 1 } });
+    world = await startWorld({ sites: 12, faults: { 'failing-tasks': 1 } });
     const { targets } = await runCall(world, 'listSites', download, backedUp);
     const detail = expect.stringMatching(/^At the step \w+: The step \w+ failed\.$/);
     expect(targets).toMatchObject(Array(2).fill({ outcome: 'failed', reason: 'task-failed', detail }));
   });
 
   test('started a task that failed is failed, even when the service does not show why', async () => {
-    world = await startWorld({ leaps: true, sites: 12, faults: { 'failing-tasks': 1 } });
+    world = await startWorld({ sites: 12, faults: { 'failing-tasks': 1 } });
     world.sandbox.failNext({ operation: 'showTask', times: 1_000 }, 'status-503');
     const { targets } = await runCall(world, 'listSites', download, { ...backedUp, limit: 1 });
     expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-failed' }]);
@@ -409,7 +409,7 @@ describe('a target whose call', () => {
   });
 
   test('failed in every attempt ends as unavailable, and nothing was created', async () => {
-    world = await startWorld({ leaps: true, sites: 3 });
+    world = await startWorld({ sites: 3 });
     world.sandbox.failNext({ operation: 'createSiteNote', times: 1_000 }, 'error-before');
     const run = await world.ended(
       await world.fire(
@@ -430,7 +430,7 @@ describe('a target whose call', () => {
   });
 
   test('started a task that is cancelled is failed as task-cancelled', async () => {
-    world = await startWorld({ leaps: true, sites: 12 });
+    world = await startWorld({ sites: 12 });
     const { client } = world.caretaker.link('default');
     around(client, 'call', async (call, operation) => {
       const answer = await call();
@@ -447,7 +447,7 @@ describe('a target whose call', () => {
 
   /** Runs a call that fails in one way on each of the first sites. */
   async function enableLogs(errors: readonly Error[], changes: (now: World) => void = () => undefined) {
-    world = await startWorld({ leaps: true, sites: errors.length + 2 });
+    world = await startWorld({ sites: errors.length + 2 });
     const { client } = world.caretaker.link('default');
     const failing = new Map(world.sandbox.siteIds().map((id, at) => [id, errors[at]]));
     changes(world);

@@ -24,7 +24,7 @@ export function describeLostAnswers(ids: readonly OperationId[]): void {
   ] as const)('an operation that was %s, and whose answer was lost', (happened, fault) => {
     let world: World;
     beforeAll(async () => {
-      world = await startWorld({ leaps: true, sites: 40, speedUp: 20 });
+      world = await startWorld({ sites: 40, speedUp: 20 });
     });
     afterAll(() => world.stop());
 

@@ -53,7 +53,7 @@ describe.each([
   ['a step', asStep],
 ])('%s whose task was running at the time limit', (_, policy) => {
   test('is followed by the retry and the next run, and made again only where the task failed', async () => {
-    world = await startWorld({ leaps: true, sites: 20 });
+    world = await startWorld({ sites: 20 });
     const { client } = world.caretaker.link('default');
     const first = await world.fire(policy(2));
     expect(await ended(first)).toEqual(['timeout', 'timeout']);
@@ -68,7 +68,7 @@ describe.each([
   });
 
   test('is done for the next run when the task has completed meanwhile', async () => {
-    world = await startWorld({ leaps: true, sites: 20 });
+    world = await startWorld({ sites: 20 });
     const first = await world.fire(policy(2));
     expect(await ended(first)).toEqual(['timeout', 'timeout']);
     world.clock.leap(600_000);

@@ -8,7 +8,7 @@ import { callOf } from './policies.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld({ leaps: true, sites: 5, speedUp: 5 });
+  world = await startWorld({ sites: 5, speedUp: 5 });
 });
 afterEach(() => world.stop());
 

@@ -12,7 +12,7 @@ import { callOf } from './policies.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld({ leaps: true, sites: 1, speedUp: 20 });
+  world = await startWorld({ sites: 1, speedUp: 20 });
   await invite('ana@example.com');
 });
 afterEach(() => world.stop());

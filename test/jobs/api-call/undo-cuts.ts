@@ -96,7 +96,7 @@ export async function cutAtEachStep(
   { change, reversal, from, with: more = () => ({}), prepare, isChanged }: Pair,
   lose: typeof dieAt,
 ): Promise<void> {
-  world = await startWorld({ leaps: true, sites: steps.length + 2, work: false });
+  world = await startWorld({ sites: steps.length + 2, work: false });
   const ids = await prepare();
   const changed = ids.slice(0, steps.length);
   const calling = (name: string, operation: OperationId, undo: object) =>

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 async function start(sites: number): Promise<void> {
-  world = await startWorld({ leaps: true, sites });
+  world = await startWorld({ sites });
   stop = () => world.stop();
 }
 

@@ -20,7 +20,7 @@ export async function cutAtEachStep(
   operation: (typeof withdrawals)[number],
   lose: typeof dieAt,
 ): Promise<void> {
-  world = await startWorld({ leaps: true, sites: steps.length, work: false });
+  world = await startWorld({ sites: steps.length, work: false });
   const { sandbox, caretaker } = world;
   sandbox.staging.clear();
   for (const site of sandbox.siteIds()) sandbox.staging.make(site, 15);

@@ -46,7 +46,7 @@ const requests = () => Object.values(world.sandbox.journal.totals.requests).redu
 
 /** A copy whose deletion is announced: its id, and that of the withdrawal. */
 async function announced(options: Parameters<typeof startWorld>[0] = {}) {
-  world = await startWorld({ leaps: true, sites: 3, ...options });
+  world = await startWorld({ sites: 3, ...options });
   stop = world.stop;
   world.sandbox.staging.clear();
   const copy = world.sandbox.staging.make('site-0001', 15);
@@ -275,7 +275,7 @@ describe('of a policy with steps', () => {
       { name: 'old-copies', select: { from: 'listSites', filters: {}, ...(where ? { where } : {}) } },
     );
   test('the plan shows the announcement with its step, and it is withdrawn without the other steps', async () => {
-    world = await startWorld({ leaps: true, sites: 1 });
+    world = await startWorld({ sites: 1 });
     stop = world.stop;
 
     const before = await world.caretaker.engine.preview(steps());

@@ -30,7 +30,7 @@ afterEach(async () => {
 
 async function start(options: WorldOptions = {}) {
   // On a faster clock, a slow disk would let the time pass in which a step has to end.
-  world = await startWorld({ leaps: true, sites: 2, speedUp: 10, ...options });
+  world = await startWorld({ sites: 2, speedUp: 10, ...options });
   stop = world.stop;
 }
 

@@ -6,7 +6,7 @@ import { checkOf, mistakesIn } from './policies.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ leaps: true, sites: 30, speedUp: 5 });
+  world = await startWorld({ sites: 30, speedUp: 5 });
 });
 afterAll(() => world.stop());
 

@@ -27,7 +27,7 @@ async function checked(world: World, policy: Policy, only?: string[]) {
 describe('each case of an agency is a small policy', () => {
   let world: World;
   beforeAll(async () => {
-    world = await startWorld({ leaps: true, sites: 60 });
+    world = await startWorld({ sites: 60 });
   });
   afterAll(() => world.stop());
 
@@ -105,7 +105,7 @@ describe('a check', () => {
   });
 
   test('reports nothing about a site when the service does not show what decides', async () => {
-    world = await startWorld({ leaps: true, sites: 3 });
+    world = await startWorld({ sites: 3 });
     for (const operation of ['listSites', 'showSite'] as const) world.sandbox.hide(operation, 'sync.paused');
 
     const { targets, status } = await checked(world, checkOf('{ from: listSites, where: site.sync.paused }'));
@@ -116,7 +116,7 @@ describe('a check', () => {
   });
 
   test('reports a finding also when its message cannot be completed', async () => {
-    world = await startWorld({ leaps: true, sites: 2 });
+    world = await startWorld({ sites: 2 });
     world.sandbox.hide('listSites', 'title');
 
     const { messages } = await checked(
@@ -128,7 +128,7 @@ describe('a check', () => {
   });
 
   test('of a site asked for by name that has nothing wrong ends as done', async () => {
-    world = await startWorld({ leaps: true, sites: 2 });
+    world = await startWorld({ sites: 2 });
     const [fine = '', paused = ''] = world.sandbox.siteIds();
     world.sandbox.site(paused).pause(true);
     const policy = checkOf('{ from: listSites, where: site.sync.paused }');
@@ -142,7 +142,7 @@ describe('a check', () => {
   });
 
   test('looks again when it is retried: what was corrected since then is done', async () => {
-    world = await startWorld({ leaps: true, sites: 2 });
+    world = await startWorld({ sites: 2 });
     const [one = ''] = world.sandbox.siteIds();
     world.sandbox.site(one).pause(true);
     const policy = checkOf('{ from: listSites, where: site.sync.paused }', '{ severity: error }');
@@ -158,7 +158,7 @@ describe('a check', () => {
   });
 
   test('shows in its plan what it would report, for no request beyond the list', async () => {
-    world = await startWorld({ leaps: true, sites: 3 });
+    world = await startWorld({ sites: 3 });
     const [one = ''] = world.sandbox.siteIds();
     world.sandbox.site(one).pause(true);
     const policy = checkOf(

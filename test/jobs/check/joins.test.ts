@@ -6,7 +6,7 @@ import { checkOf, mistakesIn } from './policies.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ leaps: true, sites: 40 });
+  world = await startWorld({ sites: 40 });
 });
 afterAll(() => world.stop());
 

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 test('a paused site is reported when it is first seen and when it is resumed', async () => {
-  world = await startWorld({ leaps: true, sites: 4, notify: true });
+  world = await startWorld({ sites: 4, notify: true });
   const ops = await startReceiver();
   const { retention, calendars } = world.caretaker.settings;
   const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
@@ -61,7 +61,7 @@ test('a paused site is reported when it is first seen and when it is resumed', a
 });
 
 test('a check that finds errors is told as found', async () => {
-  world = await startWorld({ leaps: true, sites: 2, notify: true });
+  world = await startWorld({ sites: 2, notify: true });
   const ops = await startReceiver();
   const { retention, calendars } = world.caretaker.settings;
   const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };

@@ -7,7 +7,7 @@ import { checkOf, mistakesIn } from './policies.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld({ leaps: true, sites: 6, speedUp: 5 });
+  world = await startWorld({ sites: 6, speedUp: 5 });
 });
 afterEach(() => world.stop());
 

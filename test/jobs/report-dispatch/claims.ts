@@ -53,7 +53,7 @@ export const once = (sites: number) => ({ made: sites, sent: sites, reports: Arr
 const lost = ['reset-after', 'error-after', 'truncate', 'garbage'] as const satisfies FaultKind[];
 const SITES = lost.length + 1;
 export const start = async (options: WorldOptions = {}) => {
-  world = await startWorld({ leaps: true, sites: SITES, ...options });
+  world = await startWorld({ sites: SITES, ...options });
   return world;
 };
 const lose = (...operations: OperationId[]) => {

@@ -38,7 +38,7 @@ const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
  * are quick.
  */
 async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {
-  const now = await startWorld({ leaps: true, sites: addresses.length, before: quickReports, ...options });
+  const now = await startWorld({ sites: addresses.length, before: quickReports, ...options });
   world = now;
   const { clients } = await asked(now, 'listClients', {});
   await asked(now, 'deleteClients', { body: { ids: clients.map(({ id }) => id) } });

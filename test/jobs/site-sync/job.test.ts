@@ -131,7 +131,7 @@ describe('a site', () => {
   const idOf = new Map<string, string>();
   // One run for all: its targets do not affect each other.
   beforeAll(async () => {
-    world = await startWorld({ leaps: true, sites: Object.keys(cases).length });
+    world = await startWorld({ sites: Object.keys(cases).length });
     const { sandbox, caretaker } = world;
     const { client } = caretaker.link('default');
     const caseOf = new Map<string, Case>();
@@ -183,7 +183,7 @@ describe('a site', () => {
 });
 
 test('a site whose sync had ended before the plan, which a list that lags behind did not show, is synced', async () => {
-  const world = await worldOfTest({ leaps: true, sites: 1, listLagMs: 120_000 });
+  const world = await worldOfTest({ sites: 1, listLagMs: 120_000 });
   world.sandbox.site('site-0001').syncTakes(130_000);
   world.sandbox.site('site-0001').startSync();
   // It has ended, and the list still shows it as running.
@@ -194,7 +194,7 @@ test('a site whose sync had ended before the plan, which a list that lags behind
 });
 
 test('a site with another change in progress until timeout.target ends as conflict', async () => {
-  const world = await worldOfTest({ leaps: true, sites: 1 });
+  const world = await worldOfTest({ sites: 1 });
   around(world.caretaker.link('default').client, 'call', (call, operation) =>
     operation === 'syncSite'
       ? Promise.reject(new ConflictError(operation, { message: 'A restore is under way.' }))
@@ -207,7 +207,7 @@ test('a site with another change in progress until timeout.target ends as confli
 });
 
 test('a sync that may or may not have started ends as unknown-effect when that cannot be found out in time', async () => {
-  const world = await worldOfTest({ leaps: true, sites: 3 });
+  const world = await worldOfTest({ sites: 3 });
   world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'error-before');
   world.sandbox.failNext({ operation: 'showSite', times: 1_000 }, 'status-503');
   const run = await world.ended(await world.fire(aPolicy(shortly)));

@@ -23,7 +23,7 @@ const spreading = policyWith({ mode: 'stale', max_age: '20h', spread_daily_sync:
 
 /** A world whose sites were synced by the service three hours ago. */
 async function worldOfFreshSites(sites: number) {
-  world = await startWorld({ leaps: true, sites });
+  world = await startWorld({ sites });
   for (const id of world.sandbox.siteIds()) {
     const site = world.sandbox.site(id);
     site.lastSynced(3 * HOUR);

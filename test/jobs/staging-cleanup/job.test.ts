@@ -15,7 +15,7 @@ let world: World;
 
 /** Three sites with copies, each given by the number of its site and its age in days. Oldest first. */
 async function withCopies(...copies: [site: number, daysAgo: number][]): Promise<string[]> {
-  world = await worldOfTest({ leaps: true, sites: 3 });
+  world = await worldOfTest({ sites: 3 });
   const { staging, siteIds } = world.sandbox;
   staging.clear();
   return copies.map(([site, daysAgo]) => staging.make(siteIds()[site] ?? '', daysAgo));
@@ -151,7 +151,7 @@ describe('a stale copy', () => {
   });
 
   test('is announced once while the list of notes does not show the note yet', async () => {
-    world = await worldOfTest({ leaps: true, sites: 3, listLagMs: 600_000 });
+    world = await worldOfTest({ sites: 3, listLagMs: 600_000 });
     world.sandbox.staging.clear();
     const stale = world.sandbox.staging.make('site-0001', 15);
     world.clock.leap(DAY);

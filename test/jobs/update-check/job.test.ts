@@ -20,7 +20,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** An account with six sites and no auto update schedules. */
 async function startAccount(options: WorldOptions = {}): Promise<void> {
-  world = await startWorld({ leaps: true, sites: 6, ...options });
+  world = await startWorld({ sites: 6, ...options });
   const { auto_update_schedules: planted } = await client().call('listAutoUpdateSchedules', {}, PERSON);
   for (const { id } of planted)
     await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);

@@ -21,7 +21,7 @@ const client = () => world.caretaker.link('default').client;
 /** Two sites with an outdated core that no schedule updates; the first has the tag premium. */
 async function withOutdatedSites() {
   // The minute of a first check does not end while it works.
-  world = await startWorld({ leaps: true, sites: 2, speedUp: 5 });
+  world = await startWorld({ sites: 2, speedUp: 5 });
   stop = world.stop;
   const { auto_update_schedules: planted } = await client().call('listAutoUpdateSchedules', {}, PERSON);
   for (const { id } of planted)
