@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadTests, testFilesIn } from '../../src/offline/tests/load-tests.ts';
 import { testFileJsonSchema } from '../../src/offline/tests/test-file.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { compiled, type Judge, judgeBy } from '../policy/mutations/agreement.ts';
-import { registry } from '../policy/policy-schema.ts';
+import { type Judge, judgeBy } from '../policy/mutations/agreement.ts';
+import { compiled } from '../support/json-schema.ts';
+
+const registry = await loadJobs();
 
 const loaded = [
   loadPolicies({ dir: 'config/policies', registry }),

@@ -1,15 +1,18 @@
 /** Carries out example policies, one after the other, against a sandbox. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { quickReports } from '../support/quick-reports.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { sampleOf } from '../support/sample.ts';
-import { registry } from './policy-schema.ts';
+
+const registry = await loadJobs();
 
 const folder = 'config/examples';
 export const examples = loadPolicies({ dir: folder, files: [folder], registry });

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { InvalidFilesError } from '../../src/yaml/diagnostic.ts';
-import { compiled, type Judge, judgeBy } from '../policy/mutations/agreement.ts';
+import { type Judge, judgeBy } from '../policy/mutations/agreement.ts';
+import { compiled } from '../support/json-schema.ts';
 
 const everyKey = `
 accounts:

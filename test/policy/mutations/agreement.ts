@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
 import { stringify } from 'yaml';
 import type { Diagnostic } from '../../../src/yaml/diagnostic.ts';
@@ -18,9 +18,6 @@ interface Judged {
 }
 
 export type Judge = (text: string) => Judged | undefined;
-
-export const compiled = (schema: object): ValidateFunction =>
-  new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
 
 /** Judges a text by the schema and by the reader; undefined when it is no YAML. The reader is given a file
  * with the text. Called once for a file of tests. */

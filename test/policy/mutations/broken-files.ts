@@ -1,16 +1,19 @@
 /** Policy files with random changes, to which the reader of policies has to answer. */
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { loadJobs } from '../../../src/app/load-jobs.ts';
 import { loadPolicies } from '../../../src/policy/load-policies.ts';
 import { renderFinding } from '../../../src/yaml/diagnostic.ts';
 import { YamlFile } from '../../../src/yaml/yaml-file.ts';
 import { folderWith } from '../../settings/folder.ts';
-import { registry } from '../policy-schema.ts';
 import { chance, changed, pick } from './changes.ts';
 import { policyTexts } from './corpus.ts';
 import { changedText } from './texts.ts';
+
+const registry = await loadJobs();
 
 const MAX_MS = 1000;
 
