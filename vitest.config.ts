@@ -1,4 +1,18 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { longestFirst } from './test/support/longest-first.ts';
+
+/** They take longest where no earlier run has shown how long each takes. */
+const longest = [
+  'dashboard/browser',
+  'jobs/cuts',
+  'chaos/chaos',
+  'setup/launcher',
+  'dashboard/new-rows',
+  'jobs/report-dispatch/claims',
+  'cli/mcp',
+  'engine/frozen',
+  'jobs/api-call/undo-cuts',
+];
 
 export default defineConfig({
   test: {
@@ -16,6 +30,7 @@ export default defineConfig({
     isolate: false,
     globalSetup: ['test/dashboard/browser-of-run.ts'],
     setupFiles: ['test/support/between-files.ts'],
+    sequence: { sequencer: longestFirst(longest) },
     // What is compiled is kept for the next run.
     experimental: { fsModuleCache: true },
   },

@@ -1,30 +1,20 @@
 /** The tests that `npm test` leaves out: `npm run test:long`. */
 import { configDefaults, defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { longestFirst } from './test/support/longest-first.ts';
 import ordinary from './vitest.config.ts';
 
-/** They take minutes each: one that began last would be alone at the end. */
+/** They take minutes each. */
 const longest = [
-  'dashboard/every-page',
-  'jobs/cuts',
-  'chaos/chaos',
-  'engine/rollout/kills',
-  'engine/rollout/cuts',
-  'deploy/image',
-  'scenarios/two-runs',
-  'jobs/api-call/undo-cuts',
-  'control/decision-cuts',
+  'dashboard/every-page.long',
+  'jobs/cuts.long',
+  'chaos/chaos.long',
+  'engine/rollout/kills.long',
+  'engine/rollout/cuts.long',
+  'deploy/image.long',
+  'scenarios/two-runs.long',
+  'jobs/api-call/undo-cuts.long',
+  'control/decision-cuts.long',
 ];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = longest.findIndex((name) => moduleId.endsWith(`/${name}.long.test.ts`));
-      return at < 0 ? longest.length : at;
-    };
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
-  }
-}
 
 export default defineConfig({
   test: {
@@ -32,6 +22,6 @@ export default defineConfig({
     include: ['test/**/*.long.test.ts'],
     exclude: configDefaults.exclude,
     setupFiles: [...(ordinary.test?.setupFiles ?? []), 'test/support/load-esbuild.ts'],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: longestFirst(longest) },
   },
 });
