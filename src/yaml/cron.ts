@@ -84,7 +84,8 @@ export function cronFault(expression: string): string | undefined {
     if (texts[2] !== '*' && calendar.nextRun() === null) return 'never fires: there is no such day';
     // node-cron does not know FRI#L, which is the same as FRIL.
     const { errors } = validateDetailed(expression.replace(/#L\b/gi, 'L'));
-    return errors.length === 0 && cronPattern.test(expression) ? undefined : 'is no cron expression we take';
+    const hasOnlySpaces = !/[^\S ]/.test(expression);
+    return errors.length === 0 && hasOnlySpaces ? undefined : 'is no cron expression we take';
   } catch {
     return 'is no cron expression we take';
   }
@@ -119,17 +120,25 @@ function wholeFault(text: string, texts: readonly string[]): string | undefined 
   return `must have five fields (minute, hour, day of month, month, day of week), not ${texts.length}${texts.length === 6 ? more : ''}`;
 }
 
+const patterns = new Map<Field, RegExp>();
+function patternOf(field: Field): RegExp {
+  const pattern = patterns.get(field) ?? new RegExp(`^${fieldPattern(field)}$`);
+  patterns.set(field, pattern);
+  return pattern;
+}
+
 /** What is wrong with the first wrong field, with its values as they are written. */
 function fieldFault(texts: readonly string[]): string | undefined {
   for (const [at, field] of fields.entries()) {
     const text = texts[at] ?? '';
-    if (new RegExp(`^${fieldPattern(field)}$`).test(text)) {
+    const pattern = patternOf(field);
+    if (pattern.test(text)) {
       const reversed = text.split(',').find((item) => isReversed(item, field));
       if (reversed !== undefined) return reversedFault(reversed, field);
       continue;
     }
     for (const item of text.split(',')) {
-      if (new RegExp(`^${fieldPattern(field)}$`).test(item)) continue;
+      if (pattern.test(item)) continue;
       return item === '' ? `has an empty entry in "${text}", the ${field.what}` : itemFault(item, field);
     }
     return `has "${text}" as the ${field.what}, which has to stand alone`;
