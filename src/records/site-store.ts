@@ -98,6 +98,20 @@ export class SiteStore {
     } while (cursor !== '0');
   }
 
+  /** The titles of some of its sites, by id. */
+  async titles(account: string, ids: readonly string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const key = keys.sites(account);
+    const found = await this.store.hmget(key, ...ids);
+    return new Map(
+      found.flatMap((json) => {
+        if (!json) return [];
+        const { id, title } = parseRecord(SiteFacts, json, key);
+        return [[id, title] as const];
+      }),
+    );
+  }
+
   /** For an account that is no longer in the settings. */
   async forget(account: string): Promise<void> {
     await this.store.multi().hdel(keys.sitesRead, account).unlink(keys.sites(account)).exec();

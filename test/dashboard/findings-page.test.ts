@@ -28,6 +28,7 @@ test('the findings are grouped by policy and severity, and each is listed with i
   const warning = { target: 'w', severity: 'warning', about: 'core', message: 'An update waits' } as const;
   await findIn(records, { at: NOON - 3 * DAY, found: [old, { target: 'gone' }] });
   const { id } = await findIn(records, { at: NOON - HOUR, found: [old, { target: 'b' }, warning] });
+  await records.sites.replace('default', NOON, [{ id: 'a', title: 'The bakery', url: 'https://a.example' }]);
   const ask = await world.signedIn();
 
   const html = await (await ask('/findings')).text();
@@ -43,6 +44,7 @@ test('the findings are grouped by policy and severity, and each is listed with i
     'w.example warning core: An update waits stale-backups new 1 h ago Acknowledge https://w.example: core',
   ]);
   expect(html).toContain(`href="/targets/default/a?run=${id}"`);
+  expect(html).toContain('title="https://a.example, The bakery, a"');
 });
 
 describe('of four findings', () => {

@@ -4,20 +4,24 @@ import { shownOutcome } from '../../run/found.ts';
 import { attemptsOf } from '../../run/report.ts';
 import type { Finding, Run, Target } from '../../run/run.ts';
 import { stepReports } from '../../run/steps.ts';
+import type { Titles } from '../queries/reader.ts';
 import { Badge } from './badge.tsx';
 import { ReasonsContext, Why } from './contexts.tsx';
 import { Dash } from './empty.tsx';
-import { siteName, targetPath } from './paths.ts';
+import { NamedTarget } from './named-target.tsx';
+import { targetPath } from './paths.ts';
 import { Cut, Table } from './table.tsx';
 import { Sentence, Took } from './time.tsx';
 
 export const TargetList = ({
   run,
   targets,
+  titles,
   stepNames,
 }: {
   run: Run;
   targets: readonly Target[];
+  titles: Titles;
   /** The steps of the policy, to show the result of each. */
   stepNames: readonly string[];
 }) => (
@@ -25,12 +29,11 @@ export const TargetList = ({
     name="Targets"
     columns={(column) => [
       column('Target', 'w-target', ({ id, label }) => (
-        <Cut whole={`${label} (${id})`}>
-          <a href={`${targetPath(run.account, id)}?run=${encodeURIComponent(run.id)}`}>
-            {siteName(label, id)}
-          </a>{' '}
-          <span class="dim">{id}</span>
-        </Cut>
+        <NamedTarget
+          to={`${targetPath(run.account, id)}?run=${encodeURIComponent(run.id)}`}
+          title={titles(run.account, id)}
+          {...{ label, id }}
+        />
       )),
       column('State', 'w-badge', (target) => <TargetBadge target={target} />),
       column('Why', '', (target) => <WhyCell target={target} stepNames={stepNames} />),

@@ -35,6 +35,7 @@ import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { FindingHistory, FindingsReader } from '../queries/findings-reader.ts';
 import { type FindingQuery, readFindingQuery } from '../queries/list-query.ts';
+import type { Titles } from '../queries/reader.ts';
 import { CsvLink, sendList } from './export.tsx';
 import { sendProblem } from './problem.tsx';
 
@@ -56,6 +57,7 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
       : ask(c, context, listFindingsCommand, { ...filter, limit: PAGE, after }),
   ]);
   const { next, looked }: FindingPage = page;
+  const titles = await reader.titles(page.findings);
   const list = { of: 'findings', path: PATH, given, at: after, next, looked };
   const isAny = page.findings.some(({ state }) => state === 'new' || state === 'open');
   const active = new Set(context.policies().map(({ name }) => name));
@@ -88,7 +90,7 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
             </Empty>
           </NothingFound>
         ) : (
-          <FindingTable findings={page.findings} />
+          <FindingTable titles={titles} findings={page.findings} />
         )}
         <Pages {...list} />
       </section>
@@ -201,7 +203,7 @@ const Groups = ({ groups, active }: { groups: readonly Group[]; active: Readonly
 const pathOf = ({ policy, account, severity }: Group, state?: string): string =>
   pathWith(PATH, { policy, account, severity, state });
 
-const FindingTable = ({ findings }: { findings: readonly ListedFinding[] }) => {
+const FindingTable = ({ findings, titles }: { findings: readonly ListedFinding[]; titles: Titles }) => {
   const may = useMay();
   return (
     <>
@@ -212,7 +214,7 @@ const FindingTable = ({ findings }: { findings: readonly ListedFinding[] }) => {
         columns={(column) => [
           column('Site', 'w-in', ({ account, target, label, last }) => (
             <Cut
-              whole={`${label} (${target})`}
+              whole={[label, titles(account, target), target].filter(Boolean).join(', ')}
               to={targetPath(account, target, `?run=${encodeURIComponent(last)}`)}
             >
               {siteName(label, target)}

@@ -22,6 +22,7 @@ import { TargetList } from '../components/target-line.tsx';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type End, paceOf, readEnds } from '../queries/pace.ts';
+import type { Titles } from '../queries/reader.ts';
 import { isAttended } from '../queries/system-status.ts';
 import { CsvLink, sendCsv } from './export.tsx';
 import { sendProblem } from './problem.tsx';
@@ -63,6 +64,7 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
     isAttended(context, run.account),
     run.rollout ? reader.gates(run.id) : new Map(),
   ]);
+  const titles = await reader.titles(page.targets.map(({ id }) => ({ account: run.account, target: id })));
   return showPage(
     c,
     context,
@@ -70,7 +72,7 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
     <>
       <Summary run={run} reasons={reasons.get(run.id) ?? []} ends={ends} attended={attended} />
       <RolloutSection run={run} gates={gates} />
-      <Targets run={run} view={view} page={page} />
+      <Targets run={run} view={view} page={page} titles={titles} />
       <NotInPlan leftOut={leftOut} total={leftOutCount} />
     </>,
   );
@@ -230,7 +232,17 @@ const requestsOf = ({ requests, counts }: Run): string =>
     ? number(requests)
     : `${number(requests)} (${(requests / counts.planned).toFixed(1)} a target)`;
 
-const Targets = ({ run, view, page }: { run: Run; view: TargetView; page: TargetPage }) => (
+const Targets = ({
+  run,
+  view,
+  page,
+  titles,
+}: {
+  run: Run;
+  view: TargetView;
+  page: TargetPage;
+  titles: Titles;
+}) => (
   <section>
     <div class="page-head">
       <h2>Targets</h2>
@@ -267,7 +279,7 @@ const Targets = ({ run, view, page }: { run: Run; view: TargetView; page: Target
       {page.targets.length === 0 ? (
         <p class="dim">{nothingFound(run, view, page)}</p>
       ) : (
-        <TargetList run={run} targets={page.targets} stepNames={stepNamesOf(run)} />
+        <TargetList run={run} targets={page.targets} titles={titles} stepNames={stepNamesOf(run)} />
       )}
       <Pager run={run} view={view} page={page} />
     </div>

@@ -16,7 +16,8 @@ import {
   pathWith,
 } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
-import { runPath, siteName, targetPath } from '../components/paths.ts';
+import { NamedTarget } from '../components/named-target.tsx';
+import { runPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
 import { Sentence, Time } from '../components/time.tsx';
@@ -185,15 +186,9 @@ const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
     <Table
       name="Sites"
       columns={(column) => [
-        column({ head: 'Site', sort }, '', ({ account, target, label, site }) => {
-          const name = siteName(label, target);
-          const beside = site?.title && site.title !== name ? site.title : name === target ? '' : target;
-          return (
-            <Cut whole={[label, site?.title, target].filter(Boolean).join(', ')}>
-              <a href={targetPath(account, target)}>{name}</a> {beside && <span class="dim">{beside}</span>}
-            </Cut>
-          );
-        }),
+        column({ head: 'Site', sort }, '', ({ account, target: id, label, site }) => (
+          <NamedTarget to={targetPath(account, id)} title={site?.title} {...{ label, id }} />
+        )),
         ...(hasAccounts
           ? [column('Account', 'w-word wide-only', ({ account }) => <Cut whole={account} />)]
           : []),

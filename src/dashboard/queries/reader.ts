@@ -10,6 +10,7 @@ import { readTargetPage, type TargetPage, type TargetQuery } from '../../control
 import { defined } from '../../defined.ts';
 import { pastCost } from '../../engine/plan/cost.ts';
 import { supervisorLease } from '../../engine/supervise/lease.ts';
+import { siteIdIn } from '../../job/candidates.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Totals } from '../../records/end-store.ts';
@@ -63,6 +64,8 @@ export interface Reader extends SearchReader {
   /** A page of a run's targets, in the order of the plan; its cost is bounded (`paging.ts`). */
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
+  /** The titles of the sites that some targets are, or belong to, by account and target. */
+  titles(targets: readonly { account: string; target: string }[]): Promise<Titles>;
   excluded(run: string, limit: number): Promise<Excluded[]>;
   /** What the gates of a rollout saw, by the batch before each. */
   gates(run: string): Promise<ReadonlyMap<number, Seen[]>>;
@@ -91,6 +94,9 @@ export interface Reader extends SearchReader {
   queueDepths(now: number): Promise<{ at: number; depth?: Depth }[]>;
 }
 
+/** The title of a target's site, as the service last showed it. */
+export type Titles = (account: string, target: string) => string | undefined;
+
 export function openReader(records: Records, clock: Clock): Reader {
   async function* allTargets(run: string): AsyncGenerator<Target> {
     for await (const target of records.targets.all(run)) yield clean(target);
@@ -107,6 +113,16 @@ export function openReader(records: Records, clock: Clock): Reader {
     reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
     targets: async (run, query) => clean(await readTargetPage(records.targets, run, query)),
     allTargets,
+    async titles(targets) {
+      const accounts = [...new Set(targets.map(({ account }) => account))];
+      const read = accounts.map(async (account) => {
+        const here = targets.filter((one) => one.account === account);
+        const ids = [...new Set(here.map(({ target }) => siteIdIn(target)))];
+        return [account, await records.sites.titles(account, ids)] as const;
+      });
+      const found = new Map(await Promise.all(read));
+      return (account, target) => found.get(account)?.get(siteIdIn(target));
+    },
     countExcluded: (run) => records.targets.countExcluded(run),
     gates: async (run) =>
       new Map([...(await records.batches.gates(run))].map(([batch, seen]) => [batch, clean(seen)])),

@@ -137,6 +137,8 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
       return reader.reasons(seen.map(({ id }) => id));
     },
     targets: async (id, query) => ((await isSeen(id)) ? reader.targets(id, query) : { targets: [] }),
+    // Of targets that a page shows.
+    titles: reader.titles,
     async *allTargets(id) {
       if (await isSeen(id)) yield* reader.allTargets(id);
     },
