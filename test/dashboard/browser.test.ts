@@ -153,23 +153,6 @@ test.skipIf(withoutBrowser)(
   },
 );
 
-test.skipIf(withoutBrowser)(
-  'a run whose gate is closed waits for a person on each open page, and ends at no time',
-  async () => {
-    world = await startWorld();
-    const [overview, runs] = [await open('/'), await open('/runs')];
-    const rollout = { is: 'closed' as const, until: Date.now(), batches: [] };
-    const run = aRun({ createdAt: Date.now(), rollout });
-
-    await remember(world.records, run, [ended('a', 'succeeded'), aTarget('b')]);
-
-    for (const page of [overview, runs, await open(`/runs/${run.id}`)]) {
-      await page.getByText('waits for a person, because the gate of its rollout is closed').first().waitFor();
-      expect(await page.locator('main').innerText()).not.toMatch(/ ends (soon|in)/);
-    }
-  },
-);
-
 test.skipIf(withoutBrowser)('seven windows of one browser are all kept current', async () => {
   world = await startWorld();
   const first = await open('/runs');
