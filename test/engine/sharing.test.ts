@@ -15,6 +15,7 @@ const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
 
 test('a run of five targets ends while an earlier run of fifty uses up every window', async () => {
   world = await startWorld({
+    leaps: false,
     before: quickSyncs,
     sites: 60,
     rateLimit: 20,
@@ -35,6 +36,7 @@ test('a run of five targets ends while an earlier run of fifty uses up every win
 
 test('a run has no more entries in the queue than the budget allows in one window', async () => {
   world = await startWorld({
+    leaps: false,
     before: quickSyncs,
     sites: 40,
     rateLimit: 20,
@@ -53,6 +55,7 @@ test('a run has no more entries in the queue than the budget allows in one windo
 
 test('plans that wait for the budget occupy no slot of the queue, and each requests its pages once', async () => {
   world = await startWorld({
+    leaps: false,
     before: quickSyncs,
     sites: 3,
     rateLimit: 30,
@@ -91,7 +94,7 @@ const isEndedEntry = (key: string): boolean =>
   /:queue:[a-z]+:(?:\d+(?::logs)?|metrics:[a-z]+:data)$/.test(key);
 
 test('ended and cancelled runs leave nothing in Redis but their records', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 8 });
+  world = await startWorld({ leaps: false, before: quickSyncs, sites: 8 });
   const redis = new Redis(world.redis.options);
   const keysNow = async () => (await redis.keys('*')).sort();
   await world.ended(await world.fire(aPolicy()));

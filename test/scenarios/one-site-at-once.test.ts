@@ -16,7 +16,7 @@ const notes = aPolicy({
 });
 
 test('two policies never change one site at the same time: the second waits, names the other run, and uses up no attempt', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ leaps: false, sites: 1 });
   const site = world.sandbox.site('site-0001');
   site.syncTakes(3_600_000);
   const first = await world.fire(aPolicy({ name: 'nightly-sync' }));
@@ -42,7 +42,7 @@ test('two policies never change one site at the same time: the second waits, nam
 });
 
 test('a site locked by a run that no longer exists can be changed again', async () => {
-  world = await startWorld({ sites: 1, before: quickSyncs });
+  world = await startWorld({ leaps: false, sites: 1, before: quickSyncs });
   const { store } = world.caretaker.redis;
   await store.hset('{caretaker}:site:default:site-0001', 'a-run-of-old\nsite-0001', '1');
 

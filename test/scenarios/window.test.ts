@@ -21,7 +21,7 @@ const fire = (until: number) =>
   world.caretaker.engine.fire(policy(until), { trigger: 'schedule', scheduledFor: world.clock.now() });
 
 test('after its window a run begins nothing, follows what is in flight, and the next run begins with the rest', async () => {
-  world = await startWorld({ sites: 12 });
+  world = await startWorld({ leaps: false, sites: 12 });
   const run = await world.ended(await fire(MINUTE));
 
   const targets = await world.targets(run);
@@ -46,7 +46,7 @@ test('after its window a run begins nothing, follows what is in flight, and the 
 });
 
 test('a target that was dispatched before the end is not begun after it, whenever the run itself is ended', async () => {
-  world = await startWorld({ sites: 3, work: false });
+  world = await startWorld({ leaps: false, sites: 3, work: false });
   const run = await fire(MINUTE);
   const parts = partsOf(world.caretaker);
   await planRun(parts, { kind: 'plan', run: run.id }, new AbortController().signal);
@@ -61,7 +61,7 @@ test('a target that was dispatched before the end is not begun after it, wheneve
 });
 
 test('a run that was not planned in its window ends as stopped, without a request', async () => {
-  world = await startWorld({ sites: 3, work: false });
+  world = await startWorld({ leaps: false, sites: 3, work: false });
   const fired = await fire(MINUTE);
   expect(waitOf(fired)).toContain('waits for its turn');
   await world.clock.sleep(2 * MINUTE);

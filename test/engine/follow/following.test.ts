@@ -22,7 +22,7 @@ test.each([
 ])(
   'each end is found by the sweeps alone, at any time, even if the clock of the service %s',
   async (_, serviceAheadMs) => {
-    world = await startWorld({ sites: 6, speedUp: 20, serviceAheadMs });
+    world = await startWorld({ leaps: false, sites: 6, speedUp: 20, serviceAheadMs });
     for (const [index, id] of world.sandbox.siteIds().entries())
       world.sandbox.site(id).syncTakes(6_000 + 8_000 * index);
 
@@ -37,7 +37,7 @@ test.each([
 );
 
 test('work in flight is polled one by one when the list cannot be read', async () => {
-  world = await startWorld({ sites: 3, before: quickSyncs });
+  world = await startWorld({ leaps: false, sites: 3, before: quickSyncs });
   let lists = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {
     // The first list is the one of the plan.
@@ -55,7 +55,7 @@ test('work in flight is polled one by one when the list cannot be read', async (
 });
 
 test('a poll without a response decides nothing and is repeated', async () => {
-  world = await startWorld({ sites: 3, before: quickSyncs });
+  world = await startWorld({ leaps: false, sites: 3, before: quickSyncs });
   let lists = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {
     if (id !== 'listSites' || lists++ === 0) return call();
@@ -74,7 +74,7 @@ test('a poll without a response decides nothing and is repeated', async () => {
 });
 
 test('work that takes long is polled at growing intervals', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ leaps: false, sites: 1 });
   world.sandbox.site('site-0001').syncTakes(86_400_000);
   const { journal } = world.sandbox;
   const fired = await world.fire(aPolicy());
@@ -96,7 +96,7 @@ test('work that takes long is polled at growing intervals', async () => {
 });
 
 test('an account that refuses the sweeps is blocked, even when no target is left to start', async () => {
-  world = await startWorld({ sites: 3 });
+  world = await startWorld({ leaps: false, sites: 3 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
   await following(fired, 3);
@@ -107,7 +107,7 @@ test('an account that refuses the sweeps is blocked, even when no target is left
 });
 
 test('work is followed to its end when the service shows no times', async () => {
-  world = await startWorld({ sites: 3, dateHeader: false });
+  world = await startWorld({ leaps: false, sites: 3, dateHeader: false });
   const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
   for (const site of sites) site.syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
@@ -118,7 +118,7 @@ test('work is followed to its end when the service shows no times', async () => 
 });
 
 test('the usual duration of a sync is learned from syncs that the run started, never from adopted ones', async () => {
-  world = await startWorld({ sites: 1 });
+  world = await startWorld({ leaps: false, sites: 1 });
   const [id = ''] = world.sandbox.siteIds();
   const { accounts } = world.caretaker.records;
   const site = world.sandbox.site(id);

@@ -20,7 +20,7 @@ async function clientsOf(): Promise<Map<string, string | undefined>> {
 }
 
 test('of each client, at most so many targets are in flight, and all are worked on', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 12 });
+  world = await startWorld({ leaps: false, before: quickSyncs, sites: 12 });
   const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
   for (const site of sites) site.syncTakes(86_400_000);
   const clients = await clientsOf();
@@ -45,7 +45,7 @@ test('of each client, at most so many targets are in flight, and all are worked 
 });
 
 test('a plan with more targets of a client than allowed stops the run, and sends nothing', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 30 });
+  world = await startWorld({ leaps: false, before: quickSyncs, sites: 30 });
   const policy = aPolicy({ limits: { ...limits, perClient: { maxTargets: 1 } } });
   const words =
     /^The plan has more than 1 targets with the client ".+" \(limits\.per_client\.max_targets\)\.$/;
@@ -57,7 +57,7 @@ test('a plan with more targets of a client than allowed stops the run, and sends
 });
 
 test('sites of which the service does not show the client are a group of their own', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
+  world = await startWorld({ leaps: false, before: quickSyncs, sites: 3, work: false });
   around(world.caretaker.link('default').client, 'call', async (call, id) => {
     const answer = (await call()) as { sites?: object[]; site?: object };
     if (id !== 'listSites' && id !== 'showSite') return answer as never;
