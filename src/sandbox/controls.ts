@@ -4,7 +4,7 @@ import { isoDay } from '../dates.ts';
 import type { Provider } from './model/account.ts';
 import type { MailStatus } from './model/reporting.ts';
 import type { Site } from './model/site.ts';
-import type { ScheduleFields, UpdateSchedule } from './model/tasks.ts';
+import type { BadVersion, ScheduleFields, UpdateSchedule } from './model/tasks.ts';
 import type { World } from './model/world.ts';
 import { worksOf } from './resources/custom-works.ts';
 import { notesOf, rewriteNote } from './resources/notes.ts';
@@ -237,6 +237,8 @@ export interface SchedulesControl {
    * id.
    */
   make(siteId: string, status: UpdateSchedule['status']): string;
+  /** From now on, these versions disconnect the sites that take them; replaces those named before. */
+  breakSites(bad: readonly BadVersion[]): void;
 }
 
 /** The controls of auto update schedules; `now` settles the world and returns the service's time. */
@@ -256,6 +258,10 @@ export const controlSchedules = (world: World, now: () => number): SchedulesCont
     const schedule = addSchedule(world, fields, now());
     schedule.status = status;
     return schedule.id;
+  },
+  breakSites(bad) {
+    now();
+    world.updates.bad = [...bad];
   },
 });
 

@@ -7,6 +7,7 @@ import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
 import { updateCheck } from '../../jobs/update-check/job.ts';
+import { updateRings } from '../../jobs/update-rings/job.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -38,6 +39,18 @@ const reports = () => ({
 const staging = (options: object) => () => ({
   job: 'staging-cleanup',
   options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options }),
+});
+
+/** A ring for each site. */
+const rings = () => ({
+  job: 'update-rings',
+  options: updateRings.options.parse({
+    rings: Array.from({ length: steps.length }, (_, i) => ({
+      name: `ring-${i}`,
+      where: `site.id == "site-000${i + 1}"`,
+    })),
+    native: { backup: false },
+  }),
 });
 
 /** One copy of each site, this many days old. */
@@ -115,6 +128,7 @@ export const ofTheRest: Record<string, Scenario> = {
     }),
     prepare: pausedSchedules,
   },
+  'update-rings makes the schedules of its rings': { operation: 'createAutoUpdateSchedule', policy: rings },
   'staging-cleanup announces a deletion': {
     operation: 'createSiteNote',
     policy: staging({}),

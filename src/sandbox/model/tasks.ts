@@ -51,6 +51,7 @@ export type Due =
   | { does: 'end-task'; task: string }
   | { does: 'run-updates'; schedule: string }
   | { does: 'apply-updates'; task: string }
+  | { does: 'break-site'; site: string }
   | { does: 'run-report'; scheduled: string }
   | { does: 'add-report'; order: ReportOrder }
   | { does: 'daily-sync'; site: string }
@@ -143,10 +144,23 @@ export interface UpdateRun {
   readonly sites: readonly SiteUpdates[];
 }
 
+/** A version of a plugin or theme that breaks the sites that take it. */
+export interface BadVersion {
+  filename: string;
+  /** Only this version breaks sites; default: each that is installed. */
+  version?: string;
+  /** How long after the update the site is disconnected. */
+  afterMs: number;
+  /** Only on sites whose PHP version begins so. */
+  php?: string;
+}
+
 export interface Updates {
   readonly schedules: Map<string, UpdateSchedule>;
   /** Oldest first. */
   readonly runs: UpdateRun[];
   /** The installed release of a product at a site, if it was updated since the start. */
   readonly installed: Map<string, number>;
+  /** Missing in an account that was stored before there were any. */
+  bad?: BadVersion[];
 }

@@ -35,6 +35,11 @@ function perform(world: World, due: Due, at: number): void {
     case 'apply-updates':
       applyUpdates(world, due.task, at);
       break;
+    case 'break-site': {
+      const site = world.sites.get(due.site);
+      if (site) site.connected = false;
+      break;
+    }
     case 'run-report':
       runScheduledReport(world, due.scheduled, at);
       break;

@@ -192,6 +192,15 @@ function applyAt(world: World, site: Site, updates: SiteUpdates, run: UpdateRun,
   install(world, site, filenames, run.performedOn);
   if (updates.core) site.core.current = updates.core.target_version;
   site.updatedAt = at;
+  for (const { filename, target_version } of [...updates.plugins, ...updates.themes]) {
+    const bad = world.updates.bad?.find(
+      (one) =>
+        one.filename === filename &&
+        (one.version ?? target_version) === target_version &&
+        (site.server.php_version ?? '').startsWith(one.php ?? ''),
+    );
+    if (bad) world.agenda.add(at + bad.afterMs, { does: 'break-site', site: site.id });
+  }
 }
 
 /**

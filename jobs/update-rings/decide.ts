@@ -1,0 +1,140 @@
+/** What each ring should do now, from the evidence. Pure. */
+import { isoTime } from '../../src/clock.ts';
+import {
+  lastVersions,
+  type Ring,
+  type RingRun,
+  type Rules,
+  type Standing,
+  type Suspect,
+  standingsOf,
+  suspectsOf,
+} from './evidence.ts';
+
+export interface Extensions {
+  selection: 'all' | 'specific';
+  filenames: string[];
+}
+
+/** The `scope.updates` of a schedule. */
+export interface Updates {
+  core: boolean;
+  plugins: Extensions | null;
+  themes: Extensions | null;
+}
+
+/** What a policy lets the rings update. */
+export interface Wanted {
+  core: boolean;
+  plugins: boolean;
+  themes: boolean;
+  except: readonly string[];
+}
+
+export interface Decision {
+  is: 'run' | 'promote' | 'wait' | 'hold';
+  /** Undefined for a ring that stays paused: what it would update does not matter. */
+  updates?: Updates;
+  /** Why it waits or holds, and what it leaves out. One sentence each. */
+  why: string[];
+}
+
+export interface Decisions {
+  rings: Decision[];
+  suspects: Suspect[];
+  standings: ReadonlyMap<string, Standing>[];
+}
+
+/**
+ * The first ring always runs. Each later one is promoted for one run when versions are proven in the ring before it that
+ * it was not offered yet. With `hold`, nothing is promoted while a version is doubted that no suspect explains.
+ */
+export function decide(
+  rings: readonly Ring[],
+  wanted: Wanted,
+  rules: Rules,
+  when: { hold: boolean; quarantine: boolean },
+  now: number,
+  /** What other schedules of the account did: they may show a newer version. */
+  elsewhere: readonly RingRun[] = [],
+): Decisions {
+  const suspects = when.quarantine ? suspectsOf(rings, rules) : [];
+  const standings = standingsOf(rings, suspects, rules, now);
+  const decisions = rings.map((ring, index): Decision => {
+    if (index === 0) return firstRing([...rings, { name: '', runs: elsewhere }], wanted, suspects);
+    const before = [...(standings[index - 1]?.values() ?? [])].filter(({ item }) => isWanted(item, wanted));
+    const doubted = before.filter(({ is }) => is === 'doubted');
+    const why = before.filter(({ is }) => is !== 'proven').map(sentence);
+    if (when.hold && doubted.length > 0)
+      return {
+        is: 'hold',
+        why: [...doubted, ...before.filter((one) => !doubted.includes(one) && one.is !== 'proven')].map(
+          sentence,
+        ),
+      };
+    const proven = before.filter(({ is }) => is === 'proven');
+    const lastRun = ring.runs.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+    const due = proven.filter(({ at = 0 }) => at > lastRun);
+    if (due.length === 0) {
+      const nothing = before.length === 0 ? [`${rings[index - 1]?.name} has not updated anything yet.`] : [];
+      return { is: 'wait', why: [...nothing, ...why] };
+    }
+    return {
+      is: 'promote',
+      updates: specific(
+        due.map(({ item }) => item),
+        wanted,
+      ),
+      why,
+    };
+  });
+  return { rings: decisions, suspects, standings };
+}
+
+/** The first ring takes everything and so shows what exists; without a suspect, it can only name what is known. */
+function firstRing(rings: readonly Ring[], wanted: Wanted, suspects: readonly Suspect[]): Decision {
+  const { core, plugins, themes } = wanted;
+  const all: Extensions = { selection: 'all', filenames: [] };
+  const last = lastVersions(rings);
+  const out = new Set(
+    suspects.filter(({ item, version }) => last.get(item)?.version === version).map(({ item }) => item),
+  );
+  if (out.size === 0)
+    return {
+      is: 'run',
+      updates: { core, plugins: plugins ? all : null, themes: themes ? all : null },
+      why: [],
+    };
+  const items = [...last.keys()].filter((item) => !out.has(item));
+  const updates = specific([...items, ...(out.has('core') ? [] : ['core'])], { ...wanted, except: [] });
+  const restore = (kind: 'plugin' | 'theme', own: Extensions | null) =>
+    wanted[`${kind}s`] && ![...out].some((item) => item.startsWith(`${kind} `)) ? all : own;
+  return {
+    is: 'run',
+    updates: {
+      ...updates,
+      plugins: restore('plugin', updates.plugins),
+      themes: restore('theme', updates.themes),
+    },
+    why: [...out].map((item) => `It leaves out ${item}, which is suspect.`),
+  };
+}
+
+const isWanted = (item: string, { core, plugins, themes, except }: Wanted): boolean => {
+  const [kind, file = ''] = item.split(/ (.*)/);
+  return (kind === 'core' ? core : kind === 'plugin' ? plugins : themes) && !except.includes(file);
+};
+
+function specific(items: readonly string[], wanted: Wanted): Updates {
+  const named = (kind: string): Extensions | null => {
+    const filenames = items
+      .filter((item) => item.startsWith(`${kind} `) && isWanted(item, wanted))
+      .map((item) => item.slice(kind.length + 1))
+      .sort();
+    return filenames.length === 0 ? null : { selection: 'specific', filenames };
+  };
+  return { core: wanted.core && items.includes('core'), plugins: named('plugin'), themes: named('theme') };
+}
+
+const sentence = ({ item, version, is, why, at }: Standing): string =>
+  `${item} ${version} ${is === 'waiting' ? 'waits' : `is ${is}`}: ${why}${at === undefined ? '' : ` until ${isoTime(at)}`}.`;

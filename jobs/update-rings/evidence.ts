@@ -1,0 +1,219 @@
+/**
+ * What the runs of the rings show about each version: who took it, who broke, what is proven, what is suspected. All
+ * functions are pure. An item is `core`, `plugin shop/shop.php` or `theme storefront`.
+ */
+import { countOf } from '../../src/text.ts';
+import { atLeast } from './binomial.ts';
+
+export type BrokeKind = 'failed' | 'disconnected' | 'hacked';
+
+/** A site in a run, with what it was given. */
+export interface RunSite {
+  id: string;
+  took: readonly { item: string; version: string }[];
+  /** How it broke within the soak, as far as known. */
+  broke?: { kind: BrokeKind; why: string } | undefined;
+  /** What is not known about it yet: evidence that is missing is not good. */
+  missing?: string | undefined;
+}
+
+export interface RingRun {
+  at: number;
+  ended: boolean;
+  sites: readonly RunSite[];
+}
+
+export interface Ring {
+  name: string;
+  /** Oldest first. */
+  runs: readonly RingRun[];
+}
+
+export interface Rules {
+  soak: number;
+  minSites: number;
+  most: Readonly<Record<BrokeKind, number>>;
+  /** The share of sites, from 0 to 1, that break whatever they were given. */
+  usual: number;
+  /** A version is suspect when at least as many sites as broke would break by chance with a probability up to this. */
+  chance: number;
+  /** The versions that a person released, by item. */
+  released: Readonly<Record<string, string>>;
+}
+
+/** A version and the sites that took it. */
+interface Version {
+  item: string;
+  version: string;
+  takers: Map<string, Taker>;
+}
+
+interface Taker extends RunSite {
+  at: number;
+  ring: number;
+  ended: boolean;
+}
+
+export interface Suspect {
+  item: string;
+  version: string;
+  /** The sites that broke, and how many took it. */
+  broke: readonly { id: string; why: string }[];
+  taken: number;
+  /** How probable as many broken sites are by chance. */
+  chance: number;
+}
+
+export interface Standing {
+  item: string;
+  version: string;
+  is: 'proven' | 'waiting' | 'doubted' | 'quarantined';
+  /** Since when it is proven, or when its soak is over. */
+  at?: number;
+  why: string;
+}
+
+const keyOf = (item: string, version: string): string => `${item} ${version}`;
+
+/** Who took each version in these rings. A site that took it again after a failed update counts by the last run. */
+function versionsOf(rings: readonly Ring[]): Map<string, Version> {
+  const versions = new Map<string, Version>();
+  const runs = rings.flatMap(({ runs }, ring) => runs.map((run) => ({ ...run, ring })));
+  for (const { at, ended, sites, ring } of runs.sort((a, b) => a.at - b.at)) {
+    for (const site of sites) {
+      for (const { item, version } of site.took) {
+        const key = keyOf(item, version);
+        const known = versions.get(key) ?? { item, version, takers: new Map() };
+        const before = known.takers.get(site.id);
+        const stays = before?.broke && before.broke.kind !== 'failed' ? before.broke : undefined;
+        known.takers.set(site.id, { ...site, broke: stays ?? site.broke, at, ring, ended });
+        versions.set(key, known);
+      }
+    }
+  }
+  return versions;
+}
+
+/** The version of each item that was taken last. */
+export function lastVersions(rings: readonly Ring[]): Map<string, Version> {
+  const last = new Map<string, Version>();
+  const newest = (one: Version) => Math.max(...[...one.takers.values()].map(({ at }) => at));
+  for (const one of versionsOf(rings).values()) {
+    const known = last.get(one.item);
+    if (!known || newest(one) > newest(known)) last.set(one.item, one);
+  }
+  return last;
+}
+
+/**
+ * The suspect versions, by the exact binomial test of the sites that broke among those that took it. The most suspect is
+ * taken first, and explains the sites that took it: they say nothing about what else they were given. Versions that
+ * cannot be told apart, because the same sites took them, are not suspected; `standingsAt` doubts them.
+ */
+export function suspectsOf(rings: readonly Ring[], { usual, chance, released }: Rules): Suspect[] {
+  const open = [...versionsOf(rings).values()].filter(({ item, version }) => released[item] !== version);
+  const explained = new Set<string>();
+  const suspects: Suspect[] = [];
+  for (;;) {
+    const tested = open.map((one) => {
+      const takers = [...one.takers.values()].filter(({ id }) => !explained.has(id));
+      const broke = takers.filter((taker) => taker.broke);
+      return { one, taken: takers.length, broke, chance: atLeast(broke.length, takers.length, usual) };
+    });
+    const least = Math.min(...tested.map((one) => one.chance));
+    const [first, ...same] = tested.filter((one) => one.chance === least);
+    if (!first || least > chance || same.length > 0) return suspects;
+    const { item, version, takers } = first.one;
+    const broke = first.broke.map(({ id, broke: how }) => ({ id, why: how?.why ?? '' }));
+    suspects.push({ item, version, broke, taken: first.taken, chance: least });
+    for (const id of takers.keys()) explained.add(id);
+    open.splice(open.indexOf(first.one), 1);
+  }
+}
+
+/** Where the last version of each item stands in each ring, from the first ring on. */
+export function standingsOf(
+  rings: readonly Ring[],
+  suspects: readonly Suspect[],
+  rules: Rules,
+  now: number,
+): Map<string, Standing>[] {
+  const all: Map<string, Standing>[] = [];
+  for (const index of rings.keys()) all.push(standingsAt(rings, index, all[index - 1], suspects, rules, now));
+  return all;
+}
+
+function standingsAt(
+  rings: readonly Ring[],
+  index: number,
+  before: ReadonlyMap<string, Standing> | undefined,
+  suspects: readonly Suspect[],
+  rules: Rules,
+  now: number,
+): Map<string, Standing> {
+  const last = lastVersions(rings.slice(0, index + 1));
+  const standings = new Map<string, Standing>();
+  for (const [item, one] of last)
+    standings.set(
+      item,
+      standingOf(one, rings[index] as Ring, index, before?.get(item), suspects, rules, now),
+    );
+  return standings;
+}
+
+function standingOf(
+  { item, version, takers: byId }: Version,
+  ring: Ring,
+  index: number,
+  before: Standing | undefined,
+  suspects: readonly Suspect[],
+  { soak, minSites, most, released }: Rules,
+  now: number,
+): Standing {
+  const known = { item, version };
+  const isReleased = released[item] === version;
+  const suspect = suspects.find((one) => one.item === item && one.version === version);
+  if (suspect && !isReleased) return { ...known, is: 'quarantined', why: suspectText(suspect) };
+  const explained = new Set(suspects.flatMap(({ broke }) => broke.map(({ id }) => id)));
+  const takers = [...byId.values()];
+  const broke = takers.filter((one) => one.broke && !explained.has(one.id));
+  const tooMany = (Object.keys(most) as BrokeKind[]).some(
+    (kind) => broke.filter((one) => one.broke?.kind === kind).length > most[kind],
+  );
+  if (tooMany && !isReleased) {
+    const [first] = broke;
+    const why = `${countOf(broke.length, 'site')} of ${takers.length} broke: ${first?.id}: ${first?.broke?.why}`;
+    return { ...known, is: 'doubted', why };
+  }
+  const own = takers.filter((one) => one.ring === index);
+  const wait = (why: string, at?: number): Standing => ({
+    ...known,
+    is: 'waiting',
+    why,
+    ...(at ? { at } : {}),
+  });
+  if (own.length === 0) {
+    if (before?.is !== 'proven') return before ?? wait(`no site of ${ring.name} took it`);
+    const passed = ring.runs.find((run) => run.ended && run.at >= (before.at ?? 0));
+    if (!passed) return wait(`${ring.name} has not run since it was proven`);
+    return { ...known, is: 'proven', at: passed.at, why: `no site of ${ring.name} needed it` };
+  }
+  if (own.some(({ ended }) => !ended)) return wait(`a run of ${ring.name} is in progress`);
+  if (isReleased)
+    return { ...known, is: 'proven', at: Math.min(...own.map(({ at }) => at)), why: 'a person released it' };
+  if (takers.length < minSites)
+    return wait(`only ${takers.length} of at least ${countOf(minSites, 'site')} took it`);
+  const times = takers.map(({ at }) => at).sort((a, b) => a - b);
+  const at = Math.max(times[minSites - 1] ?? 0, Math.min(...own.map((one) => one.at))) + soak;
+  if (now < at) return wait(`it soaks at ${countOf(takers.length, 'site')}`, at);
+  const missing = takers.filter((one) => one.missing && one.at + soak <= at);
+  if (missing.length > 0)
+    return wait(
+      `${countOf(missing.length, 'site')} lack evidence, the first ${missing[0]?.id}: ${missing[0]?.missing}`,
+    );
+  return { ...known, is: 'proven', at, why: `${countOf(takers.length, 'site')} took it and stayed well` };
+}
+
+/** `3 of 5 sites broke (by chance: 0.001%): site-1: it is disconnected`. */
+export const suspectText = ({ broke, taken, chance }: Suspect): string =>
+  `${broke.length} of ${countOf(taken, 'site')} broke (by chance: ${(chance * 100).toPrecision(2)}%), the first ${broke[0]?.id}: ${broke[0]?.why}`;

@@ -1,0 +1,179 @@
+/** The native schedule that a ring should have, compared with the one that it has. Pure. */
+import { isoTime } from '../../src/clock.ts';
+import type { AutoUpdateSchedule, recurrences } from '../../src/contract/operations/auto-updates.ts';
+import { DAY_MS, dayIn, daysAfter, firstAt, HOUR_MS, offsetAt } from '../../src/dates.ts';
+import type { Decision, Extensions, Updates } from './decide.ts';
+
+export interface Desired {
+  name: string;
+  schedule: (typeof recurrences)[number];
+  sites: readonly string[];
+  /** Undefined: as they are. */
+  updates: Updates | undefined;
+  backup: boolean;
+  visualRegression: boolean;
+  isActive: boolean;
+  /** Undefined: whatever it is, because the schedule is paused. */
+  at: string | undefined;
+}
+
+/** A field of a schedule that is not as it should be. */
+export interface Difference {
+  field: 'name' | 'schedule' | 'sites' | 'updates' | 'options' | 'starts' | 'status';
+  from: string;
+  to: string;
+}
+
+/** The mark by which a schedule of the policy is found when our records are lost. */
+export const markOf = (policy: string, ring: string): string => `[caretaker ${policy}/${ring}]`;
+
+/** The ring whose mark a name has, among those of the policy. */
+export const ringIn = (policy: string, name: string): string | undefined => {
+  const start = `[caretaker ${policy}/`;
+  const at = name.lastIndexOf(start);
+  return at !== -1 && name.endsWith(']') ? name.slice(at + start.length, -1) : undefined;
+};
+
+/** How far away the first run of a new schedule is: it is created active, and paused by a second request. */
+const FAR_AWAY_MS = 360 * DAY_MS;
+
+/** The next time, an hour from now at least, at which clocks in the zone show `at`. */
+export function nextAt(at: string, zone: string, now: number): number {
+  const from = now + HOUR_MS;
+  for (let day = dayIn(zone, from); ; day = daysAfter(day, 1)) {
+    const time = firstAt(zone, Date.parse(`${day}T${at}Z`));
+    if (time >= from) return time;
+  }
+}
+
+const wallIn = (zone: string, time: number): string =>
+  new Date(time + offsetAt(zone, time)).toISOString().slice(11, 16);
+
+/** What has to change, field by field, in the order in which it is changed. Empty when it is as it should be. */
+export function differences(
+  desired: Desired,
+  shown: AutoUpdateSchedule,
+  zone: string,
+  now: number,
+): Difference[] {
+  const { scope, options } = shown;
+  const found: Difference[] = [];
+  const compare = (field: Difference['field'], from: string, to: string) => {
+    if (from !== to) found.push({ field, from, to });
+  };
+  compare('name', shown.name ?? '?', desired.name);
+  compare('schedule', shown.schedule ?? '?', desired.schedule);
+  const ids = scope?.sites?.selection === 'all' ? ['all'] : [...(scope?.sites?.ids ?? [])].sort();
+  // The service takes no schedule without sites: that of a ring without any stays paused as it is.
+  if (desired.sites.length > 0 && ids.join() !== desired.sites.join())
+    found.push({ field: 'sites', ...sitesText(ids, desired.sites) });
+  if (desired.updates) compare('updates', updatesText(updatesIn(shown)), updatesText(desired.updates));
+  compare(
+    'options',
+    optionsText(options?.backup, options?.visual_regression),
+    optionsText(desired.backup, desired.visualRegression),
+  );
+  const next = Date.parse(shown.next_update_at ?? '');
+  if (
+    desired.at !== undefined &&
+    !(wallIn(zone, next || 0) === desired.at && next < now + 40 * DAY_MS && next > now)
+  )
+    found.push({
+      field: 'starts',
+      from: shown.next_update_at ?? '?',
+      to: isoTime(nextAt(desired.at, zone, now)),
+    });
+  compare('status', shown.status ?? '?', desired.isActive ? 'active' : 'paused');
+  return found;
+}
+
+const updatesIn = ({ scope }: AutoUpdateSchedule): Updates => {
+  const of = (
+    one: { selection?: string | undefined; filenames?: string[] | undefined } | null | undefined,
+  ): Extensions | null =>
+    one ? { selection: one.selection === 'all' ? 'all' : 'specific', filenames: one.filenames ?? [] } : null;
+  const { wordpress_core = false, plugins, themes } = scope?.updates ?? {};
+  return { core: wordpress_core, plugins: of(plugins), themes: of(themes) };
+};
+
+const extensionsText = (kind: string, one: Extensions | null): string[] =>
+  one === null || (one.selection === 'specific' && one.filenames.length === 0)
+    ? []
+    : one.selection === 'all'
+      ? [`all ${kind}s`]
+      : [...one.filenames].sort();
+
+const updatesText = ({ core, plugins, themes }: Updates): string =>
+  [...(core ? ['core'] : []), ...extensionsText('plugin', plugins), ...extensionsText('theme', themes)].join(
+    ', ',
+  ) || 'nothing';
+
+const optionsText = (backup = false, visual = false): string =>
+  [...(backup ? ['backup'] : []), ...(visual ? ['visual regression'] : [])].join(', ') || 'none';
+
+function sitesText(from: readonly string[], to: readonly string[]): { from: string; to: string } {
+  const [added, removed] = [to.filter((id) => !from.includes(id)), from.filter((id) => !to.includes(id))];
+  const list = (sign: string, ids: readonly string[]) =>
+    ids.length === 0
+      ? ''
+      : ` ${sign}${ids.slice(0, 3).join(` ${sign}`)}${ids.length > 3 ? ` ${sign}${ids.length - 3} more` : ''}`;
+  return {
+    from: `${from.length}`,
+    to: `${to.length} (${`${list('+', added)}${list('-', removed)}`.trim()})`,
+  };
+}
+
+/** The fields of a request that makes the schedule so. */
+export const bodyOf = ({ name, schedule, sites, updates, backup, visualRegression }: Desired) => ({
+  name,
+  schedule,
+  scope: {
+    ...(sites.length > 0 && { sites: { selection: 'specific' as const, ids: [...sites] } }),
+    ...(updates && {
+      updates: { wordpress_core: updates.core, plugins: updates.plugins, themes: updates.themes },
+    }),
+  },
+  options: { backup, visual_regression: visualRegression },
+});
+
+/** The service takes no schedule that updates nothing, so one with nothing to update names a plugin that no site has. */
+export const nothing: Updates = {
+  core: false,
+  plugins: { selection: 'specific', filenames: ['nothing-is-proven-yet'] },
+  themes: null,
+};
+const isNothing = ({ core, plugins, themes }: Updates): boolean => !core && !plugins && !themes;
+
+/** When the first run of a new schedule would be. */
+export const farAway = (at: string, zone: string, now: number): number => nextAt(at, zone, now + FAR_AWAY_MS);
+
+/** A time of day, this much later: `23:00` and two hours are `01:00`. */
+const laterBy = (at: string, ms: number): string =>
+  new Date(Date.parse(`1970-01-01T${at}Z`) + ms).toISOString().slice(11, 16);
+
+/** The schedule that a ring should have. */
+export const desiredOf = (
+  ring: { name: string; sites: readonly string[]; index: number },
+  { is, updates }: Decision,
+  policy: string,
+  native: {
+    schedule: Desired['schedule'];
+    at: string;
+    apart: number;
+    backup: boolean;
+    visual_regression: boolean;
+  },
+): Desired => {
+  const isActive = is === 'run' || is === 'promote';
+  return {
+    name: `${policy}: ${ring.name} ${markOf(policy, ring.name)}`,
+    schedule: native.schedule,
+    sites: [...ring.sites].sort(),
+    updates: isActive && updates ? (isNothing(updates) ? nothing : updates) : undefined,
+    backup: native.backup,
+    visualRegression: native.visual_regression,
+    // A schedule without sites would have nothing to do, and the service may take it for one of all sites.
+    isActive: isActive && ring.sites.length > 0,
+    at: isActive ? laterBy(native.at, ring.index * native.apart) : undefined,
+  };
+};

@@ -1,0 +1,332 @@
+/**
+ * Reads the rings as they are: sites, schedules, and what their runs did (spec 2.8, 2.9, 2.10). Costs one request per 100
+ * sites, schedules and history entries, and one for each run that failed and was not read before.
+ */
+import { isoTime, middleOf } from '../../src/clock.ts';
+import type { Item } from '../../src/contract/operations.ts';
+import type { Api, JobApi, RunContext } from '../../src/job/api.ts';
+import { problemWith } from '../../src/job/problem.ts';
+import { shown } from '../../src/job/shown.ts';
+import { stepErrorOf } from '../../src/job/watch/task.ts';
+import { assign } from './assign.ts';
+import { type Decisions, decide } from './decide.ts';
+import type { BrokeKind, RingRun, RunSite } from './evidence.ts';
+import { type Desired, type Difference, desiredOf, differences, ringIn } from './native.ts';
+import { compileRing, type Options } from './options.ts';
+
+type Schedule = Item<'listAutoUpdateSchedules'>;
+type Entry = Item<'listAutoUpdateHistory'>;
+type Site = Item<'listSites'>;
+type Broke = { kind: BrokeKind; why: string };
+
+/** What is recorded about a run: what broke is not shown for ever. */
+interface RunRecord {
+  /** Whether the task was read after its end. */
+  read?: boolean;
+  broke: Record<string, Broke>;
+  /** Whether its sites were looked at after the soak: what breaks later is not counted. */
+  closed?: boolean;
+  /** The sites that have a note about it. */
+  noted?: string[];
+}
+
+/** A run of a ring, with what is recorded and what is to be recorded. */
+export interface SurveyedRun extends RingRun {
+  task: string;
+  status: string;
+  record: RunRecord;
+  /** What broke within the soak that still goes on, or is still so. */
+  open: Record<string, Broke>;
+  isNew: boolean;
+}
+
+export interface SurveyedRing {
+  name: string;
+  sites: string[];
+  /** Its schedule; undefined when there is none yet. */
+  schedule: Schedule | undefined;
+  /** Other schedules with the same mark, which are not touched. */
+  others: Schedule[];
+  desired: Desired;
+  differences: Difference[];
+  /** The fields that a person changed since we set them. */
+  drifted: string[];
+  runs: SurveyedRun[];
+  /** Whether our record has the schedule as it is, or must not have it. */
+  isRecorded: boolean;
+  /** Tasks that have not started and must not. */
+  cancel: string[];
+}
+
+export interface Survey extends Decisions {
+  ringsOf: SurveyedRing[];
+  /** Schedules of rings that the policy no longer has. */
+  left: Schedule[];
+  urls: ReadonlyMap<string, string>;
+  ownership: ReadonlyMap<string, string>;
+  now: number;
+  zone: string;
+}
+
+interface Reading extends JobApi {
+  options: Options;
+  runContext: RunContext;
+  now: number;
+  results(keys: readonly string[]): Promise<(string | undefined)[]>;
+}
+
+export const ringKey = (policy: string, ring: string): string => `update-rings ${policy}/${ring}`;
+export const runKey = (policy: string, task: string): string => `update-rings ${policy} run ${task}`;
+/** What is recorded about the schedule of a ring: its id, and each field as we set it. */
+export interface RingRecord {
+  id: string;
+  set: Record<string, string>;
+}
+
+export async function surveyRings({
+  api,
+  all,
+  options,
+  runContext,
+  results,
+  ...given
+}: Reading): Promise<Survey> {
+  const { policy, timezone: zone } = runContext;
+  const now = middleOf(await given.serviceTime(given.now));
+  const sites = new Map<string, Site>();
+  for await (const site of all('listSites', {})) sites.set(site.id, site);
+  const rules = options.rings.map(({ name, where, percent }) => {
+    const condition = where === undefined ? undefined : compileRing(where);
+    return {
+      name,
+      percent,
+      holds: condition && ((site: object) => condition.of({ site }, new Date(now)) === true),
+    };
+  });
+  const members = assign(rules, [...sites.values()]);
+
+  const marked: Schedule[] = [];
+  for await (const schedule of all('listAutoUpdateSchedules', {})) marked.push(schedule);
+  const ids = await results(rules.map(({ name }) => ringKey(policy, name)));
+  const records = ids.map((text) => (text === undefined ? undefined : (JSON.parse(text) as RingRecord)));
+  // A list may be late: what we made is read by its id.
+  for (const id of new Set(records.flatMap((record) => record?.id ?? [])))
+    if (!marked.some((one) => one.id === id)) marked.push(...(await scheduleOf(api, id)));
+  const own = rules.map(({ name }, index) => {
+    const withMark = marked.filter((one) => ringIn(policy, shown(one.name, 'schedule.name')) === name);
+    const schedule = marked.find(({ id }) => id === records[index]?.id) ?? withMark[0];
+    return { schedule, others: withMark.filter((one) => one !== schedule) };
+  });
+  const left = marked.filter(({ id, name = '' }) => {
+    const ring = ringIn(policy, name);
+    return (
+      ring !== undefined &&
+      !rules.some((one) => one.name === ring) &&
+      !own.some((one) => one.schedule?.id === id)
+    );
+  });
+
+  const entries = await entriesOf(all, now - options.lookback);
+  const reading = { api, sites, now, soak: options.soak };
+  const runs: SurveyedRun[][] = [];
+  for (const { schedule } of own) {
+    const mine = entries.filter((one) => one.auto_update_schedule?.id === schedule?.id && schedule);
+    const known = await results(mine.map((one) => runKey(policy, taskOf(one))));
+    const read: SurveyedRun[] = [];
+    for (const [i, entry] of mine.entries()) read.push(await readRun(reading, entry, known[i]));
+    runs.push(read.reverse());
+  }
+
+  const isOwn = (one: Entry) => own.some(({ schedule }) => schedule?.id === one.auto_update_schedule?.id);
+  const elsewhere = entries.flatMap((one) => {
+    const sites = (one.sites ?? []).map(({ id, wp }) => ({ id, took: tookIn(wp) }));
+    return isOwn(one) ? [] : [{ at: Date.parse(one.performed_on ?? '') || 0, ended: true, sites }];
+  });
+  const decisions = decide(
+    rules.map(({ name }, i) => ({ name, runs: runs[i] ?? [] })),
+    {
+      ...options.updates,
+      plugins: options.updates.plugins === 'all',
+      themes: options.updates.themes === 'all',
+    },
+    {
+      soak: options.soak,
+      minSites: options.evidence.min_sites,
+      most: {
+        failed: options.evidence.max_failed,
+        disconnected: options.evidence.max_disconnected,
+        hacked: options.evidence.max_hacked,
+      },
+      usual: options.evidence.usual / 100,
+      chance: options.evidence.chance / 100,
+      released: options.release,
+    },
+    options.when_bad,
+    now,
+    elsewhere,
+  );
+  const ringsOf = rules.map(({ name }, i): SurveyedRing => {
+    const ring = { name, index: i, sites: (members[i] ?? []).map(({ id }) => id) };
+    const decision = decisions.rings[i] ?? { is: 'wait' as const, why: [] };
+    const desired = desiredOf(ring, decision, policy, options.native);
+    const { schedule, others = [] } = own[i] ?? {};
+    const found = schedule ? differences(desired, schedule, zone, now) : [];
+    const before = records[i]?.id === schedule?.id ? records[i]?.set : undefined;
+    const drifted = found.filter(
+      ({ field }) => before?.[field] !== undefined && schedule && before[field] !== setIn(schedule)[field],
+    );
+    const left = options.drift === 'report' ? found.filter((one) => !drifted.includes(one)) : found;
+    const isBad = (site: RunSite) =>
+      decision.is === 'hold' ||
+      decisions.suspects.some((bad) =>
+        site.took.some((one) => one.item === bad.item && one.version === bad.version),
+      );
+    const waiting = (runs[i] ?? []).filter(
+      ({ status, sites }) => status === 'initializing' && sites.some(isBad),
+    );
+    return {
+      ...ring,
+      schedule,
+      others,
+      desired,
+      differences: left,
+      drifted: drifted.map(({ field, from, to }) => `${field} is ${from}, not ${to}`),
+      isRecorded:
+        !schedule ||
+        drifted.length > 0 ||
+        (!!before && JSON.stringify(before) === JSON.stringify(setIn(schedule))),
+      runs: runs[i] ?? [],
+      cancel: i === 0 ? [] : waiting.map(({ task }) => task),
+    };
+  });
+  const urls = new Map([...sites].map(([id, { url }]) => [id, url]));
+  const ownership = new Map(
+    own.flatMap(({ schedule }, i) => (schedule ? [[schedule.id, rules[i]?.name ?? ''] as const] : [])),
+  );
+  return { ...decisions, ringsOf, left, urls, ownership, now, zone };
+}
+
+/** The fields of a schedule that a person may change, as they are compared with what we set. */
+export const setIn = ({ name, schedule, scope, options, status }: Schedule): Record<string, string> => ({
+  name: name ?? '',
+  schedule: schedule ?? '',
+  sites: JSON.stringify([...(scope?.sites?.ids ?? [])].sort()),
+  updates: JSON.stringify(scope?.updates ?? null),
+  options: JSON.stringify(options ?? null),
+  status: status ?? '',
+});
+
+async function scheduleOf(api: Api, auto_update_schedule_id: string): Promise<Schedule[]> {
+  try {
+    return [(await api.showAutoUpdateSchedule({ auto_update_schedule_id })).auto_update_schedule];
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return [];
+  }
+}
+
+async function entriesOf(all: JobApi['all'], from: number): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const filters = { performed_on: { gte: isoTime(from) } };
+  for await (const entry of all('listAutoUpdateHistory', { filters })) entries.push(entry);
+  return entries;
+}
+
+/** A run without a task is known by its time. */
+const taskOf = ({ task_id, performed_on }: Entry): string => task_id ?? `none ${performed_on}`;
+
+interface RunReading {
+  api: Api;
+  sites: ReadonlyMap<string, Site>;
+  now: number;
+  soak: number;
+}
+
+async function readRun(
+  { api, sites, now, soak }: RunReading,
+  entry: Entry,
+  known: string | undefined,
+): Promise<SurveyedRun> {
+  const record: RunRecord = known === undefined ? { broke: {} } : (JSON.parse(known) as RunRecord);
+  const before = JSON.stringify(record);
+  const status = shown(entry.status, 'history.status');
+  const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
+  const ended = status !== 'initializing' && status !== 'running';
+  if (ended && !record.read && entry.task_id && status !== 'completed') {
+    Object.assign(record.broke, await failuresIn(api, entry.task_id));
+    record.read = true;
+  }
+  const soaks = !record.closed;
+  const open: Record<string, Broke> = {};
+  const read = shown(entry.sites, 'history.sites').map(({ id, wp }): RunSite => {
+    const site = sites.get(id);
+    const broke = record.broke[id] ?? (soaks && site ? brokenSince(site, at) : undefined);
+    if (broke) record.broke[id] = broke;
+    if (broke && site && (soaks || brokenSince(site, at))) open[id] = broke;
+    const missing = site ? missingSince(site, at) : undefined;
+    return { id, took: tookIn(wp), broke, missing };
+  });
+  const isSeen = read.every(({ broke, missing }) => broke || missing === undefined);
+  if (ended && read.length > 0 && isSeen && now > at + soak) record.closed = true;
+  // What was cancelled was not taken.
+  const taken = status === 'cancelled' ? [] : read;
+  return {
+    at,
+    ended,
+    sites: taken,
+    task: taskOf(entry),
+    status,
+    record,
+    open,
+    isNew: JSON.stringify(record) !== before,
+  };
+}
+
+function tookIn(wp: NonNullable<Entry['sites']>[number]['wp']): RunSite['took'] {
+  const { core, plugins = [], themes = [] } = wp ?? {};
+  const of = (kind: string, all: typeof plugins) =>
+    all.flatMap(({ filename, target_version: version }) =>
+      filename === undefined || version === undefined ? [] : [{ item: `${kind} ${filename}`, version }],
+    );
+  const ofCore = core?.target_version === undefined ? [] : [{ item: 'core', version: core.target_version }];
+  return [...ofCore, ...of('plugin', plugins), ...of('theme', themes)];
+}
+
+/** The sites at which a task failed or was aborted. */
+async function failuresIn(api: Api, task_id: string): Promise<Record<string, Broke>> {
+  try {
+    const { task } = await api.showTask({ task_id });
+    return Object.fromEntries(
+      (task.details?.sites ?? [])
+        .filter(({ status }) => status === 'failed' || status === 'aborted')
+        .map((site) => {
+          const error = stepErrorOf(site);
+          const why =
+            `its update ${site.status} ${error ? `at the step ${error.step}: ${error.message ?? 'without a message'}` : ''}`.trim();
+          return [site.id, { kind: 'failed' as const, why }];
+        }),
+    );
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return {};
+  }
+}
+
+/** How a site broke after a time, by what the service shows now. */
+function brokenSince({ connection, security, sync }: Site, at: number): Broke | undefined {
+  if (connection?.status === 'disconnected') return { kind: 'disconnected', why: 'it is disconnected' };
+  const { status, malware_detected_at } = security?.scanner ?? {};
+  if (status === 'hacked' && Date.parse(malware_detected_at ?? '') > at)
+    return { kind: 'hacked', why: 'malware was found' };
+  if (sync?.last_sync_status === 'failed' && Date.parse(sync.last_sync_at ?? '') > at)
+    return { kind: 'failed', why: `its sync failed: ${sync.last_sync_error ?? 'without a message'}` };
+  return undefined;
+}
+
+/** What the service has not shown about a site since a time. */
+function missingSince({ connection, sync, security }: Site, at: number): string | undefined {
+  if (connection?.status === undefined) return 'its connection is not shown';
+  if (security === undefined || (security.enabled && security.scanner === undefined))
+    return 'its scanner is not shown';
+  return Date.parse(sync?.last_sync_at ?? '') > at ? undefined : 'it has not synced since the update';
+}

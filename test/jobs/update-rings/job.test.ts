@@ -1,0 +1,198 @@
+/** Rings against the sandbox: schedules made and kept, promotion, what happens when sites break, lost answers. */
+import { afterEach, expect, test } from 'vitest';
+import { updateRings } from '../../../jobs/update-rings/job.ts';
+import type { Input } from '../../../src/contract/operations.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import type { Run } from '../../../src/run/run.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { mistakesOf, policyOf } from '../policies.ts';
+
+let world: World;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined as never;
+});
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const PERSON = { requestClass: 'person' } as const;
+const client = () => world.caretaker.link('default').client;
+
+const first = 'site.id in ["site-0001", "site-0002", "site-0003", "site-0004", "site-0005", "site-0006"]';
+const options = (changes: object = {}) => ({
+  rings: [{ name: 'canary', where: first }, { name: 'rest' }],
+  native: { backup: false },
+  soak: '24h',
+  evidence: { min_sites: 1 },
+  ...changes,
+});
+const policy = (changes: object = {}): Policy =>
+  aPolicy({ name: 'safe', job: 'update-rings', options: updateRings.options.parse(options(changes)) });
+
+/** Twelve healthy sites with updates, of which the first six are the canaries. */
+async function start(more: WorldOptions = {}): Promise<void> {
+  world = await startWorld({ leaps: true, sites: 12, ...more });
+  for (const id of world.sandbox.siteIds()) {
+    world.sandbox.site(id).connect();
+    world.sandbox.site(id).lock(false);
+    world.sandbox.site(id).pause(false);
+    world.sandbox.site(id).underMaintenance(false);
+    world.sandbox.site(id).coreIs({ current: '6.8.3' });
+    world.sandbox.site(id).fallBehind();
+  }
+}
+
+const look = async (one = policy()): Promise<Run> => world.ended(await world.fire(one));
+async function rings() {
+  const { auto_update_schedules: all } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  const ours = all.filter(({ name }) => name?.includes('[caretaker safe/'));
+  return Object.fromEntries(ours.map((one) => [/safe\/(.*)\]/.exec(one.name ?? '')?.[1], one]));
+}
+const idOf = async (ring: string) => (await rings())[ring]?.id ?? '';
+const targetsOf = async (run: Run) =>
+  Object.fromEntries((await world.targets(run)).map((one) => [one.id, one]));
+const call = (operation: 'updateAutoUpdateSchedule', input: Input<'updateAutoUpdateSchedule'>) =>
+  client().call(operation, input, PERSON);
+
+/** The first ring updates its sites, and time passes until they have soaked and synced. */
+async function prove(soakMs = 2 * DAY): Promise<void> {
+  await look();
+  world.sandbox.schedule(await idOf('canary')).runNow(60_000);
+  world.clock.leap(soakMs);
+}
+
+test('each ring gets its schedule: the first runs, the later is paused, and a person’s stay as they are', async () => {
+  await start();
+  const { auto_update_schedules: before } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  const run = await look();
+  const { canary, rest } = await rings();
+  expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
+  expect(await world.reasons(run)).toMatchObject({ 'ring:canary': 'done', 'ring:rest': 'done' });
+  expect(canary).toMatchObject({
+    status: 'active',
+    scope: {
+      sites: { ids: expect.arrayContaining(['site-0001', 'site-0006']) },
+      updates: { plugins: { selection: 'all' } },
+    },
+  });
+  expect(rest).toMatchObject({ status: 'paused' });
+  expect(rest?.scope?.sites?.ids).toHaveLength(6);
+
+  const effects = world.sandbox.journal.effects.length;
+  expect(await look()).toMatchObject({ status: 'succeeded' });
+  expect(world.sandbox.journal.effects).toHaveLength(effects);
+  const { auto_update_schedules: after } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  expect(after).toEqual(expect.arrayContaining(before));
+});
+
+test('what was proven goes on to the next ring, for one run', async () => {
+  await start();
+  await prove();
+  await look();
+  const { rest } = await rings();
+  expect(rest).toMatchObject({
+    status: 'active',
+    scope: { updates: { plugins: { selection: 'specific' } } },
+  });
+  expect(rest?.scope?.updates?.plugins?.filenames).toContain('contact-form/contact-form.php');
+  expect(Date.parse(rest?.next_update_at ?? '')).toBeLessThan(world.clock.now() + DAY + 2 * HOUR);
+  world.sandbox.schedule(await idOf('rest')).runNow(60_000);
+  world.clock.leap(HOUR);
+  await look();
+  expect((await rings())['rest']).toMatchObject({ status: 'paused' });
+});
+
+test('when sites break, the next ring stays paused, and the broken sites get one note each', async () => {
+  await start();
+  world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);
+  await prove();
+  const noting = policy({ when_bad: { note_on_sites: true } });
+  const run = await look(noting);
+  const targets = await targetsOf(run);
+  expect((await rings())['rest']).toMatchObject({ status: 'paused' });
+  expect(targets['ring:canary']).toMatchObject({ outcome: 'failed', reason: 'ring-broke' });
+  expect(
+    targets['ring:canary']?.findings?.some(({ message }) => message.includes('it is disconnected')),
+  ).toBe(true);
+  await look(noting);
+  for (const id of ['site-0001', 'site-0006'])
+    expect(
+      world.sandbox
+        .site(id)
+        .notes()
+        .filter((note) => note.includes('ring canary')),
+    ).toHaveLength(1);
+});
+
+test('a schedule that a person changed is set back, or only reported', async () => {
+  await start();
+  await look();
+  const change = async () =>
+    call('updateAutoUpdateSchedule', {
+      auto_update_schedule_id: await idOf('canary'),
+      body: { auto_update_schedule: { options: { backup: true } } },
+    });
+  await change();
+  const reported = await targetsOf(await look(policy({ drift: 'report' })));
+  expect(reported['ring:canary']?.findings).toMatchObject([
+    { message: expect.stringContaining('options is backup, not none') },
+  ]);
+  expect((await rings())['canary']).toMatchObject({ options: { backup: true } });
+  const corrected = await targetsOf(await look());
+  expect(corrected['ring:canary']?.findings).toMatchObject([
+    { message: expect.stringContaining('options is backup, not none') },
+  ]);
+  expect((await rings())['canary']).toMatchObject({ options: { backup: false } });
+});
+
+test.each(['createAutoUpdateSchedule', 'disableAutoUpdateSchedule', 'updateAutoUpdateSchedule'] as const)(
+  'a lost answer to %s leaves each ring once and right',
+  async (operation) => {
+    await start();
+    world.sandbox.failNext({ operation }, 'reset-after');
+    await look();
+    const { canary, rest } = await rings();
+    expect(world.sandbox.journal.effectsOf('createAutoUpdateSchedule')).toHaveLength(2);
+    expect([canary?.status, rest?.status]).toEqual(['active', 'paused']);
+  },
+);
+
+test('a list that shows a new schedule late leads to no second one', async () => {
+  await start({ listLagMs: 60_000 });
+  await look();
+  expect(world.sandbox.journal.effectsOf('createAutoUpdateSchedule')).toHaveLength(2);
+});
+
+test('versions that the same sites took when they broke are held: the next ring reports why', async () => {
+  await start();
+  world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);
+  await prove();
+  const targets = await targetsOf(await look(policy({ when_bad: { quarantine: false } })));
+  expect(targets['ring:rest']).toMatchObject({
+    reason: 'ring-holds',
+    detail: expect.stringContaining('contact-form/contact-form.php'),
+  });
+});
+
+test('the schedule of a ring that the policy no longer has is paused', async () => {
+  await start();
+  await look();
+  await look(policy({ rings: [{ name: 'few', where: first }, { name: 'rest' }] }));
+  const { canary, few } = await rings();
+  expect([canary?.status, few?.status]).toEqual(['paused', 'active']);
+});
+
+test('mistakes in the rings are reported with their place', () => {
+  expect(policyOf(updateRings, '{}', '{ rings: [{ name: a, percent: 5% }, { name: b }] }').job).toBe(
+    'update-rings',
+  );
+  const mistakes = mistakesOf(
+    updateRings,
+    '{}',
+    '{ rings: [{ name: a }, { name: a, where: site.colour == "x", percent: 5% }, { name: c }], lookback: 2d, soak: 3d }',
+  );
+  expect(mistakes.join('\n')).toMatch(
+    /Two rings are called "a"[\s\S]*would get none[\s\S]*longer than "soak"/,
+  );
+});
