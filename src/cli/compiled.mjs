@@ -27,9 +27,11 @@ export const compiled = (source, path) => scriptOf(source, path).createCachedDat
 export function useCompiled() {
   const { extensions } = module.createRequire(import.meta.url);
   extensions['.cjs'] = (loaded, path) => {
+    const code = compiledOf(path);
+    if (code === undefined) return extensions['.js'](loaded, path);
     const bytes = readFileSync(path);
     const source = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
-    const load = scriptOf(source, path, compiledOf(path)).runInThisContext();
+    const load = scriptOf(source, path, code).runInThisContext();
     load.call(loaded.exports, loaded.exports, module.createRequire(path), loaded, path, dirname(path));
   };
 }

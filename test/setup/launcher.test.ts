@@ -137,6 +137,9 @@ test('a file of a build runs as its compiled code, and as its source where V8 re
 
   expect(require(await file('a.cjs', code))).toBe('compiled');
   expect(require(await file('b.cjs', Buffer.from('of another V8')))).toBe('source  ');
+  const alone = join(checkout.dir, 'c.cjs');
+  await writeFile(alone, 'module.exports = import("node:fs").then(() => "imported");');
+  expect(await require(alone)).toBe('imported');
 });
 
 test('without npm packages the error names the command to run', async () => {
