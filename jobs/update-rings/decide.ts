@@ -1,6 +1,7 @@
 /** What each ring should do now, from the evidence. Pure. */
 import { isoTime } from '../../src/clock.ts';
 import {
+  lastTaken,
   lastVersions,
   type Ring,
   type RingRun,
@@ -53,7 +54,7 @@ export function decide(
   rings: readonly Ring[],
   wanted: Wanted,
   rules: Rules,
-  when: { hold: boolean; quarantine: boolean },
+  when: { hold: boolean; quarantine: boolean; retry: number },
   now: number,
   /** What other schedules of the account did: they may show a newer version. */
   elsewhere: readonly RingRun[] = [],
@@ -61,7 +62,8 @@ export function decide(
   const suspects = when.quarantine ? suspectsOf(rings, rules) : [];
   const standings = standingsOf(rings, suspects, rules, now);
   const decisions = rings.map((ring, index): Decision => {
-    if (index === 0) return firstRing([...rings, { name: '', runs: elsewhere }], wanted, suspects);
+    if (index === 0)
+      return firstRing([...rings, { name: '', runs: elsewhere }], wanted, suspects, now - when.retry);
     const before = [...(standings[index - 1]?.values() ?? [])].filter(({ item }) => isWanted(item, wanted));
     const doubted = before.filter(({ is }) => is === 'doubted');
     const why = before.filter(({ is }) => is !== 'proven').map(sentence);
@@ -91,13 +93,24 @@ export function decide(
   return { rings: decisions, suspects, standings };
 }
 
-/** The first ring takes everything and so shows what exists; without a suspect, it can only name what is known. */
-function firstRing(rings: readonly Ring[], wanted: Wanted, suspects: readonly Suspect[]): Decision {
+/**
+ * The first ring takes everything and so shows what exists. While it leaves out a suspect, it can only name what is known;
+ * so after a time it takes everything again, which shows newer versions.
+ */
+function firstRing(
+  rings: readonly Ring[],
+  wanted: Wanted,
+  suspects: readonly Suspect[],
+  since: number,
+): Decision {
   const { core, plugins, themes } = wanted;
   const all: Extensions = { selection: 'all', filenames: [] };
   const last = lastVersions(rings);
   const out = new Set(
-    suspects.filter(({ item, version }) => last.get(item)?.version === version).map(({ item }) => item),
+    suspects.flatMap(({ item, version }) => {
+      const one = last.get(item);
+      return one?.version === version && lastTaken(one) > since ? [item] : [];
+    }),
   );
   if (out.size === 0)
     return {

@@ -94,13 +94,16 @@ function versionsOf(rings: readonly Ring[]): Map<string, Version> {
   return versions;
 }
 
+/** When a site took a version for the last time. */
+export const lastTaken = ({ takers }: Version): number =>
+  Math.max(...[...takers.values()].map(({ at }) => at));
+
 /** The version of each item that was taken last. */
 export function lastVersions(rings: readonly Ring[]): Map<string, Version> {
   const last = new Map<string, Version>();
-  const newest = (one: Version) => Math.max(...[...one.takers.values()].map(({ at }) => at));
   for (const one of versionsOf(rings).values()) {
     const known = last.get(one.item);
-    if (!known || newest(one) > newest(known)) last.set(one.item, one);
+    if (!known || lastTaken(one) > lastTaken(known)) last.set(one.item, one);
   }
   return last;
 }

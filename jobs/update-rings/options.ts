@@ -93,6 +93,11 @@ export const Options = z.strictObject({
           'Nothing is promoted past a ring where sites broke and no version explains it. Default true.',
         ),
       quarantine: z.boolean().default(true).describe('A suspect version leaves every ring. Default true.'),
+      retry: duration(86_400_000)
+        .prefault('7d')
+        .describe(
+          'How long the first ring leaves a suspect out after a site took it; then it takes everything again, which shows newer versions. Default 7d.',
+        ),
       note_on_sites: z.boolean().default(false).describe('Each broken site gets a note. Default false.'),
     })
     .prefault({})

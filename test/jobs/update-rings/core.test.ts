@@ -62,7 +62,7 @@ const rules: Rules = {
   released: {},
 };
 const wanted = { core: true, plugins: true, themes: true, except: ['never/never.php'] };
-const bad = { hold: true, quarantine: true };
+const bad = { hold: true, quarantine: true, retry: 7 * DAY };
 const shop = { item: 'plugin shop/shop.php', version: '9.5.3' };
 const form = { item: 'plugin form/form.php', version: '5.1' };
 const site = (id: string, changes: Partial<RunSite> = {}): RunSite => ({ id, took: [shop], ...changes });
@@ -190,6 +190,12 @@ describe('suspect versions', () => {
     expect(suspects[0]?.chance).toBeCloseTo(1e-6, 9);
     expect(rings[0]?.updates?.plugins).toEqual({ selection: 'specific', filenames: ['form/form.php'] });
     expect(rings[1]).toMatchObject({ is: 'promote', updates: { plugins: { filenames: ['form/form.php'] } } });
+  });
+
+  test('after a time the first ring takes everything again, which shows newer versions', () => {
+    const { rings } = decided(ringsOf([run(0, [...some, ...well])], []), 8 * DAY);
+    expect(rings[0]?.updates?.plugins?.selection).toBe('all');
+    expect(rings[1]?.updates?.plugins?.filenames).toEqual(['form/form.php']);
   });
 
   test('versions that the same sites took cannot be told apart: nothing is promoted, nothing is left out', () => {

@@ -130,7 +130,7 @@ class Simulation {
       this.rules.map(({ name }, i) => ({ name, runs: this.runs[i] ?? [] })),
       { core: false, plugins: true, themes: false, except: [...this.except].map((item) => item.slice(7)) },
       { ...evidence, released: this.released },
-      { hold: true, quarantine: true },
+      { hold: true, quarantine: true, retry: 7 * DAY },
       at,
     );
     for (const { item, version } of suspects) this.quarantined.add(`${item} ${version}`);
