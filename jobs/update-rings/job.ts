@@ -316,7 +316,7 @@ function endOf({ ringsOf, rings, suspects, urls }: Survey, index: number, ring =
       severity: 'error' as const,
       about: label(site),
       task,
-      message: `After an update of ${ring.name}, ${why}. To go back: find the snapshot from before it, \`caretaker api listSiteSnapshots site_id=${site}\`, and restore it in the service.`,
+      message: `After an update of ${ring.name}, ${why}. To go back: find the snapshot from before it, \`caretaker api listSiteSnapshots --param site_id=${site}\`, and restore it in the service.`,
     })),
   );
   if (index === 0)
