@@ -1,7 +1,6 @@
 /**
- * The compiled code beside each file of a build, which V8 loads in place of compiling the file again: a third of the time
- * until a daemon is ready. V8 refuses what another version of it, or one with other flags, has compiled; the file is then
- * compiled as always.
+ * The compiled code beside each file of a build, which V8 loads in place of compiling the file again. V8 refuses what
+ * another version of it, or one with other flags, has compiled; the file is then compiled as always.
  */
 import { isAscii } from 'node:buffer';
 import { readFileSync } from 'node:fs';
