@@ -80,7 +80,7 @@ describe('what a job returns', () => {
     expect(target.intent).toBeUndefined();
   });
 
-  test('the wait after a conflict grows each time, and a conflict uses up no attempt', () => {
+  test('the wait after a conflict grows each time unless it is fixed, and a conflict uses up no attempt', () => {
     const first = decide(acting, { is: 'waiting', reason: 'conflict' }, circumstances);
     const second = decide(again(first.target), { is: 'waiting', reason: 'conflict' }, circumstances);
     const third = decide(again(second.target), { is: 'waiting', reason: 'conflict' }, circumstances);
@@ -89,6 +89,10 @@ describe('what a job returns', () => {
       now + 60_000,
       now + 100_000,
     ]);
+    const fixed = { ...circumstances, retry: { ...retry, backoff: 'fixed' as const } };
+    expect(decide(again(second.target), { is: 'waiting', reason: 'conflict' }, fixed).dueAt).toBe(
+      first.dueAt,
+    );
     expect(third.target).toMatchObject({ state: 'waiting', reason: 'conflict', attempts: 0, waits: 3 });
   });
 
