@@ -253,18 +253,24 @@ async function readRun(
   const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
   const ended = status !== 'initializing' && status !== 'running';
   if (ended && !record.read && entry.task_id && status !== 'completed') {
-    Object.assign(record.broke, await failuresIn(api, entry.task_id));
-    record.read = true;
+    const failures = await failuresIn(api, entry.task_id);
+    Object.assign(record.broke, failures);
+    record.read = failures !== undefined;
   }
+  // Of a run that did not complete, sites are not known to be well until its task was read.
+  const isUnread = ended && status !== 'completed' && status !== 'cancelled' && !record.read;
   const soaks = !record.closed;
   const open: Record<string, Broke> = {};
-  const read = shown(entry.sites, 'history.sites').map(({ id, wp }): RunSite => {
+  const read = shown(entry.sites, 'history.sites').flatMap(({ id, wp }): RunSite[] => {
     const site = sites.get(id);
+    // A site that the account no longer has shows nothing.
+    if (!site && !record.broke[id]) return [];
     const broke = record.broke[id] ?? (soaks && site ? brokenSince(site, at) : undefined);
     if (broke) record.broke[id] = broke;
     if (broke && site && (soaks || brokenSince(site, at))) open[id] = broke;
-    const missing = site ? missingSince(site, at) : undefined;
-    return { id, took: tookIn(wp), broke, missing };
+    const unread = isUnread ? 'what its update did is not shown' : undefined;
+    const missing = unread ?? (site ? missingSince(site, at) : undefined);
+    return [{ id, took: tookIn(wp), broke, missing }];
   });
   const isSeen = read.every(({ broke, missing }) => broke || missing === undefined);
   if (ended && read.length > 0 && isSeen && now > at + soak) record.closed = true;
@@ -292,8 +298,8 @@ function tookIn(wp: NonNullable<Entry['sites']>[number]['wp']): RunSite['took'] 
   return [...ofCore, ...of('plugin', plugins), ...of('theme', themes)];
 }
 
-/** The sites at which a task failed or was aborted. */
-async function failuresIn(api: Api, task_id: string): Promise<Record<string, Broke>> {
+/** The sites at which a task failed or was aborted; undefined when the service no longer shows it. */
+async function failuresIn(api: Api, task_id: string): Promise<Record<string, Broke> | undefined> {
   try {
     const { task } = await api.showTask({ task_id });
     return Object.fromEntries(
@@ -308,7 +314,7 @@ async function failuresIn(api: Api, task_id: string): Promise<Record<string, Bro
     );
   } catch (error) {
     if (!problemWith(error).gone) throw error;
-    return {};
+    return undefined;
   }
 }
 
