@@ -151,24 +151,27 @@ export function createNotifier(options: NotifierOptions): Notifier {
       const ticks = (async () => {
         let watchedAt = Number.NEGATIVE_INFINITY;
         const watch = async () => {
-          if (clock.now() < watchedAt + WATCH_INTERVAL_MS) return;
-          watchedAt = clock.now();
+          const now = clock.now();
+          if (now < watchedAt + WATCH_INTERVAL_MS) return;
           await watchSystem(deps);
+          watchedAt = now;
         };
-        let failure: string | undefined;
+        let isFailing = false;
         while (!stopping.signal.aborted) {
           const isIdle = await watch()
             .then(tick)
             .then(() => heartbeats.beat())
             .then(async () => {
-              failure = undefined;
+              isFailing = false;
               return !heartbeats.some() && !(await records.notices.anyOpen());
             })
             .catch((error: unknown) => {
-              // The same error is logged once, not at every tick.
-              if (messageOf(error) !== failure)
-                log.warn({ err: error }, 'notifications could not be read; the next tick tries again');
-              failure = messageOf(error);
+              // Until a tick works, only the first error is a warning: one cause gives errors with many texts.
+              log[isFailing ? 'debug' : 'warn'](
+                { err: error },
+                'notifications could not be read; the next tick tries again',
+              );
+              isFailing = true;
               return false;
             });
           await rest.for(isIdle ? IDLE_INTERVAL_MS : TICK_INTERVAL_MS, TICK_INTERVAL_MS);
