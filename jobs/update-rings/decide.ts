@@ -34,6 +34,8 @@ export interface Wanted {
 
 export interface Decision {
   is: 'run' | 'promote' | 'wait' | 'hold';
+  /** A person holds it. */
+  byPerson?: true;
   /** Undefined for a ring that stays paused: what it would update does not matter. */
   updates?: Updates;
   /** Why it waits or holds, and what it leaves out. One sentence each. */
@@ -58,10 +60,14 @@ export function decide(
   now: number,
   /** What other schedules of the account did: they may show a newer version. */
   elsewhere: readonly RingRun[] = [],
+  /** The rings that a person holds, each with a sentence about it. */
+  held: ReadonlyMap<string, string> = new Map(),
 ): Decisions {
   const suspects = when.quarantine ? suspectsOf(rings, rules) : [];
   const standings = standingsOf(rings, suspects, rules, now);
   const decisions = rings.map((ring, index): Decision => {
+    const sentenceOfHold = held.get(ring.name);
+    if (sentenceOfHold !== undefined) return { is: 'hold', byPerson: true, why: [sentenceOfHold] };
     if (index === 0)
       return firstRing([...rings, { name: '', runs: elsewhere }], wanted, suspects, now - when.retry);
     const before = [...(standings[index - 1]?.values() ?? [])].filter(({ item }) => isWanted(item, wanted));

@@ -71,6 +71,9 @@ export interface Standing {
   /** Since when it is proven, or when its soak is over. */
   at?: number;
   why: string;
+  /** The sites of this ring and those before it that took it, and those of them that broke. */
+  taken: number;
+  broke: number;
 }
 
 const keyOf = (item: string, version: string): string => `${item} ${version}`;
@@ -173,12 +176,12 @@ function standingOf(
   { soak, minSites, most, released }: Rules,
   now: number,
 ): Standing {
-  const known = { item, version };
+  const takers = [...byId.values()];
+  const known = { item, version, taken: takers.length, broke: takers.filter((one) => one.broke).length };
   const isReleased = released[item] === version;
   const suspect = suspects.find((one) => one.item === item && one.version === version);
   if (suspect && !isReleased) return { ...known, is: 'quarantined', why: suspectText(suspect) };
   const explained = new Set(suspects.flatMap(({ broke }) => broke.map(({ id }) => id)));
-  const takers = [...byId.values()];
   const broke = takers.filter((one) => one.broke && !explained.has(one.id));
   const tooMany = (Object.keys(most) as BrokeKind[]).some(
     (kind) => broke.filter((one) => one.broke?.kind === kind).length > most[kind],

@@ -5,11 +5,12 @@
 import { isoTime, middleOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi, RunContext } from '../../src/job/api.ts';
+import { decisionsIn, decisionsKey, type RingDecisions } from '../../src/job/look.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import { stepErrorOf } from '../../src/job/watch/task.ts';
 import { assign } from './assign.ts';
-import { type Decisions, decide } from './decide.ts';
+import { type Decision, type Decisions, decide } from './decide.ts';
 import type { BrokeKind, RingRun, RunSite } from './evidence.ts';
 import { type Desired, type Difference, desiredOf, differences, ringIn } from './native.ts';
 import { compileRing, type Options } from './options.ts';
@@ -107,6 +108,8 @@ export async function surveyRings({
 
   const marked: Schedule[] = [];
   for await (const schedule of all('listAutoUpdateSchedules', {})) marked.push(schedule);
+  const [decided] = await results([decisionsKey(policy)]);
+  const { holds, released } = decisionsIn(decided);
   const ids = await results(rules.map(({ name }) => ringKey(policy, name)));
   const records = ids.map((text) => (text === undefined ? undefined : (JSON.parse(text) as RingRecord)));
   // A list may be late: what we made is read by its id.
@@ -159,15 +162,16 @@ export async function surveyRings({
       },
       usual: options.evidence.usual / 100,
       chance: options.evidence.chance / 100,
-      released: options.release,
+      released: { ...options.release, ...versionsOf(released) },
     },
     options.when_bad,
     now,
     elsewhere,
+    new Map(Object.entries(holds).map(([ring, hold]) => [ring, holdText(hold)])),
   );
   const ringsOf = rules.map(({ name }, i): SurveyedRing => {
     const ring = { name, index: i, sites: (members[i] ?? []).map(({ id }) => id) };
-    const decision = decisions.rings[i] ?? { is: 'wait' as const, why: [] };
+    const decision: Decision = decisions.rings[i] ?? { is: 'wait', why: [] };
     const desired = desiredOf(ring, decision, policy, options.native);
     const { schedule, others = [] } = own[i] ?? {};
     const found = schedule ? differences(desired, schedule, zone, now) : [];
@@ -196,7 +200,7 @@ export async function surveyRings({
         drifted.length > 0 ||
         (!!before && JSON.stringify(before) === JSON.stringify(setIn(schedule))),
       runs: runs[i] ?? [],
-      cancel: i === 0 ? [] : waiting.map(({ task }) => task),
+      cancel: i === 0 && !decision.byPerson ? [] : waiting.map(({ task }) => task),
     };
   });
   const urls = new Map([...sites].map(([id, { url }]) => [id, url]));
@@ -205,6 +209,12 @@ export async function surveyRings({
   );
   return { ...decisions, ringsOf, left, urls, ownership, now, zone };
 }
+
+const versionsOf = (released: RingDecisions['released']): Record<string, string> =>
+  Object.fromEntries(Object.entries(released).map(([item, { version }]) => [item, version]));
+
+const holdText = ({ by, at, reason }: RingDecisions['holds'][string]): string =>
+  `${by} holds it since ${isoTime(at)}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`;
 
 /** The fields of a schedule that a person may change, as they are compared with what we set. */
 export const setIn = ({ name, schedule, scope, options, status }: Schedule): Record<string, string> => ({

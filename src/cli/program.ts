@@ -189,6 +189,35 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/policies-diff.ts')).diffPolicies));
   policies
+    .command('rings')
+    .argument('<name>')
+    .description('show the rings of a policy (update-rings): what each waits for, versions, suspects')
+    .addOption(output())
+    .addOption(json())
+    .action(actionOf(async () => (await import('./commands/rings.ts')).showRings));
+  policies
+    .command('hold')
+    .argument('<name>')
+    .argument('[ring]', 'only this ring (default: all)')
+    .description('hold rings of a policy: their schedules are paused with its next run')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('./commands/rings.ts')).holdRings));
+  policies
+    .command('unhold')
+    .argument('<name>')
+    .argument('[ring]', 'only this ring (default: all)')
+    .description('end the hold of rings')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('./commands/rings.ts')).unholdRings));
+  policies
+    .command('release')
+    .argument('<name>')
+    .argument('<item>', '"core", "plugin shop/shop.php" or "theme storefront"')
+    .argument('<version>')
+    .description('let a version pass that is suspect or held')
+    .addOption(reason())
+    .action(actionOf(async () => (await import('./commands/rings.ts')).releaseVersion));
+  policies
     .command('pause')
     .argument('[name...]', whichPolicies)
     .description('pause the scheduled runs of policies, until resumed or until a time')

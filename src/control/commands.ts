@@ -29,6 +29,7 @@ import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
 import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
 import { type ResumeDeps, resumeRun } from './commands/resume-run.ts';
+import { holdRings, type RingDeps, releaseVersion, showRings, unholdRings } from './commands/rings.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
 import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
 import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
@@ -44,6 +45,7 @@ export type ControlDeps = BaseDeps &
   FireDeps &
   ApplyDeps &
   PauseDeps &
+  RingDeps &
   ChangeRunDeps &
   QueueDeps &
   QueueCountDeps &
@@ -73,6 +75,10 @@ export const commands: readonly AnyCommand[] = [
   applyPlan,
   pausePolicy,
   resumePolicy,
+  showRings,
+  holdRings,
+  unholdRings,
+  releaseVersion,
   cancelRun,
   forceEndRun,
   retryRun,

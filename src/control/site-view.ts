@@ -1,7 +1,9 @@
 /** Everything that is known of one site or other target: the same for its page, the command and the HTTP API. */
 import { isPermitted, type Principal } from '../access/principal.ts';
 import { idWithin, siteIdIn, targetOfSite } from '../job/candidates.ts';
+import { SiteInRing } from '../job/look.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
+import { checkRecord } from '../records/parse-record.ts';
 import type { Records } from '../records/records.ts';
 import type { SiteFacts } from '../records/site-store.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -38,6 +40,8 @@ export interface SitePolicy {
   /** What its last plan that a person made, within a day, does with the site, or why nothing. */
   planned?: { at: number; what: string };
   next?: { at: string; skipped?: string };
+  /** Its ring, and what it took, as the policy's last run saw it. */
+  ring?: SiteInRing;
 }
 
 const DAY_MS = 86_400_000;
@@ -111,14 +115,17 @@ async function policiesOf(
       const plan = await records.previews.last(policy);
       const { targets = [], settled = [], excluded = [] } = plan?.hash === hash ? plan : {};
       const is = (one: { id: string }) => siteIdIn(one.id) === id;
+      const seen = await records.looks.ofSite(account, policy, id);
+      const ring = seen === undefined ? undefined : checkRecord(SiteInRing, seen, `what ${policy} saw`);
       const what = targets.find(is)?.does ?? settled.find(is)?.why ?? excluded.find(is)?.why;
-      if (what === undefined && !runs.some(({ run }) => run.policy === policy)) return [];
+      if (what === undefined && !ring && !runs.some(({ run }) => run.policy === policy)) return [];
       const next = upcoming.runs.find((one) => one.policy === policy);
       const at = next?.fires_at ?? next?.not_before;
       const { why, note } = next?.skipped ?? {};
       return [
         {
           policy,
+          ...(ring && { ring }),
           ...(plan && what !== undefined && { planned: { at: plan.at, what } }),
           ...(at && {
             next: { at, ...(why && { skipped: formatSkipCause({ why, ...(note && { note }) }) }) },

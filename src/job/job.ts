@@ -22,6 +22,7 @@ import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
 import type { Items, JobApi, RunContext } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
+import type { Look } from './look.ts';
 import type { Source } from './source.ts';
 import type { Verification, Verifying } from './verify.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
@@ -307,6 +308,8 @@ export interface Job<
    * planning.
    */
   prepare?(preparing: Preparing<Options>): Promise<Prepared>;
+  /** What a run's planning saw, for people: kept until the next run of the policy has planned. */
+  look?(prepared: Prepared): Look;
   /** The related items of a candidate, by the names that conditions use. */
   relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
   /**

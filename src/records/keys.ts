@@ -132,6 +132,8 @@ export const keys = {
   audit: `${PREFIX}:audit`,
   /** The versions of a policy: see `version-store.ts`. */
   versions: (policy: string) => `${PREFIX}:policy-versions:${policy}`,
+  /** What planning of a policy's last run saw: see `look-store.ts`. */
+  look: (account: string, policy: string) => `${PREFIX}:look:${account}:${policy}`,
   /** The last plan of a policy that a person made to look at it. */
   preview: (policy: string) => `${PREFIX}:preview:${policy}`,
   /** What its run was estimated to cost. */

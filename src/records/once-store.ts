@@ -146,13 +146,18 @@ export class OnceStore {
     return replaced === 1;
   }
 
-  /** The result of each of these keys; undefined for a key without a holder or a result. */
+  /** The result of each of these keys, which are kept longer by that; undefined without a holder or a result. */
   async results(account: string, names: readonly string[]): Promise<(string | undefined)[]> {
     const found: (string | undefined)[] = [];
     for (let from = 0; from < names.length; from += PAGE) {
-      const page = names
-        .slice(from, from + PAGE)
-        .map((key) => this.store.hget(keys.once(account, key), 'result'));
+      const page = names.slice(from, from + PAGE).map(async (key) => {
+        const name = keys.once(account, key);
+        const [result] = await Promise.all([
+          this.store.hget(name, 'result'),
+          this.store.pexpire(name, KEPT_MS),
+        ]);
+        return result;
+      });
       for (const result of await Promise.all(page)) found.push(result ?? undefined);
     }
     return found;

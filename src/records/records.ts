@@ -18,6 +18,7 @@ import { keys } from './keys.ts';
 import { LabelStore } from './label-store.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
+import { LookStore } from './look-store.ts';
 import { DepthStore, MeasurementStore } from './measurement-store.ts';
 import { NoticeStore } from './notice-store.ts';
 import { OnceStore } from './once-store.ts';
@@ -69,6 +70,7 @@ export interface Records {
   outbox: OutboxStore;
   planned: PlannedStore;
   presence: PresenceStore;
+  looks: LookStore;
   previews: PreviewStore;
   problems: ProblemStore;
   sessions: SessionStore;
@@ -119,6 +121,7 @@ export function openRecords(store: Store): Records {
     outbox: new OutboxStore(store, generation),
     planned: new PlannedStore(store),
     presence: new PresenceStore(store),
+    looks: new LookStore(store),
     previews: new PreviewStore(store),
     problems: new ProblemStore(store),
     sessions: new SessionStore(store),

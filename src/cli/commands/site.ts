@@ -62,8 +62,14 @@ function factsOf({ site, read_at: at, not_newer: why, freezes }: SiteAnswer): st
   );
 }
 
-const policyLine = ({ policy, plan, next, skipped }: SiteAnswer['policies'][number]): string =>
-  [policy, next && `next ${isoMinute(next)}`, skipped && `skipped: ${skipped}`, plan && `last plan: ${plan}`]
+const policyLine = ({ policy, plan, next, skipped, ring }: SiteAnswer['policies'][number]): string =>
+  [
+    policy,
+    next && `next ${isoMinute(next)}`,
+    skipped && `skipped: ${skipped}`,
+    ring && ringText(ring),
+    plan && `last plan: ${plan}`,
+  ]
     .filter(Boolean)
     .join(', ');
 
@@ -84,3 +90,6 @@ const list: List<Result> = {
   shrink: ['detail: 16', 'item: 0', 'detail: 0'],
   csv: ['run policy created_at target.id target.label target.outcome target.reason target.detail'],
 };
+
+const ringText = ({ ring, took }: NonNullable<SiteAnswer['policies'][number]['ring']>): string =>
+  `ring ${ring}, took ${took.map(({ item, version, at }) => `${item} ${version} at ${isoMinute(at)}`).join(', ') || 'nothing yet'}`;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import { siteIdIn } from '../../job/candidates.ts';
+import { SiteInRing } from '../../job/look.ts';
 import type { Label } from '../../records/label-store.ts';
 import { SiteFacts } from '../../records/site-store.ts';
 import { defineCommand } from '../command.ts';
@@ -36,6 +37,7 @@ const SiteAnswer = z.object({
         planned_at: time,
         next: time.describe('When it runs next.'),
         skipped: z.string().nullable().describe('Why that run will be skipped.'),
+        ring: SiteInRing.nullable().describe('Its ring, and the versions that it took, newest first.'),
       }),
     )
     .describe('The policies that have worked on it, or whose last plan has it.'),
@@ -147,6 +149,7 @@ export const showSite = defineCommand<SiteViewDeps>()({
       planned_at: planned ? isoTime(planned.at) : null,
       next: next?.at ?? null,
       skipped: next?.skipped ?? null,
+      ring: one.ring ?? null,
     })),
     findings: view.findings.map(toFindingReport),
     runs: view.runs.map(toTargetInRun),

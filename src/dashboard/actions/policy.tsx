@@ -20,7 +20,7 @@ import { beginPlan } from './plans-in-work.ts';
 type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
 
 /** The handler, called only for active policies. */
-const withPolicy =
+export const withPolicy =
   (handle: PolicyHandler): Handler =>
   (c, context) => {
     const policy = policyIn(c, context);

@@ -11,6 +11,7 @@ import { resendDelivery } from '../../control/commands/notifications.ts';
 import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { planPolicy } from '../../control/commands/plan-policy.ts';
 import { resumeRun } from '../../control/commands/resume-run.ts';
+import { holdRings, releaseVersion, unholdRings } from '../../control/commands/rings.ts';
 import { runPolicy } from '../../control/commands/run-policy.ts';
 import { testReceiver } from '../../control/commands/test-receiver.ts';
 import { acknowledge, askToAcknowledge, askToUnacknowledge, unacknowledge } from '../actions/acknowledge.tsx';
@@ -36,6 +37,7 @@ import {
 } from '../actions/notification.tsx';
 import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
 import { askToPauseQueue, askToResumeQueue, pauseQueue, resumeQueue } from '../actions/queues.tsx';
+import { askAboutRing, askToRelease, changeRing, release } from '../actions/rings.tsx';
 import {
   approve,
   askToApprove,
@@ -71,6 +73,7 @@ import { showChanges } from '../pages/policy-changes.tsx';
 import { showDefinition } from '../pages/policy-definition.tsx';
 import { showPolicy } from '../pages/policy-history.tsx';
 import { showPlan } from '../pages/policy-plan.tsx';
+import { showRingsTab } from '../pages/policy-rings.tsx';
 import { showTrends } from '../pages/policy-trends.tsx';
 import { showQueues } from '../pages/queues.tsx';
 import { sendTargetsCsv, showRun } from '../pages/run.tsx';
@@ -161,6 +164,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/policies/:name', ...readPolicy, handle: showPolicy },
   { method: 'GET', path: '/policies/:name/trends', ...readPolicy, handle: showTrends },
   { method: 'GET', path: '/policies/:name/plan', ...readPolicy, handle: showPlan },
+  { method: 'GET', path: '/policies/:name/rings', ...readPolicy, handle: showRingsTab },
   { method: 'GET', path: '/policies/:name/definition', ...readPolicy, handle: showDefinition },
   { method: 'GET', path: '/policies/:name/changes', ...readPolicy, handle: showChanges },
   { method: 'GET', path: '/sites', ...read, handle: showSites },
@@ -183,6 +187,16 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: pause },
   { method: 'GET', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: askToResume },
   { method: 'POST', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: resume },
+  ...(
+    [
+      ['hold', holdRings, askAboutRing('hold'), changeRing('hold')],
+      ['unhold', unholdRings, askAboutRing('unhold'), changeRing('unhold')],
+      ['release', releaseVersion, askToRelease, release],
+    ] as const
+  ).flatMap(([name, command, ask, act]): Route[] => [
+    { method: 'GET', path: `/policies/:name/rings/${name}`, ...ofPolicy(command), handle: ask },
+    { method: 'POST', path: `/policies/:name/rings/${name}`, ...ofPolicy(command), handle: act },
+  ]),
   { method: 'GET', path: '/queues/:queue/pause', ...ofQueue(pauseQueues), handle: askToPauseQueue },
   { method: 'POST', path: '/queues/:queue/pause', ...ofQueue(pauseQueues), handle: pauseQueue },
   { method: 'GET', path: '/queues/:queue/resume', ...ofQueue(resumeQueues), handle: askToResumeQueue },

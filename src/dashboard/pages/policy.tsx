@@ -22,6 +22,7 @@ const UPCOMING = 5;
 const tabs = [
   { word: 'History', path: '' },
   { word: 'Trends', path: '/trends' },
+  { word: 'Rings', path: '/rings' },
   { word: 'Plan', path: '/plan' },
   { word: 'Definition', path: '/definition' },
   { word: 'Changes', path: '/changes' },
@@ -43,6 +44,8 @@ export const policyTab =
     if (!policy) return sendProblem(c, context, 404, NO_POLICY);
     const { name } = policy;
     const now = context.clock.now();
+    const hasRings = context.control.registry.get(policy.job)?.look !== undefined;
+    if (tab === 'Rings' && !hasRings) return sendProblem(c, context, 404, 'This policy has no rings.');
     const [states, runs, below] = await Promise.all([
       context.reader.policyStates([policy]),
       context.reader.runs({ policy: name, limit: STRIP_RUNS }),
@@ -58,11 +61,13 @@ export const policyTab =
       <>
         <Head policy={policy} pause={pause} firings={firings} failures={state?.failures ?? 0} runs={runs} />
         <nav class="tabs" aria-label={`Views of ${name}`}>
-          {tabs.map(({ word, path }) => (
-            <a href={policyPath(name, path)} {...(word === tab ? { 'aria-current': 'page' } : {})}>
-              {word}
-            </a>
-          ))}
+          {tabs
+            .filter(({ word }) => word !== 'Rings' || hasRings)
+            .map(({ word, path }) => (
+              <a href={policyPath(name, path)} {...(word === tab ? { 'aria-current': 'page' } : {})}>
+                {word}
+              </a>
+            ))}
         </nav>
         {below}
       </>,

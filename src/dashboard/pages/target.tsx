@@ -4,6 +4,7 @@ import type { ListedFinding } from '../../control/findings.ts';
 import { type SiteView, viewSite } from '../../control/site-view.ts';
 import { statesOf } from '../../control/sites.ts';
 import { parentIdIn, siteIdIn, targetOfSite } from '../../job/candidates.ts';
+import type { SiteInRing } from '../../job/look.ts';
 import type { SiteFacts } from '../../records/site-store.ts';
 import type { Target } from '../../run/run.ts';
 import { isFailure } from '../../run/sent-request.ts';
@@ -91,7 +92,7 @@ const Policies = ({ view: { freezes, policies } }: { view: SiteView }) => (
       </p>
     ))}
     <ul class="plain">
-      {policies.map(({ policy, planned, next }) => (
+      {policies.map(({ policy, planned, next, ring }) => (
         <li>
           <a href={policyPath(policy)}>{policy}</a>
           {next && (
@@ -108,6 +109,26 @@ const Policies = ({ view: { freezes, policies } }: { view: SiteView }) => (
               ): {planned.what}
             </span>
           )}
+          {ring && <InRing policy={policy} of={ring} />}
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+/** The ring of a site, and what it took. */
+const InRing = ({ policy, of: { ring, took } }: { policy: string; of: SiteInRing }) => (
+  <div>
+    Ring <a href={policyPath(policy, '/rings')}>{ring}</a>
+    {took.length === 0 && <span class="dim">, no version taken yet</span>}
+    <ul class="plain">
+      {took.map(({ item, version, at, broke }) => (
+        <li>
+          {item} {version}{' '}
+          <span class="dim">
+            <Time at={Date.parse(at)} />
+          </span>
+          {broke !== null && <span class="failed"> {broke}</span>}
         </li>
       ))}
     </ul>

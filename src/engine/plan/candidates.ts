@@ -240,6 +240,7 @@ export async function prepareEvaluating(
     step: 0,
     ...defined({ previousAt }),
   });
+  if (job.look) await planning.keepLook?.(job.look(prepared));
   return { ...shared, retry, prepared };
 }
 

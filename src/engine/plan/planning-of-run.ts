@@ -32,6 +32,8 @@ export async function planningOf(
     earlier: () => earlierTargets(deps, policyOf(run), run),
     once: { results: (keys) => records.once.results(run.account, keys) },
     announcements: { all: () => records.announcements.all(run.account, run.policy) },
+    keepLook: ({ rings: view, sites }) =>
+      records.looks.keep(run.account, run.policy, { run: run.id, at: clock.now(), view }, sites),
     requestClass: 'action',
     onRequest: spent.count,
     onSent: deps.traces?.requestsOf({ run: run.id }),
