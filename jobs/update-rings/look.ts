@@ -11,16 +11,6 @@ export function lookOf({ ringsOf, rings, standings, suspects, urls }: Survey): L
   const labelOf = (site: string) => urls.get(site) ?? site;
   const broken = (all: Iterable<readonly [string, { why: string }]>) =>
     [...all].map(([site, { why }]) => ({ site, label: labelOf(site), why }));
-  const lastRun = (run: SurveyedRun | undefined): Ring['last_run'] =>
-    run
-      ? {
-          at: isoTime(run.at),
-          status: run.status,
-          task: run.task,
-          sites: run.sites.length,
-          broken: broken(Object.entries(run.record.broke)),
-        }
-      : null;
   return {
     rings: {
       rings: ringsOf.map(({ name, sites, schedule, runs }, i): Ring => {
@@ -39,6 +29,7 @@ export function lookOf({ ringsOf, rings, standings, suspects, urls }: Survey): L
               }
             : null,
           last_run: lastRun(runs.at(-1)),
+          broken: broken(new Map(runs.flatMap(({ open }) => Object.entries(open)))),
           versions: versions
             .sort((a, b) => isProven(a) - isProven(b) || (b.at ?? '').localeCompare(a.at ?? ''))
             .slice(0, MAX_VERSIONS),
@@ -52,6 +43,9 @@ export function lookOf({ ringsOf, rings, standings, suspects, urls }: Survey): L
     sites: sitesIn(ringsOf),
   };
 }
+
+const lastRun = (run: SurveyedRun | undefined): Ring['last_run'] =>
+  run ? { at: isoTime(run.at), status: run.status, task: run.task, sites: run.sites.length } : null;
 
 function sitesIn(rings: Survey['ringsOf']): Map<string, SiteInRing> {
   const sites = new Map<string, SiteInRing>(

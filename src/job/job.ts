@@ -237,6 +237,8 @@ export interface Acting<Options, State = unknown> extends JobApi {
   effects: Effects;
   once: Once;
   announcements: Pick<OpenAnnouncements, 'add' | 'remove'>;
+  /** Replaces what planning saw (`look`) when a step has changed it. */
+  keepLook(look: Look): Promise<void>;
   target: { id: string; label: string };
   options: Options;
   runContext: RunContext;

@@ -27,9 +27,8 @@ export const Ring = z.object({
     .object({ id: z.string(), status: z.string(), next_run_at: time.nullable() })
     .nullable()
     .describe('Its schedule in the service; null before it was made.'),
-  last_run: z
-    .object({ at: time, status: z.string(), task: z.string(), sites: count, broken: z.array(broken) })
-    .nullable(),
+  last_run: z.object({ at: time, status: z.string(), task: z.string(), sites: count }).nullable(),
+  broken: z.array(broken).describe('The sites that broke after its updates, and are not well again.'),
   versions: z.array(Standing).describe('The last version of each item, those that are not proven first.'),
 });
 export type Ring = z.output<typeof Ring>;

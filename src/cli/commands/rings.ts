@@ -56,14 +56,15 @@ function print(terminal: Terminal, { at, run, rings, suspects, released }: Rings
 
 function printRing(
   terminal: Terminal,
-  { name, sites, is, why, held, last_run: last }: RingsAnswer['rings'][number],
+  { name, sites, is, why, held, last_run: last, broken }: RingsAnswer['rings'][number],
 ): void {
   const ran = last
-    ? `last ran ${isoMinute(Date.parse(last.at))}: ${last.status}, ${countOf(last.broken.length, 'site')} broke`
+    ? `last ran ${isoMinute(Date.parse(last.at))}: ${last.status}, ${countOf(last.sites, 'site')} updated`
     : 'never ran';
   terminal.data(`\n${name}, ${countOf(sites, 'site')}: ${held ? `held by ${held.by}` : words[is]}; ${ran}.`);
   for (const line of held ? [held.reason ?? 'No reason was given.'] : why) terminal.data(`  ${line}`);
-  for (const one of last?.broken.slice(0, MAX_BROKEN) ?? []) terminal.data(`  ${one.label}: ${one.why}`);
+  for (const one of broken.slice(0, MAX_BROKEN)) terminal.data(`  Broke: ${one.label}: ${one.why}`);
+  if (broken.length > MAX_BROKEN) terminal.data(`  and ${broken.length - MAX_BROKEN} more`);
 }
 
 const MAX_BROKEN = 5;

@@ -53,7 +53,7 @@ const says = {
 } as const;
 
 const RingCard = ({ ring, policy }: { ring: Ring; policy: Policy }) => {
-  const { name, sites, is, why, held, schedule, last_run: last } = ring;
+  const { name, sites, is, why, held, schedule, last_run: last, broken } = ring;
   const may = useMay()(holdRings.role, { policy: policy.name, account: policy.account });
   const path = policyPath(policy.name, `/rings/${held ? 'unhold' : 'hold'}?ring=${encodeURIComponent(name)}`);
   return (
@@ -76,13 +76,13 @@ const RingCard = ({ ring, policy }: { ring: Ring; policy: Policy }) => {
       {!held && <Why sentences={why} />}
       {last ? (
         <p>
-          Last run <Time at={Date.parse(last.at)} />: {last.status}, {countOf(last.sites, 'site')} updated,{' '}
-          <span class={last.broken.length > 0 ? 'failed' : undefined}>{last.broken.length} broke</span>
+          Last run <Time at={Date.parse(last.at)} />: {last.status}, {countOf(last.sites, 'site')} updated
         </p>
       ) : (
         <p class="dim">It never ran.</p>
       )}
-      <Broken all={last?.broken ?? []} account={policy.account} />
+      {broken.length > 0 && <p class="failed">{countOf(broken.length, 'site')} broke after its updates</p>}
+      <Broken all={broken} account={policy.account} />
       {may && (
         <p class="actions">
           <Action to={path} of={name}>

@@ -36,7 +36,7 @@ import {
   provesAbsence,
   RunCancelledError,
 } from './errors.ts';
-import { announcementsOf, type Claims, effectsOf, onceOf, ownerOf } from './ownership.ts';
+import { type Claims, ownerOf, ownOf } from './ownership.ts';
 import { type Acted, encodeAnswer, RequestLog } from './report-act.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -251,9 +251,7 @@ class Step {
       ...this.jobApi(),
       serviceTime: async (at) =>
         (at === intent?.at ? intent.serviceAt : undefined) ?? this.client.serviceTime(at, this.options()),
-      effects: effectsOf(this.deps, this.run, this.target),
-      once: onceOf(this.deps, this.run, this.target),
-      announcements: announcementsOf(this.deps.records, this.run.policy),
+      ...ownOf(this.deps, this.run, this.target),
       target: { id, label },
       options: this.run.policy.options,
       runContext: runContextOf(this.run.policy, this.run.at),

@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Effects, Holder, Once, OpenAnnouncements } from '../../job/job.ts';
+import type { Look } from '../../job/look.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type KeyHolder, type Owner, ownerText } from '../../records/once-store.ts';
 import type { Records } from '../../records/records.ts';
@@ -68,6 +69,20 @@ export const announcementsOf = (
   add: (key, facts) => announcements.add(account, name, key, facts),
   remove: (key) => announcements.remove(account, name, key),
   all: () => announcements.all(account, name),
+});
+
+/** Keeps what a run saw for people to look at. */
+export const keepLookOf =
+  ({ records, clock }: Pick<EngineDeps, 'records' | 'clock'>, run: RunOf, policy: string) =>
+  ({ rings: view, sites }: Look): Promise<void> =>
+    records.looks.keep(run.account, policy, { run: run.id, at: clock.now(), view }, sites);
+
+/** What is the target's own, as its job sees it. */
+export const ownOf = (deps: EngineDeps, run: RunOf & { policy: Policy }, target: Target) => ({
+  effects: effectsOf(deps, run, target),
+  once: onceOf(deps, run, target),
+  announcements: announcementsOf(deps.records, run.policy),
+  keepLook: keepLookOf(deps, run, run.policy.name),
 });
 
 // Renews the claims of the steps in progress: all with one timer, since most steps are over before it fires.
