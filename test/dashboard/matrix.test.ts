@@ -145,6 +145,7 @@ const bodies: Record<string, object> = {
   '/api/v1/policies/{policy}/backfill': { from: '2026-11-22T00:00:00Z' },
   '/api/v1/policies/{policy}/findings/acknowledge': { site: 'site-1', reason: 'known' },
   '/api/v1/policies/{policy}/findings/unacknowledge': { site: 'site-1' },
+  '/api/v1/policies/{policy}/rings/release': { item: 'core', version: '6.9' },
   '/api/v1/freezes': { until: '2099-01-01T00:00:00Z' },
 };
 

@@ -67,6 +67,11 @@ const named = (path: string, policy: string) =>
     .replace(':delivery', `about-${policy}`)
     .replace(':receiver', 'ops')
     .replace(':queue', 'actions');
+/** What a program has to send with it. */
+const bodyOf = (form: string): { body?: string } => {
+  if (form.startsWith('/queues/')) return { body: '{"queue":"actions"}' };
+  return form.endsWith('/release') ? { body: '{"item":"core","version":"6.9"}' } : {};
+};
 /** What is about no policy. */
 const isGeneral = (path: string) => /^\/(receivers|queues)\//.test(path);
 
@@ -95,7 +100,7 @@ test.each(acts)(
       const address = `/api/v1${path}`;
       const byProgram = await linesOf(async () => {
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-        const body = form.startsWith('/queues/') ? { body: '{"queue":"actions"}' } : {};
+        const body = bodyOf(form);
         const init = { method: methodOf(command), headers, ...body };
         expect((await world.ask(address, init)).status).toBe(status);
       });

@@ -72,7 +72,7 @@ function needRings(deps: RingDeps, name: string): Policy {
 
 const subject = ({ policy }: { policy: string }, deps: RingDeps) => ({
   policy,
-  account: needRings(deps, policy).account,
+  account: needPolicy(deps, policy).account,
 });
 
 export const showRings = defineCommand<RingDeps>()({
@@ -213,9 +213,7 @@ export const releaseVersion = defineCommand<RingDeps>()({
     version: z.string().trim().min(1).max(100),
     reason,
   }),
-  async subject({ policy, item, version }, deps) {
-    return { ...subject({ policy }, deps), detail: `${item} ${version}` };
-  },
+  subject,
   async carryOut({ policy: name, item, version, reason: why }, deps, act) {
     const { seen } = await seenRings(deps, needRings(deps, name));
     const all = [...(seen?.rings.flatMap(({ versions }) => versions) ?? []), ...(seen?.suspects ?? [])];
@@ -231,6 +229,7 @@ export const releaseVersion = defineCommand<RingDeps>()({
     });
     return { policy: name, item, version };
   },
+  outcome: ({ item, version }) => ({ detail: `${item} ${version}` }),
   answer: z.object({ policy: z.string(), item: z.string(), version: z.string() }),
   toAnswer: (result) => result,
 });
