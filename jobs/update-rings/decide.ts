@@ -156,4 +156,4 @@ function specific(items: readonly string[], wanted: Wanted): Updates {
 }
 
 const sentence = ({ item, version, is, why, at }: Standing): string =>
-  `${item} ${version} ${is === 'waiting' ? 'waits' : `is ${is}`}: ${why}${at === undefined ? '' : ` until ${isoTime(at)}`}.`;
+  `${item} ${version} ${is === 'waiting' ? 'waits' : `is ${is}`}: ${why.replace(/\.$/, '')}${at === undefined ? '' : ` until ${isoTime(at)}`}.`;

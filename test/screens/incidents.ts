@@ -10,6 +10,11 @@ export const incident: Incident = async ({ services }, daysLeft) => {
   if (daysLeft < 6) {
     for (const id of ids.slice(0, 60)) service.site(id).failNextSync('The disk of the site is full.');
   }
+  // Updates come out; one breaks the sites that run an older PHP, and none of those is among the first.
+  if (daysLeft === 12) {
+    for (const id of ids) service.site(id).fallBehind();
+    service.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: 60_000, php: '8.1' }]);
+  }
   // A night in which a hoster was away.
   if (daysLeft === 20) for (const id of ids.slice(100, 160)) service.site(id).underMaintenance(true);
   if (daysLeft === 19) for (const id of ids.slice(100, 160)) service.site(id).underMaintenance(false);

@@ -30,10 +30,10 @@ export const showRingsTab = policyTab('Rings', async (_, { control }, policy) =>
   return (
     <section id="rings" class="tab" data-live>
       <p class="dim">
-        As <a href={runPath(answer.run)}>the run</a> of <Time at={Date.parse(answer.at)} /> saw it. What a
+        Seen by <a href={runPath(answer.run)}>its last run</a> <Time at={Date.parse(answer.at)} />. What a
         person decides here takes effect with the next run.
       </p>
-      <div class="rings">
+      <div class="cards">
         {answer.rings.map((ring) => (
           <RingCard ring={ring} policy={policy} />
         ))}
@@ -94,7 +94,7 @@ const RingCard = ({ ring, policy }: { ring: Ring; policy: Policy }) => {
   );
 };
 
-const MAX_WHY = 4;
+const MAX_WHY = 2;
 
 const Why = ({ sentences }: { sentences: readonly string[] }) => (
   <>
