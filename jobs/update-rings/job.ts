@@ -277,7 +277,7 @@ async function settled(acting: Ours, survey: Survey, ring: SurveyedRing, index: 
   if (ring.schedule && !ring.isRecorded) {
     await recordRing(acting, { id: ring.schedule.id, set: setIn(ring.schedule) });
   }
-  await acting.keepLook(lookOf(survey));
+  await acting.looks.keep(lookOf(survey));
   return endOf(survey, index, ring);
 }
 

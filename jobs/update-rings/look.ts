@@ -7,12 +7,13 @@ import type { Survey, SurveyedRun } from './survey.ts';
 const MAX_VERSIONS = 200;
 const MAX_TAKEN = 20;
 
-export function lookOf({ ringsOf, rings, standings, suspects, urls }: Survey): Look {
+export function lookOf({ ringsOf, rings, standings, suspects, unwell, urls }: Survey): Look {
   const labelOf = (site: string) => urls.get(site) ?? site;
   const broken = (all: Iterable<readonly [string, { why: string }]>) =>
     [...all].map(([site, { why }]) => ({ site, label: labelOf(site), why }));
   return {
     rings: {
+      unwell,
       rings: ringsOf.map(({ name, sites, schedule, runs }, i): Ring => {
         const versions = [...(standings[i]?.values() ?? [])].map(({ at, ...one }) => ({
           ...one,

@@ -5,7 +5,7 @@
 import { isoTime, middleOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi, RunContext } from '../../src/job/api.ts';
-import { decisionsIn, decisionsKey, type RingDecisions } from '../../src/job/look.ts';
+import { decisionsIn, decisionsKey, type Looks, type RingDecisions } from '../../src/job/look.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import { stepErrorOf } from '../../src/job/watch/task.ts';
@@ -61,6 +61,8 @@ export interface SurveyedRing {
 
 export interface Survey extends Decisions {
   ringsOf: SurveyedRing[];
+  /** The sites that are not well, since when they are known to be. */
+  unwell: Record<string, string>;
   /** Schedules of rings that the policy no longer has. */
   left: Schedule[];
   urls: ReadonlyMap<string, string>;
@@ -74,6 +76,7 @@ interface Reading extends JobApi {
   runContext: RunContext;
   now: number;
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
+  looks: Pick<Looks, 'last'>;
 }
 
 export const ringKey = (policy: string, ring: string): string => `update-rings ${policy}/${ring}`;
@@ -130,7 +133,13 @@ export async function surveyRings({
   });
 
   const entries = await entriesOf(all, now - options.lookback);
-  const reading = { api, sites, now, soak: options.soak };
+  const known = (await given.looks.last())?.unwell ?? {};
+  const unwell = Object.fromEntries(
+    [...sites.values()].flatMap((site) =>
+      brokenSince(site, 0) ? [[site.id, known[site.id] ?? isoTime(now)] as const] : [],
+    ),
+  );
+  const reading = { api, sites, now, soak: options.soak, unwell };
   const runs: SurveyedRun[][] = [];
   for (const { schedule } of own) {
     const mine = entries.filter((one) => one.auto_update_schedule?.id === schedule?.id && schedule);
@@ -207,7 +216,7 @@ export async function surveyRings({
   const ownership = new Map(
     own.flatMap(({ schedule }, i) => (schedule ? [[schedule.id, rules[i]?.name ?? ''] as const] : [])),
   );
-  return { ...decisions, ringsOf, left, urls, ownership, now, zone };
+  return { ...decisions, ringsOf, unwell, left, urls, ownership, now, zone };
 }
 
 const versionsOf = (released: RingDecisions['released']): Record<string, string> =>
@@ -250,10 +259,11 @@ interface RunReading {
   sites: ReadonlyMap<string, Site>;
   now: number;
   soak: number;
+  unwell: Readonly<Record<string, string>>;
 }
 
 async function readRun(
-  { api, sites, now, soak }: RunReading,
+  { api, sites, now, soak, unwell }: RunReading,
   entry: Entry,
   known: string | undefined,
 ): Promise<SurveyedRun> {
@@ -261,10 +271,13 @@ async function readRun(
   const before = JSON.stringify(record);
   const status = shown(entry.status, 'history.status');
   const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
+  // What was not well before the updates says nothing about them.
+  const wasUnwell = (id: string) => Date.parse(unwell[id] ?? '') < at;
   const ended = status !== 'initializing' && status !== 'running';
   if (ended && !record.read && entry.task_id && status !== 'completed') {
     const failures = await failuresIn(api, entry.task_id);
-    Object.assign(record.broke, failures);
+    for (const [id, failure] of Object.entries(failures ?? {}))
+      if (!wasUnwell(id)) record.broke[id] = failure;
     record.read = failures !== undefined;
   }
   // Of a run that did not complete, sites are not known to be well until its task was read.
@@ -274,7 +287,7 @@ async function readRun(
   const read = shown(entry.sites, 'history.sites').flatMap(({ id, wp }): RunSite[] => {
     const site = sites.get(id);
     // A site that the account no longer has shows nothing.
-    if (!site && !record.broke[id]) return [];
+    if ((!site || wasUnwell(id)) && !record.broke[id]) return [];
     const broke = record.broke[id] ?? (soaks && site ? brokenSince(site, at) : undefined);
     if (broke) record.broke[id] = broke;
     if (broke && site && (soaks || brokenSince(site, at))) open[id] = broke;

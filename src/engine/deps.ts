@@ -27,6 +27,7 @@ export interface PlanRecords {
   runs: Pick<Records['runs'], 'list' | 'get' | 'only' | 'active' | 'ofVersion'>;
   targets: Pick<Records['targets'], 'all'>;
   once: Pick<Records['once'], 'results'>;
+  looks: Pick<Records['looks'], 'last'>;
   announcements: Pick<Records['announcements'], 'all'>;
   freeze: Pick<Records['freeze'], 'over' | 'ofTargets'>;
 }

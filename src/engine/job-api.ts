@@ -6,10 +6,11 @@ import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import type { Api, JobApi } from '../job/api.ts';
 import type { EarlierTarget, RunContext } from '../job/job.ts';
+import { Rings } from '../job/look.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import type { PlanDeps } from './deps.ts';
+import type { PlanDeps, PlanRecords } from './deps.ts';
 
 /** Sends one operation. */
 export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
@@ -129,3 +130,12 @@ export const runContextOf = (policy: Policy, at: number): RunContext => ({
   at,
   timezone: policy.schedule?.timezone ?? 'UTC',
 });
+
+/** What the policy's last run saw of its rings; undefined also for a record of another form. */
+export async function lastLook(
+  { looks }: Pick<PlanRecords, 'looks'>,
+  account: string,
+  policy: string,
+): Promise<Rings | undefined> {
+  return Rings.safeParse((await looks.last(account, policy))?.view).data;
+}

@@ -22,7 +22,7 @@ import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
 import type { Items, JobApi, RunContext } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
-import type { Look } from './look.ts';
+import type { Look, Looks } from './look.ts';
 import type { Source } from './source.ts';
 import type { Verification, Verifying } from './verify.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
@@ -89,6 +89,7 @@ export interface RequiredPolicy {
 export interface Preparing<Options> extends JobApi {
   once: Pick<Once, 'results'>;
   announcements: Pick<OpenAnnouncements, 'all'>;
+  looks: Pick<Looks, 'last'>;
   options: Options;
   /** Where the candidates come from. */
   source: Source;
@@ -237,8 +238,7 @@ export interface Acting<Options, State = unknown> extends JobApi {
   effects: Effects;
   once: Once;
   announcements: Pick<OpenAnnouncements, 'add' | 'remove'>;
-  /** Replaces what planning saw (`look`) when a step has changed it. */
-  keepLook(look: Look): Promise<void>;
+  looks: Looks;
   target: { id: string; label: string };
   options: Options;
   runContext: RunContext;

@@ -42,7 +42,15 @@ export const Suspect = z.object({
 });
 
 /** The rings, the first to be updated first. */
-export const Rings = z.object({ rings: z.array(Ring), suspects: z.array(Suspect) });
+export const Rings = z.object({
+  rings: z.array(Ring),
+  suspects: z.array(Suspect),
+  unwell: z
+    .record(z.string(), time)
+    .describe(
+      'The sites that were not well, since when they are known to be. What broke before an update is no evidence.',
+    ),
+});
 export type Rings = z.output<typeof Rings>;
 
 /** What is shown of a site: its ring, and the last versions that it took, newest first. */
@@ -56,6 +64,13 @@ export interface Look {
   rings: Rings;
   /** By the id of the site. */
   sites: ReadonlyMap<string, SiteInRing>;
+}
+
+/** What the run that looked last saw; of another policy or process alike. */
+export interface Looks {
+  last(): Promise<Rings | undefined>;
+  /** Replaces it. */
+  keep(look: Look): Promise<void>;
 }
 
 const Decided = z.object({ by: z.string(), at: z.number(), reason: z.exactOptional(z.string()) });

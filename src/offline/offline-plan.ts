@@ -20,6 +20,7 @@ export const noRecords: PlanRecords = {
   },
   freeze: { over: async () => undefined, ofTargets: async () => [] },
   announcements: { all: async () => new Map() },
+  looks: { last: async () => undefined },
   once: { results: async (_account, names) => names.map(() => undefined) },
 };
 

@@ -56,6 +56,7 @@ export async function ringsOf(deps: SeenDeps, policy: Policy): Promise<RingsAnsw
       return { ...ring, held: hold ? publicForm(hold) : null };
     }),
     suspects: seen.suspects,
+    unwell: seen.unwell,
     released: Object.entries(released).map(([item, { version, ...one }]) => ({
       ...{ item, version },
       ...publicForm(one),

@@ -2,12 +2,13 @@
 import type { Clock } from '../../clock.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Effects, Holder, Once, OpenAnnouncements } from '../../job/job.ts';
-import type { Look } from '../../job/look.ts';
+import type { Looks } from '../../job/look.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type KeyHolder, type Owner, ownerText } from '../../records/once-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run, Target } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
+import { lastLook } from '../job-api.ts';
 
 type RunOf = Pick<Run, 'id' | 'account'>;
 
@@ -71,18 +72,23 @@ export const announcementsOf = (
   all: () => announcements.all(account, name),
 });
 
-/** Keeps what a run saw for people to look at. */
-export const keepLookOf =
-  ({ records, clock }: Pick<EngineDeps, 'records' | 'clock'>, run: RunOf, policy: string) =>
-  ({ rings: view, sites }: Look): Promise<void> =>
-    records.looks.keep(run.account, policy, { run: run.id, at: clock.now(), view }, sites);
+/** What runs of the policy saw of its rings, as its job sees and replaces it. */
+export const looksOf = (
+  { records, clock }: Pick<EngineDeps, 'records' | 'clock'>,
+  { id, account }: RunOf,
+  policy: string,
+): Looks => ({
+  last: () => lastLook(records, account, policy),
+  keep: ({ rings: view, sites }) =>
+    records.looks.keep(account, policy, { run: id, at: clock.now(), view }, sites),
+});
 
 /** What is the target's own, as its job sees it. */
 export const ownOf = (deps: EngineDeps, run: RunOf & { policy: Policy }, target: Target) => ({
   effects: effectsOf(deps, run, target),
   once: onceOf(deps, run, target),
   announcements: announcementsOf(deps.records, run.policy),
-  keepLook: keepLookOf(deps, run, run.policy.name),
+  looks: looksOf(deps, run, run.policy.name),
 });
 
 // Renews the claims of the steps in progress: all with one timer, since most steps are over before it fires.

@@ -237,10 +237,11 @@ export async function prepareEvaluating(
     earlier,
     once: planning.once,
     announcements: planning.announcements,
+    looks: planning.looks,
     step: 0,
     ...defined({ previousAt }),
   });
-  if (job.look) await planning.keepLook?.(job.look(prepared));
+  if (job.look) await planning.looks.keep?.(job.look(prepared));
   return { ...shared, retry, prepared };
 }
 

@@ -2,7 +2,7 @@
 import type { AnyJob } from '../../job/job.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, StepEnd } from '../../run/run.ts';
-import { keepLookOf } from '../act/ownership.ts';
+import { looksOf } from '../act/ownership.ts';
 import { type EngineDeps, policyOf, type Spending } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { type Planning, viewsOf } from './planning.ts';
@@ -33,7 +33,7 @@ export async function planningOf(
     earlier: () => earlierTargets(deps, policyOf(run), run),
     once: { results: (keys) => records.once.results(run.account, keys) },
     announcements: { all: () => records.announcements.all(run.account, run.policy) },
-    keepLook: keepLookOf(deps, run, run.policy),
+    looks: looksOf(deps, run, run.policy),
     requestClass: 'action',
     onRequest: spent.count,
     onSent: deps.traces?.requestsOf({ run: run.id }),

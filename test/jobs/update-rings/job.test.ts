@@ -125,6 +125,19 @@ test('when sites break, the next ring stays paused, and the broken sites get one
     ).toHaveLength(1);
 });
 
+test('a site that was not well before the updates is no evidence, and holds nothing', async () => {
+  await start();
+  await look();
+  world.sandbox.site('site-0002').disconnect();
+  await look();
+  world.sandbox.schedule(await idOf('canary')).runNow(60_000);
+  world.clock.leap(2 * DAY);
+  const targets = await targetsOf(await look());
+  expect(targets['ring:canary']).toMatchObject({ outcome: 'succeeded' });
+  expect(targets['ring:canary']?.findings).toBeUndefined();
+  expect((await rings())['rest']).toMatchObject({ status: 'active' });
+});
+
 test('a schedule that a person changed is set back, or only reported', async () => {
   await start();
   await look();
