@@ -1,5 +1,5 @@
 /** What each ring should do now, from the evidence. Pure. */
-import { isoTime } from '../../src/clock.ts';
+import { isoMinute } from '../../src/clock.ts';
 import {
   lastTaken,
   lastVersions,
@@ -156,4 +156,4 @@ function specific(items: readonly string[], wanted: Wanted): Updates {
 }
 
 const sentence = ({ item, version, is, why, at }: Standing): string =>
-  `${item} ${version} ${is === 'waiting' ? 'waits' : `is ${is}`}: ${why.replace(/\.$/, '')}${at === undefined ? '' : ` until ${isoTime(at)}`}.`;
+  `${item} ${version} ${is === 'waiting' ? 'waits' : `is ${is}`}: ${why.replace(/\.$/, '')}${at === undefined ? '' : ` until ${isoMinute(at)}`}.`;

@@ -10,6 +10,8 @@ export type BrokeKind = 'failed' | 'disconnected' | 'hacked';
 /** A site in a run, with what it was given. */
 export interface RunSite {
   id: string;
+  /** Its address, for people. */
+  url?: string | undefined;
   took: readonly { item: string; version: string }[];
   /** How it broke within the soak, as far as known. */
   broke?: { kind: BrokeKind; why: string } | undefined;
@@ -58,7 +60,7 @@ export interface Suspect {
   item: string;
   version: string;
   /** The sites that broke, and how many took it. */
-  broke: readonly { id: string; why: string }[];
+  broke: readonly { id: string; url?: string | undefined; why: string }[];
   taken: number;
   /** How probable as many broken sites are by chance. */
   chance: number;
@@ -76,6 +78,7 @@ export interface Standing {
   broke: number;
 }
 
+const nameOf = (site: Pick<RunSite, 'id' | 'url'> | undefined): string => site?.url ?? site?.id ?? '';
 const keyOf = (item: string, version: string): string => `${item} ${version}`;
 
 /** Who took each version in these rings. A site that took it again after a failed update counts by the last run. */
@@ -130,7 +133,7 @@ export function suspectsOf(rings: readonly Ring[], { usual, chance, released }: 
     const [first, ...same] = tested.filter((one) => one.chance === least);
     if (!first || least > chance || same.length > 0) return suspects;
     const { item, version, takers } = first.one;
-    const broke = first.broke.map(({ id, broke: how }) => ({ id, why: how?.why ?? '' }));
+    const broke = first.broke.map(({ id, url, broke: how }) => ({ id, url, why: how?.why ?? '' }));
     suspects.push({ item, version, broke, taken: first.taken, chance: least });
     for (const id of takers.keys()) explained.add(id);
     open.splice(open.indexOf(first.one), 1);
@@ -188,7 +191,7 @@ function standingOf(
   );
   if (tooMany && !isReleased) {
     const [first] = broke;
-    const why = `${countOf(broke.length, 'site')} of ${takers.length} broke: ${first?.id}: ${first?.broke?.why}`;
+    const why = `${countOf(broke.length, 'site')} of ${takers.length} broke: ${nameOf(first)}: ${first?.broke?.why}`;
     return { ...known, is: 'doubted', why };
   }
   const own = takers.filter((one) => one.ring === index);
@@ -215,11 +218,11 @@ function standingOf(
   const missing = takers.filter((one) => one.missing && one.at + soak <= at);
   if (missing.length > 0)
     return wait(
-      `${countOf(missing.length, 'site')} lack evidence, the first ${missing[0]?.id}: ${missing[0]?.missing}`,
+      `${countOf(missing.length, 'site')} lack evidence, the first ${nameOf(missing[0])}: ${missing[0]?.missing}`,
     );
   return { ...known, is: 'proven', at, why: `${countOf(takers.length, 'site')} took it and stayed well` };
 }
 
 /** `3 of 5 sites broke (by chance: 0.001%): site-1: it is disconnected`. */
 export const suspectText = ({ broke, taken, chance }: Suspect): string =>
-  `${broke.length} of ${countOf(taken, 'site')} broke (by chance: ${(chance * 100).toPrecision(2)}%), the first ${broke[0]?.id}: ${broke[0]?.why}`;
+  `${broke.length} of ${countOf(taken, 'site')} broke (by chance: ${(chance * 100).toPrecision(2)}%), the first ${nameOf(broke[0])}: ${broke[0]?.why}`;

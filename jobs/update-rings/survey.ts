@@ -2,7 +2,7 @@
  * Reads the rings as they are: sites, schedules, and what their runs did (spec 2.8, 2.9, 2.10). Costs one request per 100
  * sites, schedules and history entries, and one for each run that failed and was not read before.
  */
-import { isoTime, middleOf } from '../../src/clock.ts';
+import { isoMinute, isoTime, middleOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi, RunContext } from '../../src/job/api.ts';
 import { decisionsIn, decisionsKey, type Looks, type RingDecisions } from '../../src/job/look.ts';
@@ -223,7 +223,7 @@ const versionsOf = (released: RingDecisions['released']): Record<string, string>
   Object.fromEntries(Object.entries(released).map(([item, { version }]) => [item, version]));
 
 const holdText = ({ by, at, reason }: RingDecisions['holds'][string]): string =>
-  `${by} holds it since ${isoTime(at)}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`;
+  `${by} holds it since ${isoMinute(at)}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`;
 
 /** The fields of a schedule that a person may change, as they are compared with what we set. */
 export const setIn = ({ name, schedule, scope, options, status }: Schedule): Record<string, string> => ({
@@ -293,7 +293,7 @@ async function readRun(
     if (broke && site && (soaks || brokenSince(site, at))) open[id] = broke;
     const unread = isUnread ? 'what its update did is not shown' : undefined;
     const missing = unread ?? (site ? missingSince(site, at) : undefined);
-    return [{ id, took: tookIn(wp), broke, missing }];
+    return [{ id, url: site?.url, took: tookIn(wp), broke, missing }];
   });
   const isSeen = read.every(({ broke, missing }) => broke || missing === undefined);
   if (ended && read.length > 0 && isSeen && now > at + soak) record.closed = true;

@@ -77,6 +77,11 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
         );
         code = exit.notAllWell;
       }
+      const { demoRings } = await import('./demo-rings.ts');
+      if (!(await demoRings(terminal, options, demoSettings))) {
+        message(`${paint('red', 'error')}: Demo: the rings did not end as expected.`);
+        code = exit.notAllWell;
+      }
       if (code === exit.ok)
         message('\nDemo: every policy ended as expected. All failures above are simulated.');
       if (!terminal.interactive || !terminal.io.stdout.isTTY) return code;

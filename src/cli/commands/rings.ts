@@ -36,19 +36,25 @@ export const showRings = (terminal: Terminal, policy: string, options: GlobalOpt
     const answer: RingsAnswer = await read(rings, { policy }, () => {
       throw new Error('A caretaker that is open has records.');
     });
-    await show(terminal, options, { value: answer, rows: answer.rings, text: () => print(terminal, answer) });
+    await show(terminal, options, {
+      value: answer,
+      rows: answer.rings,
+      text: () => printRings(terminal, answer),
+    });
     return exit.ok;
   });
 
-function print(terminal: Terminal, { at, run, rings, suspects, released }: RingsAnswer): void {
+export function printRings(terminal: Terminal, { at, run, rings, suspects, released }: RingsAnswer): void {
   terminal.data(`As the run ${run} saw it at ${isoMinute(Date.parse(at))}:`);
   for (const ring of rings) printRing(terminal, ring);
-  const moving = rings.flatMap(({ name, versions }) =>
-    versions.filter(({ is }) => is !== 'proven').map((one) => ({ ...one, ring: name })),
-  );
+  // Each item once: at the first ring where its last version is not proven.
+  const moving = new Map<string, Version>();
+  for (const { name, versions } of rings)
+    for (const one of versions)
+      if (one.is !== 'proven' && !moving.has(one.item)) moving.set(one.item, { ...one, ring: name });
   terminal.data('');
-  if (moving.length === 0) terminal.data('Every version that was taken is proven in every ring.');
-  else terminal.data(listTable(list, moving, terminal));
+  if (moving.size === 0) terminal.data('Every version that was taken is proven in every ring.');
+  else terminal.data(listTable(list, [...moving.values()], terminal));
   for (const { item, version, broken, taken } of suspects)
     terminal.data(`Suspect: ${item} ${version}: ${broken.length} of ${countOf(taken, 'site')} broke.`);
   for (const { item, version, by } of released) terminal.data(`Released: ${item} ${version}, by ${by}.`);

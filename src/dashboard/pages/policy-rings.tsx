@@ -17,8 +17,11 @@ type Version = Ring['versions'][number];
 const MAX_BROKEN = 5;
 
 /** The rings from left to right as the last run saw them: what each does and waits for, and the versions on the move. */
-export const showRingsTab = policyTab('Rings', async (_, { control }, policy) => {
-  const answer = await ringsOf(control, policy);
+export const showRingsTab = policyTab('Rings', async (_, { control, reader }, policy) => {
+  const [answer, [waiting]] = await Promise.all([
+    ringsOf(control, policy),
+    reader.runs({ policy: policy.name, status: 'awaiting-approval', limit: 1 }),
+  ]);
   if (!answer)
     return (
       <section id="rings" class="tab" data-live>
@@ -33,6 +36,11 @@ export const showRingsTab = policyTab('Rings', async (_, { control }, policy) =>
         Seen by <a href={runPath(answer.run)}>its last run</a> <Time at={Date.parse(answer.at)} />. What a
         person decides here takes effect with the next run.
       </p>
+      {waiting && (
+        <p class="note is-warn">
+          A run that would change the rings <a href={runPath(waiting.id)}>waits for an approval</a>.
+        </p>
+      )}
       <div class="cards">
         {answer.rings.map((ring) => (
           <RingCard ring={ring} policy={policy} />
@@ -155,7 +163,8 @@ const badges = { proven: 'done', waiting: 'waiting', doubted: 'warning', quarant
 const Versions = ({ answer: { rings, released }, policy }: { answer: RingsAnswer; policy: Policy }) => {
   const items = [...new Set(rings.flatMap(({ versions }) => versions.map(({ item }) => item)))];
   const at = ({ versions }: Ring, item: string) => versions.find((one) => one.item === item);
-  const isProven = (item: string) => rings.every((ring) => at(ring, item)?.is === 'proven');
+  const isProvenAt = (ring: Ring, item: string) => at(ring, item)?.is === 'proven';
+  const isProven = (item: string) => rings.every((ring) => isProvenAt(ring, item));
   const moving = items.filter((item) => !isProven(item));
   return (
     <>
@@ -171,7 +180,15 @@ const Versions = ({ answer: { rings, released }, policy }: { answer: RingsAnswer
           name="Versions on the move"
           columns={(column) => [
             column('Item', 'w-name', (item) => <Cut whole={item} />),
-            ...rings.map((ring) => column(ring.name, '', (item: string) => <Standing of={at(ring, item)} />)),
+            ...rings.map((ring, index) =>
+              column(ring.name, '', (item: string) => (
+                <Standing
+                  of={
+                    rings.slice(0, index).every((one) => isProvenAt(one, item)) ? at(ring, item) : undefined
+                  }
+                />
+              )),
+            ),
             column('', 'w-word end', (item) => {
               const doubted = rings.map((ring) => at(ring, item)).find((one) => one?.is === 'doubted');
               return doubted && <Release item={item} version={doubted.version} policy={policy} />;
@@ -196,7 +213,7 @@ const Versions = ({ answer: { rings, released }, policy }: { answer: RingsAnswer
 
 const Standing = ({ of }: { of: Version | undefined }) =>
   of === undefined ? (
-    <span class="dim">not taken</span>
+    <span class="dim">not yet</span>
   ) : (
     <Cut whole={`${of.version}: ${of.why}`}>
       <Badge word={badges[of.is]}>{of.is}</Badge> {of.version}{' '}
