@@ -5,7 +5,7 @@
 import { countOf } from '../../src/text.ts';
 import { atLeast } from './binomial.ts';
 
-export type BrokeKind = 'failed' | 'disconnected' | 'hacked';
+export type BrokeKind = 'failed' | 'disconnected' | 'hacked' | 'found';
 
 /** A site in a run, with what it was given. */
 export interface RunSite {

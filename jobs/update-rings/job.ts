@@ -73,6 +73,15 @@ export const updateRings = defineJob({
     'cancelTask',
     ...(when_bad.note_on_sites ? ['createSiteNote' as const] : []),
   ],
+  requires: ({ evidence }) =>
+    evidence.findings_of.map((policy) => ({
+      path: ['evidence', 'findings_of'],
+      policy,
+      fault: (other, own) =>
+        other.account === own.account
+          ? undefined
+          : { message: `The policy "${policy}" works on the account ${other.account}.` },
+    })),
   expressions: ringConditions,
   check: (options, { filters }) => ringFaults(options, filters),
 
@@ -246,11 +255,17 @@ async function change(
   return next;
 }
 
+/** Whether a site that broke in a run was broken by an earlier one already, and is still so. */
+const brokeBefore = (runs: SurveyedRing['runs'], index: number, site: string): boolean =>
+  runs.slice(0, index).some(({ open }) => open[site]);
+
 /** The sites that broke and have no note about it. */
 const notesOf = ({ runs }: SurveyedRing, { when_bad }: Options): { site: string; task: string }[] =>
   when_bad.note_on_sites
-    ? runs.flatMap(({ task, record: { broke, noted = [] } }) =>
-        Object.keys(broke).flatMap((site) => (noted.includes(site) ? [] : [{ site, task }])),
+    ? runs.flatMap(({ task, record: { broke, noted = [] } }, index) =>
+        Object.keys(broke).flatMap((site) =>
+          noted.includes(site) || brokeBefore(runs, index, site) ? [] : [{ site, task }],
+        ),
       )
     : [];
 
@@ -315,13 +330,15 @@ function endOf({ ringsOf, rings, suspects, urls }: Survey, index: number, ring =
   const decision = rings[index];
   if (!ring || !decision) throw new Error('The ring was not surveyed.');
   const label = (id: string) => urls.get(id) ?? id;
-  const findings: Finding[] = ring.runs.flatMap(({ task, open }) =>
-    Object.entries(open).map(([site, { why }]) => ({
-      severity: 'error' as const,
-      about: label(site),
-      task,
-      message: `After an update of ${ring.name}, ${why}. To go back: find the snapshot from before it, \`caretaker api listSiteSnapshots --param site_id=${site}\`, and restore it in the service.`,
-    })),
+  const findings: Finding[] = ring.runs.flatMap(({ task, open }, run) =>
+    Object.entries(open)
+      .filter(([site]) => !brokeBefore(ring.runs, run, site))
+      .map(([site, { why }]) => ({
+        severity: 'error' as const,
+        about: label(site),
+        task,
+        message: `After an update of ${ring.name}, ${why.replace(/\.$/, '')}. To go back: find the snapshot from before it, \`caretaker api listSiteSnapshots --param site_id=${site}\`, and restore it in the service.`,
+      })),
   );
   if (index === 0)
     for (const one of suspects)

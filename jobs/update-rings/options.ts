@@ -72,6 +72,15 @@ export const Options = z.strictObject({
         .default(0)
         .describe('How many sites that are disconnected a version may have. Default 0.'),
       max_hacked: count.default(0).describe('How many sites with malware a version may have. Default 0.'),
+      findings_of: z
+        .array(z.string())
+        .default([])
+        .describe(
+          'Policies: a site on which one of them finds an error that it did not find before is broken. Default none.',
+        ),
+      max_found: count
+        .default(0)
+        .describe('How many sites with such an error a version may have. Default 0.'),
       min_sites: z.int().min(1).default(1).describe('How many sites have to take a version. Default 1.'),
       usual: percent(0, 100)
         .prefault('1%')

@@ -5,7 +5,14 @@
 import { isoMinute, isoTime, middleOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi, RunContext } from '../../src/job/api.ts';
-import { decisionsIn, decisionsKey, type Looks, type RingDecisions } from '../../src/job/look.ts';
+import { siteIdIn } from '../../src/job/candidates.ts';
+import {
+  decisionsIn,
+  decisionsKey,
+  type FindingsOf,
+  type Looks,
+  type RingDecisions,
+} from '../../src/job/look.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import { stepErrorOf } from '../../src/job/watch/task.ts';
@@ -77,6 +84,7 @@ interface Reading extends JobApi {
   now: number;
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
   looks: Pick<Looks, 'last'>;
+  findingsOf: FindingsOf;
 }
 
 export const ringKey = (policy: string, ring: string): string => `update-rings ${policy}/${ring}`;
@@ -133,13 +141,14 @@ export async function surveyRings({
   });
 
   const entries = await entriesOf(all, now - options.lookback);
+  const found = await errorsOf(options.evidence.findings_of, given.findingsOf);
   const known = (await given.looks.last())?.unwell ?? {};
   const unwell = Object.fromEntries(
     [...sites.values()].flatMap((site) =>
-      brokenSince(site, 0) ? [[site.id, known[site.id] ?? isoTime(now)] as const] : [],
+      brokenSince(site, 0, found) ? [[site.id, known[site.id] ?? isoTime(now)] as const] : [],
     ),
   );
-  const reading = { api, sites, now, soak: options.soak, unwell };
+  const reading = { api, sites, now, soak: options.soak, unwell, found };
   const runs: SurveyedRun[][] = [];
   for (const { schedule } of own) {
     const mine = entries.filter((one) => one.auto_update_schedule?.id === schedule?.id && schedule);
@@ -168,6 +177,7 @@ export async function surveyRings({
         failed: options.evidence.max_failed,
         disconnected: options.evidence.max_disconnected,
         hacked: options.evidence.max_hacked,
+        found: options.evidence.max_found,
       },
       usual: options.evidence.usual / 100,
       chance: options.evidence.chance / 100,
@@ -260,10 +270,11 @@ interface RunReading {
   now: number;
   soak: number;
   unwell: Readonly<Record<string, string>>;
+  found: Found;
 }
 
 async function readRun(
-  { api, sites, now, soak, unwell }: RunReading,
+  { api, sites, now, soak, unwell, found }: RunReading,
   entry: Entry,
   known: string | undefined,
 ): Promise<SurveyedRun> {
@@ -288,9 +299,9 @@ async function readRun(
     const site = sites.get(id);
     // A site that the account no longer has shows nothing.
     if ((!site || wasUnwell(id)) && !record.broke[id]) return [];
-    const broke = record.broke[id] ?? (soaks && site ? brokenSince(site, at) : undefined);
+    const broke = record.broke[id] ?? (soaks && site ? brokenSince(site, at, found) : undefined);
     if (broke) record.broke[id] = broke;
-    if (broke && site && (soaks || brokenSince(site, at))) open[id] = broke;
+    if (broke && site && (soaks || brokenSince(site, at, found))) open[id] = broke;
     const unread = isUnread ? 'what its update did is not shown' : undefined;
     const missing = unread ?? (site ? missingSince(site, at) : undefined);
     return [{ id, url: site?.url, took: tookIn(wp), broke, missing }];
@@ -341,14 +352,30 @@ async function failuresIn(api: Api, task_id: string): Promise<Record<string, Bro
   }
 }
 
+/** The errors that policies found, by site. */
+type Found = ReadonlyMap<string, { since: number; why: string }[]>;
+
+async function errorsOf(policies: readonly string[], findingsOf: FindingsOf): Promise<Found> {
+  const found = new Map<string, { since: number; why: string }[]>();
+  for (const policy of policies)
+    for await (const { severity, site, target, message, since } of findingsOf(policy)) {
+      if (severity !== 'error') continue;
+      const id = site ?? siteIdIn(target);
+      found.set(id, [...(found.get(id) ?? []), { since, why: `${policy} found: ${message}` }]);
+    }
+  return found;
+}
+
 /** How a site broke after a time, by what the service shows now. */
-function brokenSince({ connection, security, sync }: Site, at: number): Broke | undefined {
+function brokenSince({ id, connection, security, sync }: Site, at: number, found: Found): Broke | undefined {
   if (connection?.status === 'disconnected') return { kind: 'disconnected', why: 'it is disconnected' };
   const { status, malware_detected_at } = security?.scanner ?? {};
   if (status === 'hacked' && Date.parse(malware_detected_at ?? '') > at)
     return { kind: 'hacked', why: 'malware was found' };
   if (sync?.last_sync_status === 'failed' && Date.parse(sync.last_sync_at ?? '') > at)
     return { kind: 'failed', why: `its sync failed: ${sync.last_sync_error ?? 'without a message'}` };
+  const error = found.get(id)?.find(({ since }) => since > at);
+  if (error) return { kind: 'found', why: error.why };
   return undefined;
 }
 

@@ -28,6 +28,7 @@ export interface PlanRecords {
   targets: Pick<Records['targets'], 'all'>;
   once: Pick<Records['once'], 'results'>;
   looks: Pick<Records['looks'], 'last'>;
+  findings: Pick<Records['findings'], 'pages'>;
   announcements: Pick<Records['announcements'], 'all'>;
   freeze: Pick<Records['freeze'], 'over' | 'ofTargets'>;
 }

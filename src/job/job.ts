@@ -22,7 +22,7 @@ import type { Finding, Intent, Outcome, StepEnd } from '../run/run.ts';
 import type { Answer, End, Reconciled, StepAnswer } from './answer.ts';
 import type { Items, JobApi, RunContext } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
-import type { Look, Looks } from './look.ts';
+import type { FindingsOf, Look, Looks } from './look.ts';
 import type { Source } from './source.ts';
 import type { Verification, Verifying } from './verify.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
@@ -90,6 +90,7 @@ export interface Preparing<Options> extends JobApi {
   once: Pick<Once, 'results'>;
   announcements: Pick<OpenAnnouncements, 'all'>;
   looks: Pick<Looks, 'last'>;
+  findingsOf: FindingsOf;
   options: Options;
   /** Where the candidates come from. */
   source: Source;
@@ -239,6 +240,7 @@ export interface Acting<Options, State = unknown> extends JobApi {
   once: Once;
   announcements: Pick<OpenAnnouncements, 'add' | 'remove'>;
   looks: Looks;
+  findingsOf: FindingsOf;
   target: { id: string; label: string };
   options: Options;
   runContext: RunContext;

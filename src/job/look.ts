@@ -3,6 +3,7 @@
  * gives the first (`Job.look`) and reads the second under a key of `Once`.
  */
 import { z } from 'zod';
+import type { Finding } from '../run/run.ts';
 
 const time = z.iso.datetime();
 const count = z.int().min(0);
@@ -90,3 +91,13 @@ export const decisionsKey = (policy: string): string => `rings ${policy} decisio
 
 export const decisionsIn = (result: string | undefined): RingDecisions =>
   result === undefined ? { holds: {}, released: {} } : RingDecisions.parse(JSON.parse(result));
+
+/** The open findings of another policy of the account, as our records know them. */
+export type FindingsOf = (policy: string) => AsyncIterable<OpenFinding>;
+export interface OpenFinding extends Pick<Finding, 'severity' | 'message'> {
+  target: string;
+  /** The site that it is on; missing where it is the target itself. */
+  site?: string;
+  /** When the run began that saw it first. */
+  since: number;
+}

@@ -20,6 +20,7 @@ export const noRecords: PlanRecords = {
   },
   freeze: { over: async () => undefined, ofTargets: async () => [] },
   announcements: { all: async () => new Map() },
+  findings: { async *pages() {} },
   looks: { last: async () => undefined },
   once: { results: async (_account, names) => names.map(() => undefined) },
 };

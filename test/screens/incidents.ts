@@ -13,7 +13,9 @@ export const incident: Incident = async ({ services }, daysLeft) => {
   // Updates come out; one breaks the sites that run an older PHP, and none of those is among the first.
   if (daysLeft === 12) {
     for (const id of ids) service.site(id).fallBehind();
-    service.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: 60_000, php: '8.1' }]);
+    service.schedules.breakSites([
+      { filename: 'contact-form/contact-form.php', afterMs: 60_000, php: '8.1' },
+    ]);
   }
   // A night in which a hoster was away.
   if (daysLeft === 20) for (const id of ids.slice(100, 160)) service.site(id).underMaintenance(true);

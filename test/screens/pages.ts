@@ -26,9 +26,13 @@ export async function candidatesOf({ caretaker: { records } }: Agency, scene: Sc
     '/runs/:id/compare': partial.map(({ id }) => ({ id })),
     '/runs/:id': runs,
     '/announcements/:id': announced.slice(0, 1).map(({ id }) => ({ id })),
-    '/policies/:name': ['nightly-sync', 'check-hacked', 'safe-updates', 'activity-logs', 'monthly-maintenance'].map(
-      (name) => ({ name }),
-    ),
+    '/policies/:name': [
+      'nightly-sync',
+      'check-hacked',
+      'safe-updates',
+      'activity-logs',
+      'monthly-maintenance',
+    ].map((name) => ({ name })),
     '/targets/:account/:id': [{ account: 'default', id: target?.id ?? '' }],
     '/notifications/:delivery': (await records.deliveries.list({ limit: 1 })).map(({ id }) => ({
       delivery: id,

@@ -8,7 +8,7 @@ import { type KeyHolder, type Owner, ownerText } from '../../records/once-store.
 import type { Records } from '../../records/records.ts';
 import type { Run, Target } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
-import { lastLook } from '../job-api.ts';
+import { findingsIn, lastLook } from '../job-api.ts';
 
 type RunOf = Pick<Run, 'id' | 'account'>;
 
@@ -89,6 +89,7 @@ export const ownOf = (deps: EngineDeps, run: RunOf & { policy: Policy }, target:
   once: onceOf(deps, run, target),
   announcements: announcementsOf(deps.records, run.policy),
   looks: looksOf(deps, run, run.policy.name),
+  findingsOf: findingsIn(deps.records, run.account),
 });
 
 // Renews the claims of the steps in progress: all with one timer, since most steps are over before it fires.

@@ -225,7 +225,7 @@ export async function prepareEvaluating(
 ): Promise<Omit<Evaluating<unknown, unknown>, 'serviceNow'>> {
   const { policy, job, client, now, at, previousAt, earlier } = planning;
   const shared = { options: policy.options, runContext: runContextOf(policy, at), now };
-  const { retry } = planning;
+  const { retry, once, announcements, looks, findingsOf } = planning;
   if (!job.prepare) return { ...shared, retry, prepared: undefined };
   const options = callOptionsOf(planning);
   const reading = createJobApi(client, options, readOnlyCall(client, options), planning.onIncomplete);
@@ -235,13 +235,11 @@ export async function prepareEvaluating(
     source: sourceOf(job, policy.select),
     filters: policy.select.filters,
     earlier,
-    once: planning.once,
-    announcements: planning.announcements,
-    looks: planning.looks,
+    ...{ once, announcements, looks, findingsOf },
     step: 0,
     ...defined({ previousAt }),
   });
-  if (job.look) await planning.looks.keep?.(job.look(prepared));
+  if (job.look) await looks.keep?.(job.look(prepared));
   return { ...shared, retry, prepared };
 }
 

@@ -4,7 +4,7 @@ import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, StepEnd } from '../../run/run.ts';
 import { looksOf } from '../act/ownership.ts';
 import { type EngineDeps, policyOf, type Spending } from '../deps.ts';
-import { earlierTargets, previousAt } from '../job-api.ts';
+import { earlierTargets, findingsIn, previousAt } from '../job-api.ts';
 import { type Planning, viewsOf } from './planning.ts';
 
 /** Reads our records; costs no request. Undefined when this process does not know the job. */
@@ -33,6 +33,7 @@ export async function planningOf(
     earlier: () => earlierTargets(deps, policyOf(run), run),
     once: { results: (keys) => records.once.results(run.account, keys) },
     announcements: { all: () => records.announcements.all(run.account, run.policy) },
+    findingsOf: findingsIn(records, run.account),
     looks: looksOf(deps, run, run.policy),
     requestClass: 'action',
     onRequest: spent.count,

@@ -8,7 +8,7 @@ import type { OperationId } from '../../contract/operations.ts';
 import type { End } from '../../job/answer.ts';
 import { type CandidateList, singleViewOf } from '../../job/candidates.ts';
 import type { AnyJob, EarlierTarget, Once, OpenAnnouncements } from '../../job/job.ts';
-import type { Looks } from '../../job/look.ts';
+import type { FindingsOf, Looks } from '../../job/look.ts';
 import { completed } from '../../job/shown.ts';
 import { fieldsOfSource } from '../../job/source.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -118,6 +118,7 @@ export interface Planning {
   once: Pick<Once, 'results'>;
   announcements: Pick<OpenAnnouncements, 'all'>;
   /** Without `keep` for a plan that is no run's. */
+  findingsOf: FindingsOf;
   looks: Pick<Looks, 'last'> & Partial<Looks>;
   /** Whether a person or a run waits for the plan. */
   requestClass: 'person' | 'action';

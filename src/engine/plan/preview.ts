@@ -14,7 +14,7 @@ import type { Finding, LookedUp, Outcome } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
 import { countOf } from '../../text.ts';
 import type { PlanDeps } from '../deps.ts';
-import { earlierTargets, lastLook, previousAt } from '../job-api.ts';
+import { earlierTargets, findingsIn, lastLook, previousAt } from '../job-api.ts';
 import { approvalWanted, type Wanted } from '../rollout/place.ts';
 import { candidates, toolsOf } from './candidates.ts';
 import { checksBetween, costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
@@ -153,6 +153,7 @@ export async function makePlan(
     earlier: () => earlierTargets(deps, policy, undefined),
     once: { results: (keys) => deps.records.once.results(policy.account, keys) },
     announcements: { all: () => deps.records.announcements.all(policy.account, policy.name) },
+    findingsOf: findingsIn(deps.records, policy.account),
     looks: { last: () => lastLook(deps.records, policy.account, policy.name) },
     requestClass: 'person',
     onRequest,

@@ -56,7 +56,7 @@ describe('who is in which ring', () => {
 const rules: Rules = {
   soak: 48 * HOUR,
   minSites: 2,
-  most: { failed: 0, disconnected: 0, hacked: 0 },
+  most: { failed: 0, disconnected: 0, hacked: 0, found: 0 },
   usual: 0.01,
   chance: 0.005,
   released: {},
@@ -116,7 +116,7 @@ describe('what the evidence leads to', () => {
       3 * DAY,
       'promote',
       /^$/,
-      { most: { failed: 0, disconnected: 1, hacked: 0 } },
+      { most: { failed: 0, disconnected: 1, hacked: 0, found: 0 } },
     ],
     [
       'a person released it',

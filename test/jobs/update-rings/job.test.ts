@@ -138,6 +138,24 @@ test('a site that was not well before the updates is no evidence, and holds noth
   expect((await rings())['rest']).toMatchObject({ status: 'active' });
 });
 
+test('an error that a named check found on a site after its updates holds the next ring', async () => {
+  await start();
+  const found = { severity: 'error', message: 'The shop is down.' };
+  const check = (where: string) =>
+    aPolicy({
+      ...{ name: 'shops', job: 'check', options: found },
+      select: { from: 'listSites', filters: {}, where },
+    });
+  await look(check('site.id == "site-0003"'));
+  await prove();
+  await look(check('site.id in ["site-0002", "site-0003"]'));
+  const targets = await targetsOf(await look(policy({ evidence: { min_sites: 1, findings_of: ['shops'] } })));
+  expect(targets['ring:canary']?.findings?.map(({ message }) => message)).toEqual([
+    expect.stringContaining('shops found: The shop is down.'),
+  ]);
+  expect((await rings())['rest']).toMatchObject({ status: 'paused' });
+});
+
 test('a schedule that a person changed is set back, or only reported', async () => {
   await start();
   await look();

@@ -17,7 +17,7 @@ const BY_CHANCE = 0.001;
 const evidence = {
   soak: 2 * DAY,
   minSites: 3,
-  most: { failed: 0, disconnected: 0, hacked: 0 },
+  most: { failed: 0, disconnected: 0, hacked: 0, found: 0 },
   usual: 0.01,
   chance: 0.005,
 };
