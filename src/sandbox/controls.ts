@@ -205,7 +205,7 @@ export interface ScheduleControl {
   runNow(takesMs?: number): string | null;
   /** Its next run was due this long ago, in milliseconds of the service's time, and does not happen. */
   overdueBy(ms: number): void;
-  state(): { status: UpdateSchedule['status']; nextAt: string };
+  state(): ScheduleFields & { status: UpdateSchedule['status']; nextAt: string };
 }
 
 /** The controls of one auto update schedule; `now` settles the world and returns the service's time. */
@@ -224,8 +224,8 @@ export function controlSchedule(world: World, id: string, now: () => number): Sc
     },
     state() {
       now();
-      const { status, nextAt } = find();
-      return { status, nextAt: new Date(nextAt).toISOString() };
+      const { id: _id, createdAt: _created, updatedAt: _updated, nextAt, ...shown } = find();
+      return { ...shown, nextAt: new Date(nextAt).toISOString() };
     },
   };
 }
@@ -237,6 +237,8 @@ export interface SchedulesControl {
    * id.
    */
   make(siteId: string, status: UpdateSchedule['status']): string;
+  /** The ids of all schedules, in order of creation. */
+  ids(): string[];
   /** From now on, these versions disconnect the sites that take them; replaces those named before. */
   breakSites(bad: readonly BadVersion[]): void;
 }
@@ -258,6 +260,10 @@ export const controlSchedules = (world: World, now: () => number): SchedulesCont
     const schedule = addSchedule(world, fields, now());
     schedule.status = status;
     return schedule.id;
+  },
+  ids() {
+    now();
+    return [...world.updates.schedules.keys()];
   },
   breakSites(bad) {
     now();

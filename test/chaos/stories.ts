@@ -13,6 +13,7 @@ import { chains } from './chain-stories.ts';
 import { graces } from './grace-stories.ts';
 import { notices } from './notice-story.ts';
 import { recordings } from './recording-stories.ts';
+import { rings } from './rings-story.ts';
 import { rollouts } from './rollout-stories.ts';
 import { onceNotes, steps } from './steps-stories.ts';
 import { countBy, type Evidence, nextSites, type Scene, type Story, TARGETS } from './story.ts';
@@ -278,7 +279,7 @@ const notes: Story = {
  * other.
  */
 export const lanes: readonly (readonly Story[])[] = [
-  [syncs, reports, steps, updates, undos],
+  [syncs, reports, steps, updates, undos, rings],
   [announcements, notes, graces, onceNotes, deletions, rollouts],
   [recordings, chains, notices],
 ];
