@@ -332,19 +332,23 @@ function tookIn(wp: NonNullable<Entry['sites']>[number]['wp']): RunSite['took'] 
   return [...ofCore, ...of('plugin', plugins), ...of('theme', themes)];
 }
 
-/** The sites at which a task failed or was aborted; undefined when the service no longer shows it. */
+/** The sites at which a task failed or was aborted; undefined when the service does not show them. */
 async function failuresIn(api: Api, task_id: string): Promise<Record<string, Broke> | undefined> {
   try {
     const { task } = await api.showTask({ task_id });
-    return Object.fromEntries(
-      (task.details?.sites ?? [])
-        .filter(({ status }) => status === 'failed' || status === 'aborted')
-        .map((site) => {
-          const error = stepErrorOf(site);
-          const why =
-            `its update ${site.status} ${error ? `at the step ${error.step}: ${error.message ?? 'without a message'}` : ''}`.trim();
-          return [site.id, { kind: 'failed' as const, why }];
-        }),
+    const sites = task.details?.sites;
+    return (
+      sites &&
+      Object.fromEntries(
+        sites
+          .filter(({ status }) => status === 'failed' || status === 'aborted')
+          .map((site) => {
+            const error = stepErrorOf(site);
+            const why =
+              `its update ${site.status} ${error ? `at the step ${error.step}: ${error.message ?? 'without a message'}` : ''}`.trim();
+            return [site.id, { kind: 'failed' as const, why }];
+          }),
+      )
     );
   } catch (error) {
     if (!problemWith(error).gone) throw error;

@@ -283,6 +283,8 @@ async function look({ engine, records, clock }: Caretaker, sandbox: Sandbox, pol
 /** Makes a site that may be updated; some sites cannot be synced. */
 function isHealthy(sandbox: Sandbox, id: string): boolean {
   const site = sandbox.site(id);
+  // A site takes five syncs a day.
+  if (site.state().syncsToday > 3) return false;
   site.connect();
   site.lock(false);
   site.pause(false);

@@ -156,6 +156,32 @@ test('an error that a named check found on a site after its updates holds the ne
   expect((await rings())['rest']).toMatchObject({ status: 'paused' });
 });
 
+test('a task of a later ring that has not started is cancelled when the ring must hold', async () => {
+  // In this time a task stays long enough in its first state.
+  await start({ speedUp: 2, leaps: false });
+  world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);
+  await prove();
+  await call('updateAutoUpdateSchedule', {
+    auto_update_schedule_id: await idOf('rest'),
+    body: { auto_update_schedule: { scope: { updates: { plugins: { selection: 'all' } } } } },
+  });
+  const holding = policy({ when_bad: { quarantine: false } });
+  const task_id = world.sandbox.schedule(await idOf('rest')).runNow(HOUR) ?? '';
+  expect((await targetsOf(await look(holding)))['ring:rest']).toMatchObject({ reason: 'ring-holds' });
+  expect((await client().call('showTask', { task_id }, PERSON)).task.status).toBe('cancelled');
+});
+
+test('a failed run is no evidence while the service does not show what its task did', async () => {
+  await start();
+  await look();
+  world.sandbox.hide('showTask', 'task.details');
+  world.sandbox.site('site-0001').failNextSync('disk full');
+  world.sandbox.schedule(await idOf('canary')).runNow(60_000);
+  world.clock.leap(3 * DAY);
+  const targets = await targetsOf(await look());
+  expect(targets['ring:rest']?.detail).toContain('what its update did is not shown');
+});
+
 test('a schedule that a person changed is set back, or only reported', async () => {
   await start();
   await look();
