@@ -29,6 +29,7 @@ const others = [
 
 /** The groups of endpoints, which the first words of their names are. A test finds those that lack a line. */
 const tags: Readonly<Record<string, string>> = {
+  rings: 'The rings of a policy with the job update-rings: what each waits for, holds, releases.',
   announcements: 'Changes that are announced on the sites before they are made.',
   approvals: 'Runs that wait for the approval of a person.',
   audit: 'What people, programs and the daemon did.',
