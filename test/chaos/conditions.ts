@@ -34,7 +34,10 @@ export const conditions = {
   late: { service: { listLagMs: 3_000 } },
   failover: { redis: 'failover' },
   'half-open': { redis: 'silence' },
-  jumps: { jumps: true, without: ['chaos-rollout', 'chaos-grace', 'chaos-chain', 'chaos-announce'] },
+  jumps: {
+    jumps: true,
+    without: ['chaos-rollout', 'chaos-grace', 'chaos-chain', 'chaos-announce', 'chaos-rings'],
+  },
   older: { older: true },
   'all-behind': {
     cuts: true,

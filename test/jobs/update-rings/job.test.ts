@@ -180,6 +180,9 @@ test('a failed run is no evidence while the service does not show what its task 
   world.clock.leap(3 * DAY);
   const targets = await targetsOf(await look());
   expect(targets['ring:rest']?.detail).toContain('what its update did is not shown');
+  expect((await rings())['rest']?.scope?.updates?.plugins?.filenames).not.toContain(
+    'contact-form/contact-form.php',
+  );
 });
 
 test('a schedule that a person changed is set back, or only reported', async () => {
