@@ -131,7 +131,11 @@ export const updateRings = defineJob({
         return { is: 'next', state: { ...next.state, noted: { site: note.site, task: note.task } } };
       }
       if (state.created !== undefined) await recordRing(acting, { id: state.created, set: {} });
-      const survey = await surveyRings({ ...acting, results: (keys) => resultsOf(acting.once, keys) });
+      const survey = await surveyRings({
+        ...acting,
+        results: (keys) => resultsOf(acting.once, keys),
+        changing: target.id.slice(RING.length),
+      });
       const index = survey.ringsOf.findIndex(({ name }) => `${RING}${name}` === target.id);
       const ring = survey.ringsOf[index];
       if (!ring)

@@ -85,6 +85,8 @@ interface Reading extends JobApi {
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
   looks: Pick<Looks, 'last'>;
   findingsOf: FindingsOf;
+  /** The ring that is to be changed: its schedule is read by its id, since a list may be late. */
+  changing?: string;
 }
 
 export const ringKey = (policy: string, ring: string): string => `update-rings ${policy}/${ring}`;
@@ -131,6 +133,9 @@ export async function surveyRings({
     const schedule = marked.find(({ id }) => id === records[index]?.id) ?? withMark[0];
     return { schedule, others: withMark.filter((one) => one !== schedule) };
   });
+  const toChange = own[rules.findIndex(({ name }) => name === given.changing)];
+  if (toChange?.schedule) [toChange.schedule] = await scheduleOf(api, toChange.schedule.id);
+  for (const { schedule } of own) if (schedule) shown(schedule.status, 'schedule.status');
   const left = marked.filter(({ id, name = '' }) => {
     const ring = ringIn(policy, name);
     return (
