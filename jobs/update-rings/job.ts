@@ -127,7 +127,8 @@ export const updateRings = defineJob({
     try {
       if (target.id.startsWith(LEFT)) return await pauseLeft(acting, target.id.slice(LEFT.length));
       if (note) {
-        await api.createSiteNote({ site_id: note.site, body: { note: { content: note.content } } });
+        if (!(await hasNote(acting, note)))
+          await api.createSiteNote({ site_id: note.site, body: { note: { content: note.content } } });
         return { is: 'next', state: { ...next.state, noted: { site: note.site, task: note.task } } };
       }
       if (state.created !== undefined) await recordRing(acting, { id: state.created, set: {} });
@@ -185,6 +186,15 @@ export const updateRings = defineJob({
 });
 
 type Ours = Acting<Options, State>;
+
+const markOfNote = (policy: string, task: string): string => `(${policy}, task ${task})`;
+
+/** Whether the site has the note: a target that failed may have written it, and not recorded that. */
+async function hasNote({ all, runContext }: Ours, { site: site_id, task }: NonNullable<State['note']>) {
+  for await (const { content } of all('listSiteNotes', { site_id }))
+    if (content?.includes(markOfNote(runContext.policy, task))) return true;
+  return false;
+}
 
 const resultsOf = (once: Once, keys: readonly string[]) =>
   Promise.all(keys.map(async (key) => (await once.holder(key))?.result));
@@ -285,7 +295,7 @@ function noteText(
   const bad = suspects.filter(({ broke }) => broke.some(({ id }) => id === site));
   const why = run?.record.broke[site]?.why ?? '';
   const suspected = bad.map(({ item, version }) => ` Suspected: ${item} ${version}.`).join('');
-  return `After the updates of the ring ${name} (${policy}, task ${task}): ${why}. It got ${took.join(', ')}.${suspected}`.slice(
+  return `After the updates of the ring ${name} ${markOfNote(policy, task)}: ${why}. It got ${took.join(', ')}.${suspected}`.slice(
     0,
     NOTE_MAX,
   );

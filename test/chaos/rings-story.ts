@@ -248,7 +248,15 @@ class Rings {
     const wrong: string[] = [];
     this.wasSettled = false;
     for (const round of [6, 7]) {
-      const { run, targets, effects } = await look(caretaker, this.sandbox, this.policy);
+      let looked = await look(caretaker, this.sandbox, this.policy);
+      // Connections may still be cut, and each look sends some hundred requests.
+      for (
+        let again = 0;
+        again < 5 && looked.targets.some(({ reason }) => reason === 'unavailable');
+        again += 1
+      )
+        looked = await look(caretaker, this.sandbox, this.policy);
+      const { run, targets, effects } = looked;
       const allEffects = this.sandbox.journal.effects;
       const evidence = { run, targets, effects, allEffects, round, sandbox: this.sandbox };
       wrong.push(...this.lies(evidence));
