@@ -3,7 +3,6 @@ import { isPermitted, type Principal } from '../access/principal.ts';
 import { idWithin, siteIdIn, targetOfSite } from '../job/candidates.ts';
 import { SiteInRing } from '../job/look.ts';
 import { type Freeze, formatFreeze, formatFrozen } from '../records/freeze-store.ts';
-import { checkRecord } from '../records/parse-record.ts';
 import type { Records } from '../records/records.ts';
 import type { SiteFacts } from '../records/site-store.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -116,7 +115,7 @@ async function policiesOf(
       const { targets = [], settled = [], excluded = [] } = plan?.hash === hash ? plan : {};
       const is = (one: { id: string }) => siteIdIn(one.id) === id;
       const seen = await records.looks.ofSite(account, policy, id);
-      const ring = seen === undefined ? undefined : checkRecord(SiteInRing, seen, `what ${policy} saw`);
+      const ring = SiteInRing.safeParse(seen).data;
       const what = targets.find(is)?.does ?? settled.find(is)?.why ?? excluded.find(is)?.why;
       if (what === undefined && !ring && !runs.some(({ run }) => run.policy === policy)) return [];
       const next = upcoming.runs.find((one) => one.policy === policy);

@@ -5,7 +5,6 @@ import { isoTime } from '../../clock.ts';
 import { type Decided, decisionsIn, decisionsKey, Ring, type RingDecisions, Rings } from '../../job/look.ts';
 import type { Registry } from '../../job/registry.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { checkRecord } from '../../records/parse-record.ts';
 import type { Records } from '../../records/records.ts';
 import { type Act, type BaseDeps, defineCommand } from '../command.ts';
 import { InvalidRequestError, NotFoundError } from '../errors.ts';
@@ -38,7 +37,8 @@ async function seenRings({ records }: SeenDeps, { name, account }: Pick<Policy, 
     records.looks.last(account, name),
     records.once.results(account, [decisionsKey(name)]),
   ]);
-  const view = seen && checkRecord(Rings, seen.view, `what ${name} saw`);
+  // What another release saw in another form is as good as not seen: the next run looks again.
+  const view = Rings.safeParse(seen?.view).data;
   return { seen: seen && view && { ...seen, ...view }, decisions: decisionsIn(decided) };
 }
 
