@@ -62,26 +62,6 @@ describe('a core with a known vulnerability', () => {
   });
 });
 
-test('scheduled reports that did not go out: overdue ones, and ones without a report although they began long ago', async () => {
-  const { scheduled_reports: all } = await call('listScheduledReports', { perPage: 100 });
-  const { reports } = await call('listReports', { perPage: 100, filters: { type: { eq: 'scheduled' } } });
-  const recently = world.clock.now() - 35 * 86_400_000;
-
-  const { found } = await checked(
-    '{ from: listScheduledReports, filters: { status: { eq: active } }, join: { reports: { list: listReports, filters: { type: { eq: scheduled } }, on: report.site.id == scheduled_report.site.id } }, where: \'scheduled_report.next_report_at < now - duration("2h") || (scheduled_report.started_at < now - duration("840h") && !reports.exists(r, r.created_at > now - duration("840h")))\' }',
-  );
-
-  const expected = all.filter(({ status, site, started_at = '', next_report_at = '' }) => {
-    const own = reports.filter((one) => one.site?.id === site?.id);
-    const isMissing =
-      Date.parse(started_at) < recently &&
-      !own.some(({ created_at = '' }) => Date.parse(created_at) > recently);
-    const isOverdue = Date.parse(next_report_at) < world.clock.now() - 2 * 3_600_000;
-    return status === 'active' && (isOverdue || isMissing);
-  });
-  expect(found.sort()).toEqual(expected.map(({ id }) => id).sort());
-});
-
 test('the activity of a user on all sites', async () => {
   const { sites } = await call('listSites', {});
   const logged = sites.filter((site) => site.activity_logs?.enabled);
