@@ -15,17 +15,9 @@ import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { countOf } from '../../src/text.ts';
 import { suspectText } from './evidence.ts';
 import { lookOf } from './look.ts';
-import { bodyOf, farAway, nextAt, nothing } from './native.ts';
+import { bodyOf, farAway, nextAt, nothing, setIn } from './native.ts';
 import { Options, ringConditions, ringFaults } from './options.ts';
-import {
-  type RingRecord,
-  ringKey,
-  runKey,
-  type Survey,
-  type SurveyedRing,
-  setIn,
-  surveyRings,
-} from './survey.ts';
+import { type RingRecord, ringKey, runKey, type Survey, type SurveyedRing, surveyRings } from './survey.ts';
 
 const State = z.object({
   /** The next change is a note on this site, about this task. */
@@ -340,7 +332,11 @@ function planOf(survey: Survey, index: number, options: Options): string[] {
 }
 
 /** The outcome of a ring: what it waits for, what broke, what a person may do. */
-function endOf({ ringsOf, rings, suspects, urls }: Survey, index: number, ring = ringsOf[index]): End {
+function endOf(
+  { ringsOf, rings, suspects, bypassing, urls }: Survey,
+  index: number,
+  ring = ringsOf[index],
+): End {
   const decision = rings[index];
   if (!ring || !decision) throw new Error('The ring was not surveyed.');
   const label = (id: string) => urls.get(id) ?? id;
@@ -360,6 +356,13 @@ function endOf({ ringsOf, rings, suspects, urls }: Survey, index: number, ring =
         severity: 'error',
         about: `${one.item} ${one.version}`,
         message: `Suspect, left out of every ring: ${suspectText(one)}. It returns with a newer version or \`release\`.`,
+      });
+  if (index === 0)
+    for (const { id, name, sites } of bypassing)
+      findings.push({
+        severity: 'warning',
+        about: id,
+        message: `The schedule "${name}" updates ${countOf(sites, 'site')} of the rings too, with what no ring has proven: pause it.`,
       });
   for (const drift of ring.drifted)
     findings.push({

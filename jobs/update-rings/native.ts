@@ -177,3 +177,38 @@ export const desiredOf = (
     at: isActive ? laterBy(native.at, ring.index * native.apart) : undefined,
   };
 };
+
+/** The fields of a schedule that a person may change, as they are compared with what we set. */
+export const setIn = ({
+  name,
+  schedule,
+  scope,
+  options,
+  status,
+}: AutoUpdateSchedule): Record<string, string> => ({
+  name: name ?? '',
+  schedule: schedule ?? '',
+  sites: JSON.stringify([...(scope?.sites?.ids ?? [])].sort()),
+  updates: JSON.stringify(scope?.updates ?? null),
+  options: JSON.stringify(options ?? null),
+  status: status ?? '',
+});
+
+/** An active schedule that is no ring's, with how many sites of rings it updates. */
+export interface Bypassing {
+  id: string;
+  name: string;
+  sites: number;
+}
+
+/** Those that update sites of the rings: what they install was proven by no ring. */
+export const alsoUpdating = (
+  all: readonly AutoUpdateSchedule[],
+  ours: ReadonlyMap<string, string>,
+  inRings: ReadonlySet<string>,
+): Bypassing[] =>
+  all.flatMap(({ id, name = id, status, scope }) => {
+    const { selection, ids = [] } = scope?.sites ?? {};
+    const sites = selection === 'all' ? inRings.size : ids.filter((site) => inRings.has(site)).length;
+    return status === 'active' && !ours.has(id) && sites > 0 ? [{ id, name, sites }] : [];
+  });

@@ -19,7 +19,16 @@ import { stepErrorOf } from '../../src/job/watch/task.ts';
 import { assign } from './assign.ts';
 import { type Decision, type Decisions, decide } from './decide.ts';
 import type { BrokeKind, RingRun, RunSite } from './evidence.ts';
-import { type Desired, type Difference, desiredOf, differences, ringIn } from './native.ts';
+import {
+  alsoUpdating,
+  type Bypassing,
+  type Desired,
+  type Difference,
+  desiredOf,
+  differences,
+  ringIn,
+  setIn,
+} from './native.ts';
 import { compileRing, type Options } from './options.ts';
 
 type Schedule = Item<'listAutoUpdateSchedules'>;
@@ -70,6 +79,8 @@ export interface Survey extends Decisions {
   ringsOf: SurveyedRing[];
   /** The sites that are not well, since when they are known to be. */
   unwell: Record<string, string>;
+  /** Other active schedules that update sites of the rings. */
+  bypassing: Bypassing[];
   /** Schedules of rings that the policy no longer has. */
   left: Schedule[];
   urls: ReadonlyMap<string, string>;
@@ -231,7 +242,8 @@ export async function surveyRings({
   const ownership = new Map(
     own.flatMap(({ schedule }, i) => (schedule ? [[schedule.id, rules[i]?.name ?? ''] as const] : [])),
   );
-  return { ...decisions, ringsOf, unwell, left, urls, ownership, now, zone };
+  const bypassing = alsoUpdating(marked, ownership, new Set(members.flat().map(({ id }) => id)));
+  return { ...decisions, ringsOf, unwell, bypassing, left, urls, ownership, now, zone };
 }
 
 const versionsOf = (released: RingDecisions['released']): Record<string, string> =>
@@ -239,16 +251,6 @@ const versionsOf = (released: RingDecisions['released']): Record<string, string>
 
 const holdText = ({ by, at, reason }: RingDecisions['holds'][string]): string =>
   `${by} holds it since ${isoMinute(at)}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`;
-
-/** The fields of a schedule that a person may change, as they are compared with what we set. */
-export const setIn = ({ name, schedule, scope, options, status }: Schedule): Record<string, string> => ({
-  name: name ?? '',
-  schedule: schedule ?? '',
-  sites: JSON.stringify([...(scope?.sites?.ids ?? [])].sort()),
-  updates: JSON.stringify(scope?.updates ?? null),
-  options: JSON.stringify(options ?? null),
-  status: status ?? '',
-});
 
 async function scheduleOf(api: Api, auto_update_schedule_id: string): Promise<Schedule[]> {
   try {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { loadJobs } from '../../app/load-jobs.ts';
 import type { Registry } from '../../job/registry.ts';
+import { matching } from './keys.ts';
 import { keysOf, type Schema } from './schema-keys.ts';
 import type { Topic, Topics } from './topic.ts';
 
@@ -10,10 +11,7 @@ export async function jobTopics(): Promise<Topics> {
   const topics = [...registry.names().flatMap((name) => topicsOf(name, registry)), ...reasonTopics(registry)];
   return {
     names: () => topics.map(({ name }) => name),
-    find: (word) => {
-      const asked = word.toLowerCase().replace(/^with\./, '');
-      return topics.filter(({ name }) => [name, name.replace(/^with\./, '')].includes(asked));
-    },
+    find: (word) => matching(topics, word),
   };
 }
 

@@ -20,7 +20,7 @@ export function keyTopics(): Topics {
 }
 
 /** The keys with this path, else those whose path ends with it: `concurrency`, `limits.concurrency`. */
-function matching(topics: readonly Topic[], word: string): Topic[] {
+export function matching(topics: readonly Topic[], word: string): Topic[] {
   const asked = bare(word.replace(/^policies(?:\[\d*\])?\./, ''));
   if (asked === '') return [];
   const exact = topics.filter(({ name }) => isSame(bare(name).split('.'), asked.split('.')));

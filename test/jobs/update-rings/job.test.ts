@@ -41,6 +41,10 @@ async function start(more: WorldOptions = {}): Promise<void> {
     world.sandbox.site(id).coreIs({ current: '6.8.3' });
     world.sandbox.site(id).fallBehind();
   }
+  const { auto_update_schedules: all } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  for (const { id, status } of all)
+    if (status === 'active')
+      await client().call('disableAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
 }
 
 const look = async (one = policy()): Promise<Run> => world.ended(await world.fire(one));
@@ -183,6 +187,20 @@ test('a failed run is no evidence while the service does not show what its task 
   expect((await rings())['rest']?.scope?.updates?.plugins?.filenames).not.toContain(
     'contact-form/contact-form.php',
   );
+});
+
+test('another active schedule that updates sites of the rings is a warning', async () => {
+  await start();
+  await client().call('enableAutoUpdateSchedule', { auto_update_schedule_id: 'schedule-0003' }, PERSON);
+  const targets = await targetsOf(await look());
+  expect(targets['ring:canary']?.findings).toMatchObject([
+    {
+      severity: 'warning',
+      about: 'schedule-0003',
+      message:
+        'The schedule "Nightly plugins" updates 4 sites of the rings too, with what no ring has proven: pause it.',
+    },
+  ]);
 });
 
 test('a schedule that a person changed is set back, or only reported', async () => {
