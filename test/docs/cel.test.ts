@@ -121,6 +121,7 @@ This page is generated: each example is evaluated over one site, a healthy site 
 | \`{ cel: ... }\` in \`params\` and \`body\` of [api-call](jobs/api-call.md) | the value | as \`select.where\` |
 | \`with.once\` of [api-call](jobs/api-call.md) | text with \`{{ ... }}\` | as \`select.where\`, and \`run.policy\`, \`run.date\` |
 | \`record.custom_work\` ([recording.md](recording.md)) | text with \`{{ ... }}\` | \`site\`, \`run\`, \`outcome\`, \`now\` |
+| \`with.rings[].where\` of [update-rings](jobs/update-rings.md) | true or false | \`site\`, \`now\` |
 | \`select.where\` of [staging-cleanup](jobs/staging-cleanup.md) | true or false | \`staging\`, \`site\` (its live site), \`now\` |
 
 The variables of \`subject\` and \`body\` in [report-dispatch](jobs/report-dispatch.md#variables) are plain names, not expressions.
