@@ -29,7 +29,7 @@ import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
 import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
 import { type ResumeDeps, resumeRun } from './commands/resume-run.ts';
-import { holdRings, type RingDeps, releaseVersion, showRings, unholdRings } from './commands/rings.ts';
+import { holdRings, releaseVersion, showRings, unholdRings } from './commands/rings.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
 import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
 import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
@@ -45,7 +45,6 @@ export type ControlDeps = BaseDeps &
   FireDeps &
   ApplyDeps &
   PauseDeps &
-  RingDeps &
   ChangeRunDeps &
   QueueDeps &
   QueueCountDeps &

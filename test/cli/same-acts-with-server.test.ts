@@ -18,6 +18,9 @@ beforeAll(async () => {
     select: { where: 'site.id in ["site-0003", "site-0004"]' }
     schedule: { cron: "0 6 1 1 *", overlap: allow }
     approval: { when: always }
+  - name: ringed
+    job: update-rings
+    with: { rings: [{ name: canary, percent: 50% }, { name: rest }] }
   - name: removals
     job: api-call
     select: { from: listSites, where: 'site.id in ["site-0001", "site-0002"]' }
@@ -43,6 +46,22 @@ async function sameOn(names: readonly [string, string], args: (name: string) => 
   expect(unnamed(away, names[1])).toEqual(unnamed(local, names[0]));
   return local;
 }
+
+test('rings are shown, held and released', async () => {
+  expect((await same(['policies', 'rings', 'one'])).stderr).toContain('has no rings');
+  await pair.here(['run', 'ringed']);
+  expect((await same(['policies', 'rings', 'ringed'])).stdout).toMatch(/canary, \d+ sites?: it updates/);
+  await same(['policies', 'hold', 'ringed', 'early']);
+  for (const args of [
+    ['hold', 'ringed', 'rest', '--reason', 'busy'],
+    ['unhold', 'ringed', 'rest'],
+  ]) {
+    const local = await pair.here(['policies', ...args]);
+    expect(alike(await pair.remote(['policies', ...args])).code).toBe(local.code);
+    expect(local).toMatchObject({ code: 0, stderr: expect.stringContaining('eld: rest.') });
+  }
+  await same(['policies', 'release', 'ringed', 'core', '6.9']);
+});
 
 test('policies are paused and resumed', async () => {
   const both = ['one', 'other'] as const;

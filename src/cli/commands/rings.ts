@@ -8,9 +8,9 @@ import {
   unholdRings as unhold,
 } from '../../control/commands/rings.ts';
 import { countOf } from '../../text.ts';
-import { withClient } from '../client.ts';
+import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';
-import { exit } from '../exit.ts';
+import { exit, UsageError } from '../exit.ts';
 import { type List, listTable } from '../output/list.ts';
 import { show } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -32,9 +32,9 @@ const list: List<Version> = {
 
 /** Shows what each ring does and why, and the versions on the move. Reads what the last run saw; costs no request. */
 export const showRings = (terminal: Terminal, policy: string, options: GlobalOptions): Promise<number> =>
-  withClient('caretaker', terminal, options, async ({ read }) => {
+  withReader('policies', terminal, options, async ({ read }) => {
     const answer: RingsAnswer = await read(rings, { policy }, () => {
-      throw new Error('A caretaker that is open has records.');
+      throw new UsageError(`No run of ${policy} has looked at its rings yet.`);
     });
     await show(terminal, options, {
       value: answer,
@@ -53,7 +53,8 @@ export function printRings(terminal: Terminal, { at, run, rings, suspects, relea
     for (const one of versions)
       if (one.is !== 'proven' && !moving.has(one.item)) moving.set(one.item, { ...one, ring: name });
   terminal.data('');
-  if (moving.size === 0) terminal.data('Every version that was taken is proven in every ring.');
+  if (rings.every(({ versions }) => versions.length === 0)) terminal.data('No ring has taken a version yet.');
+  else if (moving.size === 0) terminal.data('Every version that was taken is proven in every ring.');
   else terminal.data(listTable(list, [...moving.values()], terminal));
   for (const { item, version, broken, taken } of suspects)
     terminal.data(`Suspect: ${item} ${version}: ${broken.length} of ${countOf(taken, 'site')} broke.`);
@@ -89,7 +90,7 @@ export const holdRings = (
   ring: string | undefined,
   { reason, ...options }: Options,
 ): Promise<number> =>
-  withClient('caretaker', terminal, options, async ({ act }) => {
+  withClient('policies', terminal, options, async ({ act }) => {
     const answer = await act(hold, { policy, ring, reason });
     terminal.message(`Held: ${answer.rings.join(', ')}. ${NEXT(policy)}`);
     return exit.ok;
@@ -101,7 +102,7 @@ export const unholdRings = (
   ring: string | undefined,
   { reason, ...options }: Options,
 ): Promise<number> =>
-  withClient('caretaker', terminal, options, async ({ act }) => {
+  withClient('policies', terminal, options, async ({ act }) => {
     const answer = await act(unhold, { policy, ring, reason });
     terminal.message(
       answer.rings.length === 0
@@ -118,7 +119,7 @@ export const releaseVersion = (
   version: string,
   { reason, ...options }: Options,
 ): Promise<number> =>
-  withClient('caretaker', terminal, options, async ({ act }) => {
+  withClient('policies', terminal, options, async ({ act }) => {
     await act(release, { policy, item, version, reason });
     terminal.message(`Released: ${item} ${version}. ${NEXT(policy)}`);
     return exit.ok;

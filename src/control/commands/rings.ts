@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Principal } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import { type Decided, decisionsIn, decisionsKey, Ring, type RingDecisions, Rings } from '../../job/look.ts';
-import type { Registry } from '../../job/registry.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Records } from '../../records/records.ts';
 import { type Act, type BaseDeps, defineCommand } from '../command.ts';
@@ -11,9 +10,11 @@ import { InvalidRequestError, NotFoundError } from '../errors.ts';
 import { policyName, reason } from '../fields.ts';
 import { needPolicy, type PolicyDeps } from '../policies.ts';
 
-export interface RingDeps extends PolicyDeps {
-  registry: Pick<Registry, 'get'>;
-}
+const Named = z.object({ rings: z.array(z.object({ name: z.string() })) });
+
+/** The names of the rings of a policy; undefined for one without. */
+export const ringNames = ({ options }: Pick<Policy, 'options'>): string[] | undefined =>
+  Named.safeParse(options).data?.rings.map(({ name }) => name);
 
 const DecidedAnswer = z.object({ by: z.string(), at: z.iso.datetime(), reason: z.string().nullable() });
 
@@ -65,18 +66,18 @@ export async function ringsOf(deps: SeenDeps, policy: Policy): Promise<RingsAnsw
 }
 
 /** @throws {NotFoundError} for a policy that is not active or has no rings. */
-function needRings(deps: RingDeps, name: string): Policy {
+function needRings(deps: PolicyDeps, name: string): Policy {
   const policy = needPolicy(deps, name);
-  if (deps.registry.get(policy.job)?.look) return policy;
+  if (ringNames(policy)) return policy;
   throw new NotFoundError(`The policy ${name} has no rings: its job is ${policy.job}.`);
 }
 
-const subject = ({ policy }: { policy: string }, deps: RingDeps) => ({
+const subject = ({ policy }: { policy: string }, deps: PolicyDeps) => ({
   policy,
   account: needPolicy(deps, policy).account,
 });
 
-export const showRings = defineCommand<RingDeps>()({
+export const showRings = defineCommand<PolicyDeps>()({
   name: 'rings.show',
   summary: 'Shows the rings of a policy: what each does and waits for, which versions are proven or suspect.',
   role: 'viewer',
@@ -97,18 +98,15 @@ export const showRings = defineCommand<RingDeps>()({
 
 /** Changes what people decided, whoever changes it at the same time. Returns what `change` says of the rings. */
 async function decide<T>(
-  deps: RingDeps & BaseDeps,
+  deps: PolicyDeps & BaseDeps,
   name: string,
   { by: { principal } }: Act,
   change: (decisions: RingDecisions, rings: readonly string[]) => T,
 ): Promise<T> {
   const { records, clock } = deps;
-  const { account, options } = needRings(deps, name);
-  const rings = Rings.shape.rings.element
-    .pick({ name: true })
-    .array()
-    .parse((options as { rings: unknown }).rings)
-    .map((ring) => ring.name);
+  const policy = needRings(deps, name);
+  const { account } = policy;
+  const rings = ringNames(policy) ?? [];
   const key = decisionsKey(name);
   for (;;) {
     const [before] = await records.once.results(account, [key]);
@@ -155,7 +153,7 @@ const named = ({ rings }: { rings: readonly string[] }) => ({
   detail: rings.join(', ') || 'nothing changed',
 });
 
-export const holdRings = defineCommand<RingDeps>()({
+export const holdRings = defineCommand<PolicyDeps>()({
   name: 'rings.hold',
   summary:
     'Holds rings of a policy: with its next run their schedules are paused and what has not started is cancelled.',
@@ -177,7 +175,7 @@ export const holdRings = defineCommand<RingDeps>()({
   toAnswer: (result) => result,
 });
 
-export const unholdRings = defineCommand<RingDeps>()({
+export const unholdRings = defineCommand<PolicyDeps>()({
   name: 'rings.unhold',
   summary: 'Ends the hold of rings of a policy: with its next run they go on as the evidence allows.',
   role: 'operator',
@@ -199,7 +197,7 @@ export const unholdRings = defineCommand<RingDeps>()({
   toAnswer: (result) => result,
 });
 
-export const releaseVersion = defineCommand<RingDeps>()({
+export const releaseVersion = defineCommand<PolicyDeps>()({
   name: 'rings.release',
   summary: 'Lets a version pass that is suspect or held: it counts as proven where it was taken.',
   role: 'approver',

@@ -1,5 +1,6 @@
 /** What the pages of one policy have in common: its head, with its state, its next time and its actions, and the tabs. */
 import type { Child } from 'hono/jsx';
+import { ringNames } from '../../control/commands/rings.ts';
 import { labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
@@ -44,7 +45,7 @@ export const policyTab =
     if (!policy) return sendProblem(c, context, 404, NO_POLICY);
     const { name } = policy;
     const now = context.clock.now();
-    const hasRings = context.control.registry.get(policy.job)?.look !== undefined;
+    const hasRings = ringNames(policy) !== undefined;
     if (tab === 'Rings' && !hasRings) return sendProblem(c, context, 404, 'This policy has no rings.');
     const [states, runs, below] = await Promise.all([
       context.reader.policyStates([policy]),
