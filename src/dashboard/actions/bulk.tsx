@@ -1,147 +1,224 @@
-/** Retry or cancel several runs: each by the command for one, so each has its line in the audit log. */
-import { isPermitted, type Principal } from '../../access/principal.ts';
-import { carryOut } from '../../control/carry-out.ts';
-import { cancelRun, retryRun } from '../../control/commands/change-run.ts';
+/** An act on several items of a list: each by the command for one, so each has its line in the audit log. */
+import type { Child } from 'hono/jsx';
+import { isPermitted, type Principal, type Subject } from '../../access/principal.ts';
+import type { AnyCommand } from '../../control/command.ts';
 import { CaretakerError } from '../../errors.ts';
-import { isFinal } from '../../run/moves.ts';
-import type { Run } from '../../run/run.ts';
-import { countOf } from '../../text.ts';
-import { actorOf, principalOf } from '../auth/caller.ts';
-import { localPath } from '../auth/origin.ts';
+import { principalOf } from '../auth/caller.ts';
 import { showPage } from '../components/layout.tsx';
-import { runPath } from '../components/paths.ts';
+import { number } from '../components/progress.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { sendResult } from './bulk-result.tsx';
-import { showConfirmation } from './confirm.tsx';
-import { cancelText, retryText } from './run-questions.ts';
+import { pageBefore, redirectWith } from '../http/toast.ts';
+import { type Change, type Form, formOf, Hidden, showConfirmation } from './confirm.tsx';
 
-/** At most this many runs at once: as many as a page of the list has. */
-export const MAX_SELECTED = 50;
-
-const kinds = ['retry', 'cancel'] as const;
-type Kind = (typeof kinds)[number];
-export const BULK_PATHS: Readonly<Record<Kind, string>> = { retry: '/bulk/retry', cancel: '/bulk/cancel' };
-
-const words = {
-  retry: { verb: 'Retry', done: 'retried', after: '/runs?trigger=retry' },
-  cancel: { verb: 'Cancel', done: 'cancelled', after: '/runs?status=active' },
-} as const;
-
-/** What was selected: the runs that it can be done to, and why not to the others. */
-interface Selection {
-  runs: Run[];
-  others: { id: string; why: string }[];
-  back: string;
+interface Bulk<Item> {
+  path: string;
+  command: AnyCommand;
+  verb: string;
+  done: string;
+  /** The field that names the items, and the word for several. */
+  field: 'run' | 'policy';
+  items: string;
+  /** `3 runs`. */
+  counted: (count: number) => string;
+  /** At most this many at once: as many as a page of the list has. */
+  limit: number;
+  /** The list, and where those are to which it was done. */
+  list: string;
+  after: { path: string; word: string };
+  find(context: DashboardContext, names: readonly string[]): Promise<ReadonlyMap<string, Item>>;
+  subject(item: Item): Subject;
+  /** Why it cannot be done to an item; without one: there is no such item. */
+  whyNot(item: Item | undefined): string | undefined;
+  text(context: DashboardContext, items: readonly Item[]): string | Promise<string>;
+  fields?: Child;
+  pathOf(name: string): string;
+  act(c: Exchange, context: DashboardContext, form: Form): (name: string) => Promise<unknown>;
 }
 
-async function selectionOf(
+/** What was selected: the items that it can be done to, and why not to the others. */
+interface Selection<Item> {
+  items: Map<string, Item>;
+  others: { name: string; why: string }[];
+}
+
+/** Without a principal no one is asked yet: the command refuses what is not permitted, for the audit log too. */
+async function select<Item>(
+  bulk: Bulk<Item>,
   context: DashboardContext,
-  principal: Principal | undefined,
-  kind: Kind,
-  { ids, back }: { ids: readonly string[]; back: string },
-): Promise<Selection> {
-  const wanted = [...new Set(ids)].slice(0, MAX_SELECTED);
-  const found = new Map((await context.reader.runsOf(wanted)).map((run) => [run.id, run]));
-  const selection: Selection = { runs: [], others: [], back };
-  for (const id of wanted) {
-    const run = found.get(id);
-    const why = run ? whyNot(run, kind, principal) : 'there is no such run any more';
-    if (run && why === undefined) selection.runs.push(run);
-    else selection.others.push({ id, why: why ?? '' });
+  names: readonly string[],
+  principal?: Principal,
+): Promise<Selection<Item>> {
+  const wanted = [...new Set(names)].slice(0, bulk.limit);
+  const found = await bulk.find(context, wanted);
+  const selection: Selection<Item> = { items: new Map(), others: [] };
+  for (const name of wanted) {
+    const item = found.get(name);
+    const isRefused = item && principal && !isPermitted(principal, bulk.command.role, bulk.subject(item));
+    const why = isRefused ? 'you may not do this' : bulk.whyNot(item);
+    if (item && why === undefined) selection.items.set(name, item);
+    else selection.others.push({ name, why: why ?? '' });
   }
   return selection;
 }
 
-/** Without a principal no one is asked yet: the command refuses what is not permitted, for the audit log too. */
-function whyNot(run: Run, kind: Kind, principal: Principal | undefined): string | undefined {
-  if (principal && !isPermitted(principal, 'operator', run)) return 'you may not do this';
-  if (kind === 'cancel') return isFinal(run.status) ? `it has already ended: ${run.status}` : undefined;
-  if (!isFinal(run.status)) return `it has not ended: ${run.status}`;
-  return run.counts.failed === 0 ? 'nothing in it failed' : undefined;
+export const bulkChange = <Item,>(bulk: Bulk<Item>): Change => ({
+  path: bulk.path,
+  // The command checks the role for each item.
+  access: bulk.command.role,
+  ask: async (c, context) => {
+    const { verb, done, field, list, counted } = bulk;
+    const back = pageBefore(c, context, list);
+    const names = c.req.queries(field) ?? [];
+    if (names.length === 0) return c.redirect(back, 303);
+    const { items, others } = await select(bulk, context, names, principalOf(c));
+    const skipped = others.length > 0 && (
+      <ul>
+        {others.map(({ name, why }) => (
+          <li>
+            <span class={classOf(field)}>{name}</span> is skipped: {why}.
+          </li>
+        ))}
+      </ul>
+    );
+    if (items.size === 0) {
+      return showPage(
+        c,
+        context,
+        { title: `Nothing to ${verb.toLowerCase()}` },
+        <section class="narrow card" id="question">
+          <h1 id="question-title">
+            None of these {bulk.items} can be {done}
+          </h1>
+          {skipped}
+          <p class="actions">
+            <a class="action" href={back} data-closes>
+              Do nothing
+            </a>
+          </p>
+        </section>,
+      );
+    }
+    const title = `${verb} ${counted(items.size)}`;
+    return showConfirmation(c, context, {
+      title: `${title}?`,
+      text: await bulk.text(context, [...items.values()]),
+      button: title,
+      back,
+      fields: (
+        <>
+          {skipped}
+          {bulk.fields}
+          <Hidden fields={{ [field]: [...items.keys()] }} />
+        </>
+      ),
+    });
+  },
+  act: async (c, context) => {
+    const { done, field, list, counted, after, pathOf } = bulk;
+    const back = pageBefore(c, context, list);
+    const form = await formOf(c);
+    const names = form.texts(field);
+    if (names.length === 0) return c.redirect(back, 303);
+    const act = bulk.act(c, context, form);
+    const { items, others } = await select(bulk, context, names);
+    const failures = [...others];
+    for (const name of items.keys()) {
+      const why = await whyFailed(act(name));
+      if (why !== undefined) failures.push({ name, why });
+    }
+    const count = items.size + others.length - failures.length;
+    return sendResult(c, context, {
+      text: `${counted(count)} ${done}`,
+      failures: failures.map((one) => ({ ...one, path: pathOf(one.name), class: classOf(field) })),
+      after,
+      back,
+      here: list,
+    });
+  },
+});
+
+interface BulkButtonsProps {
+  changes: Readonly<Record<string, Change>>;
+  one: string;
+  many: string;
 }
 
-const ask = (kind: Kind) => async (c: Exchange, context: DashboardContext) => {
-  const given = { ids: c.req.queries('run') ?? [], back: localPath(c.req.query('back') ?? '/runs') };
-  if (given.ids.length === 0) return c.redirect(given.back, 303);
-  const selection = await selectionOf(context, principalOf(c), kind, given);
-  const { runs, others, back } = selection;
-  const { verb, done } = words[kind];
-  const left = others.length > 0 && (
-    <ul>
-      {others.map(({ id, why }) => (
-        <li>
-          <span class="id">{id}</span> is skipped: {why}.
-        </li>
-      ))}
-    </ul>
-  );
-  if (runs.length === 0) {
-    return showPage(
-      c,
-      context,
-      { title: `Nothing to ${kind}` },
-      <section class="narrow card" id="question">
-        <h1 id="question-title">None of these runs can be {done}</h1>
-        {left}
-        <p class="actions">
-          <a class="action" href={back} data-closes>
-            Do nothing
-          </a>
-        </p>
-      </section>,
-    );
+/** What can be done with the selected items of a list; `client/selection.ts` says how many these are. */
+export const BulkButtons = ({ changes, one, many }: BulkButtonsProps) => (
+  <span class="actions" id="bulk" data-one={one} data-many={many}>
+    <label class="inline" hidden>
+      <input type="checkbox" id="select-all" autocomplete="off" /> Select all
+    </label>
+    {Object.entries(changes).map(([verb, { path }]) => (
+      <button class="plain" type="submit" form="selection" formaction={path} data-asks data-verb={verb}>
+        {verb} selected
+      </button>
+    ))}
+  </span>
+);
+
+const classOf = (field: Bulk<unknown>['field']) => (field === 'run' ? 'id' : undefined);
+
+/** The sentence for people; what else is changed does not depend on this one. */
+export async function whyFailed(act: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await act;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CaretakerError)) throw error;
+    return error.message;
   }
-  const counted = countOf(runs.length, 'run');
-  return showConfirmation(c, context, {
-    title: `${verb} ${counted}?`,
-    text: kind === 'retry' ? await retryText(context, runs) : await cancelText(context, runs),
-    button: `${verb} ${counted}`,
-    back,
-    fields: (
-      <>
-        {left}
-        {runs.map(({ id }) => (
-          <input type="hidden" name="run" value={id} />
+}
+
+interface BulkResult {
+  /** `3 runs cancelled`. */
+  text: string;
+  /** What it was not done to, and why not. */
+  failures: readonly { name: string; path: string; class?: string | undefined; why: string }[];
+  /** The list where the others are now. */
+  after: { path: string; word: string };
+  /** The list where they were selected, and its entry in the sidebar. */
+  back: string;
+  here: string;
+}
+
+/** Leads back to the list with a line that says what was done; or shows what was not done, and why. */
+export function sendResult(
+  c: Exchange,
+  context: DashboardContext,
+  { text, failures, after, back, here }: BulkResult,
+): Response | Promise<Response> {
+  if (failures.length === 0)
+    return redirectWith(c, context, back, {
+      text: `${text}.`,
+      link: { path: after.path, word: 'Show them' },
+    });
+  return showPage(
+    c,
+    context,
+    { title: text, here },
+    <section class="narrow card">
+      <h1>
+        {text}, {number(failures.length)} not
+      </h1>
+      <ul>
+        {failures.map((one) => (
+          <li>
+            <a href={one.path} class={one.class}>
+              {one.name}
+            </a>
+            : {one.why}
+          </li>
         ))}
-        <input type="hidden" name="back" value={back} />
-      </>
-    ),
-  });
-};
-
-export const askToRetryMany = ask('retry');
-export const askToCancelMany = ask('cancel');
-
-const act = (kind: Kind) => async (c: Exchange, context: DashboardContext) => {
-  const form = await c.req.parseBody({ all: true });
-  const ids = [form['run'] ?? []].flat().filter((id) => typeof id === 'string');
-  const back = localPath(typeof form['back'] === 'string' ? form['back'] : '/runs');
-  if (ids.length === 0) return c.redirect(back, 303);
-  const { runs, others } = await selectionOf(context, undefined, kind, { ids, back });
-  const { control, log } = context;
-  const failures = [...others];
-  let count = 0;
-  for (const { id } of runs) {
-    try {
-      if (kind === 'retry') await carryOut(retryRun, control, { run: id }, actorOf(c));
-      else await carryOut(cancelRun, control, { run: id }, actorOf(c));
-      count += 1;
-    } catch (error) {
-      // The sentence is for people; the other runs do not depend on this one.
-      if (!(error instanceof CaretakerError)) throw error;
-      failures.push({ id, why: error.message });
-    }
-  }
-  const { done, after } = words[kind];
-  log.info({ runs: count }, `${done} from the dashboard`);
-  return sendResult(c, context, {
-    text: `${countOf(count, 'run')} ${done}`,
-    failures: failures.map(({ id, why }) => ({ name: id, path: runPath(id), isId: true, why })),
-    after: { path: after, word: 'Show the runs' },
-    back,
-    here: '/runs',
-  });
-};
-
-export const retryMany = act('retry');
-export const cancelMany = act('cancel');
+      </ul>
+      <p class="actions">
+        <a class="action" href={after.path}>
+          {after.word}
+        </a>
+        <a class="action" href={back}>
+          Back to the list
+        </a>
+      </p>
+    </section>,
+  );
+}

@@ -1,16 +1,14 @@
 /** Freezes of the page Schedule: one begins, once or again and again, or one ends, as the commands do. */
 import { isPermitted } from '../../access/principal.ts';
-import { carryOut } from '../../control/carry-out.ts';
 import { beginFreeze, endFreeze, freezeNamed } from '../../control/commands/freeze.ts';
-import { InvalidRequestError } from '../../control/errors.ts';
+import { InvalidRequestError, NotFoundError } from '../../control/errors.ts';
 import { defined } from '../../defined.ts';
-import { type Freeze, formatFrozen } from '../../records/freeze-store.ts';
-import { actorOf, principalOf } from '../auth/caller.ts';
+import { formatFrozen } from '../../records/freeze-store.ts';
+import { change, principalOf } from '../auth/caller.ts';
 import { freezeEndPath } from '../components/paths.ts';
-import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectBack } from '../http/toast.ts';
-import { sendProblem } from '../pages/problem.tsx';
-import { showConfirmation, TextField } from './confirm.tsx';
+import { type Change, formOf, showConfirmation, TextField } from './confirm.tsx';
 
 const BACK = '/schedule';
 
@@ -27,8 +25,6 @@ const fields = {
   reason: 'Reason (shown to all users)',
 };
 
-export const askToFreeze = (c: Exchange, context: DashboardContext) => showForm(c, context);
-
 const showForm = (c: Exchange, context: DashboardContext, refused?: { why: string; given: Given }) =>
   showConfirmation(c, context, {
     ...(refused && { refused: { why: refused.why, typed: (name) => [refused.given[name] ?? ''] } }),
@@ -43,64 +39,63 @@ const showForm = (c: Exchange, context: DashboardContext, refused?: { why: strin
 
 type Given = Readonly<Record<string, string>>;
 
-export async function addFreeze(c: Exchange, context: DashboardContext): Promise<Response> {
-  const form = await c.req.parseBody();
-  const given: Given = Object.fromEntries(
-    Object.keys(fields).flatMap((name) => {
-      const value = form[name];
-      return typeof value === 'string' && value.trim() !== '' ? [[name, value.trim()]] : [];
-    }),
-  );
-  const { end, ...rest } = given;
-  if (end === undefined) return c.redirect('/freezes/add', 303);
-  const input = { ...rest, ...(rest['cron'] ? { for: end } : { until: end }) };
-  const added = await carryOut(beginFreeze, context.control, input, actorOf(c)).catch((error: unknown) => {
-    if (!(error instanceof InvalidRequestError)) throw error;
-    // In the words of the form.
-    const why = error.message
-      .replace(/^The request is not valid: (?:the body )?/, 'It ')
-      .replace(/^It (?:for|until) /, 'The end ')
-      .replace(/^It (from|timezone|cron) /, 'The field $1 ');
-    return showForm(c, context, { why, given });
-  });
-  if (added instanceof Response) return added;
-  const { freeze, unchecked } = added;
-  context.log.info({ freeze: freeze.id }, 'freeze added from the dashboard');
-  const link = { path: freezeEndPath(freeze.rule?.id ?? freeze.id ?? 'everything'), word: 'End it' };
-  const text = `A freeze was added: ${formatFrozen(freeze)}. ${unchecked ?? ''}`;
-  return redirectBack(c, context, BACK, { text: text.trim(), link });
+/** The freeze of the address, which the reader may end. */
+async function freezeIn(c: Exchange, { control }: DashboardContext) {
+  const found = await freezeNamed(control, idIn(c));
+  const { account } = found?.scope ?? {};
+  if (!found || !isPermitted(principalOf(c), endFreeze.role, defined({ account })))
+    throw new NotFoundError('There is no such freeze: it may be over.');
+  return formatFrozen(found);
 }
 
-/** The handler, called only for a freeze that the principal may end. */
-const withFreeze =
-  (
-    handle: (
-      c: Exchange,
-      context: DashboardContext,
-      freeze: Freeze,
-      id: string,
-    ) => Response | Promise<Response>,
-  ): Handler =>
-  async (c, context) => {
-    const id = c.req.param('freeze') ?? '';
-    const found = await freezeNamed(context.control, id);
-    const { account } = found?.scope ?? {};
-    if (!found || !isPermitted(principalOf(c), endFreeze.role, defined({ account })))
-      return sendProblem(c, context, 404, 'There is no such freeze: it may be over.');
-    return handle(c, context, found, id);
-  };
+const idIn = (c: Exchange): string => c.req.param('freeze') ?? '';
 
-export const askToEndFreeze = withFreeze((c, context, freeze) =>
-  showConfirmation(c, context, {
-    title: `End the freeze of ${formatFrozen(freeze)}?`,
-    text: 'One that recurs ends for good. Scheduled times that it skipped stay skipped.',
-    button: 'End the freeze',
-    back: BACK,
-  }),
-);
-
-export const endFreezeNow = withFreeze(async (c, context, freeze, id) => {
-  await carryOut(endFreeze, context.control, { freeze: id }, actorOf(c));
-  context.log.info({ freeze: id }, 'freeze ended from the dashboard');
-  return redirectBack(c, context, BACK, { text: `The freeze has ended: ${formatFrozen(freeze)}.` });
-});
+// The commands check the role for what is frozen.
+export const freezeChanges: readonly Change[] = [
+  {
+    path: '/freezes/add',
+    access: beginFreeze.role,
+    ask: (c, context) => showForm(c, context),
+    act: async (c, context) => {
+      const { text } = await formOf(c);
+      const given: Given = Object.fromEntries(
+        Object.keys(fields)
+          .map((name) => [name, text(name) ?? ''])
+          .filter(([, value]) => value),
+      );
+      const { end, ...rest } = given;
+      if (end === undefined) return c.redirect('/freezes/add', 303);
+      const input = { ...rest, ...(rest['cron'] ? { for: end } : { until: end }) };
+      try {
+        const { freeze, unchecked = '' } = await change(c, context, beginFreeze, input);
+        const link = { path: freezeEndPath(freeze.rule?.id ?? freeze.id ?? 'everything'), word: 'End it' };
+        const text = `A freeze was added: ${formatFrozen(freeze)}. ${unchecked}`.trim();
+        return redirectBack(c, context, BACK, { text, link });
+      } catch (error) {
+        if (!(error instanceof InvalidRequestError)) throw error;
+        // In the words of the form.
+        const why = error.message
+          .replace(/^The request is not valid: (?:the body )?/, 'It ')
+          .replace(/^It (?:for|until) /, 'The end ')
+          .replace(/^It (from|timezone|cron) /, 'The field $1 ');
+        return showForm(c, context, { why, given });
+      }
+    },
+  },
+  {
+    path: '/freezes/:freeze/end',
+    access: endFreeze.role,
+    ask: async (c, context) =>
+      showConfirmation(c, context, {
+        title: `End the freeze of ${await freezeIn(c, context)}?`,
+        text: 'One that recurs ends for good. Scheduled times that it skipped stay skipped.',
+        button: 'End the freeze',
+        back: BACK,
+      }),
+    act: async (c, context) => {
+      const what = await freezeIn(c, context);
+      await change(c, context, endFreeze, { freeze: idIn(c) });
+      return redirectBack(c, context, BACK, { text: `The freeze has ended: ${what}.` });
+    },
+  },
+];

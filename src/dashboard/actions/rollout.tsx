@@ -1,5 +1,4 @@
 /** Approve, reject or resume a run. They do what the commands do. */
-import { carryOut } from '../../control/carry-out.ts';
 import { approveRun, openTargets, rejectRun } from '../../control/commands/approve-run.ts';
 import { type Resumption, resumeRun, resumptionOf } from '../../control/commands/resume-run.ts';
 import { InvalidRequestError } from '../../control/errors.ts';
@@ -7,16 +6,15 @@ import { lastApproval } from '../../run/rollout.ts';
 import { formatWhy } from '../../run/rollout-report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
-import { actorOf } from '../auth/caller.ts';
-import { NO_RUN } from '../auth/guard.tsx';
+import { change } from '../auth/caller.ts';
+import { onRun } from '../auth/guard.tsx';
 import { runPath, siteName } from '../components/paths.ts';
 import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { redirectWith } from '../http/toast.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { Box, ReasonField, showConfirmation, TextField } from './confirm.tsx';
-
-const idIn = (c: Exchange): string => c.req.param('id') ?? '';
+import { Box, type Change, formOf, Hidden, ReasonField, showConfirmation, TextField } from './confirm.tsx';
+import { idIn, runIn } from './run.tsx';
 
 /** A run with more targets has a field for their ids in place of check boxes. */
 const MAX_BOXES = 50;
@@ -31,7 +29,7 @@ interface FieldsProps {
 /** Fields of a decision: the plan that the page showed, and only some batches or targets. */
 const DecisionFields = ({ run, only, open }: FieldsProps) => (
   <>
-    <input type="hidden" name="plan" value={lastApproval(run)?.hash ?? ''} />
+    <Hidden fields={{ plan: lastApproval(run)?.hash }} />
     <ReasonField />
     {(run.rollout?.batches.length ?? 1) > 1 && (
       <TextField
@@ -48,7 +46,7 @@ const DecisionFields = ({ run, only, open }: FieldsProps) => (
         <legend>
           {only === 'approve' ? 'Targets: the others are not done' : 'Targets: the others wait on'}
         </legend>
-        <input type="hidden" name="of" value={String(open.length)} />
+        <Hidden fields={{ of: String(open.length) }} />
         {open.map(({ id, label }) => (
           <Box name="targets" value={id} otherwise>
             {siteName(label, id)}
@@ -68,77 +66,26 @@ const DecisionFields = ({ run, only, open }: FieldsProps) => (
   </>
 );
 
-async function ask(
-  c: Exchange,
-  context: DashboardContext,
-  decision: 'approve' | 'reject',
-): Promise<Response> {
-  const run = await context.reader.run(idIn(c));
-  if (!run) return sendProblem(c, context, 404, NO_RUN);
-  const approval = lastApproval(run);
-  if (run.status !== 'awaiting-approval' || !approval || approval.decided)
-    return sendProblem(c, context, 409, `The run does not wait for an approval: ${run.status}.`);
-  const cost = approval.requests === undefined ? '' : `, about ${countOf(approval.requests, 'request')}`;
-  const facts = `${countOf(openTargets(run), 'target')}${cost}. ${formatWhy(approval)}`;
-  return showConfirmation(c, context, {
-    title: decision === 'approve' ? `Approve ${run.policy}?` : `Reject ${run.policy}?`,
-    text: (
-      <>
-        {run.id}: {facts} It expires on <Time at={approval.expires} show="both" />.
-      </>
-    ),
-    button: `${decision === 'approve' ? 'Approve' : 'Reject'} ${countOf(openTargets(run), 'target')}`,
-    back: runPath(run.id),
-    fields: <DecisionFields run={run} only={decision} open={await chosenFrom(context, run)} />,
-  });
-}
-
 /** The targets that can be chosen one by one: none of a run with batches, where a decision may be about some of them. */
 async function chosenFrom({ reader }: DashboardContext, run: Run): Promise<readonly Target[]> {
   if ((run.rollout?.batches.length ?? 1) > 1 || openTargets(run) > MAX_BOXES) return [];
   return (await reader.targets(run.id, { outcome: 'open', from: 0, limit: MAX_BOXES })).targets;
 }
 
-export const askToApprove = (c: Exchange, context: DashboardContext) => ask(c, context, 'approve');
-export const askToReject = (c: Exchange, context: DashboardContext) => ask(c, context, 'reject');
-
-async function textsIn(c: Exchange): Promise<(field: string) => string[]> {
-  const form = await c.req.parseBody({ all: true });
-  return (field) =>
-    [form[field] ?? []].flat().flatMap((value) => (typeof value === 'string' && value.trim()) || []);
-}
-
 async function decisionIn(c: Exchange) {
-  const texts = await textsIn(c);
-  const text = (field: string) => texts(field)[0];
+  const { text, texts } = await formOf(c);
   const [batch, of] = [text('batch'), text('of')];
   const targets = texts('targets').flatMap((one) => one.split(/[\s,]+/).filter((id) => id !== ''));
   if (of !== undefined && targets.length === 0)
     throw new InvalidRequestError('No target was chosen, so nothing was decided.');
   return {
     run: idIn(c),
-    reason: text('reason')?.slice(0, 200),
+    reason: text('reason'),
     plan: text('plan'),
     ...(batch === undefined ? {} : { batch: Number(batch) }),
     // All of them is the whole run.
     ...(targets.length === 0 || String(targets.length) === of ? {} : { targets }),
   };
-}
-
-export async function approve(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { control, log } = context;
-  const input = await decisionIn(c);
-  await carryOut(approveRun, control, input, actorOf(c));
-  log.info({ run: input.run }, 'approved from the dashboard');
-  return redirectWith(c, context, runPath(input.run), { text: 'The run is approved.' });
-}
-
-export async function reject(c: Exchange, context: DashboardContext): Promise<Response> {
-  const { control, log } = context;
-  const input = await decisionIn(c);
-  await carryOut(rejectRun, control, input, actorOf(c));
-  log.info({ run: input.run }, 'rejected from the dashboard');
-  return redirectWith(c, context, runPath(input.run), { text: 'The run is rejected.' });
 }
 
 /** What the page asks before a run is resumed, by what it waits for; undefined when it waits for nothing. */
@@ -169,35 +116,70 @@ const questionOf: Record<
   continued: undefined,
 };
 
-export async function askToResumeRun(c: Exchange, context: DashboardContext): Promise<Response> {
-  const run = await context.reader.run(idIn(c));
-  if (!run) return sendProblem(c, context, 404, NO_RUN);
-  const ignoresGate = c.req.query('ignore_gate') !== undefined;
-  const question = questionOf[resumptionOf(run, ignoresGate)]?.(run);
-  if (!question) return sendProblem(c, context, 409, 'The run waits for nothing that can be resumed.');
-  return showConfirmation(c, context, {
-    ...question,
-    back: runPath(run.id),
-    fields: (
-      <>
-        {ignoresGate && <input type="hidden" name="ignore_gate" value="1" />}
-        {run.held && <input type="hidden" name="release" value="1" />}
-        <ReasonField />
-      </>
-    ),
-  });
-}
+const decision = (decision: 'approve' | 'reject', verb: string, done: string): Change => ({
+  path: `/runs/:id/${decision}`,
+  ...onRun(decision === 'approve' ? approveRun : rejectRun),
+  ask: async (c, context) => {
+    const run = await runIn(c, context);
+    const approval = lastApproval(run);
+    if (run.status !== 'awaiting-approval' || !approval || approval.decided)
+      return sendProblem(c, context, 409, `The run does not wait for an approval: ${run.status}.`);
+    const cost = approval.requests === undefined ? '' : `, about ${countOf(approval.requests, 'request')}`;
+    const targets = countOf(openTargets(run), 'target');
+    return showConfirmation(c, context, {
+      title: `${verb} ${run.policy}?`,
+      text: (
+        <>
+          {run.id}: {targets}
+          {cost}. {formatWhy(approval)} It expires on <Time at={approval.expires} show="both" />.
+        </>
+      ),
+      button: `${verb} ${targets}`,
+      back: runPath(run.id),
+      fields: <DecisionFields run={run} only={decision} open={await chosenFrom(context, run)} />,
+    });
+  },
+  act: async (c, context) => {
+    const input = await decisionIn(c);
+    if (decision === 'approve') await change(c, context, approveRun, input);
+    else await change(c, context, rejectRun, input);
+    return redirectWith(c, context, runPath(input.run), { text: `The run is ${done}.` });
+  },
+});
 
-export async function resumeOne(c: Exchange, context: DashboardContext): Promise<Response> {
-  const texts = await textsIn(c);
-  const text = (field: string) => texts(field)[0];
-  const input = {
-    run: idIn(c),
-    reason: text('reason'),
-    ...(text('ignore_gate') === undefined ? {} : { ignore_gate: true }),
-    ...(text('release') === undefined ? {} : { release: true }),
-  };
-  const { run } = await carryOut(resumeRun, context.control, input, actorOf(c));
-  context.log.info({ run: run.id }, 'resumed from the dashboard');
-  return redirectWith(c, context, runPath(run.id), { text: 'The run continues.' });
-}
+export const rolloutChanges: readonly Change[] = [
+  decision('approve', 'Approve', 'approved'),
+  decision('reject', 'Reject', 'rejected'),
+  {
+    path: '/runs/:id/resume',
+    ...onRun(resumeRun),
+    ask: async (c, context) => {
+      const run = await runIn(c, context);
+      const ignoresGate = c.req.query('ignore_gate') !== undefined;
+      const question = questionOf[resumptionOf(run, ignoresGate)]?.(run);
+      if (!question) return sendProblem(c, context, 409, 'The run waits for nothing that can be resumed.');
+      return showConfirmation(c, context, {
+        ...question,
+        back: runPath(run.id),
+        fields: (
+          <>
+            <Hidden
+              fields={{ ignore_gate: ignoresGate ? '1' : undefined, release: run.held ? '1' : undefined }}
+            />
+            <ReasonField />
+          </>
+        ),
+      });
+    },
+    act: async (c, context) => {
+      const { text } = await formOf(c);
+      const { run } = await change(c, context, resumeRun, {
+        run: idIn(c),
+        reason: text('reason'),
+        ...(text('ignore_gate') && { ignore_gate: true }),
+        ...(text('release') && { release: true }),
+      });
+      return redirectWith(c, context, runPath(run.id), { text: 'The run continues.' });
+    },
+  },
+];

@@ -32,3 +32,19 @@ export const ask = async <Schema extends z.ZodType, Result>(
   command: Command<Schema, Result, ControlDeps>,
   input: z.input<Schema>,
 ): Promise<Result> => redact(await carryOut(command, control, input, actorOf(c)), scrubOnce) as Result;
+
+/**
+ * Carries out a command that changes something, for the caller.
+ *
+ * @throws what `carryOut` throws.
+ */
+export async function change<Schema extends z.ZodType, Result>(
+  c: Exchange,
+  { control, log }: Pick<DashboardContext, 'control' | 'log'>,
+  command: Command<Schema, Result, ControlDeps>,
+  input: z.input<Schema>,
+): Promise<Result> {
+  const result = await carryOut(command, control, input, actorOf(c));
+  log.info({ command: command.name, input }, 'carried out from the dashboard');
+  return result;
+}

@@ -69,6 +69,16 @@ export const queueInPath: SubjectOf = (c) => {
   return queue && { detail: queue };
 };
 
+/** An act on what the address names, and the page that asks for it. */
+const ruleOn =
+  (subject: SubjectOf) =>
+  (command: AnyCommand): Rule => ({ access: command.role, subject, command });
+export const onPolicy = ruleOn(policyInPath);
+export const onRun = ruleOn(runInPath);
+export const onDelivery = ruleOn(deliveryInPath);
+export const onReceiver = ruleOn(receiverInPath);
+export const onQueue = ruleOn(queueInPath);
+
 export const NO_POLICY = 'No active policy has this name.';
 export const NO_DELIVERY = 'There is no such notification. They are kept for 30 days.';
 export const NO_RECEIVER = 'The configuration has no receiver with this name.';

@@ -1,5 +1,5 @@
 /** The hono app: the middleware for every request, then the table of routes, then bull-board. */
-import { Hono } from 'hono';
+import { type ErrorHandler, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { createMiddleware } from 'hono/factory';
 import { HTTPException } from 'hono/http-exception';
@@ -65,18 +65,23 @@ export function createApp(given: PageContext): Hono<Env> {
   app.all('*', guard(unknownPageRule, context), (c) =>
     sendProblem(c, forCaller(c), 404, 'There is no such page.'),
   );
-  app.onError((error, c) => {
-    if (error instanceof HTTPException) return sendProblem(c, forCaller(c), error.status, error.message);
+  app.onError(onError(context));
+  return app;
+}
+
+const onError =
+  (context: DashboardContext): ErrorHandler<Env> =>
+  (error, c) => {
+    const scoped = scopedTo(c.get('principal'), context);
+    if (error instanceof HTTPException) return sendProblem(c, scoped, error.status, error.message);
     // Its message is a sentence for people: the request cannot be carried out now.
     if (error instanceof CaretakerError)
       return forPrograms.test(c.req.path)
         ? sendError(c, error)
-        : sendProblem(c, forCaller(c), statusOf(error), error.message);
+        : sendProblem(c, scoped, statusOf(error), error.message);
     context.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
-    return sendProblem(c, forCaller(c), 500, 'The page failed; the log of the daemon has the error.');
-  });
-  return app;
-}
+    return sendProblem(c, scoped, 500, 'The page failed; the log of the daemon has the error.');
+  };
 
 /** Forms of the dashboard are far smaller. */
 const MAX_FORM_BYTES = 16_384;
@@ -161,6 +166,7 @@ function openPageMaker(context: DashboardContext, timeoutMs: number): MakePage {
     c.set('principal', readers.get(c.req.raw));
     return next();
   });
+  app.onError(onError(context));
   app.use(addBase(context.basePath), timeout(timeoutMs));
   for (const { path, handle, ...rule } of routes.filter(isPage))
     app.get(path, guard(rule, context), (c) => handle(c, scopedTo(c.get('principal'), updating)));

@@ -1,64 +1,22 @@
 /** Every address of the dashboard, who may request it, and its handler. Those of bull-board are in `board.ts`. */
 
-import type { AnyCommand } from '../../control/command.ts';
-import { acknowledgeFindings, unacknowledgeFindings } from '../../control/commands/acknowledge-findings.ts';
-import { cancelAnnouncement } from '../../control/commands/announcements.ts';
-import { approveRun, rejectRun } from '../../control/commands/approve-run.ts';
-import { cancelRun, forceEndRun, retryRun } from '../../control/commands/change-run.ts';
-import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
-import { pauseQueues, resumeQueues } from '../../control/commands/list-queues.ts';
-import { resendDelivery } from '../../control/commands/notifications.ts';
-import { pausePolicy, resumePolicy } from '../../control/commands/pause-policy.ts';
 import { planPolicy } from '../../control/commands/plan-policy.ts';
-import { resumeRun } from '../../control/commands/resume-run.ts';
-import { holdRings, releaseVersion, unholdRings } from '../../control/commands/rings.ts';
-import { runPolicy } from '../../control/commands/run-policy.ts';
-import { testReceiver } from '../../control/commands/test-receiver.ts';
-import { acknowledge, askToAcknowledge, askToUnacknowledge, unacknowledge } from '../actions/acknowledge.tsx';
-import { askToCancelAnnouncement, cancelAnnounced } from '../actions/announcement.tsx';
-import { askToCancelMany, askToRetryMany, cancelMany, retryMany } from '../actions/bulk.tsx';
-import { acknowledgeMany, askToAcknowledgeMany } from '../actions/bulk-findings.tsx';
-import {
-  askToPauseMany,
-  askToResumeMany,
-  askToRunMany,
-  pauseMany,
-  resumeMany,
-  runMany,
-} from '../actions/bulk-policies.tsx';
-import { addFreeze, askToEndFreeze, askToFreeze, endFreezeNow } from '../actions/freeze.tsx';
-import {
-  askToResend,
-  askToResendMany,
-  askToTest,
-  resend,
-  resendMany,
-  test,
-} from '../actions/notification.tsx';
-import { askToPause, askToResume, askToRun, makePlan, pause, resume, runNow } from '../actions/policy.tsx';
-import { askToPauseQueue, askToResumeQueue, pauseQueue, resumeQueue } from '../actions/queues.tsx';
-import { askAboutRing, askToRelease, changeRing, release } from '../actions/rings.tsx';
-import {
-  approve,
-  askToApprove,
-  askToReject,
-  askToResumeRun,
-  reject,
-  resumeOne,
-} from '../actions/rollout.tsx';
-import { askToCancel, askToForceEnd, askToRetry, cancel, forceEnd, retry } from '../actions/run.tsx';
-import { askToEndSessions, endSessions } from '../actions/sessions.tsx';
+import { findingChanges } from '../actions/acknowledge.tsx';
+import { announcementChange } from '../actions/announcement.tsx';
+import { bulkFindingChange } from '../actions/bulk-findings.tsx';
+import { bulkPolicyChanges } from '../actions/bulk-policies.tsx';
+import type { Change } from '../actions/confirm.tsx';
+import { freezeChanges } from '../actions/freeze.tsx';
+import { notificationChanges } from '../actions/notification.tsx';
+import { makePlan, policyChanges } from '../actions/policy.tsx';
+import { queueChanges } from '../actions/queues.tsx';
+import { ringChanges } from '../actions/rings.tsx';
+import { rolloutChanges } from '../actions/rollout.tsx';
+import { bulkRunChanges, runChanges } from '../actions/run.tsx';
+import { sessionChange } from '../actions/sessions.tsx';
 import { commandRoutes } from '../api/commands.ts';
 import { sendOpenApi } from '../api/openapi.ts';
-import {
-  deliveryInPath,
-  everything,
-  policyInPath,
-  queueInPath,
-  type Rule,
-  receiverInPath,
-  runInPath,
-} from '../auth/guard.tsx';
+import { deliveryInPath, everything, onPolicy, policyInPath, type Rule, runInPath } from '../auth/guard.tsx';
 import { sendEvents, sendPage } from '../events/send-streams.ts';
 import { sendAlive, sendMetrics, sendReady } from '../monitoring/endpoints.ts';
 import { showApprovals } from '../pages/approvals.tsx';
@@ -109,17 +67,7 @@ const read: Rule = { access: 'viewer' };
 const readEverything: Rule = { ...read, subject: everything };
 const readPolicy: Rule = { ...read, subject: policyInPath };
 const readRun: Rule = { ...read, subject: runInPath };
-/** An act on a policy or a run, and the page that asks for it. */
-const ofPolicy = (command: AnyCommand): Rule => ({ access: command.role, subject: policyInPath, command });
 const readDelivery: Rule = { ...read, subject: deliveryInPath };
-const ofDelivery = (command: AnyCommand): Rule => ({
-  access: command.role,
-  subject: deliveryInPath,
-  command,
-});
-const ofReceiver: Rule = { access: testReceiver.role, subject: receiverInPath, command: testReceiver };
-const ofQueue = (command: AnyCommand): Rule => ({ access: command.role, subject: queueInPath, command });
-const ofRun = (command: AnyCommand): Rule => ({ access: command.role, subject: runInPath, command });
 const programs = true;
 
 /** Those of bull-board, which reads only: its entries are of all policies. */
@@ -127,6 +75,22 @@ export const boardRule: Rule = readEverything;
 /** Addresses under `/api` that no route has, and all others. */
 export const unknownApiRule: Rule = { ...read, programs };
 export const unknownPageRule: Rule = read;
+
+const changes: readonly Change[] = [
+  sessionChange,
+  ...policyChanges,
+  ...ringChanges,
+  ...queueChanges,
+  ...Object.values(bulkPolicyChanges),
+  ...Object.values(bulkRunChanges),
+  bulkFindingChange,
+  ...notificationChanges,
+  ...freezeChanges,
+  ...findingChanges,
+  announcementChange,
+  ...runChanges,
+  ...rolloutChanges,
+];
 
 export const routes: readonly Route[] = [
   { method: 'GET', path: '/healthz', ...open, handle: sendAlive },
@@ -141,8 +105,6 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/sign-out', ...read, handle: endSession },
   // Everyone has only sessions of their own here.
   { method: 'GET', path: '/sessions', ...read, handle: showSessions },
-  { method: 'GET', path: '/sessions/end', ...read, handle: askToEndSessions },
-  { method: 'POST', path: '/sessions/end', ...read, handle: endSessions },
 
   { method: 'GET', path: '/', ...read, handle: showOverview },
   { method: 'GET', path: '/system', ...readEverything, handle: showSystem },
@@ -179,97 +141,11 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/events', ...read, handle: sendPage },
 
   // It changes nothing, and spends requests of the account.
-  { method: 'POST', path: '/policies/:name/plan', ...ofPolicy(planPolicy), handle: makePlan },
-  // A GET asks for confirmation and changes nothing; the POST to the same address makes the change.
-  { method: 'GET', path: '/policies/:name/run', ...ofPolicy(runPolicy), handle: askToRun },
-  { method: 'POST', path: '/policies/:name/run', ...ofPolicy(runPolicy), handle: runNow },
-  { method: 'GET', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: askToPause },
-  { method: 'POST', path: '/policies/:name/pause', ...ofPolicy(pausePolicy), handle: pause },
-  { method: 'GET', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: askToResume },
-  { method: 'POST', path: '/policies/:name/resume', ...ofPolicy(resumePolicy), handle: resume },
-  ...(
-    [
-      ['hold', holdRings, askAboutRing('hold'), changeRing('hold')],
-      ['unhold', unholdRings, askAboutRing('unhold'), changeRing('unhold')],
-      ['release', releaseVersion, askToRelease, release],
-    ] as const
-  ).flatMap(([name, command, ask, act]): Route[] => [
-    { method: 'GET', path: `/policies/:name/rings/${name}`, ...ofPolicy(command), handle: ask },
-    { method: 'POST', path: `/policies/:name/rings/${name}`, ...ofPolicy(command), handle: act },
+  { method: 'POST', path: '/policies/:name/plan', ...onPolicy(planPolicy), handle: makePlan },
+  ...changes.flatMap(({ ask, act, ...rule }): Route[] => [
+    { method: 'GET', ...rule, handle: ask },
+    { method: 'POST', ...rule, handle: act },
   ]),
-  { method: 'GET', path: '/queues/:queue/pause', ...ofQueue(pauseQueues), handle: askToPauseQueue },
-  { method: 'POST', path: '/queues/:queue/pause', ...ofQueue(pauseQueues), handle: pauseQueue },
-  { method: 'GET', path: '/queues/:queue/resume', ...ofQueue(resumeQueues), handle: askToResumeQueue },
-  { method: 'POST', path: '/queues/:queue/resume', ...ofQueue(resumeQueues), handle: resumeQueue },
-  // The command checks the role for each of the policies or runs.
-  { method: 'GET', path: '/bulk/pause', access: pausePolicy.role, handle: askToPauseMany },
-  { method: 'POST', path: '/bulk/pause', access: pausePolicy.role, handle: pauseMany },
-  { method: 'GET', path: '/bulk/resume', access: resumePolicy.role, handle: askToResumeMany },
-  { method: 'POST', path: '/bulk/resume', access: resumePolicy.role, handle: resumeMany },
-  { method: 'GET', path: '/bulk/run', access: runPolicy.role, handle: askToRunMany },
-  { method: 'POST', path: '/bulk/run', access: runPolicy.role, handle: runMany },
-  {
-    method: 'GET',
-    path: '/notifications/:delivery/resend',
-    ...ofDelivery(resendDelivery),
-    handle: askToResend,
-  },
-  { method: 'POST', path: '/notifications/:delivery/resend', ...ofDelivery(resendDelivery), handle: resend },
-  { method: 'GET', path: '/receivers/:receiver/test', ...ofReceiver, handle: askToTest },
-  { method: 'POST', path: '/receivers/:receiver/test', ...ofReceiver, handle: test },
-  { method: 'GET', path: '/bulk/retry', access: retryRun.role, handle: askToRetryMany },
-  { method: 'POST', path: '/bulk/retry', access: retryRun.role, handle: retryMany },
-  {
-    method: 'GET',
-    path: '/bulk/acknowledge',
-    access: acknowledgeFindings.role,
-    handle: askToAcknowledgeMany,
-  },
-  { method: 'POST', path: '/bulk/acknowledge', access: acknowledgeFindings.role, handle: acknowledgeMany },
-  { method: 'GET', path: '/bulk/resend', access: resendDelivery.role, handle: askToResendMany },
-  { method: 'POST', path: '/bulk/resend', access: resendDelivery.role, handle: resendMany },
-  { method: 'GET', path: '/bulk/cancel', access: cancelRun.role, handle: askToCancelMany },
-  { method: 'POST', path: '/bulk/cancel', access: cancelRun.role, handle: cancelMany },
-  // The commands check the role for what is frozen.
-  { method: 'GET', path: '/freezes/add', access: beginFreeze.role, handle: askToFreeze },
-  { method: 'POST', path: '/freezes/add', access: beginFreeze.role, handle: addFreeze },
-  { method: 'GET', path: '/freezes/:freeze/end', access: endFreeze.role, handle: askToEndFreeze },
-  { method: 'POST', path: '/freezes/:freeze/end', access: endFreeze.role, handle: endFreezeNow },
-  // The handlers check the role for the policy of the finding.
-  ...(
-    [
-      ['acknowledge', acknowledgeFindings, askToAcknowledge, acknowledge],
-      ['unacknowledge', unacknowledgeFindings, askToUnacknowledge, unacknowledge],
-    ] as const
-  ).flatMap(([name, { role }, ask, act]): Route[] => [
-    { method: 'GET', path: `/findings/${name}`, access: role, handle: ask },
-    { method: 'POST', path: `/findings/${name}`, access: role, handle: act },
-  ]),
-  // The handler checks the role for the announcement.
-  {
-    method: 'GET',
-    path: '/announcements/:id/cancel',
-    access: cancelAnnouncement.role,
-    handle: askToCancelAnnouncement,
-  },
-  {
-    method: 'POST',
-    path: '/announcements/:id/cancel',
-    access: cancelAnnouncement.role,
-    handle: cancelAnnounced,
-  },
-  { method: 'GET', path: '/runs/:id/cancel', ...ofRun(cancelRun), handle: askToCancel },
-  { method: 'POST', path: '/runs/:id/cancel', ...ofRun(cancelRun), handle: cancel },
-  { method: 'GET', path: '/runs/:id/end', ...ofRun(forceEndRun), handle: askToForceEnd },
-  { method: 'POST', path: '/runs/:id/end', ...ofRun(forceEndRun), handle: forceEnd },
-  { method: 'GET', path: '/runs/:id/retry', ...ofRun(retryRun), handle: askToRetry },
-  { method: 'POST', path: '/runs/:id/retry', ...ofRun(retryRun), handle: retry },
-  { method: 'GET', path: '/runs/:id/approve', ...ofRun(approveRun), handle: askToApprove },
-  { method: 'POST', path: '/runs/:id/approve', ...ofRun(approveRun), handle: approve },
-  { method: 'GET', path: '/runs/:id/reject', ...ofRun(rejectRun), handle: askToReject },
-  { method: 'POST', path: '/runs/:id/reject', ...ofRun(rejectRun), handle: reject },
-  { method: 'GET', path: '/runs/:id/resume', ...ofRun(resumeRun), handle: askToResumeRun },
-  { method: 'POST', path: '/runs/:id/resume', ...ofRun(resumeRun), handle: resumeOne },
 
   { method: 'GET', path: '/metrics', ...readEverything, programs, handle: sendMetrics },
   { method: 'GET', path: '/api/v1/events', ...read, programs, handle: sendEvents },

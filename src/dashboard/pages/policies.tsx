@@ -5,7 +5,8 @@ import { labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { shownStatus } from '../../run/found.ts';
 import { policyColumns } from '../../schedule/policy-report.ts';
-import { BULK_POLICY_PATHS } from '../actions/bulk-policies.tsx';
+import { BulkButtons } from '../actions/bulk.tsx';
+import { bulkPolicyChanges } from '../actions/bulk-policies.tsx';
 import { actorOf, principalOf } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
 import { useMay } from '../components/contexts.tsx';
@@ -63,7 +64,7 @@ export async function showPolicies(c: Exchange, context: DashboardContext): Prom
     <section>
       <div class="page-head">
         <h1>Policies</h1>
-        {maySelect && <BulkActions />}
+        {maySelect && <BulkButtons changes={bulkPolicyChanges} one="policy" many="policies" />}
         <CsvLink path={pathOf({ ...query, page: 1 }).replace(PATH, `${PATH}.csv`)} />
       </div>
       <FilterBar path={PATH} filters={filters} keep={{ sort: c.req.query('sort'), dir: c.req.query('dir') }}>
@@ -95,28 +96,6 @@ export async function sendPoliciesCsv(c: Exchange, context: DashboardContext): P
   const rows = found.flatMap(({ policy }) => reports.get(policy.name) ?? []);
   return sendCsv(c, context, { of: 'policies', columns: policyColumns, rows });
 }
-
-/** What can be done with the selected policies; `client/selection.ts` says how many these are. */
-const BulkActions = () => (
-  <span class="actions" id="bulk" data-one="policy" data-many="policies">
-    <label class="inline" hidden>
-      <input type="checkbox" id="select-all" autocomplete="off" /> Select all
-    </label>
-    {(['run', 'pause', 'resume'] as const).map((kind) => (
-      <button
-        class="plain"
-        type="submit"
-        form="selection"
-        formaction={BULK_POLICY_PATHS[kind]}
-        data-asks
-        data-verb={bulkVerbs[kind]}
-      >
-        {bulkVerbs[kind]} selected
-      </button>
-    ))}
-  </span>
-);
-const bulkVerbs = { run: 'Run', pause: 'Pause', resume: 'Resume' } as const;
 
 const jobsOf = (policies: readonly Policy[]): string[] => [...new Set(policies.map(({ job }) => job))].sort();
 

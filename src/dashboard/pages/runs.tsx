@@ -3,7 +3,8 @@ import { listRunsCommand } from '../../control/commands/list-runs.ts';
 import { type RunPage, statusFilters } from '../../control/runs.ts';
 import { runColumns } from '../../run/report.ts';
 import { triggers } from '../../run/run.ts';
-import { BULK_PATHS, MAX_SELECTED } from '../actions/bulk.tsx';
+import { BulkButtons } from '../actions/bulk.tsx';
+import { bulkRunChanges, MAX_SELECTED } from '../actions/run.tsx';
 import { ask, principalOf } from '../auth/caller.ts';
 import { Empty } from '../components/empty.tsx';
 import {
@@ -46,7 +47,7 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
     <section>
       <div class="page-head">
         <h1>Runs</h1>
-        {maySelect && <BulkActions />}
+        {maySelect && <BulkButtons changes={bulkRunChanges} one="run" many="runs" />}
         <CsvLink path="/runs.csv" given={query.given} />
       </div>
       <FilterBar path={PATH} filters={filtersOf(query, context)} />
@@ -70,35 +71,6 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
     </section>,
   );
 }
-
-/** What can be done with the selected runs; `client/selection.ts` says how many these are. */
-const BulkActions = () => (
-  <span class="actions" id="bulk">
-    <label class="inline" hidden>
-      <input type="checkbox" id="select-all" autocomplete="off" /> Select all
-    </label>
-    <button
-      class="plain"
-      type="submit"
-      form="selection"
-      formaction={BULK_PATHS.retry}
-      data-asks
-      data-verb="Retry"
-    >
-      Retry selected
-    </button>
-    <button
-      class="plain"
-      type="submit"
-      form="selection"
-      formaction={BULK_PATHS.cancel}
-      data-asks
-      data-verb="Cancel"
-    >
-      Cancel selected
-    </button>
-  </span>
-);
 
 const filtersOf = ({ given }: RunQuery, context: DashboardContext): readonly Filter[] => [
   { name: 'status', label: 'Status', value: given.status, options: statusFilters },

@@ -4,6 +4,7 @@ import { isoTime } from '../../clock.ts';
 import type { listFindingsCommand } from '../../control/commands/list-findings.ts';
 import type { listRunsCommand } from '../../control/commands/list-runs.ts';
 import type { listDeliveries } from '../../control/commands/notifications.ts';
+import { InvalidRequestError } from '../../control/errors.ts';
 import { statusFilters } from '../../control/runs.ts';
 import { DAY_MS } from '../../dates.ts';
 import { deliveryStates, findingStates, severities } from '../../records/filter-values.ts';
@@ -34,6 +35,12 @@ export type DeliveryQuery = ListQuery<
   (typeof deliveryParameters)[number],
   z.input<typeof listDeliveries.input>
 >;
+
+/** @throws {InvalidRequestError} when something cannot be understood. */
+export function requireValid<Query extends Pick<RunQuery, 'faults'>>(query: Query): Query {
+  if (query.faults.length > 0) throw new InvalidRequestError(query.faults.join(' '));
+  return query;
+}
 
 function givenIn<Name extends string>(
   names: readonly Name[],
