@@ -16,6 +16,7 @@ import { countOf } from '../../src/text.ts';
 import { suspectText } from './evidence.ts';
 import { lookOf } from './look.ts';
 import { bodyOf, farAway, nextAt, nothing, setIn } from './native.ts';
+import { brokeBefore, hasNote, notesOf, noteText } from './notes.ts';
 import { Options, ringConditions, ringFaults } from './options.ts';
 import { type RingRecord, ringKey, runKey, type Survey, type SurveyedRing, surveyRings } from './survey.ts';
 
@@ -28,6 +29,8 @@ const State = z.object({
   created: z.exactOptional(z.string()),
   /** What a person changed, and this run changed back. */
   drift: z.exactOptional(z.array(z.string())),
+  /** The sites whose notes the service does not show. */
+  unread: z.exactOptional(z.array(z.string())),
   /** How many changes this target has made: a change that does not last is not repeated for ever. */
   changes: z.number(),
 });
@@ -37,7 +40,6 @@ const start: State = { changes: 0 };
 const RING = 'ring:';
 const LEFT = 'left:';
 const MAX_CHANGES = 500;
-const NOTE_MAX = 2_500;
 
 export const updateRings = defineJob({
   name: 'update-rings',
@@ -112,14 +114,17 @@ export const updateRings = defineJob({
 
   async act(acting): Promise<Answer<State>> {
     const { api, target, runContext, state = start } = acting;
-    const { note, drift = [] } = state;
-    const next = { is: 'next', state: { changes: state.changes + 1, drift } } as const;
+    const { note, drift = [], unread = [] } = state;
+    const next = { is: 'next', state: { changes: state.changes + 1, drift, unread } } as const;
     if (state.changes > MAX_CHANGES)
       return { is: 'failed', reason: 'rejected', detail: 'The schedule does not stay as it was set.' };
     try {
       if (target.id.startsWith(LEFT)) return await pauseLeft(acting, target.id.slice(LEFT.length));
       if (note) {
-        if (!(await hasNote(acting, note)))
+        const isThere = await hasNote(acting, note);
+        if (isThere === undefined)
+          return { is: 'next', state: { ...next.state, unread: [...unread, note.site] } };
+        if (!isThere)
           await api.createSiteNote({ site_id: note.site, body: { note: { content: note.content } } });
         return { is: 'next', state: { ...next.state, noted: { site: note.site, task: note.task } } };
       }
@@ -178,15 +183,6 @@ export const updateRings = defineJob({
 });
 
 type Ours = Acting<Options, State>;
-
-const markOfNote = (policy: string, task: string): string => `(${policy}, task ${task})`;
-
-/** Whether the site has the note: a target that failed may have written it, and not recorded that. */
-async function hasNote({ all, runContext }: Ours, { site: site_id, task }: NonNullable<State['note']>) {
-  for await (const { content } of all('listSiteNotes', { site_id }))
-    if (content?.includes(markOfNote(runContext.policy, task))) return true;
-  return false;
-}
 
 const resultsOf = (once: Once, keys: readonly string[]) =>
   Promise.all(keys.map(async (key) => (await once.holder(key))?.result));
@@ -250,7 +246,7 @@ async function change(
     });
   } else if (fields.includes('status')) await api.enableAutoUpdateSchedule(id);
   else {
-    const [note] = notesOf(ring, options);
+    const note = notesOf(ring, options).find(({ site }) => !next.state.unread?.includes(site));
     return (
       note && {
         ...next,
@@ -261,45 +257,19 @@ async function change(
   return next;
 }
 
-/** Whether a site that broke in a run was broken by an earlier one already, and is still so. */
-const brokeBefore = (runs: SurveyedRing['runs'], index: number, site: string): boolean =>
-  runs.slice(0, index).some(({ open }) => open[site]);
-
-/** The sites that broke and have no note about it. */
-const notesOf = ({ runs }: SurveyedRing, { when_bad }: Options): { site: string; task: string }[] =>
-  when_bad.note_on_sites
-    ? runs.flatMap(({ task, record: { broke, noted = [] } }, index) =>
-        Object.keys(broke).flatMap((site) =>
-          noted.includes(site) || brokeBefore(runs, index, site) ? [] : [{ site, task }],
-        ),
-      )
-    : [];
-
-function noteText(
-  { site, task }: { site: string; task: string },
-  { name, runs }: SurveyedRing,
-  { suspects }: Survey,
-  policy: string,
-): string {
-  const run = runs.find((one) => one.task === task);
-  const took =
-    run?.sites.find(({ id }) => id === site)?.took.map(({ item, version }) => `${item} ${version}`) ?? [];
-  const bad = suspects.filter(({ broke }) => broke.some(({ id }) => id === site));
-  const why = run?.record.broke[site]?.why ?? '';
-  const suspected = bad.map(({ item, version }) => ` Suspected: ${item} ${version}.`).join('');
-  return `After the updates of the ring ${name} ${markOfNote(policy, task)}: ${why}. It got ${took.join(', ')}.${suspected}`.slice(
-    0,
-    NOTE_MAX,
-  );
-}
-
 /** Records the schedule as it now is, and ends the target. */
 async function settled(acting: Ours, survey: Survey, ring: SurveyedRing, index: number): Promise<End> {
   if (ring.schedule && !ring.isRecorded) {
     await recordRing(acting, { id: ring.schedule.id, set: setIn(ring.schedule) });
   }
   await acting.looks.keep(lookOf(survey));
-  return endOf(survey, index, ring);
+  const end = endOf(survey, index, ring);
+  const unread = (acting.state?.unread ?? []).map((site): Finding => {
+    const message =
+      'It got no note: the service does not show what its notes say, and one of them may be ours.';
+    return { severity: 'warning', about: survey.urls.get(site) ?? site, message };
+  });
+  return { ...end, findings: [...(end.findings ?? []), ...unread] };
 }
 
 async function pauseLeft({ api }: Ours, id: string): Promise<Answer<State>> {
@@ -358,12 +328,13 @@ function endOf(
         message: `Suspect, left out of every ring: ${suspectText(one)}. It returns with a newer version or \`release\`.`,
       });
   if (index === 0)
-    for (const { id, name, sites } of bypassing)
-      findings.push({
-        severity: 'warning',
-        about: id,
-        message: `The schedule "${name}" updates ${countOf(sites, 'site')} of the rings too, with what no ring has proven: pause it.`,
-      });
+    for (const { id, name, sites } of bypassing) {
+      const updates =
+        sites === undefined
+          ? 'may update sites of the rings too, with what no ring has proven: the service does not show which, or whether it is active.'
+          : `updates ${countOf(sites, 'site')} of the rings too, with what no ring has proven: pause it.`;
+      findings.push({ severity: 'warning', about: id, message: `The schedule "${name}" ${updates}` });
+    }
   for (const drift of ring.drifted)
     findings.push({
       severity: 'warning',

@@ -1,7 +1,8 @@
 /** What a survey saw, in the form that people see. Pure. */
 import { isoTime } from '../../src/clock.ts';
 import type { Look, Ring, SiteInRing } from '../../src/job/look.ts';
-import type { Survey, SurveyedRun } from './survey.ts';
+import type { SurveyedRun } from './read-run.ts';
+import type { Survey } from './survey.ts';
 
 /** Of each ring and of each site, so many versions are shown. */
 const MAX_VERSIONS = 200;

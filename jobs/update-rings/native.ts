@@ -49,41 +49,55 @@ export function nextAt(at: string, zone: string, now: number): number {
 const wallIn = (zone: string, time: number): string =>
   new Date(time + offsetAt(zone, time)).toISOString().slice(11, 16);
 
+/** The fields that are compared with what they should be and that the service does not show: absent is not empty. */
+export function notShown(schedule: AutoUpdateSchedule): string[] {
+  const { scope, options } = schedule;
+  const compared = {
+    ...{ name: schedule.name, schedule: schedule.schedule, status: schedule.status },
+    next_update_at: schedule.next_update_at,
+    'scope.sites': scope?.sites?.selection === 'all' ? [] : scope?.sites?.ids,
+    'scope.updates': scope?.updates,
+    'options.backup': options?.backup,
+    'options.visual_regression': options?.visual_regression,
+  };
+  return Object.entries(compared).flatMap(([field, value]) => (value === undefined ? [field] : []));
+}
+
 /** What has to change, field by field, in the order in which it is changed. Empty when it is as it should be. */
 export function differences(
   desired: Desired,
-  shown: AutoUpdateSchedule,
+  schedule: AutoUpdateSchedule,
   zone: string,
   now: number,
 ): Difference[] {
-  const { scope, options } = shown;
+  const { scope, options } = schedule;
   const found: Difference[] = [];
   const compare = (field: Difference['field'], from: string, to: string) => {
     if (from !== to) found.push({ field, from, to });
   };
-  compare('name', shown.name ?? '?', desired.name);
-  compare('schedule', shown.schedule ?? '?', desired.schedule);
+  compare('name', schedule.name ?? '?', desired.name);
+  compare('schedule', schedule.schedule ?? '?', desired.schedule);
   const ids = scope?.sites?.selection === 'all' ? ['all'] : [...(scope?.sites?.ids ?? [])].sort();
   // The service takes no schedule without sites: that of a ring without any stays paused as it is.
   if (desired.sites.length > 0 && ids.join() !== desired.sites.join())
     found.push({ field: 'sites', ...sitesText(ids, desired.sites) });
-  if (desired.updates) compare('updates', updatesText(updatesIn(shown)), updatesText(desired.updates));
+  if (desired.updates) compare('updates', updatesText(updatesIn(schedule)), updatesText(desired.updates));
   compare(
     'options',
     optionsText(options?.backup, options?.visual_regression),
     optionsText(desired.backup, desired.visualRegression),
   );
-  const next = Date.parse(shown.next_update_at ?? '');
+  const next = Date.parse(schedule.next_update_at ?? '');
   if (
     desired.at !== undefined &&
     !(wallIn(zone, next || 0) === desired.at && next < now + 40 * DAY_MS && next > now)
   )
     found.push({
       field: 'starts',
-      from: shown.next_update_at ?? '?',
+      from: schedule.next_update_at ?? '?',
       to: isoTime(nextAt(desired.at, zone, now)),
     });
-  compare('status', shown.status ?? '?', desired.isActive ? 'active' : 'paused');
+  compare('status', schedule.status ?? '?', desired.isActive ? 'active' : 'paused');
   return found;
 }
 
@@ -198,7 +212,8 @@ export const setIn = ({
 export interface Bypassing {
   id: string;
   name: string;
-  sites: number;
+  /** Undefined when the service does not show whether it is active, or which sites it updates. */
+  sites: number | undefined;
 }
 
 /** Those that update sites of the rings: what they install was proven by no ring. */
@@ -208,7 +223,8 @@ export const alsoUpdating = (
   inRings: ReadonlySet<string>,
 ): Bypassing[] =>
   all.flatMap(({ id, name = id, status, scope }) => {
-    const { selection, ids = [] } = scope?.sites ?? {};
-    const sites = selection === 'all' ? inRings.size : ids.filter((site) => inRings.has(site)).length;
-    return status === 'active' && !ours.has(id) && sites > 0 ? [{ id, name, sites }] : [];
+    const { selection, ids } = scope?.sites ?? {};
+    const sites = selection === 'all' ? inRings.size : ids?.filter((site) => inRings.has(site)).length;
+    if (status === 'paused' || ours.has(id) || sites === 0) return [];
+    return [{ id, name, sites: status === undefined ? undefined : sites }];
   });

@@ -76,7 +76,7 @@ export const Options = z.strictObject({
         .array(z.string())
         .default([])
         .describe(
-          'Policies: a site on which one of them finds an error that it did not find before is broken. Default none.',
+          'Policies that have to check each site after its updates: one on which they find a new error is broken. Default none.',
         ),
       max_found: count
         .default(0)

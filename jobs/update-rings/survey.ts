@@ -4,8 +4,8 @@
  */
 import { isoMinute, isoTime, middleOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
+import { NotShownError } from '../../src/expression/fields.ts';
 import type { Api, JobApi, RunContext } from '../../src/job/api.ts';
-import { siteIdIn } from '../../src/job/candidates.ts';
 import {
   decisionsIn,
   decisionsKey,
@@ -15,10 +15,9 @@ import {
 } from '../../src/job/look.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
-import { stepErrorOf } from '../../src/job/watch/task.ts';
 import { assign } from './assign.ts';
 import { type Decision, type Decisions, decide } from './decide.ts';
-import type { BrokeKind, RingRun, RunSite } from './evidence.ts';
+import type { RunSite } from './evidence.ts';
 import {
   alsoUpdating,
   type Bypassing,
@@ -26,37 +25,16 @@ import {
   type Difference,
   desiredOf,
   differences,
+  notShown,
   ringIn,
   setIn,
 } from './native.ts';
 import { compileRing, type Options } from './options.ts';
+import { brokenSince, checksOf, readRun, type SurveyedRun, taskOf, tookIn } from './read-run.ts';
 
 type Schedule = Item<'listAutoUpdateSchedules'>;
 type Entry = Item<'listAutoUpdateHistory'>;
 type Site = Item<'listSites'>;
-type Broke = { kind: BrokeKind; why: string };
-
-/** What is recorded about a run: what broke is not shown for ever. */
-interface RunRecord {
-  /** Whether the task was read after its end. */
-  read?: boolean;
-  broke: Record<string, Broke>;
-  /** Whether its sites were looked at after the soak: what breaks later is not counted. */
-  closed?: boolean;
-  /** The sites that have a note about it. */
-  noted?: string[];
-}
-
-/** A run of a ring, with what is recorded and what is to be recorded. */
-export interface SurveyedRun extends RingRun {
-  task: string;
-  status: string;
-  record: RunRecord;
-  /** What broke within the soak that still goes on, or is still so. */
-  open: Record<string, Broke>;
-  isNew: boolean;
-}
-
 export interface SurveyedRing {
   name: string;
   sites: string[];
@@ -146,7 +124,12 @@ export async function surveyRings({
   });
   const toChange = own[rules.findIndex(({ name }) => name === given.changing)];
   if (toChange?.schedule) [toChange.schedule] = await scheduleOf(api, toChange.schedule.id);
-  for (const { schedule } of own) if (schedule) shown(schedule.status, 'schedule.status');
+  for (const one of own) {
+    if (one.schedule && notShown(one.schedule).length > 0)
+      [one.schedule] = await scheduleOf(api, one.schedule.id);
+    const [field] = one.schedule ? notShown(one.schedule) : [];
+    if (field !== undefined) throw new NotShownError(`auto_update_schedule.${field}`);
+  }
   const left = marked.filter(({ id, name = '' }) => {
     const ring = ringIn(policy, name);
     return (
@@ -157,14 +140,14 @@ export async function surveyRings({
   });
 
   const entries = await entriesOf(all, now - options.lookback);
-  const found = await errorsOf(options.evidence.findings_of, given.findingsOf);
+  const checks = await checksOf(options.evidence.findings_of, given.findingsOf);
   const known = (await given.looks.last())?.unwell ?? {};
   const unwell = Object.fromEntries(
     [...sites.values()].flatMap((site) =>
-      brokenSince(site, 0, found) ? [[site.id, known[site.id] ?? isoTime(now)] as const] : [],
+      brokenSince(site, 0, checks) ? [[site.id, known[site.id] ?? isoTime(now)] as const] : [],
     ),
   );
-  const reading = { api, sites, now, soak: options.soak, unwell, found };
+  const reading = { api, sites, now, soak: options.soak, unwell, checks };
   const runs: SurveyedRun[][] = [];
   for (const { schedule } of own) {
     const mine = entries.filter((one) => one.auto_update_schedule?.id === schedule?.id && schedule);
@@ -266,134 +249,4 @@ async function entriesOf(all: JobApi['all'], from: number): Promise<Entry[]> {
   const filters = { performed_on: { gte: isoTime(from) } };
   for await (const entry of all('listAutoUpdateHistory', { filters })) entries.push(entry);
   return entries;
-}
-
-/** A run without a task is known by its time. */
-const taskOf = ({ task_id, performed_on }: Entry): string => task_id ?? `none ${performed_on}`;
-
-interface RunReading {
-  api: Api;
-  sites: ReadonlyMap<string, Site>;
-  now: number;
-  soak: number;
-  unwell: Readonly<Record<string, string>>;
-  found: Found;
-}
-
-async function readRun(
-  { api, sites, now, soak, unwell, found }: RunReading,
-  entry: Entry,
-  known: string | undefined,
-): Promise<SurveyedRun> {
-  const record: RunRecord = known === undefined ? { broke: {} } : (JSON.parse(known) as RunRecord);
-  const before = JSON.stringify(record);
-  const status = shown(entry.status, 'history.status');
-  const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
-  // What was not well before the updates says nothing about them.
-  const wasUnwell = (id: string) => Date.parse(unwell[id] ?? '') < at;
-  const ended = status !== 'initializing' && status !== 'running';
-  if (ended && !record.read && entry.task_id && status !== 'completed') {
-    const failures = await failuresIn(api, entry.task_id);
-    for (const [id, failure] of Object.entries(failures ?? {}))
-      if (!wasUnwell(id)) record.broke[id] = failure;
-    record.read = failures !== undefined;
-  }
-  // Of a run that did not complete, sites are not known to be well until its task was read.
-  const isUnread = ended && status !== 'completed' && status !== 'cancelled' && !record.read;
-  const soaks = !record.closed;
-  const open: Record<string, Broke> = {};
-  const read = shown(entry.sites, 'history.sites').flatMap(({ id, wp }): RunSite[] => {
-    const site = sites.get(id);
-    // A site that the account no longer has shows nothing.
-    if ((!site || wasUnwell(id)) && !record.broke[id]) return [];
-    const broke = record.broke[id] ?? (soaks && site ? brokenSince(site, at, found) : undefined);
-    if (broke) record.broke[id] = broke;
-    if (broke && site && (soaks || brokenSince(site, at, found))) open[id] = broke;
-    const unread = isUnread ? 'what its update did is not shown' : undefined;
-    const missing = unread ?? (site ? missingSince(site, at) : undefined);
-    return [{ id, url: site?.url, took: tookIn(wp), broke, missing }];
-  });
-  const isSeen = read.every(({ broke, missing }) => broke || missing === undefined);
-  if (ended && read.length > 0 && isSeen && now > at + soak) record.closed = true;
-  // What was cancelled was not taken.
-  const taken = status === 'cancelled' ? [] : read;
-  return {
-    at,
-    ended,
-    sites: taken,
-    task: taskOf(entry),
-    status,
-    record,
-    open,
-    isNew: JSON.stringify(record) !== before,
-  };
-}
-
-function tookIn(wp: NonNullable<Entry['sites']>[number]['wp']): RunSite['took'] {
-  const { core, plugins = [], themes = [] } = wp ?? {};
-  const of = (kind: string, all: typeof plugins) =>
-    all.flatMap(({ filename, target_version: version }) =>
-      filename === undefined || version === undefined ? [] : [{ item: `${kind} ${filename}`, version }],
-    );
-  const ofCore = core?.target_version === undefined ? [] : [{ item: 'core', version: core.target_version }];
-  return [...ofCore, ...of('plugin', plugins), ...of('theme', themes)];
-}
-
-/** The sites at which a task failed or was aborted; undefined when the service does not show them. */
-async function failuresIn(api: Api, task_id: string): Promise<Record<string, Broke> | undefined> {
-  try {
-    const { task } = await api.showTask({ task_id });
-    const sites = task.details?.sites;
-    return (
-      sites &&
-      Object.fromEntries(
-        sites
-          .filter(({ status }) => status === 'failed' || status === 'aborted')
-          .map((site) => {
-            const error = stepErrorOf(site);
-            const why =
-              `its update ${site.status} ${error ? `at the step ${error.step}: ${error.message ?? 'without a message'}` : ''}`.trim();
-            return [site.id, { kind: 'failed' as const, why }];
-          }),
-      )
-    );
-  } catch (error) {
-    if (!problemWith(error).gone) throw error;
-    return undefined;
-  }
-}
-
-/** The errors that policies found, by site. */
-type Found = ReadonlyMap<string, { since: number; why: string }[]>;
-
-async function errorsOf(policies: readonly string[], findingsOf: FindingsOf): Promise<Found> {
-  const found = new Map<string, { since: number; why: string }[]>();
-  for (const policy of policies)
-    for await (const { severity, site, target, message, since } of findingsOf(policy)) {
-      if (severity !== 'error') continue;
-      const id = site ?? siteIdIn(target);
-      found.set(id, [...(found.get(id) ?? []), { since, why: `${policy} found: ${message}` }]);
-    }
-  return found;
-}
-
-/** How a site broke after a time, by what the service shows now. */
-function brokenSince({ id, connection, security, sync }: Site, at: number, found: Found): Broke | undefined {
-  if (connection?.status === 'disconnected') return { kind: 'disconnected', why: 'it is disconnected' };
-  const { status, malware_detected_at } = security?.scanner ?? {};
-  if (status === 'hacked' && Date.parse(malware_detected_at ?? '') > at)
-    return { kind: 'hacked', why: 'malware was found' };
-  if (sync?.last_sync_status === 'failed' && Date.parse(sync.last_sync_at ?? '') > at)
-    return { kind: 'failed', why: `its sync failed: ${sync.last_sync_error ?? 'without a message'}` };
-  const error = found.get(id)?.find(({ since }) => since > at);
-  if (error) return { kind: 'found', why: error.why };
-  return undefined;
-}
-
-/** What the service has not shown about a site since a time. */
-function missingSince({ connection, sync, security }: Site, at: number): string | undefined {
-  if (connection?.status === undefined) return 'its connection is not shown';
-  if (security === undefined || (security.enabled && security.scanner === undefined))
-    return 'its scanner is not shown';
-  return Date.parse(sync?.last_sync_at ?? '') > at ? undefined : 'it has not synced since the update';
 }

@@ -9,12 +9,15 @@
 import { defined } from '../defined.ts';
 import { parentIdIn } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
+import type { Checked, FindingsOf } from '../job/look.ts';
 import { jobOf } from '../policy/policy-job.ts';
+import type { KnownFinding } from '../records/finding-indexes.ts';
 import type { ComparedRun, SeenFinding } from '../records/findings-store.ts';
 import { coreReasonText } from '../run/reasons.ts';
-import { targetOfPolicy } from '../run/remarks.ts';
+import { isIncomplete, targetOfPolicy } from '../run/remarks.ts';
 import type { Run, Target } from '../run/run.ts';
-import { type EngineDeps, policyOf } from './deps.ts';
+import { type EngineDeps, type PlanRecords, policyOf } from './deps.ts';
+import { wholeRuns } from './job-api.ts';
 
 const PAGE = 500;
 
@@ -26,7 +29,6 @@ export async function compareFindings(
   const job = jobOf(registry, policyOf(run));
   if (!run.planComplete || !job) return;
   const { forEach } = policyOf(run).select;
-  const siteOf = ({ id, site }: Target) => site ?? (forEach ? parentIdIn(id) : undefined) ?? id;
   const only = await records.runs.only(run.id);
   const compared: ComparedRun = {
     id: run.id,
@@ -37,7 +39,7 @@ export async function compareFindings(
   };
   for (let page = 0; page * PAGE < run.counts.planned; page += 1) {
     const targets = await records.targets.slice(run.id, page * PAGE, PAGE);
-    const seen = targets.flatMap((target) => comparable(job, target, siteOf(target)));
+    const seen = targets.flatMap((target) => comparable(job, target, siteOf(run, target)));
     if (seen.length > 0) await records.findings.note(compared, page + 1, seen);
   }
   const ofPolicy = targetOfPolicy(run.policy);
@@ -45,7 +47,8 @@ export async function compareFindings(
     ...{ target: ofPolicy, label: ofPolicy, severity, about, message },
   }));
   const pages = Math.ceil(run.counts.planned / PAGE);
-  if (remarks.length > 0) await records.findings.note(compared, pages + 1, remarks);
+  // A run without findings, too, makes what an earlier one found outdated.
+  if (remarks.length > 0 || compared.isWhole) await records.findings.note(compared, pages + 1, remarks);
   if (run.ending) return;
   // A run for some targets, and a retry, do not look at the whole policy.
   const sawPolicy = only.length === 0 && run.retryOf === undefined;
@@ -66,6 +69,29 @@ export async function compareFindings(
     );
   }
 }
+
+/** What policies of an account found, and what their last whole runs looked at; read from the records alone. */
+export const findingsIn =
+  (records: PlanRecords, account: string): FindingsOf =>
+  async (policy) => {
+    const checked: Checked & { unknown: Set<string>; open: KnownFinding[] } = {
+      unknown: new Set(),
+      open: [],
+    };
+    for await (const run of wholeRuns({ records }, policy, undefined)) {
+      if (run.account !== account || !isWhole(run) || isIncomplete(run)) continue;
+      checked.at = run.startedAt ?? run.createdAt;
+      for await (const target of records.targets.all(run.id))
+        if (!wasLookedAt(target)) checked.unknown.add(siteOf(run, target));
+      break;
+    }
+    for await (const page of records.findings.pages(account, policy)) checked.open.push(...page);
+    return checked;
+  };
+
+/** The site that a target of a run is, or is on. */
+const siteOf = (run: Run, { id, site }: Pick<Target, 'id' | 'site'>): string =>
+  site ?? (policyOf(run).select.forEach ? parentIdIn(id) : undefined) ?? id;
 
 /** Whether the run is over all that the policy selects: nothing cut it off, and `select.limit` did not either. */
 function isWhole(run: Run): boolean {

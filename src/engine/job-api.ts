@@ -6,7 +6,7 @@ import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import type { Api, JobApi } from '../job/api.ts';
 import type { EarlierTarget, RunContext } from '../job/job.ts';
-import { type FindingsOf, Rings } from '../job/look.ts';
+import { Rings } from '../job/look.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
@@ -139,9 +139,3 @@ export async function lastLook(
 ): Promise<Rings | undefined> {
   return Rings.safeParse((await looks.last(account, policy))?.view).data;
 }
-
-/** Reads the open findings of a policy from our records, a page at a time. Costs no request. */
-export const findingsIn = ({ findings }: Pick<PlanRecords, 'findings'>, account: string): FindingsOf =>
-  async function* (policy) {
-    for await (const page of findings.pages(account, policy)) yield* page;
-  };

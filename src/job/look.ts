@@ -92,8 +92,16 @@ export const decisionsKey = (policy: string): string => `rings ${policy} decisio
 export const decisionsIn = (result: string | undefined): RingDecisions =>
   result === undefined ? { holds: {}, released: {} } : RingDecisions.parse(JSON.parse(result));
 
-/** The open findings of another policy of the account, as our records know them. */
-export type FindingsOf = (policy: string) => AsyncIterable<OpenFinding>;
+/** What another policy of the account found, as our records know it. Costs no request. */
+export type FindingsOf = (policy: string) => Promise<Checked>;
+export interface Checked {
+  /** When its last run over all that it selects began; missing when none is known. */
+  at?: number;
+  /** The sites about which that run came to no conclusion. */
+  unknown: ReadonlySet<string>;
+  /** Its open findings. */
+  open: readonly OpenFinding[];
+}
 export interface OpenFinding extends Pick<Finding, 'severity' | 'message'> {
   target: string;
   /** The site that it is on; missing where it is the target itself. */

@@ -79,6 +79,7 @@ const noteFindings = defineScript(
   { ...names, argList: 'seen' },
   `${COMPARE}
 if is_outdated() then return 0 end
+if #seen == 0 then return 1 end
 local page = tonumber(args.page)
 if (tonumber(redis.call('HGET', keys.run, 'findingsPage')) or 0) >= page then return 1 end
 redis.call('HSET', keys.run, 'findingsPage', page)
@@ -135,7 +136,8 @@ export class FindingsStore {
 
   /**
    * Notes what a run found on one page of its targets. Pages are counted from 1, and each is noted once. Of
-   * findings of a target about the same thing, the most severe counts.
+   * findings of a target about the same thing, the most severe counts. A page without findings only makes known that
+   * the run was compared.
    */
   async note(run: ComparedRun, page: number, seen: readonly SeenFinding[]): Promise<void> {
     const byField = new Map<string, SeenFinding>();

@@ -2,6 +2,7 @@
  * Findings compared from run to run, with a real Redis: new, continuing and resolved are each reported once.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findingsIn } from '../../src/engine/compare-findings.ts';
 import type { EngineDeps } from '../../src/engine/deps.ts';
 import { finishIfDone } from '../../src/engine/finish-run.ts';
 import type { AnyJob } from '../../src/job/job.ts';
@@ -177,6 +178,31 @@ describe('nothing is resolved', () => {
     const before = started - 30_000;
     expect(await ended([ending('c', ['z'])], { startedAt: before })).toBeUndefined();
     expect(await known()).toEqual(['a: x', 'b: y']);
+  });
+});
+
+describe('another policy learns of a policy', () => {
+  const checked = async () => findingsIn(openRecords(redis), 'agency')('nightly');
+
+  test('that it has never looked', async () => {
+    expect(await checked()).toEqual({ unknown: new Set(), open: [] });
+  });
+
+  test('when its last whole run began, also one that found nothing, and what it could not see', async () => {
+    await ended([ending('site-1'), ending('site-2', [], { outcome: 'failed', reason: 'unavailable' })]);
+    const at = started;
+    await ended([ending('site-3')], {}, ['site-3']);
+    await ended([ending('site-1')], { ending: 'cancelled' });
+    expect(await checked()).toEqual({ at, unknown: new Set(['site-2']), open: [] });
+  });
+
+  test('what is open, and a late end of an older run does not bring back what a clean run did not see', async () => {
+    const late = await planned([ending('site-1', ['old'])]);
+    await ended([ending('site-1')]);
+    const { deps, records } = aProcess();
+    await finishIfDone(deps, late.id);
+    expect((await checked()).open).toEqual([]);
+    expect(changesOf(await records.runs.get(late.id))).toBeUndefined();
   });
 });
 

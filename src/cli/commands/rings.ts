@@ -84,33 +84,26 @@ const words = {
 
 const NEXT = (policy: string) => `It takes effect with the next run: "caretaker run ${policy}" starts one.`;
 
-export const holdRings = (
-  terminal: Terminal,
-  policy: string,
-  ring: string | undefined,
-  { reason, ...options }: Options,
-): Promise<number> =>
-  withClient('policies', terminal, options, async ({ act }) => {
-    const answer = await act(hold, { policy, ring, reason });
-    terminal.message(`Held: ${answer.rings.join(', ')}. ${NEXT(policy)}`);
-    return exit.ok;
-  });
+const changing =
+  (command: typeof hold | typeof unhold, said: string) =>
+  (
+    terminal: Terminal,
+    policy: string,
+    ring: string | undefined,
+    { reason, ...options }: Options,
+  ): Promise<number> =>
+    withClient('policies', terminal, options, async ({ act }) => {
+      const { rings } = await act(command, { policy, ring, reason });
+      terminal.message(
+        rings.length === 0
+          ? 'Nothing was changed: no person holds it.'
+          : `${said}: ${rings.join(', ')}. ${NEXT(policy)}`,
+      );
+      return exit.ok;
+    });
 
-export const unholdRings = (
-  terminal: Terminal,
-  policy: string,
-  ring: string | undefined,
-  { reason, ...options }: Options,
-): Promise<number> =>
-  withClient('policies', terminal, options, async ({ act }) => {
-    const answer = await act(unhold, { policy, ring, reason });
-    terminal.message(
-      answer.rings.length === 0
-        ? 'Nothing was changed: no person holds it.'
-        : `No longer held: ${answer.rings.join(', ')}. ${NEXT(policy)}`,
-    );
-    return exit.ok;
-  });
+export const holdRings = changing(hold, 'Held');
+export const unholdRings = changing(unhold, 'No longer held');
 
 export const releaseVersion = (
   terminal: Terminal,

@@ -7,8 +7,9 @@ import type { Policy } from '../../policy/policy.ts';
 import { type KeyHolder, type Owner, ownerText } from '../../records/once-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run, Target } from '../../run/run.ts';
+import { findingsIn } from '../compare-findings.ts';
 import type { EngineDeps } from '../deps.ts';
-import { findingsIn, lastLook } from '../job-api.ts';
+import { lastLook } from '../job-api.ts';
 
 type RunOf = Pick<Run, 'id' | 'account'>;
 

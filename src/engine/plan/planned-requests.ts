@@ -128,7 +128,7 @@ class ActingPath {
       effects: { claim: async () => true, belongsToOther: async () => false },
       once: onceWithout(target.id, now, holder),
       announcements: { add: async () => undefined, remove: async () => undefined },
-      async *findingsOf() {},
+      findingsOf: async () => ({ unknown: new Set(), open: [] }),
       looks: { last: async () => undefined, keep: async () => undefined },
       target: { id: target.id, label: target.label },
       options: policy.options,

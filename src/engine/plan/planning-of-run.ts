@@ -3,8 +3,9 @@ import type { AnyJob } from '../../job/job.ts';
 import { jobOf } from '../../policy/policy-job.ts';
 import type { Run, StepEnd } from '../../run/run.ts';
 import { looksOf } from '../act/ownership.ts';
+import { findingsIn } from '../compare-findings.ts';
 import { type EngineDeps, policyOf, type Spending } from '../deps.ts';
-import { earlierTargets, findingsIn, previousAt } from '../job-api.ts';
+import { earlierTargets, previousAt } from '../job-api.ts';
 import { type Planning, viewsOf } from './planning.ts';
 
 /** Reads our records; costs no request. Undefined when this process does not know the job. */

@@ -129,6 +129,42 @@ test('when sites break, the next ring stays paused, and the broken sites get one
     ).toHaveLength(1);
 });
 
+test('no note is written where the service does not show what the notes say, and the findings are kept', async () => {
+  await start();
+  world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);
+  await prove();
+  const noting = policy({ when_bad: { note_on_sites: true } });
+  for (const id of ['site-0001', 'site-0002', 'site-0003', 'site-0004', 'site-0005', 'site-0006'])
+    await client().call(
+      'createSiteNote',
+      { site_id: id, body: { note: { content: 'by a person' } } },
+      PERSON,
+    );
+  const show = world.sandbox.hide('listSiteNotes', 'content');
+  const findings = (await targetsOf(await look(noting)))['ring:canary']?.findings ?? [];
+  expect(findings.map(({ severity }) => severity)).toEqual(expect.arrayContaining(['error', 'warning']));
+  const ofRing = (id: string) =>
+    world.sandbox
+      .site(id)
+      .notes()
+      .filter((note) => note.includes('ring canary'));
+  expect(ofRing('site-0001')).toEqual([]);
+  show();
+  await look(noting);
+  expect(ofRing('site-0001')).toHaveLength(1);
+});
+
+test('a ring whose schedule is not shown whole is left as it is', async () => {
+  await start();
+  await look();
+  const effects = world.sandbox.journal.effects.length;
+  for (const operation of ['listAutoUpdateSchedules', 'showAutoUpdateSchedule'] as const)
+    world.sandbox.hide(operation, 'scope.sites.ids');
+  const run = await look();
+  expect(run).toMatchObject({ status: 'failed' });
+  expect(world.sandbox.journal.effects).toHaveLength(effects);
+});
+
 test('a site that was not well before the updates is no evidence, and holds nothing', async () => {
   await start();
   await look();
@@ -142,22 +178,36 @@ test('a site that was not well before the updates is no evidence, and holds noth
   expect((await rings())['rest']).toMatchObject({ status: 'active' });
 });
 
+/** A check that finds an error on each site with such an id. */
+const check = (where: string) =>
+  aPolicy({
+    ...{ name: 'shops', job: 'check', options: { severity: 'error', message: 'The shop is down.' } },
+    select: { from: 'listSites', filters: {}, where },
+  });
+const withCheck = () => policy({ evidence: { min_sites: 1, findings_of: ['shops'] } });
+
 test('an error that a named check found on a site after its updates holds the next ring', async () => {
   await start();
-  const found = { severity: 'error', message: 'The shop is down.' };
-  const check = (where: string) =>
-    aPolicy({
-      ...{ name: 'shops', job: 'check', options: found },
-      select: { from: 'listSites', filters: {}, where },
-    });
   await look(check('site.id == "site-0003"'));
   await prove();
   await look(check('site.id in ["site-0002", "site-0003"]'));
-  const targets = await targetsOf(await look(policy({ evidence: { min_sites: 1, findings_of: ['shops'] } })));
+  const targets = await targetsOf(await look(withCheck()));
   expect(targets['ring:canary']?.findings?.map(({ message }) => message)).toEqual([
     expect.stringContaining('shops found: The shop is down.'),
   ]);
   expect((await rings())['rest']).toMatchObject({ status: 'paused' });
+});
+
+test('the next ring waits until a named check has looked at the sites after their updates', async () => {
+  await start();
+  await look(check('site.id == ""'));
+  await prove();
+  const targets = await targetsOf(await look(withCheck()));
+  expect(targets['ring:rest']?.detail).toContain('shops has not checked it since the update');
+  expect((await rings())['rest']).toMatchObject({ status: 'paused' });
+  await look(check('site.id == ""'));
+  await look(withCheck());
+  expect((await rings())['rest']).toMatchObject({ status: 'active' });
 });
 
 test('a task of a later ring that has not started is cancelled when the ring must hold', async () => {
