@@ -91,7 +91,16 @@ export class Channels {
 
   private open(): Redis | Cluster {
     const { store } = this;
-    const subscriber = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
+    // On one server we subscribe again ourselves: nothing awaits what ioredis sends then, and a connection that is
+    // closed before the answer would end the process with an unhandled rejection.
+    const subscriber = store.isCluster
+      ? (store as Cluster).duplicate()
+      : (store as Redis).duplicate({ autoResubscribe: false });
+    if (!store.isCluster)
+      subscriber.on('ready', () => {
+        const channels = [...this.channels.keys()].map((channel) => keyPrefixOf(store) + channel);
+        if (channels.length > 0) void subscriber.subscribe(...channels).catch(() => undefined);
+      });
     subscriber.on('message', (channel: string, message: string) => {
       const name = channel.slice(keyPrefixOf(store).length);
       for (const listener of this.channels.get(name)?.listeners ?? []) listener(message);

@@ -136,6 +136,27 @@ test('what is published is heard again after the connection for it has gone sile
   expect(heard[0]).toBe('again');
 });
 
+test('to stop listening while a lost connection subscribes again leaves no unhandled rejection', async () => {
+  const { store } = await connectBehindProxy();
+  const duplicate = vi.spyOn(store as Redis, 'duplicate');
+  const stop = await new Channels(store).listen('news', () => undefined);
+  const subscriber = duplicate.mock.results[0]?.value as Redis;
+  const rejected: unknown[] = [];
+  const note = (reason: unknown) => rejected.push(reason);
+  process.on('unhandledRejection', note);
+  const ended = once(subscriber, 'end');
+  subscriber.once('ready', () => {
+    void stop();
+    (subscriber as unknown as { stream: Socket }).stream.destroy();
+  });
+  (subscriber as unknown as { stream: Socket }).stream.destroy();
+  await ended;
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+
+  expect(rejected).toEqual([]);
+});
+
 test('a connection that is cut and cannot be made again is logged once', async () => {
   const { store } = await connectBehindProxy();
   await store.set('key', 'written');
