@@ -29,12 +29,14 @@ export function checkRecord<S extends z.ZodType>(schema: S, value: unknown, key:
  *
  * @throws {InvalidRecordError}
  */
-export function parseRecord<S extends z.ZodType>(schema: S, json: string, key: string): z.output<S> {
-  let value: unknown;
+export const parseRecord = <S extends z.ZodType>(schema: S, json: string, key: string): z.output<S> =>
+  checkRecord(schema, parseJson(json, key), key);
+
+/** @throws {InvalidRecordError} */
+export function parseJson(json: string, key: string): unknown {
   try {
-    value = JSON.parse(json);
+    return JSON.parse(json);
   } catch (error) {
     throw new InvalidRecordError(key, 'it is not JSON', { cause: error });
   }
-  return checkRecord(schema, value, key);
 }

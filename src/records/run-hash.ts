@@ -1,62 +1,36 @@
 /** Converts a run to the fields of its hash in Redis, and back. */
-
 import { z } from 'zod';
 import { OPERATION } from '../redis/store.ts';
 import { type RecordingCounts, Unrecorded } from '../run/recordings.ts';
-import { Remark } from '../run/remarks.ts';
-import { Approval, Rollout } from '../run/rollout.ts';
-import { type Counts, FindingChanges, Held, Late, LookedUp, Run, type Spent } from '../run/run.ts';
+import { Counts, LookedUp, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
-import { checkRecord, parseRecord } from './parse-record.ts';
+import { checkRecord, parseJson, parseRecord } from './parse-record.ts';
 
-const countNames = [
-  'planned',
-  'succeeded',
-  'failed',
-  'skipped',
-  'cancelled',
-  'found',
-] as const satisfies (keyof Counts)[];
+const countNames = Object.keys(Counts.shape) as (keyof Counts)[];
+
+type Field = keyof Run;
+const times: readonly Field[] = ['scheduledFor', 'createdAt', 'startedAt', 'finishedAt', 'deadline', 'dueBy'];
+const numberFields = new Set<string>([...times, 'windowEndsAt', 'requests', 'step'] satisfies Field[]);
+const flags = new Set<string>([
+  'planComplete',
+  'cancelTasks',
+  'ignoresFreezes',
+  'keepsFacts',
+] satisfies Field[]);
+const objects: readonly Field[] = ['late', 'held', 'findings', 'names', 'startedBy', 'decidedAt'];
+const jsonFields = new Set<string>([...objects, 'rollout', 'approvals', 'remarks'] satisfies Field[]);
 
 /** The fields of a run's hash. Every number that scripts change has its own field. */
-export function flat({
-  counts,
-  planComplete,
-  cancelTasks,
-  ignoresFreezes,
-  requestsByOperation,
-  plan,
-  spread: _written,
-  held,
-  findings,
-  late,
-  recordings: _counted,
-  names,
-  startedBy,
-  decidedAt,
-  keepsFacts,
-  rollout,
-  approvals,
-  remarks,
-  ...rest
-}: Run): Record<string, string | number> {
+export function flat(run: Run): Record<string, string | number> {
+  const { counts, requestsByOperation = {}, plan, spread: _written, recordings: _counted, ...rest } = run;
   const fields: Record<string, string | number> = { ...counts };
-  for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
-  if (planComplete) fields['planComplete'] = 1;
-  if (cancelTasks) fields['cancelTasks'] = 1;
-  if (ignoresFreezes) fields['ignoresFreezes'] = 1;
-  if (late) fields['late'] = JSON.stringify(late);
-  if (held) fields['held'] = JSON.stringify(held);
-  if (findings) fields['findings'] = JSON.stringify(findings);
-  if (names) fields['names'] = JSON.stringify(names);
-  if (startedBy) fields['startedBy'] = JSON.stringify(startedBy);
-  if (keepsFacts) fields['keepsFacts'] = 1;
-  if (decidedAt) fields['decidedAt'] = JSON.stringify(decidedAt);
-  if (rollout) fields['rollout'] = JSON.stringify(rollout);
-  if (remarks) fields['remarks'] = JSON.stringify(remarks);
-  if (approvals) fields['approvals'] = JSON.stringify(approvals);
+  for (const [name, value] of Object.entries(rest)) {
+    if (value === undefined) continue;
+    if (value === true) fields[name] = 1;
+    else fields[name] = typeof value === 'object' ? JSON.stringify(value) : value;
+  }
   if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
-  for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
+  for (const [operation, count] of Object.entries(requestsByOperation))
     fields[`${OPERATION}${operation}`] = count;
   return fields;
 }
@@ -69,71 +43,28 @@ export function flat({
 export function fromHash(hash: Record<string, string>): Run | undefined {
   if (!hash['id']) return undefined;
   const key = keys.run(hash['id']);
-  const {
-    held,
-    findings,
-    names,
-    planRequests,
-    planTargets,
-    spreadFrom,
-    spreadMs,
-    spreadOf,
-    planComplete,
-    cancelTasks,
-    ignoresFreezes,
-    late,
-    startedBy,
-    decidedAt,
-    keepsFacts,
-    rollout,
-    approvals,
-    remarks,
-  } = hash;
-  const plan =
-    planRequests === undefined
-      ? undefined
-      : { requests: Number(planRequests), targets: Number(planTargets ?? 0) };
-  const spread =
-    spreadMs === undefined
-      ? undefined
-      : { from: Number(spreadFrom), ms: Number(spreadMs), targets: Number(spreadOf) };
+  const { planRequests, planTargets = 0, spreadFrom, spreadMs, spreadOf } = hash;
+  const fields = Object.entries(hash).map(([name, text]) => [name, fieldIn(name, text, key)]);
   return checkRecord(
     Run,
     {
-      ...hash,
-      ...numbers(
-        hash,
-        'scheduledFor',
-        'createdAt',
-        'requests',
-        'startedAt',
-        'finishedAt',
-        'deadline',
-        'dueBy',
-        'windowEndsAt',
-        'step',
-      ),
+      ...Object.fromEntries(fields),
       ...spentOf(hash),
-      counts: numbers(hash, ...countNames),
-      ...(plan ? { plan } : {}),
-      ...(spread ? { spread } : {}),
-      ...(planComplete ? { planComplete: true } : {}),
-      ...(cancelTasks ? { cancelTasks: true } : {}),
-      ...(ignoresFreezes ? { ignoresFreezes: true } : {}),
-      ...(late === undefined ? {} : { late: parseRecord(Late, late, key) }),
-      ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
       ...recordingsOf(hash),
-      ...(startedBy === undefined ? {} : { startedBy: parseRecord(Run.shape.startedBy, startedBy, key) }),
-      ...(keepsFacts ? { keepsFacts: true } : {}),
-      ...(decidedAt === undefined ? {} : { decidedAt: JSON.parse(decidedAt) as unknown }),
-      ...(rollout === undefined ? {} : { rollout: parseRecord(Rollout, rollout, key) }),
-      ...(approvals === undefined ? {} : { approvals: parseRecord(z.array(Approval), approvals, key) }),
-      ...(remarks === undefined ? {} : { remarks: parseRecord(z.array(Remark), remarks, key) }),
-      ...(names === undefined ? {} : { names: readNames(names, key) }),
-      ...(findings === undefined ? {} : { findings: parseRecord(FindingChanges, findings, key) }),
+      counts: numbers(hash, ...countNames),
+      ...(planRequests && { plan: { requests: Number(planRequests), targets: Number(planTargets) } }),
+      ...(spreadMs && {
+        spread: { from: Number(spreadFrom), ms: Number(spreadMs), targets: Number(spreadOf) },
+      }),
     },
     key,
   );
+}
+
+function fieldIn(name: string, text: string, key: string): unknown {
+  if (numberFields.has(name)) return Number(text);
+  if (flags.has(name)) return true;
+  return jsonFields.has(name) ? parseJson(text, key) : text;
 }
 
 function recordingsOf(hash: Record<string, string>): { recordings?: RecordingCounts } {
