@@ -5,7 +5,7 @@
 
 import { defined } from '../defined.ts';
 import type { Reason } from './reasons.ts';
-import type { FindingReport, RequestReport, RunSummary, TargetReport } from './report.ts';
+import type { RequestReport, RunSummary, TargetReport } from './report.ts';
 import { approvalIn, rolloutIn } from './rollout-report.ts';
 import type { Run, Target } from './run.ts';
 import type { SentRequest } from './sent-request.ts';
@@ -97,7 +97,10 @@ function waitsOf({ held, ending, plan_hash, names, rollout, approvals }: RunSumm
   };
 }
 
-const toFinding = ({ since, ...finding }: FindingReport) => ({ ...finding, since: Date.parse(since) });
+const toFinding = ({ since, ...finding }: NonNullable<RunSummary['findings']>['first_new'][number]) => ({
+  ...finding,
+  since: Date.parse(since),
+});
 
 const timeIn = (text: string | null | undefined): number | undefined =>
   text === null || text === undefined ? undefined : Date.parse(text);

@@ -2,163 +2,163 @@
  * The public form of a run: the JSON object of `run --json`, `runs show --json` and `GET /api/v1/runs/{id}`.
  * Only this file translates internal names to public ones, times to ISO 8601, and unknown values to `null`.
  */
+import { z } from 'zod';
 import { isoMinute, isoTime } from '../clock.ts';
 import { defined } from '../defined.ts';
-import type { Reason } from './reasons.ts';
-import type { RecordingCounts } from './recordings.ts';
-import { type ApprovalReport, approvalReport, type RolloutReport, rolloutReport } from './rollout-report.ts';
-import type {
+import { RecordingCounts, Unrecorded } from './recordings.ts';
+import { Remark } from './remarks.ts';
+import { ApprovalReport, approvalReport, RolloutReport, rolloutReport } from './rollout-report.ts';
+import {
   Counts,
+  endingReasons,
   Finding,
   FindingChange,
   FindingChanges,
-  Outcome,
-  Run,
-  RunStatus,
-  Target,
-  TargetState,
-  Trigger,
+  LookedUp,
+  outcomes,
+  type Run,
+  runStatuses,
+  type Target,
+  targetStates,
+  triggers,
 } from './run.ts';
 import { type RunEnd, runEndOf } from './run-end.ts';
 import { isFailure, type SentRequest } from './sent-request.ts';
-import { type StepReport, stepNamesOf, stepReports } from './steps.ts';
+import { StepReport, stepNamesOf, stepReports } from './steps.ts';
+
+const { exactOptional: optional } = z;
+const text = z.string();
+const time = z.iso.datetime();
+
+/** A finding that is new or resolved. */
+const ChangeReport = FindingChange.extend({
+  since: time.describe('When the first run began that saw it.'),
+});
+
+const DeadlineReport = z.object({
+  at: time,
+  missed: z.boolean().describe('Whether the run was not done by then, as far as known.'),
+  alerted_at: time.nullable(),
+  expected_end: time.nullable().describe('When the run was expected to end, when the alert was made.'),
+});
 
 /** A run without its targets: one row of a list. */
-export interface RunSummary {
-  run: string;
-  policy: string;
-  job: string;
-  account: string;
-  status: RunStatus;
-  /** One sentence: why the run is blocked, was skipped, was stopped or failed. Left out otherwise. */
-  detail?: string;
-  /** Set while it waits because Redis was restored to an older state: what it did after `since` is not known. */
-  held?: { at: string; since: string };
-  /** Why nothing new is started any more, while work in flight continues to its end. Left out otherwise. */
-  ending?: NonNullable<Run['ending']>;
-  trigger: Trigger;
-  /** Who requested it. Left out for a run that a schedule started. */
-  started_by?: { kind: string; name: string };
-  scheduled_for: string;
-  /** Left out for a run without a deadline. */
-  deadline?: DeadlineReport;
-  /** After this time nothing new of it begins (`window.until` of the policy). Left out for a run without one. */
-  window_ends?: string;
-  /** The run whose end started it (`schedule.after`). Left out for any other run. */
-  after_run?: string;
-  /** The hash of the saved plan that it applies. Left out for any other run. */
-  plan_hash?: string;
-  /**
-   * The window over which its targets start (`schedule.spread`). Left out when they start as soon as
-   * possible.
-   */
-  spread?: { from: string; until: string; targets: number };
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  /** When it is expected to end, null while that is not known. Left out for a run that has ended, and in messages. */
-  expected_end?: string | null;
-  /** For what it waits, with "it" before it: `waits for an approval`. Left out while its end is known. */
-  waits?: string;
-  /** Whether the number of its targets is final. */
-  plan_complete: boolean;
-  /** Requests to the service that it has cost so far. */
-  requests: number;
-  requests_by_operation: Readonly<Record<string, number>>;
-  /** The ids that names in the policy stand for in this run. Left out when it has none. */
-  names?: { kind: string; name: string; id: string }[];
-  counts: Counts;
-  /**
-   * What planning found wrong with the run as a whole: a list that is incomplete, or something in the policy that the
-   * account does not have. Left out when there is nothing.
-   */
-  remarks?: { severity: 'error' | 'warning'; about: string; message: string }[];
-  /** Its batches and how far they are. Left out for a policy without `rollout` whose runs need no approval. */
-  rollout?: RolloutReport;
-  /** The approvals that it waited for, the present one last. Left out when it needs none. */
-  approvals?: ApprovalReport[];
-  /**
-   * Its findings compared with those of the policy's earlier runs: how many it saw (`open`), how many of them
-   * are new, and how many earlier ones are resolved; with the first ten of both. Left out before the run has
-   * ended, and when there is nothing to compare.
-   */
-  findings?: {
-    open: number;
-    new: number;
-    resolved: number;
-    first_new: FindingReport[];
-    first_resolved: FindingReport[];
-  };
-  /**
-   * What it writes to its sites (`record:`): how many recordings there are, how many are written, were given up
-   * or are left to people, the requests that they cost in addition to those of the run, and the first ten that are not
-   * written. Left out when there are none.
-   */
-  recordings?: {
-    wanted: number;
-    recorded: number;
-    failed: number;
-    left: number;
-    requests: number;
-    first_unrecorded: { site: string; kind: 'custom_work' | 'note'; state: 'failed' | 'left'; why: string }[];
-  };
-}
-
-/** A finding that is new or resolved; `since` is when the first run began that saw it. */
-export interface FindingReport extends Omit<FindingChange, 'since'> {
-  since: string;
-}
-
-/** The state of a target; `outcome`, `reason` and `detail` can be null until it has ended. */
-export interface TargetReport {
-  id: string;
-  label: string;
-  /** `ended` once it has an outcome. */
-  state: TargetState;
-  outcome: Outcome | null;
-  reason: Reason | null;
-  detail: string | null;
-  task_id: string | null;
-  /** What a person should know in addition to the outcome; left out when there are none. */
-  findings?: readonly Finding[];
-  /** The result of each step of the policy; left out for a policy without `steps`. */
-  steps?: readonly StepReport[];
-  /** Since when the service no longer knows its work, which is searched for; left out for any other target. */
-  lost_at?: string;
-  /** The first and the last requests that were sent for it alone, in order; left out when there are none. */
-  requests?: readonly RequestReport[];
-  /** How many more were sent between them; left out when there are none. */
-  more_requests?: number;
-  /** How often it was tried: 0 before the first time, and for a target that needed no request. */
-  attempts: number;
-  /** Those of them that failed because of the service. */
-  failed_attempts: number;
-  started_at: string | null;
-  finished_at: string | null;
-}
+export const RunSummary = z
+  .object({
+    run: text.describe('The id of the run.'),
+    policy: text,
+    job: text,
+    account: text,
+    status: z.enum(runStatuses),
+    detail: optional(text).describe('One sentence: why it is blocked, was skipped, was stopped or failed.'),
+    held: optional(z.object({ at: time, since: time })).describe(
+      'Set while it waits because Redis was restored to an older state: what it did after `since` is not known.',
+    ),
+    ending: optional(z.enum(endingReasons)).describe(
+      'Why nothing new is started any more, while work in flight continues to its end.',
+    ),
+    trigger: z.enum(triggers),
+    started_by: optional(z.object({ kind: text, name: text })).describe(
+      'Who requested it. Left out for a run that a schedule started.',
+    ),
+    scheduled_for: time,
+    deadline: optional(DeadlineReport),
+    window_ends: optional(time).describe(
+      'After this time nothing new of it begins (`window.until` of the policy).',
+    ),
+    after_run: optional(text).describe('The run whose end started it (`schedule.after`).'),
+    plan_hash: optional(text).describe('The hash of the saved plan that it applies.'),
+    spread: optional(z.object({ from: time, until: time, targets: z.int() })).describe(
+      'The window over which its targets start (`schedule.spread`).',
+    ),
+    created_at: time,
+    started_at: time.nullable(),
+    finished_at: time.nullable(),
+    expected_end: optional(time.nullable()).describe(
+      'When it is expected to end, null while that is not known. Left out for a run that has ended, and in messages.',
+    ),
+    waits: optional(text).describe(
+      'For what it waits, with "it" before it: `waits for an approval`. Left out while its end is known.',
+    ),
+    plan_complete: z.boolean().describe('Whether the number of its targets is final.'),
+    requests: z.int().describe('Requests to the service that it has cost so far.'),
+    requests_by_operation: z.record(text, z.int()),
+    names: optional(z.array(LookedUp.omit({ path: true }))).describe(
+      'The ids that names in the policy stand for in this run.',
+    ),
+    counts: Counts,
+    remarks: optional(z.array(Remark.omit({ is: true }))).describe(
+      'What planning found wrong with the run as a whole: a list that is incomplete, or something in the policy that the account does not have.',
+    ),
+    rollout: optional(RolloutReport).describe('Its batches and how far they are.'),
+    approvals: optional(z.array(ApprovalReport)).describe(
+      'The approvals that it waited for, the present one last.',
+    ),
+    findings: optional(
+      FindingChanges.omit({ firstNew: true, firstResolved: true }).extend({
+        first_new: z.array(ChangeReport),
+        first_resolved: z.array(ChangeReport),
+      }),
+    ).describe(
+      "Its findings compared with those of the policy's earlier runs: how many it saw (`open`), how many of them are new, and how many earlier ones are resolved; with the first ten of both. Left out before the run has ended.",
+    ),
+    recordings: optional(
+      RecordingCounts.omit({ first: true }).extend({
+        first_unrecorded: z.array(Unrecorded.extend({ kind: z.enum(['custom_work', 'note']) })),
+      }),
+    ).describe(
+      'What it writes to its sites (`record:`): how many recordings there are, how many are written, were given up or are left to people, the requests that they cost in addition to those of the run, and the first ten that are not written.',
+    ),
+  })
+  .meta({ id: 'Run' });
+export type RunSummary = z.output<typeof RunSummary>;
 
 /** A request that was sent for a target, and how it was answered. */
-export interface RequestReport {
-  operation: string;
-  at: string;
-  ms: number;
-  /** The HTTP status; null when no answer came. */
-  status: number | null;
-  /** The id that the service gave the request, if it shows one. */
-  request_id: string | null;
-  /** What an answer that is no success says, or why there is no answer; null for a success. */
-  error: { code: string | null; message: string | null } | null;
-}
+const RequestReport = z.object({
+  operation: text,
+  at: time,
+  ms: z.number().describe('From sending the request to the begin of its answer.'),
+  status: z.int().nullable().describe('The HTTP status; null when no answer came.'),
+  request_id: text.nullable().describe('The id that the service gave the request.'),
+  error: z
+    .object({ code: text.nullable(), message: text.nullable() })
+    .nullable()
+    .describe('What an answer that is no success says, or why there is no answer; null for a success.'),
+});
+export type RequestReport = z.output<typeof RequestReport>;
 
-/** The deadline of a run, and the alert about it. */
-export interface DeadlineReport {
-  at: string;
-  /** Whether the run was not done by then, as far as known. */
-  missed: boolean;
-  alerted_at: string | null;
-  /** When the run was expected to end, when the alert was made. */
-  expected_end: string | null;
-}
+/** The state of a target; `outcome`, `reason` and `detail` can be null until it has ended. */
+export const TargetReport = z
+  .object({
+    id: text,
+    label: text,
+    state: z.enum(targetStates).describe('`ended` once it has an outcome.'),
+    outcome: z.enum(outcomes).nullable(),
+    reason: text.nullable(),
+    detail: text.nullable(),
+    task_id: text.nullable(),
+    findings: optional(z.array(Finding.omit({ event: true, settles: true }))).describe(
+      'What a person should know in addition to the outcome.',
+    ),
+    steps: optional(z.array(StepReport)).describe(
+      'The result of each step of the policy; left out for a policy without `steps`.',
+    ),
+    lost_at: optional(time).describe(
+      'Since when the service no longer knows its work, which is searched for.',
+    ),
+    requests: optional(z.array(RequestReport)).describe(
+      'The first and the last requests that were sent for the target alone, in order.',
+    ),
+    more_requests: optional(z.int()).describe('How many more were sent between them.'),
+    attempts: z
+      .int()
+      .describe('How often it was tried: 0 before the first time, and for a target that needed no request.'),
+    failed_attempts: z.int().describe('Those of them that failed because of the service.'),
+    started_at: time.nullable(),
+    finished_at: time.nullable(),
+  })
+  .meta({ id: 'Target' });
+export type TargetReport = z.output<typeof TargetReport>;
 
 /** A run with its targets, in the order of its plan. */
 export interface RunReport extends RunSummary {
@@ -207,14 +207,7 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
   requests: run.requests,
   requests_by_operation: run.requestsByOperation ?? {},
   ...(run.names ? { names: run.names.map(({ kind, name, id }) => ({ kind, name, id })) } : {}),
-  counts: {
-    planned: run.counts.planned,
-    succeeded: run.counts.succeeded,
-    failed: run.counts.failed,
-    skipped: run.counts.skipped,
-    cancelled: run.counts.cancelled,
-    ...(run.counts.found ? { found: run.counts.found } : {}),
-  },
+  counts: countsOf(run.counts),
   ...(run.remarks && run.remarks.length > 0
     ? { remarks: run.remarks.map(({ severity, about, message }) => ({ severity, about, message })) }
     : {}),
@@ -224,10 +217,13 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
   ...(run.recordings ? { recordings: recordingsOf(run.recordings) } : {}),
 });
 
+/** Without `found` when it is 0. */
+const countsOf = ({ found, ...counts }: Counts): Counts => ({ ...counts, ...(found && { found }) });
+
 const endReport = (end: RunEnd | undefined) =>
   end && { expected_end: timeOrNull(end.at), ...(end.waits === undefined ? {} : { waits: end.waits }) };
 
-const deadlineOf = ({ late, finishedAt }: Run, dueBy: number): DeadlineReport => ({
+const deadlineOf = ({ late, finishedAt }: Run, dueBy: number): NonNullable<RunSummary['deadline']> => ({
   at: isoTime(dueBy),
   missed: late?.is === 'missed' || (finishedAt !== undefined && finishedAt > dueBy),
   alerted_at: timeOrNull(late?.at),
@@ -255,28 +251,12 @@ const recordingsOf = ({ first = [], ...counts }: RecordingCounts) => ({
 });
 
 const findingsOf = ({ firstNew = [], firstResolved = [], ...counts }: FindingChanges) => ({
-  open: counts.open,
-  new: counts.new,
-  resolved: counts.resolved,
-  first_new: firstNew.map(toFindingReport),
-  first_resolved: firstResolved.map(toFindingReport),
+  ...counts,
+  first_new: firstNew.map(changeReport),
+  first_resolved: firstResolved.map(changeReport),
 });
 
-const toFindingReport = ({
-  target,
-  label,
-  about,
-  severity,
-  message,
-  since,
-}: FindingChange): FindingReport => ({
-  target,
-  label,
-  about,
-  severity,
-  message,
-  since: isoTime(since),
-});
+const changeReport = ({ since, ...change }: FindingChange) => ({ ...change, since: isoTime(since) });
 
 /** One target of a run. `stepNames`: those of the run (`stepNamesOf`). */
 export const toTargetReport = (target: Target, stepNames: readonly string[]): TargetReport => ({

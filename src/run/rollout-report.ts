@@ -1,55 +1,55 @@
 /** The public form of batches and approvals: see `report.ts`. */
+import { z } from 'zod';
 import { isoEnd, isoMinute, isoTime } from '../clock.ts';
 import { countOf } from '../text.ts';
 import { isFinal } from './moves.ts';
 import {
   type Approval,
   type Batch,
-  type By,
+  By,
   begunBatches,
+  Decision,
   formatBatch,
-  type Gate,
+  Gate,
   lastApproval,
-  type Rollout,
+  Rollout,
 } from './rollout.ts';
 import type { Run } from './run.ts';
 
-type ByReport = { by: string; at: string; reason: string | null };
+const time = z.iso.datetime();
+const ByReport = By.omit({ act: true }).extend({ at: time, reason: z.string().nullable() });
+type ByReport = z.output<typeof ByReport>;
 
-export interface RolloutReport {
-  is: Rollout['is'];
-  /** The end of the pause, or of the wait for a person. */
-  until: string | null;
-  batches: {
-    takes: string;
-    targets: number;
-    begun_at: string | null;
-    ended_at: string | null;
-    /** What the gate after it saw. */
-    gate: {
-      at: string;
-      is: 'open' | 'closed';
-      done: number;
-      failed: number;
-      unhealthy: number | null;
-      why: string;
-    } | null;
-    pause_skipped: ByReport | null;
-    resumed: ByReport | null;
-  }[];
-}
+export const RolloutReport = Rollout.extend({
+  until: time.nullable().describe('The end of the pause, or of the wait for a person.'),
+  batches: z.array(
+    z.object({
+      takes: z.string(),
+      targets: z.int(),
+      begun_at: time.nullable(),
+      ended_at: time.nullable(),
+      gate: Gate.extend({ at: time, unhealthy: z.int().nullable() })
+        .nullable()
+        .describe('What the gate after it saw.'),
+      pause_skipped: ByReport.nullable(),
+      resumed: ByReport.nullable(),
+    }),
+  ),
+});
+export type RolloutReport = z.output<typeof RolloutReport>;
 
-export interface ApprovalReport {
-  plan: string;
-  since: string;
-  expires: string;
-  why: string;
-  destructive: readonly string[];
-  requests: number | null;
-  batches: { from: number; to: number };
-  rejected: (ByReport & { targets: number })[];
-  decided: (ByReport & { is: 'approved' | 'rejected' | 'expired'; up_to_batch: number | null }) | null;
-}
+export const ApprovalReport = z.object({
+  plan: z.string(),
+  since: time,
+  expires: time,
+  why: z.string(),
+  destructive: z.array(z.string()),
+  requests: z.int().nullable(),
+  batches: z.object({ from: z.int(), to: z.int() }),
+  rejected: z.array(ByReport.extend({ targets: z.int() })),
+  decided: ByReport.extend({ is: Decision.shape.is, up_to_batch: z.int().nullable() }).nullable(),
+});
+export type ApprovalReport = z.output<typeof ApprovalReport>;
 
 const timeOf = (at: number | undefined): string | null => (at === undefined ? null : isoTime(at));
 const byReport = ({ by, at, reason }: By): ByReport => ({ by, at: isoTime(at), reason: reason ?? null });

@@ -13,7 +13,7 @@ const text = z.string();
 const number = z.number();
 
 /** What a person did, and why. */
-const By = z.object({
+export const By = z.object({
   by: text,
   at: number,
   reason: optional(text),

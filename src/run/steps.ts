@@ -1,19 +1,20 @@
 /** The result of each step of a policy (`steps`) on a target, for people. */
 import { z } from 'zod';
 import { isoTime } from '../clock.ts';
-import type { Reason } from './reasons.ts';
-import type { Outcome, Run, Target } from './run.ts';
+import { outcomes, type Run, type Target } from './run.ts';
 
 /** A step of a target, as JSON shows it. */
-export interface StepReport {
-  step: string;
-  /** `active`: the target is at this step. `not-started`: it was not begun. */
-  state: Outcome | 'active' | 'not-started';
-  reason: Reason | null;
-  detail: string | null;
-  task_id: string | null;
-  finished_at: string | null;
-}
+export const StepReport = z.object({
+  step: z.string(),
+  state: z
+    .enum([...outcomes, 'active', 'not-started'])
+    .describe('`active`: the target is at this step. `not-started`: it was not begun.'),
+  reason: z.string().nullable(),
+  detail: z.string().nullable(),
+  task_id: z.string().nullable(),
+  finished_at: z.iso.datetime().nullable(),
+});
+export type StepReport = z.output<typeof StepReport>;
 
 const PolicyWithSteps = z.looseObject({
   steps: z.exactOptional(z.array(z.looseObject({ name: z.string() }))),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
 import { PartlyDoneError } from '../../engine/errors.ts';
-import { toSummary } from '../../run/report.ts';
+import { RunSummary, toSummary } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import {
   type BackfillTime,
@@ -12,7 +12,6 @@ import {
 } from '../../schedule/backfill.ts';
 import type { Span } from '../../schedule/wall-time.ts';
 import { countOf } from '../../text.ts';
-import { RunAnswer } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { InvalidRequestError } from '../errors.ts';
 import { detach, ignoreFreeze, policyName, reason } from '../fields.ts';
@@ -125,7 +124,7 @@ export const backfillPolicy = defineCommand<FireDeps>()({
         scheduled_for: z.iso.datetime(),
         fires: z.boolean(),
         because: z.string(),
-        run: RunAnswer.nullable(),
+        run: RunSummary.nullable(),
       }),
     ),
   }),

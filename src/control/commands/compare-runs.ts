@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../dates.ts';
 import type { Records } from '../../records/records.ts';
-import { toSummary } from '../../run/report.ts';
+import { RunSummary, toSummary } from '../../run/report.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import { parseDuration } from '../../yaml/duration.ts';
-import { RunAnswer } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { InvalidRequestError, NotFoundError } from '../errors.ts';
 import { runId } from '../fields.ts';
@@ -184,8 +183,8 @@ export const compareRuns = defineCommand()({
     return { run, other, at: deps.clock.now(), ...(await compare(deps.records, run, other)) };
   },
   answer: z.object({
-    run: RunAnswer,
-    other: RunAnswer,
+    run: RunSummary,
+    other: RunSummary,
     counts: z
       .object(Object.fromEntries([...order, 'same'].map((one) => [one, z.int()])))
       .describe('How many targets differ in which way. A target that has not ended is not compared.'),

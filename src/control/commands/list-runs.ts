@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { isPermitted, namedPolicies, type Principal } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import type { Records } from '../../records/records.ts';
-import { type RunSummary, type TargetReport, toSummary, toTargetReport } from '../../run/report.ts';
+import { RunSummary, TargetReport, toSummary, toTargetReport } from '../../run/report.ts';
 import { outcomes, type Run, type Target, triggers } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
-import { NextPage, RunAnswer, TargetAnswer } from '../answers.ts';
+import { NextPage } from '../answers.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
 import { limit, nextOf, pastTime, runId, someOf, someText } from '../fields.ts';
@@ -70,7 +70,7 @@ export const listRunsCommand = defineCommand()({
     );
     return { ...found, now };
   },
-  answer: z.object({ runs: z.array(RunAnswer), ...NextPage }),
+  answer: z.object({ runs: z.array(RunSummary), ...NextPage }),
   toAnswer: ({
     runs,
     next,
@@ -121,7 +121,7 @@ export const showRun = defineCommand()({
     targets: deps.records.targets.all(run),
     now: deps.clock.now(),
   }),
-  answer: RunAnswer.extend({ targets: z.array(TargetAnswer).optional() }),
+  answer: RunSummary.extend({ targets: z.array(TargetReport).optional() }),
   toAnswer: ({ run, targets, now }, { targets: wanted }): RunSummary & { targets?: Targets } => ({
     ...toSummary(run, now),
     ...(wanted === 'false' ? {} : { targets: reportsOf(run, targets) }),
@@ -162,7 +162,7 @@ export const listTargets = defineCommand()({
     const query = { from: after, limit: count, ...(outcome && { outcome }), ...(search && { search }) };
     return { run, ...(await readTargetPage(deps.records.targets, id, query)) };
   },
-  answer: z.object({ targets: z.array(TargetAnswer), ...NextPage }),
+  answer: z.object({ targets: z.array(TargetReport), ...NextPage }),
   toAnswer: ({ run, targets, next }): { targets: TargetReport[]; next: string | null } => ({
     targets: targets.map((target) => toTargetReport(target, stepNamesOf(run))),
     next: next !== undefined && next < run.counts.planned ? String(next) : null,
@@ -204,7 +204,7 @@ export const TargetInRun = z.object({
   policy: z.string(),
   status: z.string(),
   created_at: z.iso.datetime(),
-  target: TargetAnswer,
+  target: TargetReport,
 });
 
 export const toTargetInRun = ({ run, target }: { run: Run; target: Target }) => ({

@@ -7,10 +7,9 @@ import { pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import { type ShownStatus, shownStatus } from '../../run/found.ts';
 import { isFinal } from '../../run/moves.ts';
-import { type RunSummary, toSummary } from '../../run/report.ts';
+import { RunSummary, toSummary } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { upcomingRuns } from '../../schedule/upcoming-runs.ts';
-import { RunAnswer } from '../answers.ts';
 import { defineCommand } from '../command.ts';
 import { findingGroups, unacknowledged } from '../findings.ts';
 import { type AllPolicies, seenPolicies } from '../policies.ts';
@@ -19,9 +18,9 @@ const count = z.int().min(0);
 const time = z.iso.datetime();
 
 const StatusAnswer = z.object({
-  active: z.array(RunAnswer).describe('The runs that have not ended, oldest first.'),
+  active: z.array(RunSummary).describe('The runs that have not ended, oldest first.'),
   failed: z
-    .array(RunAnswer)
+    .array(RunSummary)
     .describe('Of each policy whose last run did not succeed and ended in the last 24 hours: that run.'),
   findings: z
     .object({ error: count, warning: count, info: count })
