@@ -5,12 +5,9 @@ import { longestFirst } from './test/support/longest-first.ts';
 const longest = [
   'dashboard/browser',
   'jobs/cuts',
-  'chaos/chaos',
   'setup/launcher',
-  'dashboard/new-rows',
   'jobs/report-dispatch/claims',
   'cli/mcp',
-  'engine/frozen',
   'jobs/api-call/undo-cuts',
 ];
 

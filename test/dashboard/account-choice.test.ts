@@ -6,7 +6,7 @@ import { aSchedule } from '../support/builders.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
 import {
   anAccount,
   aPolicy,
@@ -26,7 +26,7 @@ let browser: Browser;
 /** Only read by the tests, but for the last one. */
 let both: World;
 beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
+  if (isInBrowser()) browser = await launch();
   both = await start();
 });
 afterAll(async () => {
@@ -110,7 +110,7 @@ test('the counters of the sidebar count the account that the page shows', async 
 
 const open = (path: string): Promise<Page> => openPage(browser, both.dashboard.url, path);
 
-test.skipIf(withoutBrowser)(
+test.runIf(isInBrowser())(
   'an account is chosen in the top bar, stays chosen from page to page, and all are shown again',
   async () => {
     const page = await open('/runs?status=failed');
@@ -140,7 +140,7 @@ test.skipIf(withoutBrowser)(
   },
 );
 
-test.skipIf(withoutBrowser)('a page of one account stays so when it is brought up to date', async () => {
+test.runIf(isInBrowser())('a page of one account stays so when it is brought up to date', async () => {
   const page = await open('/?account=hotels');
   const now = Date.now();
   for (const account of ['shops', 'hotels']) {

@@ -2,13 +2,13 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { AuditLine } from '../../src/records/audit-store.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
 import { startWorld, type World } from './world.ts';
 
 let browser: Browser;
 let world: World;
 beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
+  if (isInBrowser()) browser = await launch();
 });
 afterAll(() => browser?.close());
 afterEach(() => world?.stop());
@@ -28,7 +28,7 @@ const line: AuditLine = {
   message: 'The run has already ended: partial.',
 };
 
-test.skipIf(withoutBrowser)(
+test.runIf(isInBrowser())(
   'a line opens by the keyboard to who asked for what, from where, and what came of it',
   async () => {
     world = await startWorld();

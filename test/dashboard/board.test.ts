@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { linkOf } from '../../src/dashboard/http/board.ts';
 import { openQueues, type Queues } from '../../src/queue/queues.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
 import { startWorld, type World } from './world.ts';
 
 const run = 'nightly-sync.20260730T020000Z';
@@ -16,7 +16,7 @@ let world: World;
 let redis: Redis;
 let queues: Queues;
 beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
+  if (isInBrowser()) browser = await launch();
   world = await startWorld();
   redis = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
@@ -91,7 +91,7 @@ test('no page shows anything in a frame or may be shown in one', async () => {
     expect(await framing(path), path).toEqual(["'none'", "'none'", 'DENY']);
 });
 
-test.skipIf(withoutBrowser)(
+test.runIf(isInBrowser())(
   'the page Queues leads to bull-board, with log and links, under our content policy',
   async () => {
     if (!browser) throw new Error('The browser was started.');

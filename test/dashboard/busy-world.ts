@@ -19,7 +19,7 @@ import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } fro
 
 const HOUR = 3_600_000;
 /** The maximum length of a name. */
-export const LONG_NAME = 'weekly-security-updates-of-all-premium-sites-in-south-america-7';
+const LONG_NAME = 'weekly-security-updates-of-all-premium-sites-in-south-america-7';
 const LONG_LABEL =
   'https://a-rather-long-name-of-a-site.old-town-dental-and-orthodontics-47.example/with/a/path';
 

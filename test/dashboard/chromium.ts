@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { inject, onTestFinished } from 'vitest';
+import { sampleOf } from '../support/sample.ts';
 import { PASSWORD, postForm, sessionOf } from './world.ts';
 
 const executable = findChromium();
@@ -13,6 +14,9 @@ const executable = findChromium();
 export const withoutBrowser = executable === undefined && process.env['CI'] !== 'true';
 if (withoutBrowser)
   process.stderr.write('SKIPPED: no chromium is installed, so the dashboard is not tried in a browser\n');
+
+/** For a test of a browser beside tests that need none: `npm run test:long` opens the page, `npm test` does not. */
+export const isInBrowser = (): boolean => !withoutBrowser && sampleOf(false, true);
 
 /** The browser of the whole run (`browser-of-run.ts`), with contexts of one's own. Closing it ends those alone. */
 export async function launch(): Promise<Browser> {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type Access, noAccess, type User } from '../../src/access/access.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import { launch, openPage, withoutBrowser } from './chromium.ts';
+import { isInBrowser, launch, openPage } from './chromium.ts';
 import {
   aPolicy,
   postForm,
@@ -113,7 +113,7 @@ test('programs, and forms of other sites, are refused as before', async () => {
   expect([program.status, foreign.status]).toEqual([401, 403]);
 });
 
-test.skipIf(withoutBrowser)(
+test.runIf(isInBrowser())(
   'in a browser the dialog that was open leads there, though its page knows of the end',
   async () => {
     let idleMs = 3_600_000;

@@ -1,7 +1,4 @@
-/**
- * Every page in a browser, with every problem at once: its layout at many widths, and the findings of axe. A sample of
- * it is in browser.test.ts.
- */
+/** Every page in a browser, with every problem at once: its layout at many widths, and the findings of axe. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type BusyWorld, startBusyWorld } from './busy-world.ts';

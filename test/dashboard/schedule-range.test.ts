@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aSchedule } from '../support/builders.ts';
 import { heldClock } from '../support/held-clock.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
 import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
 
 let browser: Browser;
 let world: World;
 beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
+  if (isInBrowser()) browser = await launch();
 });
 afterAll(() => browser?.close());
 afterEach(() => world?.stop());
@@ -128,26 +128,23 @@ test('times are in the zone of the page, and what is no time is said', async () 
     expect((await answerTo(query)).sentence).toContain('Choose a time of at most a day');
 });
 
-test.skipIf(withoutBrowser)(
-  'dragging over the day asks for that time, and the address holds it',
-  async () => {
-    await startWith([aPolicy('sync', at(20))]);
-    const page = await openPage(browser, world.dashboard.url, '/schedule?zone=Asia%2FTokyo&day=2026-11-25');
-    const complaints = complaintsOf(page, world.dashboard.url);
-    const lane = page.locator('.day-lanes svg').first();
-    await lane.scrollIntoViewIfNeeded();
-    const chart = await lane.boundingBox();
-    if (!chart) throw new Error('There is no chart.');
-    await page.mouse.move(chart.x + chart.width / 4, chart.y + 5);
-    await page.mouse.down();
-    await page.mouse.move(chart.x + chart.width / 3, chart.y + 8, { steps: 3 });
-    expect(await page.locator('.range-mark').isVisible()).toBe(true);
-    await Promise.all([page.waitForURL(/from=/), page.mouse.up()]);
+test.runIf(isInBrowser())('dragging over the day asks for that time, and the address holds it', async () => {
+  await startWith([aPolicy('sync', at(20))]);
+  const page = await openPage(browser, world.dashboard.url, '/schedule?zone=Asia%2FTokyo&day=2026-11-25');
+  const complaints = complaintsOf(page, world.dashboard.url);
+  const lane = page.locator('.day-lanes svg').first();
+  await lane.scrollIntoViewIfNeeded();
+  const chart = await lane.boundingBox();
+  if (!chart) throw new Error('There is no chart.');
+  await page.mouse.move(chart.x + chart.width / 4, chart.y + 5);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + chart.width / 3, chart.y + 8, { steps: 3 });
+  expect(await page.locator('.range-mark').isVisible()).toBe(true);
+  await Promise.all([page.waitForURL(/from=/), page.mouse.up()]);
 
-    expect(new URL(page.url()).searchParams.get('from')).toBe('2026-11-24T21:00Z');
-    expect(await page.locator('#range-from').inputValue()).toBe('2026-11-25 06:00');
-    expect(await page.locator('#range-to').inputValue()).toBe('2026-11-25 08:00');
-    expect(await page.locator('#range').innerText()).toContain('Wed 25 Nov 06:00 to 08:00');
-    expect(complaints).toEqual([]);
-  },
-);
+  expect(new URL(page.url()).searchParams.get('from')).toBe('2026-11-24T21:00Z');
+  expect(await page.locator('#range-from').inputValue()).toBe('2026-11-25 06:00');
+  expect(await page.locator('#range-to').inputValue()).toBe('2026-11-25 08:00');
+  expect(await page.locator('#range').innerText()).toContain('Wed 25 Nov 06:00 to 08:00');
+  expect(complaints).toEqual([]);
+});

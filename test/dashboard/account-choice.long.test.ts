@@ -1,0 +1,2 @@
+/** Those of `account-choice.test.ts` that need a browser. */
+import './account-choice.test.ts';

@@ -1,0 +1,2 @@
+/** Those of `board.test.ts` that need a browser. */
+import './board.test.ts';

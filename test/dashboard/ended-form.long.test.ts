@@ -1,0 +1,2 @@
+/** Those of `ended-form.test.ts` that need a browser. */
+import './ended-form.test.ts';
