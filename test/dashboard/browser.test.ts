@@ -70,10 +70,9 @@ test.skipIf(withoutBrowser)(
         `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
        document.dispatchEvent(new Event('visibilitychange'));`,
       );
+    await hide(true);
     const opened: string[] = [];
     page.on('request', (request) => opened.push(new URL(request.url()).pathname));
-
-    await hide(true);
     await remember(world.records, aRun({ id: 'newer', policy: 'newer', createdAt: Date.now() }), []);
     expect(await page.getByRole('heading', { name: 'newer running' }).count()).toBe(0);
     await hide(false);
