@@ -11,9 +11,8 @@ import type { AllPolicies, PolicyDeps } from '../control/policies.ts';
 import { CaretakerError } from '../errors.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withCaretaker, withRecords } from './context.ts';
 import { UsageError } from './exit.ts';
-import { clockOf } from './io.ts';
+import { clockOf, serverAddress } from './io.ts';
 import type { Terminal } from './output/terminal.ts';
-import { serverAddress } from './server-address.ts';
 
 export interface Reader<Opened> {
   readonly clock: Clock;

@@ -4,9 +4,9 @@ import type { Run } from '../run/run.ts';
 import { formatRunCommands } from './active-process.ts';
 import type { RecordReader } from './client.ts';
 import { exit } from './exit.ts';
+import { onSignals } from './interruption.ts';
 import type { Terminal } from './output/terminal.ts';
 import { processOf, readRun, readSummary } from './read-runs.ts';
-import { onSignals } from './signals.ts';
 import {
   isStalled,
   Progress,

@@ -32,3 +32,7 @@ export interface Io {
 
 /** The clock of a command, or of a part of one, that does not use Redis. */
 export const clockOf = ({ clock = systemClock }: Pick<Io, 'clock'>): Clock => clock;
+
+/** The address of `--server` or CARETAKER_SERVER; undefined when the command works on this machine. */
+export const serverAddress = ({ server }: { server?: string }, env: Io['env']): string | undefined =>
+  server ?? (env['CARETAKER_SERVER'] || undefined);

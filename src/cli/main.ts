@@ -4,11 +4,10 @@ import { CommanderError, type CommandUnknownOpts, InvalidArgumentError } from '@
 import { nearest, suggestionFor } from '../suggest.ts';
 import { BYTE_ORDER_MARK } from '../text.ts';
 import { exit, explain, UsageError } from './exit.ts';
-import type { Io } from './io.ts';
+import { type Io, serverAddress } from './io.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 import { type CommandFunction, collecting, rootOf } from './program/root.ts';
 import { createProgram } from './program.ts';
-import { serverAddress } from './server-address.ts';
 import { localCommands, redisCommands } from './without-server.ts';
 
 /**

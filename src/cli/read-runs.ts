@@ -1,8 +1,7 @@
 /** Finds and reads runs for the command line, here or on a server. */
 import type { OpenRecords } from '../app/open-records.ts';
 import type { AnyCommand } from '../control/command.ts';
-import { findProcess } from '../control/commands/find-process.ts';
-import { listRunsCommand, showRun } from '../control/commands/list-runs.ts';
+import { findProcess, listRunsCommand, showRun } from '../control/commands/list-runs.ts';
 import { stepNamesIn, toRun, toTarget } from '../run/from-report.ts';
 import { isFinal } from '../run/moves.ts';
 import type { RunReport, RunSummary, TargetReport } from '../run/report.ts';

@@ -24,7 +24,7 @@ export async function openTargets(
 ): Promise<TargetsOf> {
   const [{ readInventory }, { planOverInventory }, { usualBudget }] = await Promise.all([
     import('../offline/inventory/file.ts'),
-    import('../offline/inventory/plan.ts'),
+    import('../offline/inventory/inventory.ts'),
     import('../offline/offline-plan.ts'),
   ]);
   const inventory = readInventory(file);

@@ -9,7 +9,7 @@
 import type { Caretaker } from '../app/caretaker.ts';
 import type { Clock } from '../clock.ts';
 import { serviceAddress } from '../contract/service-address.ts';
-import { findActiveProcess } from '../control/commands/find-process.ts';
+import { findActiveProcess } from '../control/commands/list-runs.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
 import type { RunReport } from '../run/report.ts';

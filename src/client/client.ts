@@ -17,12 +17,12 @@ import {
   AccountRefusedError,
   ConflictError,
   GoneError,
+  InvalidInputError,
   NotTheServiceError,
   RejectedError,
   UnavailableError,
 } from './errors.ts';
 import { Connection, isTimeout } from './http.ts';
-import { InvalidInputError } from './invalid-input.ts';
 import { ReplyReader } from './reply-reader.ts';
 import { type OnExchange, RequestSender, type TimedReply } from './request-sender.ts';
 import { ServiceClock } from './service-clock.ts';

@@ -1,6 +1,9 @@
 /** The errors for answers that are not a success, one class for each meaning (docs/reliability.md). */
+
+import type { QueryFault } from '../contract/list.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
+import { suggestionFor } from '../suggest.ts';
 
 /** 400 and 422: the service refuses the request. Sending it again gives the same answer. */
 export class RejectedError extends CaretakerError {
@@ -134,4 +137,32 @@ export class UnreadableError extends UnavailableError {
  */
 export class LateError extends Error {
   override readonly message = 'this process was suspended, and did not send the request late';
+}
+
+/**
+ * A request that does not match the contract: an error in a policy, a command or a job, found before anything
+ * is sent.
+ */
+export class InvalidInputError extends CaretakerError {
+  readonly code = 'INVALID_INPUT';
+  constructor(
+    readonly operation: OperationId,
+    readonly faults: readonly QueryFault[],
+  ) {
+    super(
+      `${operation}: ${faults
+        .map(describeFault)
+        .join('; ')
+        .replace(/[.?]?$/, (end) => end || '.')}`,
+    );
+  }
+}
+
+/** Formats a fault with its place and, for a name or value that is not allowed, a suggestion. */
+function describeFault({ path, message, allowed = [] }: QueryFault): string {
+  const gap = /^(is|takes|must)\b/.test(message) ? ' ' : ': ';
+  const text = path.length > 0 ? `${path.join('.')}${gap}${message}` : message;
+  const wrong = [...message.matchAll(/"([^"]*)"/g)].at(-1)?.[1] ?? path.at(-1) ?? '';
+  const hint = suggestionFor(wrong, allowed);
+  return hint ? `${text}, ${hint}` : text;
 }

@@ -7,14 +7,17 @@ import { type ApproveDeps, approveRun, listApprovals, rejectRun } from './comman
 import { backfillPolicy, previewBackfill } from './commands/backfill.ts';
 import { type ChangeRunDeps, cancelRun, forceEndRun, retryRun } from './commands/change-run.ts';
 import { compareRuns } from './commands/compare-runs.ts';
-import { explainPolicy } from './commands/explain-policy.ts';
-import { findProcess } from './commands/find-process.ts';
-import { beginFreeze, endFreeze } from './commands/freeze.ts';
+import { beginFreeze, endFreeze, listFreezes } from './commands/freeze.ts';
 import { listAudit } from './commands/list-audit.ts';
 import { type BudgetDeps, listBudgets } from './commands/list-budgets.ts';
 import { listFindingsCommand } from './commands/list-findings.ts';
-import { listFreezes } from './commands/list-freezes.ts';
-import { listPolicies, showPolicyReport } from './commands/list-policies.ts';
+import {
+  explainPolicy,
+  listPolicies,
+  type ShowPolicyDeps,
+  showPolicy,
+  showPolicyReport,
+} from './commands/list-policies.ts';
 import {
   listQueues,
   pauseQueues,
@@ -22,17 +25,15 @@ import {
   type QueueDeps,
   resumeQueues,
 } from './commands/list-queues.ts';
-import { listRunsCommand, listTargets, showRun, showTarget } from './commands/list-runs.ts';
+import { findProcess, listRunsCommand, listTargets, showRun, showTarget } from './commands/list-runs.ts';
 import { listSchedule } from './commands/list-schedule.ts';
 import { listSitesCommand } from './commands/list-sites.ts';
 import { listDeliveries, resendDelivery } from './commands/notifications.ts';
 import { type PauseDeps, pausePolicy, resumePolicy } from './commands/pause-policy.ts';
-import { type PlanPolicyDeps, planPolicy } from './commands/plan-policy.ts';
+import { type PlanPolicyDeps, planPolicy, type SavePlanDeps, savePlan } from './commands/plan-policy.ts';
 import { type ResumeDeps, resumeRun } from './commands/resume-run.ts';
 import { holdRings, releaseVersion, showRings, unholdRings } from './commands/rings.ts';
 import { type FireDeps, runPolicy } from './commands/run-policy.ts';
-import { type SavePlanDeps, savePlan } from './commands/save-plan.ts';
-import { type ShowPolicyDeps, showPolicy } from './commands/show-policy.ts';
 import { showSite } from './commands/show-site.ts';
 import { showStatus } from './commands/show-status.ts';
 import { type TestReceiverDeps, testReceiver } from './commands/test-receiver.ts';

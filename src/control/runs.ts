@@ -4,11 +4,11 @@
  * list says where to continue.
  */
 
+import { NoRunError } from '../engine/errors.ts';
 import { isAnyOf, type OneOrSome } from '../records/filter-values.ts';
 import type { RunPlace, RunQuery } from '../records/run-query.ts';
 import type { ReasonCount } from '../records/target-types.ts';
 import { isFinal } from '../run/moves.ts';
-import { NoRunError } from '../run/no-run-error.ts';
 import { type Run, type RunStatus, runStatuses, type Trigger } from '../run/run.ts';
 import type { ActSubject, BaseDeps } from './command.ts';
 import { InvalidRequestError } from './errors.ts';

@@ -17,3 +17,11 @@ export class ApprovalError extends CaretakerError {
 export class RolloutError extends CaretakerError {
   readonly code = 'ROLLOUT';
 }
+
+/** There is no such run (any more). */
+export class NoRunError extends CaretakerError {
+  readonly code = 'NOT_FOUND';
+  constructor(runId: string) {
+    super(`There is no run "${runId}". "caretaker runs" lists them.`);
+  }
+}

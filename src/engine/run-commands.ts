@@ -2,10 +2,10 @@
 import { CaretakerError } from '../errors.ts';
 import { jobOf } from '../policy/policy-job.ts';
 import { isFinal } from '../run/moves.ts';
-import { NoRunError } from '../run/no-run-error.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Run, Target } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
+import { NoRunError } from './errors.ts';
 import { type Firing, fire } from './fire.ts';
 import { type Person, resumeRollout } from './rollout/manual-changes.ts';
 import { probeAccount } from './supervise/block.ts';

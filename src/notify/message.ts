@@ -3,7 +3,7 @@ import { isoMinute, isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Problem } from '../records/problem-store.ts';
 import type { Records } from '../records/records.ts';
-import { shownCounts, shownStatus } from '../run/found.ts';
+import { shownCounts, shownStatus } from '../run/moves.ts';
 import { coreReasonText } from '../run/reasons.ts';
 import { formatLate, type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';

@@ -4,7 +4,7 @@
  */
 import type { CallOptions } from '../client/call-options.ts';
 import type { Client } from '../client/client.ts';
-import { InvalidInputError } from '../client/invalid-input.ts';
+import { InvalidInputError } from '../client/errors.ts';
 import { checkInput } from '../contract/input.ts';
 import type { List, ListQuery } from '../contract/list.ts';
 import { pathParameters } from '../contract/operation.ts';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { HOUR_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import { shownStatuses } from '../run/found.ts';
+import { shownStatuses } from '../run/moves.ts';
 import { outcomes, reason } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord } from './parse-record.ts';
@@ -83,7 +83,7 @@ local function add_to_totals(run, reasons, totals, id)
   if redis.call('HSETNX', run, 'totalled', 1) == 0 then return end
   local status, policy, account, found, failed =
     unpack(redis.call('HMGET', run, 'status', 'policy', 'account', 'found', 'failed'))
-  -- As shownStatus() of run/found.ts.
+  -- As shownStatus() of run/moves.ts.
   if found and found == failed and (status == 'failed' or status == 'partial') then status = 'found' end
   local function add(what, count)
     local field = what .. ' ' .. policy .. ' ' .. account

@@ -7,8 +7,15 @@ import { type Grant, roles } from '../access/principal.ts';
 import { defined } from '../defined.ts';
 import { keepSecret } from '../secrets.ts';
 import { duration } from '../yaml/duration.ts';
-import { name } from './name.ts';
 import { isLoopback } from './settings.ts';
+
+/** A name of an account, a receiver of notifications, a policy, a user or a token. */
+export const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    'must be a name of lowercase letters, digits and hyphens, up to 63 characters',
+  );
 
 const RoleName = z.enum(roles);
 

@@ -7,9 +7,8 @@ import { MIN_PASSWORD } from '../access/credentials.ts';
 import { DaysEntry, isWeekday, weekdays } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { percent } from '../yaml/percent.ts';
-import { AccessFile } from './access-file.ts';
+import { AccessFile, name } from './access-file.ts';
 import { MaintenanceRule } from './maintenance.ts';
-import { name } from './name.ts';
 import { Receiver } from './receiver.ts';
 import { isLoopback } from './settings.ts';
 

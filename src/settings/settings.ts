@@ -1,8 +1,9 @@
 /** The settings: `config/caretaker.yaml` and the environment, read once into a frozen value. */
 import type { Access } from '../access/access.ts';
 import type { RedisSettings } from '../redis/connect.ts';
+import { matchesPattern } from '../text.ts';
 import type { Days } from '../yaml/days.ts';
-import type { Diagnostic } from '../yaml/diagnostic.ts';
+import { type Diagnostic, inOrder } from '../yaml/diagnostic.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { Receiver } from './receiver.ts';
 
@@ -94,3 +95,13 @@ export function dashboardUrl(host: string, port: number): string {
 /** Whether people sign in with a link, because there is no other way. */
 export const signsInWithLink = (password: string | undefined, { users, oidc }: Access): boolean =>
   !password && users.length === 0 && oidc === undefined;
+
+/** What is unsafe in the configuration, and the limits of roles that name none of these policies. */
+export const warningsOf = (
+  { warnings, policyMentions }: Pick<Settings, 'warnings' | 'policyMentions'>,
+  policies: readonly string[],
+): Diagnostic[] =>
+  inOrder([
+    ...warnings,
+    ...policyMentions.filter(({ policy }) => !policies.some((name) => matchesPattern(name, policy))),
+  ]);

@@ -12,8 +12,12 @@ import { type ListId, operationOf } from '../../src/contract/operations.ts';
 import type { Preview } from '../../src/engine/plan/preview.ts';
 import type { Registry } from '../../src/job/registry.ts';
 import { readInventory, writeInventory } from '../../src/offline/inventory/file.ts';
-import { type Inventory, listIds, readsOf } from '../../src/offline/inventory/inventory.ts';
-import { planOverInventory } from '../../src/offline/inventory/plan.ts';
+import {
+  type Inventory,
+  listIds,
+  planOverInventory,
+  readsOf,
+} from '../../src/offline/inventory/inventory.ts';
 import { recorder, saveInventory } from '../../src/offline/inventory/save.ts';
 import { itemFields } from '../../src/offline/item-fields.ts';
 import { offlineClient } from '../../src/offline/offline-client.ts';

@@ -1,7 +1,7 @@
 /** Policies over lists of each site and over joined lists: tested and planned without the service. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/load-jobs.ts';
-import { planOverInventory } from '../../src/offline/inventory/plan.ts';
+import { planOverInventory } from '../../src/offline/inventory/inventory.ts';
 import { saveInventory } from '../../src/offline/inventory/save.ts';
 import { loadTests } from '../../src/offline/tests/load-tests.ts';
 import { runTest } from '../../src/offline/tests/run-test.ts';

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how variables are written in config files.
 import { expect, test } from 'vitest';
 import { hashPassword, hashToken, newToken } from '../../src/access/credentials.ts';
-import { warningsOf } from '../../src/settings/warnings.ts';
+import { warningsOf } from '../../src/settings/settings.ts';
 import { errorsOf, load } from './load.ts';
 
 type Env = Record<string, string>;

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../client/client.ts';
-import { InvalidInputError } from '../../client/invalid-input.ts';
+import { InvalidInputError } from '../../client/errors.ts';
 import { allItems, type Incomplete } from '../../client/pages.ts';
 import { checkInput } from '../../contract/input.ts';
 import {

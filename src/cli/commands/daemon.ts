@@ -8,9 +8,8 @@ import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, logTo, readSettings } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { findWhyNotRecorded } from '../interruption.ts';
+import { findWhyNotRecorded, untilSignal } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { untilSignal } from '../signals.ts';
 
 /** Runs until a signal. Then it takes no new work, records work in progress, and exits; while it starts, at once. */
 export async function daemon(

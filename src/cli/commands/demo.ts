@@ -11,9 +11,9 @@ import { loadSettings } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { commandLog, type GlobalOptions, policiesOf, printFindings } from '../context.ts';
 import { exit } from '../exit.ts';
+import { onSignals, untilSignal } from '../interruption.ts';
 import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { onSignals, untilSignal } from '../signals.ts';
 import { watchRun } from '../watch-run.ts';
 
 const SITES = 60;

@@ -1,7 +1,6 @@
 import { version } from '../../app/version.ts';
 import { isoMinute } from '../../clock.ts';
-import { planPolicy } from '../../control/commands/plan-policy.ts';
-import { type SavePlanDeps, savePlan } from '../../control/commands/save-plan.ts';
+import { planPolicy, type SavePlanDeps, savePlan } from '../../control/commands/plan-policy.ts';
 import { toPreview } from '../../engine/plan/plan-report.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { checkSavedPlan, EXPIRES, expiryOf, type SavedPlan } from '../../engine/plan/saved-plan.ts';
@@ -201,7 +200,7 @@ async function planOver(
 ): Promise<Planned> {
   const [{ readInventory }, { planOverInventory }, { usualBudget }, { loadJobs }] = await Promise.all([
     import('../../offline/inventory/file.ts'),
-    import('../../offline/inventory/plan.ts'),
+    import('../../offline/inventory/inventory.ts'),
     import('../../offline/offline-plan.ts'),
     import('../../app/load-jobs.ts'),
   ]);

@@ -1,9 +1,11 @@
 import { stringify } from 'yaml';
 import { loadJobs } from '../../app/load-jobs.ts';
 import { isoMinute } from '../../clock.ts';
-import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
-import { listPolicies as listAll } from '../../control/commands/list-policies.ts';
-import { showPolicy as showDefinition } from '../../control/commands/show-policy.ts';
+import { listFreezes, noFreezes } from '../../control/commands/freeze.ts';
+import {
+  listPolicies as listAll,
+  showPolicy as showDefinition,
+} from '../../control/commands/list-policies.ts';
 import { type PolicyDefinition, toPolicyDefinition } from '../../control/policy-definition.ts';
 import {
   type ChainNode,

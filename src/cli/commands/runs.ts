@@ -1,11 +1,11 @@
 /** Lists and shows runs. */
 import { isoMinute, isoTime } from '../../clock.ts';
-import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
-import { listRunsCommand } from '../../control/commands/list-runs.ts';
+import { listFreezes, noFreezes } from '../../control/commands/freeze.ts';
+import { listRunsCommand, listTargets } from '../../control/commands/list-runs.ts';
 import { statusFilters } from '../../control/runs.ts';
 import { toRun } from '../../run/from-report.ts';
 import { isFinal } from '../../run/moves.ts';
-import type { RunSummary } from '../../run/report.ts';
+import { type RunSummary, type TargetReport, targetColumns } from '../../run/report.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { stepNamesOf } from '../../run/steps.ts';
 import { suggestionFor } from '../../suggest.ts';
@@ -18,7 +18,7 @@ import { formatFindings } from '../output/findings.ts';
 import { type List, readPages, showList } from '../output/list.ts';
 import { printFreezes } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
-import { isForPeople, type OutputOption } from '../output/show.ts';
+import { type Format, isForPeople, lineFormats, type OutputOption, show } from '../output/show.ts';
 import {
   clockTime,
   countsLine,
@@ -235,4 +235,36 @@ function statusOf(word: string): (typeof statusFilters)[number] {
   if (status) return status;
   const hint = suggestionFor(word, statusFilters);
   throw new UsageError(`There is no run status "${word}"${hint ? `: ${hint}` : '.'}`);
+}
+
+/** Prints the targets of a run, one per line. Reads and writes page by page, however many there are. */
+export async function exportRun(
+  terminal: Terminal,
+  word: string,
+  options: GlobalOptions & { output: Format },
+): Promise<number> {
+  const { output } = options;
+  if (!lineFormats.some((one) => one === output))
+    throw new UsageError(
+      `An export has one target per line: --output csv or jsonl, not ${output}. "caretaker runs show ${word} --output ${output}" shows the run.`,
+    );
+  return withReader('records', terminal, options, async (client) => {
+    const { id } = await runNamed(client, word);
+    const rows = targetsOf(client, id);
+    await show(terminal, options, { value: undefined, text: () => undefined, rows, columns: targetColumns });
+    return exit.ok;
+  });
+}
+
+async function* targetsOf({ read }: RecordReader, run: string): AsyncGenerator<object> {
+  const none = { targets: [] as TargetReport[], next: null };
+  for (let after: string | null = '0'; after !== null; ) {
+    const page: { targets: TargetReport[]; next: string | null } = await read(
+      listTargets,
+      { run, after, limit: PAGE },
+      none,
+    );
+    for (const target of page.targets) yield { run, ...target };
+    after = page.next;
+  }
 }

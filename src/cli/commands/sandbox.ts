@@ -3,8 +3,8 @@ import { type FaultRates, parseFaults } from '../../sandbox/faults/names.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import { exit, UsageError } from '../exit.ts';
+import { untilSignal } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { untilSignal } from '../signals.ts';
 
 interface Options {
   host: string;

@@ -2,7 +2,7 @@
 import { hashPassword, hashToken, newToken } from '../../access/credentials.ts';
 import type { Role } from '../../access/principal.ts';
 import { CaretakerError } from '../../errors.ts';
-import { name as nameSchema } from '../../settings/name.ts';
+import { name as nameSchema } from '../../settings/access-file.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { newPassword } from '../ask.ts';

@@ -1,8 +1,7 @@
 import { loadJobs } from '../../app/load-jobs.ts';
 import { emptyFolder, loadPolicies } from '../../policy/load-policies.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
-import type { Settings } from '../../settings/settings.ts';
-import { warningsOf } from '../../settings/warnings.ts';
+import { type Settings, warningsOf } from '../../settings/settings.ts';
 import { type Diagnostic, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, printFindings, printIgnored, printWarnings, readSettings } from '../context.ts';
 import { exit } from '../exit.ts';

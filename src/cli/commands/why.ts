@@ -1,4 +1,4 @@
-import { explainPolicy } from '../../control/commands/explain-policy.ts';
+import { explainPolicy } from '../../control/commands/list-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { formatNoSpan, spansOf } from '../../schedule/wall-time.ts';
 import { explain } from '../../schedule/why.ts';

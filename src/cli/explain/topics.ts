@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { functionDocs } from '../../expression/function-docs.ts';
 import type { Topic, Topics } from './topic.ts';
 
 /** Everything but the jobs. */
 export async function loadTopics(): Promise<Topics[]> {
-  const [{ functionTopics }, { operationTopics }, { keyTopics }] = await Promise.all([
-    import('./functions.ts'),
+  const [{ operationTopics }, { keyTopics }] = await Promise.all([
     import('./operations.ts'),
     import('./keys.ts'),
   ]);
@@ -78,3 +78,21 @@ const plainText = (markdown: string): string =>
     )
     .replaceAll('`', '')
     .trim();
+
+// Functions of CEL.
+
+function functionTopics(): Topics {
+  const names = Object.keys(functionDocs);
+  return {
+    names: () => names,
+    find: (word) => {
+      const asked = word.replace(/\(.*$/, '').toLowerCase();
+      return names.flatMap((name) => {
+        const doc = functionDocs[name];
+        if (!doc || name.toLowerCase() !== asked) return [];
+        const { signature, text, example } = doc;
+        return [{ name, kind: 'CEL function', text, facts: { called: signature }, example }];
+      });
+    },
+  };
+}

@@ -1,8 +1,7 @@
 /** Formats a run: its progress line, its result, and the outcomes of its targets. */
 import { isoMinute, isoTime } from '../../clock.ts';
 import { kinds } from '../../contract/kinds.ts';
-import { shownCounts, shownOutcomes } from '../../run/found.ts';
-import { endedCount } from '../../run/moves.ts';
+import { endedCount, shownCounts, shownOutcomes } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { formatLate, type RunReport, type RunSummary, targetColumns, toReport } from '../../run/report.ts';

@@ -101,7 +101,7 @@ export function addRunCommands(program: Program, actionOf: ActionOf): void {
     .argument('<run>', whichRun)
     .description('print the outcome of each target, one per line: "runs show" as CSV')
     .addOption(new Option('-o, --output <format>', 'format of the lines').choices(lineFormats).default('csv'))
-    .action(actionOf(async () => (await import('../commands/runs-export.ts')).exportRun));
+    .action(actionOf(async () => (await import('../commands/runs.ts')).exportRun));
 }
 
 /** Commands for runs that wait for an approval. */

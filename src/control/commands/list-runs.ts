@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isPermitted, namedPolicies, type Principal } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
+import { supervisorLease } from '../../records/lock-store.ts';
 import type { Records } from '../../records/records.ts';
 import { RunSummary, TargetReport, toSummary, toTargetReport } from '../../run/report.ts';
 import { outcomes, type Run, type Target, triggers } from '../../run/run.ts';
@@ -236,3 +237,39 @@ export const showTarget = defineCommand()({
   }),
   toAnswer: (found) => ({ runs: found.map(toTargetInRun) }),
 });
+
+export const findProcess = defineCommand()({
+  name: 'runs.process',
+  summary: 'Shows which process works on the runs of an account, by one of them.',
+  role: 'viewer',
+  reads: true,
+  path: '/runs/{run}/process',
+  input: z.strictObject({ run: runId }),
+  subject: subjectOfRun,
+  carryOut: async ({ run }, deps) => findActiveProcess(deps, (await runOf(deps, run)).account),
+  answer: z.object({
+    process: z.string().nullable().describe('In words, with its machine; null when none works on it.'),
+  }),
+  toAnswer: (process) => ({ process: process ?? null }),
+});
+
+/**
+ * A description of the process that works on the runs of an account: `the daemon on web-1 (pid 812)`; undefined when
+ * there is none.
+ */
+export async function findActiveProcess(
+  { records, clock }: Pick<BaseDeps, 'records' | 'clock'>,
+  account: string,
+): Promise<string | undefined> {
+  const [supervisor, running] = await Promise.all([
+    records.locks.holder(supervisorLease(account)),
+    records.presence.running(clock.now()),
+  ]);
+  // A daemon takes the lease within a second after a run starts. Until then, any worker counts.
+  const daemon = running.find(({ id, roles }) =>
+    supervisor === undefined ? roles.includes('worker') : id === supervisor,
+  );
+  if (daemon) return `the daemon on ${daemon.host} (pid ${daemon.pid})`;
+  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(supervisor ?? '') ?? [];
+  return host === undefined ? supervisor : `a command on ${host} (pid ${pid})`;
+}

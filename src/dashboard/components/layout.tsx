@@ -11,8 +11,7 @@ import { type Counters, noCounters, readCounters } from '../queries/counters.ts'
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
 import { type AccountChoice, accountIn, accountPath } from './account-menu.tsx';
 import { NowContext, PrincipalContext, ReasonsContext } from './contexts.tsx';
-import { Icon } from './icon.tsx';
-import { ICON } from './page-icon.ts';
+import { ICON, Icon } from './icon.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { type Theme, TopBar, themeOf } from './top-bar.tsx';
 

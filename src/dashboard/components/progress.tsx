@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { shownCounts, shownOutcomes } from '../../run/found.ts';
-import { endedCount } from '../../run/moves.ts';
+import { endedCount, shownCounts, shownOutcomes } from '../../run/moves.ts';
 import type { Counts, Run } from '../../run/run.ts';
 
 /** `512 MiB`, `1.5 GiB`. */

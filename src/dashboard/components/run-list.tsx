@@ -1,7 +1,6 @@
 /** A list of runs, one line each: progress, why it is as it is, and a box to select it. */
 import type { ReasonCount } from '../../records/target-types.ts';
-import { shownStatus } from '../../run/found.ts';
-import { endedCount, isFinal } from '../../run/moves.ts';
+import { endedCount, isFinal, shownStatus } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';

@@ -1,8 +1,7 @@
 /** The progress of a run: its rate, its expected end, and its targets over time. */
 import { useContext } from 'hono/jsx';
 import { isoTime } from '../../clock.ts';
-import { shownOutcome, shownOutcomes } from '../../run/found.ts';
-import { isFinal } from '../../run/moves.ts';
+import { isFinal, shownOutcome, shownOutcomes } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
 import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';

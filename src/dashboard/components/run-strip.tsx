@@ -1,4 +1,4 @@
-import { shownStatus } from '../../run/found.ts';
+import { shownStatus } from '../../run/moves.ts';
 import { type Run, runStatuses } from '../../run/run.ts';
 import { useNow } from './contexts.tsx';
 import { span } from './time.tsx';

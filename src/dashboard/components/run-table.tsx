@@ -1,5 +1,5 @@
 /** A list of runs. */
-import { shownCounts, shownStatus } from '../../run/found.ts';
+import { shownCounts, shownStatus } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { waitOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';

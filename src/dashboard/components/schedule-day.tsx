@@ -4,9 +4,8 @@ import { type Entry, type Shown, statesInWords } from '../queries/schedule-entri
 import { type Block, type Lane, Lanes } from './lanes.tsx';
 import { policyPath } from './paths.ts';
 import { number } from './progress.tsx';
-import { span as duration } from './time.tsx';
+import { clockIn, span as duration } from './time.tsx';
 import { isMissed, toneOf } from './week.tsx';
-import { clockIn } from './zoned.ts';
 
 /** How many policies have a lane; all are in the list below. */
 const MAX_LANES = 16;

@@ -5,9 +5,8 @@ import { Dash, NotKnown } from './empty.tsx';
 import { policyPath, runPath } from './paths.ts';
 import { number } from './progress.tsx';
 import { Cut, Table } from './table.tsx';
-import { span } from './time.tsx';
+import { clockIn, span } from './time.tsx';
 import { isMissed } from './week.tsx';
-import { clockIn } from './zoned.ts';
 
 /** How many lines; a day with more can be filtered. */
 const MAX_LINES = 200;

@@ -7,7 +7,7 @@ import { useNow } from './contexts.tsx';
 import { Icon } from './icon.tsx';
 import { number } from './progress.tsx';
 import { DayList } from './schedule-list.tsx';
-import { clockIn, timeOnDay } from './zoned.ts';
+import { clockIn, timeOnDay } from './time.tsx';
 
 interface FormProps {
   path: string;

@@ -1,6 +1,6 @@
 /** Targets of a run, one line each; a line opens to its steps, findings and task. */
 import { useContext } from 'hono/jsx';
-import { shownOutcome } from '../../run/found.ts';
+import { shownOutcome } from '../../run/moves.ts';
 import { attemptsOf } from '../../run/report.ts';
 import type { Finding, Run, Target } from '../../run/run.ts';
 import { stepReports } from '../../run/steps.ts';
@@ -8,8 +8,7 @@ import type { Titles } from '../queries/reader.ts';
 import { Badge } from './badge.tsx';
 import { ReasonsContext, Why } from './contexts.tsx';
 import { Dash } from './empty.tsx';
-import { NamedTarget } from './named-target.tsx';
-import { targetPath } from './paths.ts';
+import { siteName, targetPath } from './paths.ts';
 import { Cut, Table } from './table.tsx';
 import { Sentence, Took } from './time.tsx';
 
@@ -140,3 +139,16 @@ const Lines = ({ findings }: { findings: readonly Finding[] }) =>
       ))}
     </ul>
   );
+
+// A target in a list: its address, and beside it the title of its site; or its id, if the site has no other name.
+
+export const NamedTarget = (one: { label: string; id: string; title: string | undefined; to: string }) => {
+  const { label, id, title, to } = one;
+  const name = siteName(label, id);
+  const beside = title && title !== name ? title : name === id ? '' : id;
+  return (
+    <Cut whole={[...new Set([label, title, id])].filter(Boolean).join(', ')}>
+      <a href={to}>{name}</a> {beside && <span class="dim">{beside}</span>}
+    </Cut>
+  );
+};

@@ -3,7 +3,7 @@ import type { Calendar } from '../queries/schedule.ts';
 import { type Entry, type Shown, startOf } from '../queries/schedule-entries.ts';
 import { Icon } from './icon.tsx';
 import { number } from './progress.tsx';
-import { clockIn, dayName } from './zoned.ts';
+import { clockIn, dayName } from './time.tsx';
 
 /** How many lines of a day; the others are counted. */
 const MAX_LINES = 7;

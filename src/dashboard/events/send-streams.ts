@@ -7,7 +7,7 @@ import { localPath } from '../auth/origin.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import { withoutBase } from '../http/base-path.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { redisAnswers } from '../queries/redis-answers.ts';
+import { redisAnswers } from '../http/in-time.ts';
 import { addEvent, isNone, noChanges, seenBy } from './changes.ts';
 
 /** An open page is told in this interval that the server and Redis are there. */

@@ -14,12 +14,11 @@ import { guard, identify } from '../auth/guard.tsx';
 import { ownHostOnly, sameOriginOnly } from '../auth/origin.ts';
 import { type MakePage, openLivePages } from '../events/live-pages.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { redisAnswers } from '../queries/redis-answers.ts';
 import { scopedTo } from '../queries/scope.ts';
 import { addBase } from './base-path.ts';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import type { DashboardContext, Env, Exchange, PageContext } from './context.ts';
-import { inTime } from './in-time.ts';
+import { inTime, redisAnswers } from './in-time.ts';
 import { boardRule, type Route, routes, unknownApiRule, unknownPageRule } from './routes.ts';
 
 /** The methods of an address of the API. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Entry } from '../../queue/entry.ts';
 import type { Queues } from '../../queue/queues.ts';
 import { redact, scrub } from '../../secrets.ts';
-import { ICON } from '../components/page-icon.ts';
+import { ICON } from '../components/icon.tsx';
 import { runPath, targetPath } from '../components/paths.ts';
 import type { Env } from './context.ts';
 

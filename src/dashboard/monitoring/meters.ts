@@ -10,7 +10,7 @@ import type { Clock } from '../../clock.ts';
 import type { DeliveryStore } from '../../records/delivery-store.ts';
 import type { MeasurementStore } from '../../records/measurement-store.ts';
 import { type PolicyState, pauseAt } from '../../records/policy-store.ts';
-import { shownOutcome } from '../../run/found.ts';
+import { shownOutcome } from '../../run/moves.ts';
 import type { Reasons } from '../../run/reasons.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
 import type { EventBus } from '../events/event-bus.ts';

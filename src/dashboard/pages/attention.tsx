@@ -1,9 +1,8 @@
 /** The overview's list of what needs a person. */
-import type { Child } from 'hono/jsx';
-import { useContext } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { isoMinute } from '../../clock.ts';
 import { type CountedGroup, newUnacknowledged, unacknowledged } from '../../control/findings.ts';
-import { shownOutcome } from '../../run/found.ts';
+import { shownOutcome } from '../../run/moves.ts';
 import type { Reason, Reasons } from '../../run/reasons.ts';
 import { countOf } from '../../text.ts';
 import { Action } from '../components/action.tsx';

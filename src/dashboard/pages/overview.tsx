@@ -1,6 +1,6 @@
 import { isoMinute } from '../../clock.ts';
 import { DAY_MS } from '../../dates.ts';
-import { shownOutcomes, shownStatus } from '../../run/found.ts';
+import { shownOutcomes, shownStatus } from '../../run/moves.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';

@@ -3,7 +3,7 @@ import { answer } from '../../control/carry-out.ts';
 import { listPolicies } from '../../control/commands/list-policies.ts';
 import { labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { shownStatus } from '../../run/found.ts';
+import { shownStatus } from '../../run/moves.ts';
 import { policyColumns } from '../../schedule/policy-report.ts';
 import { BulkButtons } from '../actions/bulk.tsx';
 import { bulkPolicyChanges } from '../actions/bulk-policies.tsx';

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { isoMinute } from '../../clock.ts';
-import { shownCounts, shownOutcomes, shownStatus } from '../../run/found.ts';
+import { shownCounts, shownOutcomes, shownStatus } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { BarChart, type Column, type Series } from '../components/chart.tsx';

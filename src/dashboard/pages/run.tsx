@@ -1,8 +1,7 @@
 import { useContext } from 'hono/jsx';
 import { MAX_READ, type TargetPage, type TargetQuery } from '../../control/targets.ts';
 import type { Excluded, ReasonCount } from '../../records/target-types.ts';
-import { shownOutcome, shownStatus } from '../../run/found.ts';
-import { isFinal } from '../../run/moves.ts';
+import { isFinal, shownOutcome, shownStatus } from '../../run/moves.ts';
 import { formatRecordings, kindNames } from '../../run/recordings.ts';
 import { formatLate, targetColumns, toTargetReport } from '../../run/report.ts';
 import { outcomes, type Run } from '../../run/run.ts';

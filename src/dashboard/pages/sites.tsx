@@ -16,10 +16,10 @@ import {
   pathWith,
 } from '../components/filter-bar.tsx';
 import { showPage } from '../components/layout.tsx';
-import { NamedTarget } from '../components/named-target.tsx';
 import { runPath, targetPath } from '../components/paths.ts';
 import { number } from '../components/progress.tsx';
 import { Cut, Table } from '../components/table.tsx';
+import { NamedTarget } from '../components/target-line.tsx';
 import { Sentence, Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { CsvLink, sendList } from './export.tsx';

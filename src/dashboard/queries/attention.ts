@@ -7,8 +7,7 @@
 import { type CountedGroup, unacknowledged } from '../../control/findings.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
-import type { ShownStatus } from '../../run/found.ts';
-import { isFinal } from '../../run/moves.ts';
+import { isFinal, type ShownStatus } from '../../run/moves.ts';
 import type { Reason } from '../../run/reasons.ts';
 import { lastApproval } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';

@@ -6,7 +6,7 @@
 import { DAY_MS, HOUR_MS } from '../../dates.ts';
 import type { Total, Totals } from '../../records/end-store.ts';
 import type { ReasonCount } from '../../records/target-types.ts';
-import { type ShownOutcome, type ShownStatus, shownOutcome, shownStatuses } from '../../run/found.ts';
+import { type ShownOutcome, type ShownStatus, shownOutcome, shownStatuses } from '../../run/moves.ts';
 import type { Reason, Reasons } from '../../run/reasons.ts';
 import type { Outcome, Run } from '../../run/run.ts';
 import type { Reader } from './reader.ts';

@@ -2,8 +2,7 @@
 import { hasLabels, labelTexts } from '../../policy/labels.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
-import { shownStatus } from '../../run/found.ts';
-import { isFinal } from '../../run/moves.ts';
+import { isFinal, shownStatus } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';

@@ -1,7 +1,6 @@
 /** Whether a policy gets worse: its last runs compared with those before them. */
 import type { Policy } from '../../policy/policy.ts';
-import { shownCounts } from '../../run/found.ts';
-import { isFinal } from '../../run/moves.ts';
+import { isFinal, shownCounts } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 
 /** How many runs are compared, with at most this many before them; fewer than `min` before them say nothing. */

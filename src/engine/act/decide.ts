@@ -7,11 +7,11 @@ import {
   AccountRefusedError,
   ConflictError,
   GoneError,
+  InvalidInputError,
   RejectedError,
   UnavailableError,
   UnreadableError,
 } from '../../client/errors.ts';
-import { InvalidInputError } from '../../client/invalid-input.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { defined } from '../../defined.ts';
 import { messageOf } from '../../errors.ts';

@@ -4,10 +4,10 @@ import {
   AccountRefusedError,
   ConflictError,
   GoneError,
+  InvalidInputError,
   RejectedError,
   UnavailableError,
 } from '../../client/errors.ts';
-import { InvalidInputError } from '../../client/invalid-input.ts';
 import type { requestOf } from '../../contract/input.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError } from '../../errors.ts';

@@ -3,8 +3,7 @@
  * entry, so that it is found in the service when our records are lost.
  */
 import { createHash } from 'node:crypto';
-import { GoneError, RejectedError } from '../../client/errors.ts';
-import { InvalidInputError } from '../../client/invalid-input.ts';
+import { GoneError, InvalidInputError, RejectedError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
 import { isoTime } from '../../clock.ts';
 import { dayIn, isoDay } from '../../dates.ts';

@@ -3,8 +3,7 @@
  * is found in the service when our records are lost. A note that a person deleted, or whose marks they
  * removed, is left alone for a while.
  */
-import { GoneError, RejectedError } from '../../client/errors.ts';
-import { InvalidInputError } from '../../client/invalid-input.ts';
+import { GoneError, InvalidInputError, RejectedError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
 import { isoMinute, isoTime, timeOf } from '../../clock.ts';
 import { DAY_MS } from '../../dates.ts';

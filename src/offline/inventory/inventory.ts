@@ -7,6 +7,9 @@ import { GoneError, RejectedError } from '../../client/errors.ts';
 import { isoTime } from '../../clock.ts';
 import { readAnswer } from '../../contract/answers.ts';
 import { type ListId, type OperationId, operationOf, operations } from '../../contract/operations.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { type OfflinePlan, planOffline } from '../offline-plan.ts';
 import { describeRead, NotHeldError, type Params, type Reads, readKey } from '../reads.ts';
 
 /** One read of the account. */
@@ -114,4 +117,25 @@ export function refusalOf(
 ): Error {
   const problem = { message, ...(code === undefined ? {} : { code }) };
   return status === 404 ? new GoneError(operation, problem) : new RejectedError(operation, status, problem);
+}
+
+// The plan of a policy over a saved inventory.
+
+export interface OverInventory extends Pick<OfflinePlan, 'registry' | 'budget'> {
+  inventory: Inventory;
+  /** What errors call the inventory: its file. */
+  name: string;
+  /** The time of planning. Default: when the inventory was saved. */
+  now?: number;
+}
+
+/** @throws {NotHeldError} when the policy reads what the inventory does not hold. */
+export function planOverInventory(
+  policy: Policy,
+  { inventory, name, now = inventory.savedAt, registry, budget }: OverInventory,
+  only?: readonly string[],
+): Promise<Preview> {
+  const serviceNow = now + inventory.serviceAt - inventory.savedAt;
+  const reads = readsOf(inventory, name, policy.name, now === inventory.savedAt ? undefined : now);
+  return planOffline(policy, { reads, registry, now, serviceNow, budget }, only);
 }
