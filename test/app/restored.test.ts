@@ -12,6 +12,7 @@ import { aGate, around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
+import { sampleOf } from '../support/sample.ts';
 
 const SITES = 8;
 const HOUR_MS = 3_600_000;
@@ -109,45 +110,48 @@ test('a held run continues with its open targets once a person releases it', asy
   await expect(engine.release(run.id)).rejects.toThrow('has already ended');
 });
 
-test('a scheduled time that may have had its run is skipped, and its record has the reason', async () => {
-  writeFileSync(
-    join(folder, 'hourly.yaml'),
-    'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 12h } }\n',
-  );
-  // A whole daemon, with the ticks of node-cron: only this shows that it notices the older state before it fires again.
-  world = await startWorld({ before: quickSyncs, sites: 1, speedUp: 10, work: false, policiesDir: folder });
-  const { caretaker, clock } = world;
-  const { records } = caretaker;
-  const start = async () => {
-    const daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker'] });
-    daemons.push(daemon);
-    return daemon;
-  };
-  await start();
-  await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
-  await takeSnapshot();
-  const toTheHour = () => clock.leap(HOUR_MS - (clock.now() % HOUR_MS));
-  toTheHour();
-  const ledger = () => records.ledger.latest('hourly', 10);
-  await until(world, async () => (await ledger()).some(({ is }) => is === 'ran'));
-  const [ran] = (await ledger()).filter(({ is }) => is === 'ran');
-  await until(world, async () => (await statusOf(ran?.run ?? '')) === 'succeeded');
-  await putBack();
+test.runIf(sampleOf(false, true))(
+  'a scheduled time that may have had its run is skipped, and its record has the reason',
+  async () => {
+    writeFileSync(
+      join(folder, 'hourly.yaml'),
+      'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 12h } }\n',
+    );
+    // A whole daemon, with the ticks of node-cron: only this shows that it notices the older state before it fires again.
+    world = await startWorld({ before: quickSyncs, sites: 1, speedUp: 10, work: false, policiesDir: folder });
+    const { caretaker, clock } = world;
+    const { records } = caretaker;
+    const start = async () => {
+      const daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker'] });
+      daemons.push(daemon);
+      return daemon;
+    };
+    await start();
+    await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
+    await takeSnapshot();
+    const toTheHour = () => clock.leap(HOUR_MS - (clock.now() % HOUR_MS));
+    toTheHour();
+    const ledger = () => records.ledger.latest('hourly', 10);
+    await until(world, async () => (await ledger()).some(({ is }) => is === 'ran'));
+    const [ran] = (await ledger()).filter(({ is }) => is === 'ran');
+    await until(world, async () => (await statusOf(ran?.run ?? '')) === 'succeeded');
+    await putBack();
 
-  await until(world, async () =>
-    (await ledger()).some(({ scheduledFor: moment }) => moment === ran?.scheduledFor),
-  );
-  const record = (await ledger()).find(({ scheduledFor: moment }) => moment === ran?.scheduledFor);
+    await until(world, async () =>
+      (await ledger()).some(({ scheduledFor: moment }) => moment === ran?.scheduledFor),
+    );
+    const record = (await ledger()).find(({ scheduledFor: moment }) => moment === ran?.scheduledFor);
 
-  expect(record).toMatchObject({ is: 'skipped', why: 'frozen' });
-  expect(record?.note).toMatch(/^by caretaker: Redis was restored to its state of 20/);
-  // Later scheduled times fire.
-  const now = clock.now();
-  toTheHour();
-  await until(world, async () =>
-    (await ledger()).some(({ is, scheduledFor: moment }) => is === 'ran' && moment > now),
-  );
-});
+    expect(record).toMatchObject({ is: 'skipped', why: 'frozen' });
+    expect(record?.note).toMatch(/^by caretaker: Redis was restored to its state of 20/);
+    // Later scheduled times fire.
+    const now = clock.now();
+    toTheHour();
+    await until(world, async () =>
+      (await ledger()).some(({ is, scheduledFor: moment }) => is === 'ran' && moment > now),
+    );
+  },
+);
 
 test('an emptied Redis during a run is reported once, no key of the run is restored, and work continues', async () => {
   world = await startWorld({ before: quickSyncs, sites: SITES });

@@ -1,10 +1,12 @@
 /**
  * An effect of each job with a worker in a process of its own that is killed at each step (SIGKILL). Only a real process
- * shows that the lost worker of `cuts.test.ts`, which has every effect, is lost as a process that dies.
+ * shows that the lost worker of `cuts.test.ts` is lost as a process that dies. The effects that `cuts.test.ts` leaves out
+ * are here too.
  */
 import { afterEach, test } from 'vitest';
 import { dieAt } from '../support/dying.ts';
-import { clear, cutAtEachStep, ofSites, ofTheRest, type Scenario } from './cuts.ts';
+import { loseAt } from '../support/lost-worker.ts';
+import { beyondSample, clear, cutAtEachStep, ofSites, ofTheRest, type Scenario } from './cuts.ts';
 
 afterEach(clear);
 
@@ -20,3 +22,7 @@ test.each(ofEachJob)('%s once, whichever step its worker dies at', async (name, 
   if (!scenario) throw new Error(`There is no scenario "${name}".`);
   await cutAtEachStep(scenario, dieAt);
 });
+
+test.each(Object.entries(beyondSample))('%s once, whichever step its worker is lost at', (_, scenario) =>
+  cutAtEachStep(scenario, loseAt),
+);

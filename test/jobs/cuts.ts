@@ -147,6 +147,18 @@ export const ofTheRest: Record<string, Scenario> = {
   },
 };
 
+const sampled = [
+  'api-call leaves a note that is made once',
+  'site-sync starts a sync',
+  'report-dispatch sends a report',
+  'staging-cleanup deletes a copy',
+];
+const all = Object.entries({ ...ofSites, ...ofTheRest });
+/** An effect that is found in notes, one that is followed, one after another, and one that cannot be undone. */
+export const sample = Object.fromEntries(all.filter(([name]) => sampled.includes(name)));
+/** The others. */
+export const beyondSample = Object.fromEntries(all.filter(([name]) => !sampled.includes(name)));
+
 let world: World;
 
 /** Ends the processes and the world of a scenario. */

@@ -1,0 +1,2 @@
+/** All cases of `daemon.test.ts`. */
+import './daemon.test.ts';

@@ -1,0 +1,2 @@
+/** All cases of `restored.test.ts`. */
+import './restored.test.ts';

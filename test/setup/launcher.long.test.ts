@@ -1,0 +1,2 @@
+/** All cases of `launcher.test.ts`. */
+import './launcher.test.ts';
