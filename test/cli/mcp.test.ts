@@ -1,9 +1,8 @@
-/** `caretaker mcp`, asked by the client of the MCP package: in this process on the records of a folder, and as a process with a server. */
+/** `caretaker mcp`, asked by the client of the MCP package: on the records of a folder, and with a server. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -14,7 +13,6 @@ import { TestIo } from '../support/io.ts';
 
 const TOKEN = 'a-secret-token-of-the-account';
 const VIEWER = 'a-token-of-a-viewer-of-one-policy';
-const root = resolve(import.meta.dirname, '../..');
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -43,11 +41,14 @@ afterAll(async () => {
 
 const effects = () => sandbox.journal.effectsOf('createSiteNote').length;
 
+const openHere = (folder = desk.folder, environment = env) =>
+  open(['--config', join(folder, 'config/caretaker.yaml'), '--plans', folder], environment);
+
 /** Runs the command in this process until the client closes. */
-async function openHere(folder = desk.folder, environment = env) {
+async function open(options: string[], environment: Record<string, string>) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const io = Object.assign(new TestIo({ env: environment }), { stdin, stdout });
-  const code = main(['mcp', '--config', join(folder, 'config/caretaker.yaml'), '--plans', folder], io);
+  const code = main(['mcp', ...options], io);
   const client = new Client({ name: 'test', version: '1' });
   // Its other end: it reads what the command writes.
   await client.connect(new StdioServerTransport(stdout, stdin));
@@ -191,26 +192,18 @@ test('with a daemon, only a run that waits for an approval is started; a token r
   expect(effects()).toBe(before);
   await close();
 
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [join(root, 'src/cli/bin.mjs'), 'mcp', '--server', server, '--plans', desk.folder],
-      env: { PATH: process.env['PATH'] ?? '', HOME: desk.folder, CARETAKER_SERVER_TOKEN: VIEWER },
-      cwd: desk.folder,
-    }),
-  );
-  expect((await call(client, 'policies_list')).policies).toMatchObject([{ name: 'notes' }]);
-  expect(await call(client, 'approvals_list')).toEqual({ approvals: [] });
-  expect(JSON.stringify(await call(client, 'runs_list'))).not.toContain('asked');
-  expect(await call(client, 'runs_show', { run: run.run })).toEqual({
+  const there = await open(['--server', server, '--plans', desk.folder], { CARETAKER_SERVER_TOKEN: VIEWER });
+  expect((await there.call('policies_list')).policies).toMatchObject([{ name: 'notes' }]);
+  expect(await there.call('approvals_list')).toEqual({ approvals: [] });
+  expect(JSON.stringify(await there.call('runs_list'))).not.toContain('asked');
+  expect(await there.call('runs_show', { run: run.run })).toEqual({
     error: expect.stringMatching(/\[NOT_FOUND\]$/),
   });
-  expect(await call(client, 'plans_make', { policy: 'notes' })).toEqual({
+  expect(await there.call('plans_make', { policy: 'notes' })).toEqual({
     error: expect.stringMatching(/^reader may not do this \(plans\.make\): .* \[FORBIDDEN\]$/),
   });
-  expect(await call(client, 'policies_run', { policy: 'notes' })).toEqual({
+  expect(await there.call('policies_run', { policy: 'notes' })).toEqual({
     error: expect.stringMatching(/\[FORBIDDEN\]$/),
   });
-  await client.close();
+  await there.close();
 });
