@@ -97,10 +97,7 @@ export function overview(
     accounts: () =>
       Promise.all(
         budgets.map(async ({ account, budget, reserve }): Promise<AccountView> => {
-          const [{ limit, remaining, failingSince }, requests] = await Promise.all([
-            budget.state(),
-            budget.granted(),
-          ]);
+          const { limit, remaining, failingSince, granted: requests } = await budget.state();
           const failing = failingSince === undefined ? {} : { failingSince };
           const reserved = Math.round(limit * reserve);
           return { account, limit, left: remaining, reserved, requests, ...failing };

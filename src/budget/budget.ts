@@ -56,11 +56,8 @@ export interface BudgetState {
   failingSince?: number;
   /** The last failure since then. */
   failedAt?: number;
-  /**
-   * How many requests of the class `action` may still be sent in this window, or in the next one if it has
-   * ended. An estimate.
-   */
-  availableForActions: number;
+  /** How many requests each class was granted, in all processes, since there was last an hour without requests. */
+  granted: Record<RequestClass, number>;
 }
 
 /**
@@ -100,10 +97,10 @@ export interface Budget {
   learn(ticket: Ticket, report: WindowReport | undefined): Promise<void>;
   state(): Promise<BudgetState>;
   /**
-   * How many requests each class was granted, in all processes. Starts from zero after an hour without
-   * requests.
+   * How many requests of the class `action` may still be sent in this window, or in the next one if it has
+   * ended. An estimate.
    */
-  granted(): Promise<Record<RequestClass, number>>;
+  availableForActions(): Promise<number>;
   /** Who uses the window in progress, and how much other clients use. */
   usage(): Promise<BudgetUsage>;
   /** What was spent in the last hour by the minute, or in the last day or week by the hour, oldest first. */
@@ -159,15 +156,15 @@ export function openBudget(
     },
     learn: (ticket, report) => decisions.learn(ticket, report),
     async state() {
-      const [fields, availableForActions] = await Promise.all([
-        window.fields(),
-        window.available(clock.now(), 'action'),
-      ]);
-      const failure = failureOf(fields, digest);
-      return { ...countOf(fields, limits.requestsPerMinute, clock.now()), ...failure, availableForActions };
+      const fields = await window.fields();
+      return {
+        ...countOf(fields, limits.requestsPerMinute, clock.now()),
+        ...failureOf(fields, digest),
+        granted: grantedIn(fields),
+      };
     },
+    availableForActions: () => window.available(clock.now(), 'action'),
     history: (span) => window.history(span, clock.now()),
-    granted: async () => grantedIn(await window.fields()),
     async usage() {
       const fields = await window.fields();
       const now = clock.now();

@@ -78,12 +78,15 @@ export class Blockers {
     if (now - this.checkedAt < POLL_INTERVAL_MS) return;
     this.checkedAt = now;
     const { budget, client } = this.caretaker.link(run.account);
-    const { failingSince, failedAt, limit, resetsAt, availableForActions } = await budget.state();
+    const [{ failingSince, failedAt, limit, resetsAt }, available] = await Promise.all([
+      budget.state(),
+      budget.availableForActions(),
+    ]);
     if (resetsAt > this.window.resetsAt + REPORT_AFTER_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
     const { watchedSince } = this;
     const seen = { failingSince, failedAt, watchedSince };
-    this.report(blockerOf({ now, ...seen, limit, spent: availableForActions < 1, resetsAt, own }), now, run);
+    this.report(blockerOf({ now, ...seen, limit, spent: available < 1, resetsAt, own }), now, run);
     this.reportSlow(client.waitingSince(), now, run);
     await this.checkLostWork(run, now);
   }

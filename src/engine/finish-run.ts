@@ -75,14 +75,11 @@ export async function afterTargets(
 export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
   const { records, clock } = deps;
   if (!serves(deps, { account })) return undefined;
-  const {
-    failingSince,
-    failedAt = 0,
-    availableForActions,
-    resetsAt,
-  } = await deps.link(account).budget.state();
+  const { budget } = deps.link(account);
+  const { failingSince, failedAt = 0, resetsAt } = await budget.state();
   if (failingSince === undefined) {
-    const allocated = await records.targets.allocate(account, clock.now(), availableForActions);
+    const room = await budget.availableForActions();
+    const allocated = await records.targets.allocate(account, clock.now(), room);
     await dispatchRuns(deps, allocated, 'all');
     return resetsAt > clock.now() ? resetsAt : undefined;
   }

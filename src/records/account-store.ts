@@ -66,6 +66,15 @@ export class AccountStore {
     return json ? parseRecord(Blocked, json, key) : undefined;
   }
 
+  /** The same of several accounts, in their order. */
+  async blockedOf(accounts: readonly string[]): Promise<(Blocked | undefined)[]> {
+    if (accounts.length === 0) return [];
+    const found = await this.store.mget(accounts.map((account) => keys.blocked(account)));
+    return found.map((json, index) =>
+      json ? parseRecord(Blocked, json, keys.blocked(accounts[index] ?? '')) : undefined,
+    );
+  }
+
   /** Records that the account refuses access, with its notice. The first refusal stays. */
   async block(account: string, { since, why }: Blocked): Promise<void> {
     const detail = scrub(`The account "${account}" refuses access, so its runs wait: ${why}`);

@@ -49,6 +49,13 @@ export class LockStore {
     return (await this.store.get(keys.lock(name))) ?? undefined;
   }
 
+  /** The same of several leases, in their order. */
+  async holders(names: readonly string[]): Promise<(string | undefined)[]> {
+    if (names.length === 0) return [];
+    const found = await this.store.mget(names.map((name) => keys.lock(name)));
+    return found.map((holder) => holder ?? undefined);
+  }
+
   async release(name: string, owner: string): Promise<void> {
     await releaseLease(this.store, { keys: { lease: keys.lock(name) }, args: { owner } });
   }

@@ -331,14 +331,13 @@ export class RunStore {
     return released === 1;
   }
 
-  /** The runs of an account that are held. */
-  async held(account: string): Promise<string[]> {
-    const ids = await this.store.smembers(keys.activeRuns(account));
-    if (ids.length === 0) return [];
-    const reads = this.store.pipeline();
-    for (const id of ids) reads.hexists(keys.run(id), 'held');
-    const answers = (await reads.exec()) ?? [];
-    return ids.filter((_, index) => answers[index]?.[1] === 1).sort();
+  /** Of each account, in their order: how many runs have not ended, and the ids of those of them that are held. */
+  async held(accounts: readonly string[]): Promise<{ active: number; held: string[] }[]> {
+    const active = await Promise.all(accounts.map((one) => this.store.smembers(keys.activeRuns(one))));
+    const ids = active.flat();
+    const flags = await Promise.all(ids.map((id) => this.store.hexists(keys.run(id), 'held')));
+    const held = new Set(ids.filter((_, index) => flags[index] === 1));
+    return active.map((own) => ({ active: own.length, held: own.filter((id) => held.has(id)).sort() }));
   }
 
   /**

@@ -14,11 +14,16 @@ import type { Account } from './operation-inputs.ts';
 import { keptLog } from './quiet.ts';
 
 const free: Budget = {
-  granted: async () => ({ person: 0, control: 0, follow: 0, action: 0, record: 0 }),
+  availableForActions: async () => 1,
   take: async () => ({ window: 0 }),
   takeNow: async () => ({ window: 0 }),
   learn: async () => {},
-  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, availableForActions: 1 }),
+  state: async () => ({
+    limit: 1,
+    remaining: 1,
+    resetsAt: 0,
+    granted: { person: 0, control: 0, follow: 0, action: 0, record: 0 },
+  }),
   usage: async () => ({ limit: 1, reserved: 0 }),
   history: async () => [],
 };

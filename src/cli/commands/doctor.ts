@@ -287,12 +287,14 @@ const troubleCheck = ({ stops, message }: RedisTrouble): Check => ({
 
 async function checkHeldRuns(store: Store): Promise<Check[]> {
   const runs = new RunStore(store);
-  const held = await Promise.all((await runs.activeAccounts()).map((account) => runs.held(account)));
-  return held.flat().map((run) => ({
-    what: 'held run',
-    state: 'warning',
-    message: `${run} is held, because Redis was restored to an older state. "caretaker runs resume ${run} --release" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
-  }));
+  const accounts = await runs.held(await runs.activeAccounts());
+  return accounts
+    .flatMap(({ held }) => held)
+    .map((run) => ({
+      what: 'held run',
+      state: 'warning',
+      message: `${run} is held, because Redis was restored to an older state. "caretaker runs resume ${run} --release" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
+    }));
 }
 
 async function checkRedis(store: Store, where: string): Promise<Check[]> {

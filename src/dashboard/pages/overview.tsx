@@ -4,6 +4,7 @@ import { shownOutcomes, shownStatus } from '../../run/moves.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { runEndOf } from '../../run/run-end.ts';
+import { countOf } from '../../text.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
@@ -20,7 +21,7 @@ import { Time } from '../components/time.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type Ahead, readAhead } from '../queries/ahead.ts';
 import { readAttention } from '../queries/attention.ts';
-import { type AccountBudget, readBudgets } from '../queries/budget.ts';
+import { type Busiest, readBusiest } from '../queries/budget.ts';
 import { type Day, type Group, readLastDay } from '../queries/last-day.ts';
 import { inAccount } from '../queries/scope.ts';
 import { Attention } from './attention.tsx';
@@ -40,10 +41,10 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
     reader.policyStates(policies),
     shown.health(),
   ]);
-  const [items, ahead, budgets] = await Promise.all([
+  const [items, ahead, busiest] = await Promise.all([
     readAttention(reader, { day, policies, states, brokenFiles, moved, now }),
     readAhead(reader, policies, states, { now, ms: DAY_MS }),
-    readBudgets(shown, 'hour'),
+    readBusiest(shown),
   ]);
   return showPage(
     c,
@@ -67,7 +68,7 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
         <LastDay day={day} />
         <NextDay ahead={ahead} hasPolicies={policies.length > 0} />
       </div>
-      <LastHour budgets={budgets} />
+      <LastHour {...busiest} />
     </>,
   );
 }
@@ -183,10 +184,8 @@ const LastDay = ({ day }: { day: Day }) => {
 };
 
 /** The requests of the last hour of the account that used most. */
-const LastHour = ({ budgets }: { budgets: readonly AccountBudget[] }) => {
-  const [first] = [...budgets].sort((a, b) => b.total - a.total);
-  if (!first) return null;
-  return (
+const LastHour = ({ first, others }: Busiest) =>
+  first && (
     <section id="budget" data-live>
       <h2>Budget of the last hour</h2>
       <div class="card">
@@ -197,12 +196,16 @@ const LastHour = ({ budgets }: { budgets: readonly AccountBudget[] }) => {
           {first.others.known === 0
             ? '; what other clients used is not known.'
             : ` and class; other clients used at least ${number(first.others.total)}.`}
-          {budgets.length > 1 && ' Other accounts used less.'}
+          {others > 0 && (
+            <>
+              {' '}
+              <a href="/budget">{countOf(others, 'other account')}</a>.
+            </>
+          )}
         </p>
       </div>
     </section>
   );
-};
 
 /** An hour of the day; `client/local-times.ts` writes it in the reader's time zone. */
 const Hour = ({ at }: { at: number }) => (

@@ -40,15 +40,35 @@ export async function readBudgets(
   account?: string,
 ): Promise<AccountBudget[]> {
   const views = (await context.accounts()).filter((one) => account === undefined || one.account === account);
-  const found = await Promise.all(
-    views.map(async (view): Promise<AccountBudget | undefined> => {
-      const budget = context.budgetOf(view.account);
-      if (!budget) return undefined;
-      const [usage, buckets] = await Promise.all([budget.usage(), budget.history(span)]);
-      return { account: view.account, usage, ...spentIn(buckets), limit: limitOf(usage, span) };
-    }),
-  );
+  const found = await Promise.all(views.map((view) => readBudget(context, span, view.account)));
   return found.flatMap((one) => one ?? []);
+}
+
+async function readBudget(
+  { budgetOf }: Context,
+  span: HistorySpan,
+  account: string,
+): Promise<AccountBudget | undefined> {
+  const budget = budgetOf(account);
+  if (!budget) return undefined;
+  const [usage, buckets] = await Promise.all([budget.usage(), budget.history(span)]);
+  return { account, usage, ...spentIn(buckets), limit: limitOf(usage, span) };
+}
+
+/** The account that was granted the most requests, with its last hour, and how many others there are. */
+export interface Busiest {
+  first: AccountBudget | undefined;
+  others: number;
+}
+
+/** Reads one history, however many accounts there are. */
+export async function readBusiest(context: Context): Promise<Busiest> {
+  const granted = (await context.accounts()).map(({ account, requests }) => ({
+    account,
+    requests: sum(Object.values(requests)),
+  }));
+  const [busiest, ...others] = granted.sort((a, b) => b.requests - a.requests);
+  return { first: busiest && (await readBudget(context, 'hour', busiest.account)), others: others.length };
 }
 
 const limitOf = ({ limit }: BudgetUsage, span: HistorySpan): number =>

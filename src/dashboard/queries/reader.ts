@@ -85,7 +85,8 @@ export interface Reader extends SearchReader {
   estimatedCost(policy: Policy): Promise<number | undefined>;
   /** The stored versions of a policy, newest first. */
   versions(policy: string): Promise<PolicyVersion[]>;
-  account(name: string): Promise<AccountFacts>;
+  /** Of each account, in their order. What is the same for all of them is read once. */
+  accounts(names: readonly string[]): Promise<AccountFacts[]>;
   /** The active freezes; with a span, also those of parts in it, past and planned. */
   freezes(now: number, span?: { from: number; to: number }): Promise<Freeze[]>;
   /** The running processes. */
@@ -141,22 +142,27 @@ export function openReader(records: Records, clock: Clock): Reader {
         policies.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(policies);
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
-    async account(name) {
-      const [blocked, activeRuns, heldRuns, supervisor, attendedAt, outbox] = await Promise.all([
-        records.accounts.blocked(name),
-        records.runs.countActive(name),
-        records.runs.held(name),
-        records.locks.holder(supervisorLease(name)),
-        records.accounts.supervisedAtOf(name),
-        records.outbox.state(name),
+    async accounts(names) {
+      const [blocked, runs, supervisors, supervisedAt, toRecord] = await Promise.all([
+        records.accounts.blockedOf(names),
+        records.runs.held(names),
+        records.locks.holders(names.map(supervisorLease)),
+        records.accounts.supervisedAt(),
+        records.outbox.accounts(),
       ]);
-      return {
-        activeRuns,
-        heldRuns,
-        outbox: clean(outbox),
-        ...(blocked ? { blocked: clean(blocked) } : {}),
-        ...defined({ supervisor, attendedAt }),
-      };
+      const outboxes = await Promise.all(
+        names.map((name) => (toRecord.includes(name) ? records.outbox.state(name) : { waiting: 0 })),
+      );
+      return names.map((name, index) => ({
+        activeRuns: runs[index]?.active ?? 0,
+        heldRuns: runs[index]?.held ?? [],
+        outbox: clean(outboxes[index] ?? { waiting: 0 }),
+        ...defined({
+          blocked: clean(blocked[index]),
+          supervisor: supervisors[index],
+          attendedAt: supervisedAt.get(name),
+        }),
+      }));
     },
     freezes: async (now, span) => {
       if (!span) return clean(await records.freeze.active(now));

@@ -157,18 +157,21 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
       scope.policy(policy) ? reader.ledgerBetween(policy, from, to, limit) : [],
     usualCost: async (policy) => (scope.policy(policy.name) ? reader.usualCost(policy) : undefined),
     estimatedCost: async (policy) => (scope.policy(policy.name) ? reader.estimatedCost(policy) : undefined),
-    async account(name) {
-      const facts = await reader.account(name);
-      if (scope.wholeAccount(name)) return facts;
+    async accounts(names) {
+      const all = await reader.accounts(names);
       const { active } = await reader.totals(clock.now(), clock.now());
-      const seen = await runsOf([...active, ...facts.heldRuns]);
-      const own = new Map(seen.filter(({ account }) => account === name).map((one) => [one.id, one]));
-      return {
-        ...facts,
-        activeRuns: [...own.values()].filter(({ status }) => !isFinal(status)).length,
-        heldRuns: facts.heldRuns.filter((id) => own.has(id)),
-        outbox: { waiting: 0 },
-      };
+      const seen = await runsOf([...active, ...all.flatMap(({ heldRuns }) => heldRuns)]);
+      return all.map((facts, index) => {
+        const name = names[index] ?? '';
+        if (scope.wholeAccount(name)) return facts;
+        const own = new Map(seen.filter(({ account }) => account === name).map((one) => [one.id, one]));
+        return {
+          ...facts,
+          activeRuns: [...own.values()].filter(({ status }) => !isFinal(status)).length,
+          heldRuns: facts.heldRuns.filter((id) => own.has(id)),
+          outbox: { waiting: 0 },
+        };
+      });
     },
     async freezes(now, span) {
       return (await reader.freezes(now, span)).filter(

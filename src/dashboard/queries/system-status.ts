@@ -44,9 +44,8 @@ export async function systemStatusOf(
     context.accounts(),
     context.reader.freezes(now),
   ]);
-  const accounts = await Promise.all(
-    views.map(async (view) => ({ ...view, ...(await context.reader.account(view.account)) })),
-  );
+  const facts = await context.reader.accounts(views.map(({ account }) => account));
+  const accounts = views.map((view, index) => ({ ...view, ...(facts[index] as AccountFacts) }));
   return { now, health, processes, accounts, freezes };
 }
 
@@ -56,8 +55,10 @@ export async function isAttended(
   account: string,
 ): Promise<boolean> {
   const now = clock.now();
-  const [processes, facts] = await Promise.all([reader.presence(now), reader.account(account)]);
-  return processes.some(({ roles }) => roles.includes('worker')) || isSupervised(facts, now);
+  const [processes, facts] = await Promise.all([reader.presence(now), reader.accounts([account])]);
+  return (
+    processes.some(({ roles }) => roles.includes('worker')) || facts.some((one) => isSupervised(one, now))
+  );
 }
 
 /** The time since a process last supervised the runs of an account, in ms; 0 while it has no active runs. */

@@ -54,7 +54,8 @@ const begin = async ({ runs }: ReturnType<typeof openRecords>) => {
   await runs.create(run, { concurrency: 1, targetMs: 1_000 });
   await runs.move(run, 'planning', { at: NOON });
 };
-const heldNow = ({ runs }: ReturnType<typeof openRecords>) => runs.held('agency');
+const heldNow = ({ runs }: ReturnType<typeof openRecords>) =>
+  runs.held(['agency']).then(([one]) => one?.held);
 
 /** Restores Redis to its state after `before`, without the changes of `after`. */
 async function putBackBefore(before: () => Promise<unknown>, after: () => Promise<unknown>): Promise<void> {
@@ -105,7 +106,7 @@ test('a data folder that was never used with this Redis detects nothing', async 
   redis = await startTestRedis();
   expect(
     await process(dataDir, async ({ runs }, log) => [
-      await runs.held('agency'),
+      (await runs.held(['agency']))[0]?.held,
       log.lines.filter((line) => line.startsWith('error')),
     ]),
   ).toEqual([[], []]);
