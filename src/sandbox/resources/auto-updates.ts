@@ -4,9 +4,9 @@ import type { AutoUpdateHistoryEntry, AutoUpdateSchedule } from '../../contract/
 import type { Operations } from '../../contract/operations.ts';
 import type { Extensions, ScheduleFields, SiteUpdates, UpdateRun, UpdateSchedule } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import { addSchedule, planNext } from '../world/updates.ts';
-import { type Ask, type Handler, lists, requireFeature, shown } from './handler.ts';
+import { type Ask, type Handler, itemIn, lists, requireFeature, shown } from './handler.ts';
 
 // The views of auto update schedules and of the history of their runs (spec 2.8, 2.9).
 
@@ -48,11 +48,8 @@ export const historyView = (world: World, run: UpdateRun): AutoUpdateHistoryEntr
 
 const siteView = ({ id, core, plugins, themes }: SiteUpdates) => ({ id, wp: { core, plugins, themes } });
 
-function scheduleOf(world: World, id: string): UpdateSchedule {
-  const schedule = world.updates.schedules.get(id);
-  if (!schedule) throw notFound('auto update schedule', id);
-  return schedule;
-}
+const scheduleOf = (world: World, id: string): UpdateSchedule =>
+  itemIn(world.updates.schedules, 'auto update schedule', id);
 
 /** A schedule for all sites matches the id of each site. */
 type Listed = UpdateSchedule & { allSiteIds: readonly string[] };

@@ -2,9 +2,9 @@ import type { Client as ShownClient } from '../../contract/operations/clients.ts
 import type { Client, ClientFields } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import { idOf, nextNumber } from '../world/numbers.ts';
-import { type Handler, lists, shown } from './handler.ts';
+import { forEachOf, type Handler, itemIn, lists, requireEmail, shown } from './handler.ts';
 
 /** The view of a client (spec 2.2). */
 export const clientView = (client: Client): ShownClient => ({
@@ -34,11 +34,7 @@ export function removeClient(world: World, client: Client): void {
   world.clients.delete(client.id);
 }
 
-function clientOf(world: World, id: string): Client {
-  const client = world.clients.get(id);
-  if (!client) throw notFound('client', id);
-  return client;
-}
+const clientOf = (world: World, id: string): Client => itemIn(world.clients, 'client', id);
 
 export const listClients = lists<'listClients', Client>({
   items: ({ world }) => world.clients.values(),
@@ -87,20 +83,12 @@ export const updateClient: Handler<'updateClient'> = ({ world, now, params, body
 };
 
 export const deleteClients: Handler<'deleteClients'> = ({ world, body, changed }) => {
-  const ids: string[] = [];
-  const errors: { id: string; code: string; message: string }[] = [];
-  for (const id of new Set(body.ids)) {
-    const client = world.clients.get(id);
-    if (!client) {
-      errors.push({ id, code: 'not_found', message: `There is no client "${id}".` });
-      continue;
-    }
+  const { meta, ...done } = forEachOf(world.clients, 'client', body.ids, (client) => {
     removeClient(world, client);
-    changed(id);
-    ids.push(id);
-  }
-  const meta = { requested: ids.length + errors.length, succeeded: ids.length, failed: errors.length };
-  return { delete: { ids, errors }, meta };
+    changed(client.id);
+    return undefined;
+  });
+  return { delete: done, meta };
 };
 
 type Given = { [F in keyof ClientFields]?: string | undefined };
@@ -122,9 +110,7 @@ function requireFields(before: ClientFields, given: Given): ClientFields {
   if (`${first_name}${last_name}${company_name}`.trim() === '') {
     throw cannot('client_name_missing', 'A client needs a first name, a last name or a company name.');
   }
-  if (email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) {
-    throw cannot('invalid_email', `"${email}" is no e-mail address.`);
-  }
+  if (email !== '') requireEmail(email);
   return fields;
 }
 

@@ -4,10 +4,10 @@ import { isoDay } from '../../dates.ts';
 import type { CustomWork, SiteWorks, WorkFields } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import { idOf, randomFrom, seedOf } from '../world/numbers.ts';
 import { DAY } from '../world/time.ts';
-import { type Handler, lists, shown, siteOf } from './handler.ts';
+import { type Handler, itemIn, lists, shown, siteOf } from './handler.ts';
 
 /** The view of a custom work entry (spec 2.18). */
 export const customWorkView = (work: CustomWork): ShownWork => ({
@@ -56,11 +56,8 @@ export function addWork(on: SiteWorks, site: Site, fields: WorkFields, at: numbe
 
 const worksOn = (world: World, siteId: string) => worksOf(world, siteOf(world, siteId));
 
-function workOf(world: World, params: { site_id: string; custom_work_id: string }): CustomWork {
-  const work = worksOn(world, params.site_id).works.get(params.custom_work_id);
-  if (!work) throw notFound('custom work', params.custom_work_id);
-  return work;
-}
+const workOf = (world: World, params: { site_id: string; custom_work_id: string }): CustomWork =>
+  itemIn(worksOn(world, params.site_id).works, 'custom work', params.custom_work_id);
 
 export const listSiteCustomWorks = lists<'listSiteCustomWorks', CustomWork>({
   items: ({ world, params }) => worksOn(world, params.site_id).works.values(),

@@ -74,11 +74,34 @@ export function lists<Id extends ListId, T>({ items, fields, view }: Listing<Id,
 
 // Finds the items that requests name.
 
-/** @throws {Refusal} 404 when there is no such site. */
-export function siteOf(world: World, id: string): Site {
-  const site = world.sites.get(id);
-  if (!site) throw notFound('site', id);
-  return site;
+/** @throws {Refusal} 404 when there is no such item. */
+export function itemIn<T>(items: ReadonlyMap<string, T>, what: string, id: string): T {
+  const item = items.get(id);
+  if (item === undefined) throw notFound(what, id);
+  return item;
+}
+
+export const siteOf = (world: World, id: string): Site => itemIn(world.sites, 'site', id);
+
+type Fault = { code: string; message: string };
+
+/** Does something to each item that is named, once. `act` returns why it cannot be done to one. */
+export function forEachOf<T>(
+  items: ReadonlyMap<string, T>,
+  what: string,
+  named: readonly string[],
+  act: (item: T) => Fault | undefined,
+) {
+  const ids: string[] = [];
+  const errors: (Fault & { id: string })[] = [];
+  for (const id of new Set(named)) {
+    const item = items.get(id);
+    const fault = item === undefined ? notFound(what, id) : act(item);
+    if (fault) errors.push({ id, code: fault.code, message: fault.message });
+    else ids.push(id);
+  }
+  const meta = { requested: ids.length + errors.length, succeeded: ids.length, failed: errors.length };
+  return { ids, errors, meta };
 }
 
 // Texts in requests that must have a certain form.

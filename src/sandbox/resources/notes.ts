@@ -3,10 +3,9 @@ import type { Note as ShownNote, NoteVersion as ShownVersion } from '../../contr
 import type { Note, NoteVersion, Person, SiteNotes } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
-import { notFound } from '../refusal.ts';
 import { idOf, randomFrom, seedOf } from '../world/numbers.ts';
 import { DAY, HOUR } from '../world/time.ts';
-import { type Handler, lists, shown, siteOf } from './handler.ts';
+import { type Handler, itemIn, lists, shown, siteOf } from './handler.ts';
 
 /** The views of a note and its earlier versions (spec 2.19). */
 export const noteView = (note: Note): ShownNote => ({
@@ -70,11 +69,8 @@ export function rewriteNote(note: Note, content: string, user: Person, at: numbe
 
 const notesOn = (world: World, siteId: string) => notesOf(world, siteOf(world, siteId));
 
-function noteOf(world: World, params: { site_id: string; note_id: string }): Note {
-  const note = notesOn(world, params.site_id).notes.get(params.note_id);
-  if (!note) throw notFound('note', params.note_id);
-  return note;
-}
+const noteOf = (world: World, params: { site_id: string; note_id: string }): Note =>
+  itemIn(notesOn(world, params.site_id).notes, 'note', params.note_id);
 
 export const listSiteNotes = lists<'listSiteNotes', Note>({
   items: ({ world, params }) => notesOn(world, params.site_id).notes.values(),

@@ -5,10 +5,9 @@ import type {
 } from '../../contract/operations/report-templates.ts';
 import type { ReportTemplate } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
-import { notFound } from '../refusal.ts';
 import { idOf, nextNumber } from '../world/numbers.ts';
 import { defaultContent, defaultEmail } from '../world/reports.ts';
-import { type Handler, lists, shown } from './handler.ts';
+import { forEachOf, type Handler, itemIn, lists, shown } from './handler.ts';
 import { emailView, requireContent, requireEmailSettings } from './reports.ts';
 
 /** A template in lists: its sites, without its content. */
@@ -33,11 +32,8 @@ export const sitesUsing = (world: World, templateId: string): string[] =>
     .filter((scheduled) => scheduled.templateId === templateId)
     .map(({ siteId }) => siteId);
 
-function templateOf(world: World, id: string): ReportTemplate {
-  const template = world.reporting.templates.get(id);
-  if (!template) throw notFound('report template', id);
-  return template;
-}
+const templateOf = (world: World, id: string): ReportTemplate =>
+  itemIn(world.reporting.templates, 'report template', id);
 
 type Listed = ReportTemplate & { siteIds: readonly string[] };
 
@@ -92,19 +88,13 @@ export const updateReportTemplate: Handler<'updateReportTemplate'> = (ask) => {
 };
 
 export const deleteReportTemplates: Handler<'deleteReportTemplates'> = ({ world, body, changed }) => {
-  const ids: string[] = [];
-  const errors: { id: string; code: string; message: string }[] = [];
-  for (const id of new Set(body.ids)) {
-    if (!world.reporting.templates.has(id)) {
-      errors.push({ id, code: 'not_found', message: `There is no report template "${id}".` });
-    } else if (sitesUsing(world, id).length > 0) {
-      errors.push({ id, code: 'template_in_use', message: 'A scheduled report uses this template.' });
-    } else {
-      world.reporting.templates.delete(id);
-      changed(id);
-      ids.push(id);
-    }
-  }
-  const meta = { requested: ids.length + errors.length, succeeded: ids.length, failed: errors.length };
-  return { delete: { ids, errors }, meta };
+  const { templates } = world.reporting;
+  const { meta, ...done } = forEachOf(templates, 'report template', body.ids, ({ id }) => {
+    if (sitesUsing(world, id).length > 0)
+      return { code: 'template_in_use', message: 'A scheduled report uses this template.' };
+    templates.delete(id);
+    changed(id);
+    return undefined;
+  });
+  return { delete: done, meta };
 };

@@ -10,7 +10,7 @@ import type {
   ReportTemplate,
 } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import {
   defaultContent,
   defaultEmail,
@@ -22,7 +22,16 @@ import {
   startReport,
 } from '../world/reports.ts';
 import { siteWithBackups } from './backups.ts';
-import { type Handler, isEmail, lists, requireColor, shown, shownOrNull, taskReference } from './handler.ts';
+import {
+  type Handler,
+  isEmail,
+  itemIn,
+  lists,
+  requireColor,
+  shown,
+  shownOrNull,
+  taskReference,
+} from './handler.ts';
 import { reportPdf } from './report-pdf.ts';
 import { requireVerifiedSender, senderReference } from './sender-emails.ts';
 
@@ -116,11 +125,7 @@ export function requireRecipients(emails: readonly string[]): string[] {
   return [...new Set(emails)];
 }
 
-function reportOf(world: World, id: string): Report {
-  const report = world.reporting.reports.get(id);
-  if (!report) throw notFound('report', id);
-  return report;
-}
+const reportOf = (world: World, id: string): Report => itemIn(world.reporting.reports, 'report', id);
 
 /** A report as it is listed, with the values that filters compare with its sender and recipients. */
 type Listed = Report & { senders: readonly string[]; statuses: readonly string[] };

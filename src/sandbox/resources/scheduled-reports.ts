@@ -5,7 +5,7 @@ import type {
 } from '../../contract/operations/scheduled-reports.ts';
 import type { ContentPatch, EmailPatch, ScheduledReport } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import {
   addScheduledReport,
   defaultContent,
@@ -14,7 +14,7 @@ import {
   scheduledReportOf,
   titleOf,
 } from '../world/reports.ts';
-import { type Ask, type Handler, lists, shown, siteOf } from './handler.ts';
+import { type Ask, type Handler, itemIn, lists, shown, siteOf } from './handler.ts';
 import {
   emailView,
   requireContent,
@@ -61,11 +61,8 @@ function common(world: World, scheduled: ScheduledReport) {
   };
 }
 
-function scheduledOf(world: World, id: string): ScheduledReport {
-  const scheduled = world.reporting.scheduled.get(id);
-  if (!scheduled) throw notFound('scheduled report', id);
-  return scheduled;
-}
+const scheduledOf = (world: World, id: string): ScheduledReport =>
+  itemIn(world.reporting.scheduled, 'scheduled report', id);
 
 export const listScheduledReports = lists<'listScheduledReports', ScheduledReport>({
   items: ({ world }) => world.reporting.scheduled.values(),

@@ -2,10 +2,10 @@
 import type { SenderEmail as ShownSenderEmail } from '../../contract/operations/sender-emails.ts';
 import type { DnsRecord, SenderEmail } from '../model/account.ts';
 import type { World } from '../model/world.ts';
-import { cannot, malformed, notFound } from '../refusal.ts';
+import { cannot, malformed } from '../refusal.ts';
 import { idOf, nextNumber, randomFrom, seedOf } from '../world/numbers.ts';
 import { MINUTE } from '../world/time.ts';
-import { type Ask, type Handler, lists, requireEmail, shown } from './handler.ts';
+import { type Ask, type Handler, itemIn, lists, requireEmail, shown } from './handler.ts';
 
 // The view of a sender email (spec 2.5), and the reference to it in other resources.
 
@@ -108,11 +108,7 @@ const domainOf = (email: string): string => email.split('@').at(-1) ?? '';
 /** Owners of such a domain never publish their DNS records. */
 const publishes = ({ email }: SenderEmail): boolean => !domainOf(email).startsWith('unpublished.');
 
-function senderOf(world: World, id: string): SenderEmail {
-  const sender = world.senderEmails.get(id);
-  if (!sender) throw notFound('sender email', id);
-  return sender;
-}
+const senderOf = (world: World, id: string): SenderEmail => itemIn(world.senderEmails, 'sender email', id);
 
 export const listSenderEmails = lists<'listSenderEmails', SenderEmail>({
   items: ({ world }) => world.senderEmails.values(),

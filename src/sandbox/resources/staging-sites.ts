@@ -9,7 +9,7 @@ import { cannot, notFound } from '../refusal.ts';
 import { idOf, nextNumber, seedOf } from '../world/numbers.ts';
 import { DAY, MINUTE, SECOND } from '../world/time.ts';
 import { completedSnapshotOf, requireEvents } from './backups.ts';
-import { type Handler, lists, shown, taskReference } from './handler.ts';
+import { type Handler, itemIn, lists, shown, taskReference } from './handler.ts';
 import { startTask } from './tasks.ts';
 
 // The views of a staging copy: in lists, and alone with address and credentials (spec 2.16).
@@ -153,11 +153,7 @@ export function setPhp(world: World, id: string, phpVersion: string, at: number)
   if (staging) Object.assign(staging, { phpVersion, updatedAt: at });
 }
 
-function stagingOf(world: World, id: string): StagingSite {
-  const staging = world.staging.get(id);
-  if (!staging) throw notFound('staging site', id);
-  return staging;
-}
+const stagingOf = (world: World, id: string): StagingSite => itemIn(world.staging, 'staging site', id);
 
 export const listStagingSites = lists<'listStagingSites', StagingSite>({
   items: ({ world }) => world.staging.values(),

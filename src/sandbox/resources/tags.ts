@@ -3,9 +3,9 @@ import type { Tag as ShownTag } from '../../contract/operations/tags.ts';
 import type { Tag } from '../model/account.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import { nextNumber } from '../world/numbers.ts';
-import { type Handler, lists, shown } from './handler.ts';
+import { forEachOf, type Handler, itemIn, lists, requireColor, shown } from './handler.ts';
 
 /** The view of a tag (spec 2.15). */
 export const tagView = (tag: Tag): ShownTag => ({
@@ -39,11 +39,7 @@ export function remove(world: World, tag: Tag): void {
   world.tags.delete(tag.id);
 }
 
-function tagOf(world: World, id: string): Tag {
-  const tag = world.tags.get(id);
-  if (!tag) throw notFound('tag', id);
-  return tag;
-}
+const tagOf = (world: World, id: string): Tag => itemIn(world.tags, 'tag', id);
 
 export const listTags = lists<'listTags', Tag>({
   items: ({ world }) => world.tags.values(),
@@ -63,7 +59,8 @@ export const showTag: Handler<'showTag'> = ({ world, params }) => ({
 
 export const createTag: Handler<'createTag'> = ({ world, now, body, changed }) => {
   const name = requireFreeName(world, body.tag.name);
-  const color = requireColor(body.tag.color) ?? null;
+  const { color = null } = body.tag;
+  if (color !== null) requireColor(color);
   const id = String(nextNumber(world, 'tag'));
   const tag: Tag = { id, name, color, siteIds: new Set(), createdAt: now, updatedAt: now };
   world.tags.set(id, tag);
@@ -74,7 +71,8 @@ export const createTag: Handler<'createTag'> = ({ world, now, body, changed }) =
 export const updateTag: Handler<'updateTag'> = ({ world, now, params, body, changed }) => {
   const tag = tagOf(world, params.tag_id);
   const name = body.tag.name === undefined ? tag.name : requireFreeName(world, body.tag.name, tag);
-  const color = requireColor(body.tag.color) ?? tag.color;
+  const { color = tag.color } = body.tag;
+  if (color !== null) requireColor(color);
   if (name !== tag.name || color !== tag.color) {
     Object.assign(tag, { name, color, updatedAt: now });
     changed(tag.id);
@@ -90,44 +88,27 @@ export const deleteTag: Handler<'deleteTag'> = ({ world, params, changed }) => {
 
 export const assignTag: Handler<'assignTag'> = ({ world, params, body, changed }) => {
   const tag = tagOf(world, params.tag_id);
-  const { answer, meta } = forEachSite(world, body.site_ids, (site) => {
+  const { ids, errors, meta } = forEachOf(world.sites, 'site', body.site_ids, (site) => {
     if (tag.siteIds.has(site.id)) return undefined;
-    if (site.tagIds.length >= TAGS_PER_SITE) return `The site has ${TAGS_PER_SITE} tags already.`;
+    if (site.tagIds.length >= TAGS_PER_SITE)
+      return { code: 'tag_limit_reached', message: `The site has ${TAGS_PER_SITE} tags already.` };
     tagSite(tag, site);
     changed(site.id);
     return undefined;
   });
-  return { assign: answer, meta };
+  return { assign: { site_ids: ids, errors }, meta };
 };
 
 export const removeTag: Handler<'removeTag'> = ({ world, params, body, changed }) => {
   const tag = tagOf(world, params.tag_id);
-  const { answer, meta } = forEachSite(world, body.site_ids, (site) => {
+  const { ids, errors, meta } = forEachOf(world.sites, 'site', body.site_ids, (site) => {
     if (!tag.siteIds.has(site.id)) return undefined;
     untagSite(tag, site);
     changed(site.id);
     return undefined;
   });
-  return { remove: answer, meta };
+  return { remove: { site_ids: ids, errors }, meta };
 };
-
-/**
- * Handles each site once. `act` returns an error message when the site has too many tags. A site that needs
- * no change succeeds.
- */
-function forEachSite(world: World, siteIds: readonly string[], act: (site: Site) => string | undefined) {
-  const ids: string[] = [];
-  const errors: { id: string; code: string; message: string }[] = [];
-  for (const id of new Set(siteIds)) {
-    const site = world.sites.get(id);
-    const refused = site && act(site);
-    if (!site) errors.push({ id, code: 'not_found', message: `There is no site "${id}".` });
-    else if (refused !== undefined) errors.push({ id, code: 'tag_limit_reached', message: refused });
-    else ids.push(id);
-  }
-  const meta = { requested: ids.length + errors.length, succeeded: ids.length, failed: errors.length };
-  return { answer: { site_ids: ids, errors }, meta };
-}
 
 function requireFreeName(world: World, given: string, own?: Tag): string {
   const name = given.trim();
@@ -138,11 +119,4 @@ function requireFreeName(world: World, given: string, own?: Tag): string {
     }
   }
   return name;
-}
-
-function requireColor(color: string | undefined): string | undefined {
-  if (color !== undefined && !/^#([\da-f]{3}|[\da-f]{6})$/i.test(color)) {
-    throw cannot('invalid_color', 'A color is written #rrggbb.');
-  }
-  return color;
 }

@@ -11,10 +11,10 @@ import type {
   TroubledEnd,
 } from '../model/tasks.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import { idOf, nextNumber, randomFrom, seedOf } from '../world/numbers.ts';
 import { SECOND } from '../world/time.ts';
-import { type Handler, lists, shown } from './handler.ts';
+import { type Handler, itemIn, lists, shown } from './handler.ts';
 
 // The progress of a task at a time: computed from its plan, so that nothing has to be updated while it runs.
 
@@ -190,11 +190,7 @@ const stepsByType: Record<string, readonly string[]> = {
 };
 const stepsOf = (type: string): readonly string[] => stepsByType[type] ?? ['prepare', type];
 
-function taskOf(world: World, id: string): Task {
-  const task = world.tasks.get(id);
-  if (!task) throw notFound('task', id);
-  return task;
-}
+const taskOf = (world: World, id: string): Task => itemIn(world.tasks, 'task', id);
 
 export const listTasks = lists<'listTasks', Task>({
   items: ({ world }) => world.tasks.values(),

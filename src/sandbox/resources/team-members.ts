@@ -2,10 +2,10 @@
 import type { TeamMember as ShownMember } from '../../contract/operations/team-members.ts';
 import type { MemberFields, Role, TeamMember } from '../model/account.ts';
 import type { World } from '../model/world.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { cannot } from '../refusal.ts';
 import { idOf, nextNumber } from '../world/numbers.ts';
 import { DAY } from '../world/time.ts';
-import { type Handler, lists, requireEmail, shown } from './handler.ts';
+import { type Handler, itemIn, lists, requireEmail, shown } from './handler.ts';
 
 /** The view of a team member or an invitation (spec 2.14). */
 export const teamMemberView = ({ fields, ...member }: TeamMember): ShownMember => ({
@@ -54,11 +54,7 @@ export function joinTeam(world: World, id: string, at: number): void {
   member.updatedAt = at;
 }
 
-function memberOf(world: World, id: string): TeamMember {
-  const member = world.team.get(id);
-  if (!member) throw notFound('team member', id);
-  return member;
-}
+const memberOf = (world: World, id: string): TeamMember => itemIn(world.team, 'team member', id);
 
 /** An unaccepted invitation has no second factor, so `two_fa_enabled` = false matches it. */
 export const listTeamMembers = lists<'listTeamMembers', TeamMember>({
