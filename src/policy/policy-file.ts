@@ -203,7 +203,7 @@ const Notify = z
     route: z
       .optional(z.array(Route).min(1).max(100))
       .describe(
-        'Who is notified of which targets, by the client and tags that a target has when the run is planned: the first rule that holds for it decides. Each receiver is notified as if the run had only its targets. Default `to` for all.',
+        'Who is notified of which targets, by the client and tags that a target has when the run is planned: the first rule that holds for it decides. Each receiver is notified as if the run had only its targets. Default the receiver of `to`, for every target.',
       ),
     streak: z
       .optional(whole(1, 1000))
