@@ -47,7 +47,7 @@ export function lookOf({ ringsOf, rings, standings, suspects, unwell, urls }: Su
 }
 
 const lastRun = (run: SurveyedRun | undefined): Ring['last_run'] =>
-  run ? { at: isoTime(run.at), status: run.status, task: run.task, sites: run.sites.length } : null;
+  run ? { at: isoTime(run.at), status: run.status, task: run.task, sites: run.shown } : null;
 
 function sitesIn(rings: Survey['ringsOf']): Map<string, SiteInRing> {
   const sites = new Map<string, SiteInRing>(

@@ -30,6 +30,8 @@ interface RunRecord {
 export interface SurveyedRun extends RingRun {
   task: string;
   status: string;
+  /** How many sites the service shows in it, also those that are no evidence. */
+  shown: number;
   record: RunRecord;
   /** What broke within the soak that still goes on, or is still so. */
   open: Record<string, Broke>;
@@ -92,6 +94,7 @@ export async function readRun(
     sites: taken,
     task: taskOf(entry),
     status,
+    shown: entry.sites?.length ?? 0,
     record,
     open,
     isNew: JSON.stringify(record) !== before,

@@ -66,7 +66,7 @@ function printRing(
   { name, sites, is, why, held, last_run: last, broken }: RingsAnswer['rings'][number],
 ): void {
   const ran = last
-    ? `last ran ${isoMinute(Date.parse(last.at))}: ${last.status}, ${countOf(last.sites, 'site')} updated`
+    ? `last ran ${isoMinute(Date.parse(last.at))}: ${last.status} (${countOf(last.sites, 'site')})`
     : 'never ran';
   terminal.data(`\n${name}, ${countOf(sites, 'site')}: ${held ? `held by ${held.by}` : words[is]}; ${ran}.`);
   for (const line of held ? [held.reason ?? 'No reason was given.'] : why) terminal.data(`  ${line}`);

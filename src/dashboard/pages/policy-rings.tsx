@@ -84,7 +84,7 @@ const RingCard = ({ ring, policy }: { ring: Ring; policy: Policy }) => {
       {!held && <Why sentences={why} />}
       {last ? (
         <p>
-          Last run <Time at={Date.parse(last.at)} />: {last.status}, {countOf(last.sites, 'site')} updated
+          Last run <Time at={Date.parse(last.at)} />: {last.status} ({countOf(last.sites, 'site')})
         </p>
       ) : (
         <p class="dim">It never ran.</p>
