@@ -199,7 +199,7 @@ const LastHour = ({ first, others }: Busiest) =>
           {others > 0 && (
             <>
               {' '}
-              <a href="/budget">{countOf(others, 'other account')}</a>.
+              See also <a href="/budget">{countOf(others, 'other account')}</a>.
             </>
           )}
         </p>
