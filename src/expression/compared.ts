@@ -1,7 +1,7 @@
 /** The texts that an expression compares with fields of the service: what it names in the account. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Field } from './fields.ts';
-import { isNode } from './rules.ts';
+import { isNode, textOf } from './rules.ts';
 import { comparisonsOf, fieldOf, type Scope, scopeWithin, textsOf } from './values.ts';
 
 /** How a text is compared: with the whole field, or with a part of it. */
@@ -61,5 +61,3 @@ function* comparedWithUnseen(node: ASTNode, scope: Scope): Generator<Compared> {
     if (!holder && !(list.op === 'list' && list.args.every(isSeen))) yield* unseen(fieldOf(value, scope));
   }
 }
-
-const textOf = (node: ASTNode): string => node.input.slice(node.start, node.end);

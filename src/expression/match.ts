@@ -8,7 +8,7 @@
 import { type ASTNode, parse } from '@marcbachmann/cel-js';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 import type { FieldTree, Variables } from './fields.ts';
-import { nodesIn } from './rules.ts';
+import { nodesIn, textOf } from './rules.ts';
 
 export interface Match {
   /**
@@ -79,8 +79,6 @@ function* partsOf(node: ASTNode): Generator<ASTNode> {
   }
   for (const side of node.args) yield* partsOf(side);
 }
-
-const textOf = (node: ASTNode): string => node.input.slice(node.start, node.end);
 
 const mentions = (node: ASTNode, names: readonly string[]): boolean =>
   [...nodesIn(node)].some((one) => one.op === 'id' && names.includes(one.args));

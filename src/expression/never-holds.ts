@@ -4,7 +4,7 @@
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Field } from './fields.ts';
-import { isNode } from './rules.ts';
+import { conjuncts, isNode, textOf } from './rules.ts';
 import { fieldOf, type Scope, scopeWithin } from './values.ts';
 
 /** The parts of a condition that exclude each other; one part that is always false alone. */
@@ -46,11 +46,6 @@ export function neverHolds(node: ASTNode, scope: Scope): NeverHolds | undefined 
     if (found) return found;
   }
   return contradiction(parts.flatMap((part) => claimsOf(part, scope)));
-}
-
-function* conjuncts(node: ASTNode): Generator<ASTNode> {
-  if (node.op !== '&&') yield node;
-  else for (const part of node.args) yield* conjuncts(part);
 }
 
 /** Two claims about one value that nothing meets; or one that no value of a closed list meets. */
@@ -171,7 +166,5 @@ function durationOf(text: string): number | undefined {
     0,
   );
 }
-
-const textOf = ({ input, start, end }: ASTNode): string => input.slice(start, end);
 /** The same text, however it is spaced. Spaces inside quotes count. */
 const keyOf = (node: ASTNode): string => textOf(node).replace(/\s+(?=(?:[^"']*["'][^"']*["'])*[^"']*$)/g, '');

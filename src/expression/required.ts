@@ -7,7 +7,7 @@
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Field, FieldTree } from './fields.ts';
-import { isNode, nodesIn } from './rules.ts';
+import { conjuncts, isNode, nodesIn, textOf } from './rules.ts';
 
 /** A comparison of the field at `path` of the subject. `text` is the part of the condition that says so. */
 export type Requirement = { path: readonly string[]; text: string } & (
@@ -26,11 +26,6 @@ export function requirementsOf(condition: ASTNode, subject: string, fields: Fiel
     const found = requiredBy(part, subject, fields);
     return found ? [found] : [];
   });
-}
-
-function* conjuncts(node: ASTNode): Generator<ASTNode> {
-  if (node.op !== '&&') yield node;
-  else for (const part of node.args) yield* conjuncts(part);
 }
 
 function requiredBy(part: ASTNode, subject: string, fields: FieldTree): Requirement | undefined {
@@ -165,5 +160,3 @@ function bounded(
   const expression = minus ? `(${textOf(time)}) - (${textOf(minus)})` : textOf(time);
   return { path: shown.path, text, is, time: expression, usesNow: names.length > 0 };
 }
-
-const textOf = ({ input, start, end }: ASTNode): string => input.slice(start, end);

@@ -103,3 +103,12 @@ export function* nodesIn(value: unknown): Generator<ASTNode> {
 
 export const isNode = (value: unknown): value is ASTNode =>
   typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+
+/** The parts of a condition that are joined by `&&`. */
+export function* conjuncts(node: ASTNode): Generator<ASTNode> {
+  if (node.op !== '&&') yield node;
+  else for (const part of node.args) yield* conjuncts(part);
+}
+
+/** A part of a condition as it is written. */
+export const textOf = ({ input, start, end }: ASTNode): string => input.slice(start, end);

@@ -152,7 +152,6 @@ const Batch = z.union([
   z.object({ percent: number }),
   z.object({ count: number }),
 ]);
-export type BatchRule = z.output<typeof Batch>;
 
 const Rollout = z.object({
   batches: z.array(Batch),

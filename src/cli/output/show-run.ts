@@ -260,8 +260,6 @@ const list: List<SentRequest> = {
 };
 
 /** A run and its targets in every format: the report as a value, the targets as rows. */
-
-/** A run and its targets in every format: the report as a value, the targets as rows. */
 interface Reported {
   run: Run;
   targets: readonly Target[];

@@ -171,6 +171,14 @@ const More = ({ listed, of }: { listed: number; of: number }) =>
     </p>
   ) : null;
 
+const targetIn =
+  ({ account }: Policy) =>
+  ({ id, label }: Record<'id' | 'label', string>) => (
+    <Cut whole={`${label}, ${id}`} to={targetPath(account, id)}>
+      {label}
+    </Cut>
+  );
+
 const Targets = ({ plan: { targets, counts }, policy }: { plan: StoredPreview; policy: Policy }) => (
   <section aria-label="Targets">
     <h2>Targets</h2>
@@ -180,11 +188,7 @@ const Targets = ({ plan: { targets, counts }, policy }: { plan: StoredPreview; p
       <Table
         name="Targets of the plan"
         columns={(column) => [
-          column('Target', 'w-target', ({ id, label }) => (
-            <Cut whole={`${label}, ${id}`} to={targetPath(policy.account, id)}>
-              {label}
-            </Cut>
-          )),
+          column('Target', 'w-target', targetIn(policy)),
           column('What is sent', '', ({ does }) => <Cut whole={does} />),
         ]}
         rows={targets}
@@ -202,11 +206,7 @@ const Settled = ({ plan: { settled, counts }, policy }: { plan: StoredPreview; p
       <Table
         name="Recorded without a request"
         columns={(column) => [
-          column('Target', 'w-target', ({ id, label }) => (
-            <Cut whole={`${label}, ${id}`} to={targetPath(policy.account, id)}>
-              {label}
-            </Cut>
-          )),
+          column('Target', 'w-target', targetIn(policy)),
           column('Outcome', 'w-badge', ({ outcome }) => <Badge word={outcome} />),
           column('Why', '', ({ why }) => <Cut whole={why} />),
         ]}
