@@ -74,6 +74,10 @@ export function shiftedClock(clock: Clock, offsetMs: number): Clock {
 /** A time as it is written in records and JSON: ISO 8601 in UTC, to the millisecond. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+/** The same of a time that may be missing, as JSON shows it. */
+export const isoTimeOrNull = (at: number | undefined): string | null =>
+  at === undefined ? null : isoTime(at);
+
 /** A time for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
 export const isoMinute = (at: number | string): string =>
   `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;

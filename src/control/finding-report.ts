@@ -1,6 +1,6 @@
 /** A finding as programs see it: the HTTP API, `--json` and CSV. */
 import { z } from 'zod';
-import { isoTime } from '../clock.ts';
+import { isoTime, isoTimeOrNull } from '../clock.ts';
 import { findingStates, severities } from '../records/filter-values.ts';
 import type { ListedFinding } from './findings.ts';
 
@@ -39,9 +39,9 @@ export const toFindingReport = (finding: ListedFinding): FindingReport => {
     ...{ account, policy, target, label, about, severity, message, state },
     since: isoTime(since),
     last_run: last,
-    resolved_at: resolvedAt === undefined ? null : isoTime(resolvedAt),
+    resolved_at: isoTimeOrNull(resolvedAt),
     acknowledged_by: by ?? null,
-    acknowledged_until: until === undefined ? null : isoTime(until),
+    acknowledged_until: isoTimeOrNull(until),
     acknowledged_reason: reason ?? null,
   };
 };

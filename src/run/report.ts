@@ -3,7 +3,7 @@
  * Only this file translates internal names to public ones, times to ISO 8601, and unknown values to `null`.
  */
 import { z } from 'zod';
-import { isoMinute, isoTime } from '../clock.ts';
+import { isoMinute, isoTime, isoTimeOrNull } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { RecordingCounts, Unrecorded } from './recordings.ts';
 import { Remark } from './remarks.ts';
@@ -200,8 +200,8 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
   ...(run.dueBy === undefined ? {} : { deadline: deadlineOf(run, run.dueBy) }),
   ...(run.windowEndsAt === undefined ? {} : { window_ends: isoTime(run.windowEndsAt) }),
   created_at: isoTime(run.createdAt),
-  started_at: timeOrNull(run.startedAt),
-  finished_at: timeOrNull(run.finishedAt),
+  started_at: isoTimeOrNull(run.startedAt),
+  finished_at: isoTimeOrNull(run.finishedAt),
   ...(now === undefined ? {} : endReport(runEndOf(run, now))),
   plan_complete: run.planComplete === true,
   requests: run.requests,
@@ -221,13 +221,13 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
 const countsOf = ({ found, ...counts }: Counts): Counts => ({ ...counts, ...(found && { found }) });
 
 const endReport = (end: RunEnd | undefined) =>
-  end && { expected_end: timeOrNull(end.at), ...(end.waits === undefined ? {} : { waits: end.waits }) };
+  end && { expected_end: isoTimeOrNull(end.at), ...(end.waits === undefined ? {} : { waits: end.waits }) };
 
 const deadlineOf = ({ late, finishedAt }: Run, dueBy: number): NonNullable<RunSummary['deadline']> => ({
   at: isoTime(dueBy),
   missed: late?.is === 'missed' || (finishedAt !== undefined && finishedAt > dueBy),
-  alerted_at: timeOrNull(late?.at),
-  expected_end: timeOrNull(late?.expected),
+  alerted_at: isoTimeOrNull(late?.at),
+  expected_end: isoTimeOrNull(late?.expected),
 });
 
 /** What is to be said about the deadline of a run: `is predicted to miss its deadline ...`. */
@@ -276,8 +276,8 @@ export const toTargetReport = (target: Target, stepNames: readonly string[]): Ta
   ...defined({ more_requests: target.moreRequests }),
   attempts: attemptsOf(target),
   failed_attempts: target.attempts,
-  started_at: timeOrNull(target.startedAt),
-  finished_at: timeOrNull(target.finishedAt),
+  started_at: isoTimeOrNull(target.startedAt),
+  finished_at: isoTimeOrNull(target.finishedAt),
 });
 
 /** How often a target was tried. One that was given up has no attempt but those that failed; one that waits has no other yet. */
@@ -298,8 +298,6 @@ const toRequestReport = (request: SentRequest): RequestReport => {
     error: isFailure(request) ? { code: code ?? null, message: message ?? null } : null,
   };
 };
-
-const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
 
 /** The columns of targets as CSV. */
 export const targetColumns = [

@@ -1,6 +1,6 @@
 /** The public form of batches and approvals: see `report.ts`. */
 import { z } from 'zod';
-import { isoEnd, isoMinute, isoTime } from '../clock.ts';
+import { isoEnd, isoMinute, isoTime, isoTimeOrNull } from '../clock.ts';
 import { countOf } from '../text.ts';
 import { isFinal } from './moves.ts';
 import {
@@ -51,17 +51,16 @@ export const ApprovalReport = z.object({
 });
 export type ApprovalReport = z.output<typeof ApprovalReport>;
 
-const timeOf = (at: number | undefined): string | null => (at === undefined ? null : isoTime(at));
 const byReport = ({ by, at, reason }: By): ByReport => ({ by, at: isoTime(at), reason: reason ?? null });
 
 export const rolloutReport = ({ is, until, batches }: Rollout): RolloutReport => ({
   is,
-  until: timeOf(until),
+  until: isoTimeOrNull(until),
   batches: batches.map(({ takes, targets, begunAt, endedAt, gate, pauseSkipped, resumed }) => ({
     takes,
     targets,
-    begun_at: timeOf(begunAt),
-    ended_at: timeOf(endedAt),
+    begun_at: isoTimeOrNull(begunAt),
+    ended_at: isoTimeOrNull(endedAt),
     gate: gate ? { ...gate, at: isoTime(gate.at), unhealthy: gate.unhealthy ?? null } : null,
     pause_skipped: pauseSkipped ? byReport(pauseSkipped) : null,
     resumed: resumed ? byReport(resumed) : null,

@@ -1,6 +1,6 @@
 /** The result of each step of a policy (`steps`) on a target, for people. */
 import { z } from 'zod';
-import { isoTime } from '../clock.ts';
+import { isoTime, isoTimeOrNull } from '../clock.ts';
 import { outcomes, type Run, type Target } from './run.ts';
 
 /** A step of a target, as JSON shows it. */
@@ -64,6 +64,6 @@ export const stepReports = (names: readonly string[], target: Target): StepRepor
       reason,
       detail,
       task_id: taskId,
-      finished_at: finishedAt === undefined ? null : isoTime(finishedAt),
+      finished_at: isoTimeOrNull(finishedAt),
     };
   });

@@ -3,7 +3,7 @@
  * computed in one place, so that command line and dashboard show the same time.
  */
 
-import { isoTime } from '../clock.ts';
+import { isoTime, isoTimeOrNull } from '../clock.ts';
 import { afterAsWritten } from '../policy/as-written.ts';
 import type { Labels } from '../policy/labels.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -76,7 +76,7 @@ export const pauseReport = ({ at, by, reason, until }: Pause) => ({
   at: isoTime(at),
   by,
   reason: reason ?? null,
-  until: until === undefined ? null : isoTime(until),
+  until: isoTimeOrNull(until),
 });
 
 /** Which file has errors, since when, and when the active version was read. */
@@ -109,7 +109,7 @@ export const toPolicyReport = (
     timezone: policy.schedule?.timezone ?? null,
     after: policy.schedule?.after ? afterAsWritten(policy.schedule.after) : null,
     enabled: policy.schedule ? !policy.schedule.disabled : null,
-    next: next === undefined ? null : isoTime(next),
+    next: isoTimeOrNull(next),
     paused: pause ? pauseReport(pause) : null,
     last_run: last ? { run: last.id, status: last.status, created_at: isoTime(last.createdAt) } : null,
     kept: kept ? keptReport(kept) : null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { isoTime } from '../../clock.ts';
+import { isoTime, isoTimeOrNull } from '../../clock.ts';
 import type { QueueLook, SeenEntry } from '../../queue/queue-look.ts';
 import type { Queues } from '../../queue/queues.ts';
 import { queueNames } from '../../records/filter-values.ts';
@@ -91,7 +91,7 @@ function answerOf(look: QueueLook, nameOf: ReadonlyMap<string, string>): z.outpu
     minutes.slice(-60).reduce((sum, minute) => sum + minute[what], 0);
   return {
     ...{ queue, paused, waiting, delayed, active },
-    oldest_waiting_since: oldestAt === undefined ? null : isoTime(oldestAt),
+    oldest_waiting_since: isoTimeOrNull(oldestAt),
     last_hour: { completed: sumOf('completed'), failed: sumOf('failed') },
     minutes: minutes.map(({ at, completed, failed }) => ({ at: isoTime(at), completed, failed })),
     wait: { median: part(waitedMs, 0.5), p95: part(waitedMs, 0.95) },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime } from '../../clock.ts';
+import { isoTime, isoTimeOrNull } from '../../clock.ts';
 import { SiteFacts } from '../../records/site-store.ts';
 import { outcomes } from '../../run/run.ts';
 import { columnsIn } from '../../text.ts';
@@ -111,7 +111,7 @@ export const listSitesCommand = defineCommand<SitesDeps>()({
     found: found ?? null,
     accounts: accounts.map(({ account, reading, notNewer }) => ({
       account,
-      read_at: timeOf(reading?.at),
+      read_at: isoTimeOrNull(reading?.at),
       sites: reading?.sites ?? null,
       not_newer: notNewer ?? null,
     })),
@@ -119,13 +119,11 @@ export const listSitesCommand = defineCommand<SitesDeps>()({
   }),
 });
 
-const timeOf = (at: number | undefined) => (at === undefined ? null : isoTime(at));
-
 function toSiteReport({ account, target, label, site, readAt, last, ...row }: ListedSite): SiteReport {
   return {
     ...{ account, id: target, label, ...site },
     in_account: readAt === undefined ? null : site !== undefined,
-    read_at: timeOf(readAt),
+    read_at: isoTimeOrNull(readAt),
     last: last
       ? {
           ...{ run: last.run.id, policy: last.run.policy },

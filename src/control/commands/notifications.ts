@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { isoTime } from '../../clock.ts';
+import { isoTime, isoTimeOrNull } from '../../clock.ts';
 import type { Delivery } from '../../records/delivery-store.ts';
 import { deliveryStates } from '../../records/filter-values.ts';
 import { NextPage } from '../answers.ts';
@@ -49,7 +49,7 @@ export const toDeliveryReport = (delivery: Delivery): DeliveryReport => ({
     ms: ms ?? null,
     why: why ?? null,
   })),
-  next_attempt_at: delivery.due === undefined ? null : isoTime(delivery.due),
+  next_attempt_at: isoTimeOrNull(delivery.due),
 });
 
 export const listDeliveries = defineCommand()({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoEnd, isoTime } from '../../clock.ts';
+import { isoEnd, isoTime, isoTimeOrNull } from '../../clock.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import { pauseReport } from '../../schedule/policy-report.ts';
 import { type ActSubject, type BaseDeps, defineCommand } from '../command.ts';
@@ -40,7 +40,7 @@ const toAnswer = (
   since: pause ? isoTime(pause.at) : null,
   by: pause?.by ?? null,
   reason: pause?.reason ?? null,
-  until: pause?.until === undefined ? null : isoTime(pause.until),
+  until: isoTimeOrNull(pause?.until),
   replaced: before ? pauseReport(before) : null,
 });
 

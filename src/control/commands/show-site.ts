@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
-import { isoTime } from '../../clock.ts';
+import { isoTime, isoTimeOrNull } from '../../clock.ts';
 import { siteIdIn } from '../../job/candidates.ts';
 import { SiteInRing } from '../../job/look.ts';
 import type { Label } from '../../records/label-store.ts';
@@ -140,7 +140,7 @@ export const showSite = defineCommand<SiteViewDeps>()({
   answer: SiteAnswer,
   toAnswer: ({ account, id, label, site, readAt, ...view }) => ({
     ...{ account, id, label, site: site ?? null },
-    read_at: readAt === undefined ? null : isoTime(readAt),
+    read_at: isoTimeOrNull(readAt),
     not_newer: view.notNewer ?? null,
     freezes: view.freezes,
     policies: view.policies.map(({ planned, next, ...one }) => ({

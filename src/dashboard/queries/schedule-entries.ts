@@ -1,6 +1,6 @@
 /** One time on the schedule: the result of it, or what is predicted. */
 
-import { isoTime } from '../../clock.ts';
+import { isoTimeOrNull } from '../../clock.ts';
 import { deadlineAt } from '../../engine/deadline.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ScheduledTime } from '../../records/ledger-store.ts';
@@ -164,13 +164,16 @@ export function undecidedEntries(
 export const entryColumns = columnsIn(
   'policy job account scheduled_for starts_at state why run status seconds requests deadline late',
 );
-const timeOf = (at: number | undefined) => (at === undefined ? null : isoTime(at));
 export const entryReport = (entry: Entry) => ({
   ...{ policy: entry.policy.name, job: entry.policy.job, account: entry.policy.account },
-  ...{ scheduled_for: timeOf(entry.scheduledFor), starts_at: timeOf(entry.at), state: entry.state },
+  ...{
+    scheduled_for: isoTimeOrNull(entry.scheduledFor),
+    starts_at: isoTimeOrNull(entry.at),
+    state: entry.state,
+  },
   ...{ why: entry.note, run: entry.run, status: entry.status, requests: entry.requests },
   seconds: entry.ms === undefined ? null : Math.round(entry.ms / 1000),
-  ...{ deadline: timeOf(entry.dueBy), late: entry.isLate },
+  ...{ deadline: isoTimeOrNull(entry.dueBy), late: entry.isLate },
 });
 
 /** The entries of a policy on a day: one by one, or together when there are many. */
