@@ -184,5 +184,6 @@ export async function cutAtEachStep(scenario: Scenario, lose: typeof dieAt): Pro
   expect(effects.length).toBeGreaterThanOrEqual(steps.length);
   if (times !== undefined) expect(effects).toHaveLength(times);
   expect(new Set(effects).size, 'no effect happened twice').toBe(effects.length);
-  expect(end.counts).toMatchObject({ failed: 0, cancelled: 0 });
+  const ended = JSON.stringify(await world.reasons(run));
+  expect(end.counts, ended).toMatchObject({ failed: 0, cancelled: 0 });
 }
