@@ -11,7 +11,7 @@ import { updateRings } from '../../jobs/update-rings/job.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
+import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
 import { type dieAt, endDying, steps } from '../support/dying.ts';
 import { applyPlanOf } from '../support/saved-plans.ts';
 
@@ -168,9 +168,13 @@ export async function clear(): Promise<void> {
 }
 
 /** Has a worker be lost at each step of a scenario's effect, and another one take over. */
-export async function cutAtEachStep(scenario: Scenario, lose: typeof dieAt): Promise<void> {
+export async function cutAtEachStep(
+  scenario: Scenario,
+  lose: typeof dieAt,
+  options: Pick<WorldOptions, 'speedUp'> = {},
+): Promise<void> {
   const { operation, policy, prepare, times, applied } = scenario;
-  world = await startWorld({ sites: steps.length, work: false });
+  world = await startWorld({ sites: steps.length, work: false, ...options });
   await prepare?.();
   const before = world.sandbox.journal.effectsOf(operation).length;
   const run = applied ? await applyPlanOf(world, aPolicy(policy())) : await world.fire(aPolicy(policy()));
