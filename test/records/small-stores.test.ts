@@ -267,7 +267,7 @@ describe('a freeze', () => {
     const heard: CaretakerEvent[] = [];
     const stop = await records.listen((event) => heard.push(event));
     await records.freeze.begin({ at: NOW, by: 'anna', until: NOW + 1_000 });
-    await vi.waitFor(() => expect(heard).toEqual([{ type: 'freeze.changed', at: NOW }]));
+    await vi.waitFor(() => expect(heard).toEqual([{ type: 'freeze.changed', at: NOW }]), 5_000);
     await stop();
   });
 });

@@ -41,13 +41,16 @@ async function streamPage(
   // With other permissions the browser connects again.
   const isAdmitted = async () => isSame(first, await admitted());
   try {
-    while ((await isAdmitted()) && !ended.aborted) {
-      const data = (await redisAnswers(control.records)) ? '' : 'redis';
-      await stream.writeSSE({ event: 'pulse', data });
+    for (;;) {
+      // Asked together: while Redis is away, each waits for an answer, and the page is to learn it at once.
+      const [answers, isIn] = await Promise.all([redisAnswers(control.records), isAdmitted()]);
+      if (!isIn || ended.aborted) break;
+      await stream.writeSSE({ event: 'pulse', data: answers ? '' : 'redis' });
       if (!reader) await clock.sleep(PULSE_INTERVAL_MS, ended);
       const delta = await reader?.next(PULSE_INTERVAL_MS, ended);
+      if (delta === undefined) continue;
       if (!(await isAdmitted()) || ended.aborted) break;
-      if (delta !== undefined) await stream.writeSSE({ event: 'page', data: delta });
+      await stream.writeSSE({ event: 'page', data: delta });
     }
   } finally {
     reader?.close();
