@@ -65,7 +65,7 @@ export const Identity = z.discriminatedUnion('by', [
   /** With the single password of the dashboard or with a link. */
   z.object({ by: z.literal('dashboard') }),
   z.object({ by: z.literal('password'), user: z.string(), hash: z.string() }),
-  /** `idToken` ends the session at the issuer, too. */
+  /** `idToken` ends the session at the issuer, too. A stored session has it sealed with its id. */
   z.object({ by: z.literal('oidc'), issuer: z.string(), claims: Claims, idToken: z.string() }),
 ]);
 export type Identity = z.output<typeof Identity>;

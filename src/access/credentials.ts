@@ -2,7 +2,16 @@
  * What the configuration has instead of tokens and passwords. Hashes of passwords, as they are written in the configuration: scrypt in PHC's notation,
  * `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`.
  */
-import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  type ScryptOptions,
+  scrypt,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** A shorter password could be guessed from many machines despite the throttle of the dashboard. */
 export const MIN_PASSWORD = 12;
@@ -104,3 +113,35 @@ export const hashOfKey = (key: string): string => createHash('sha256').update(ke
 
 /** The link with a key at a dashboard's address. */
 export const signInLink = (url: string, key: string): string => `${url}/sign-in?key=${key}`;
+
+// What only the browser with a session may read of what is stored with it: AES-256-GCM, as nonce, tag and text.
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Not the hash by which the session is stored: that is known to whoever reads Redis. */
+const sealingKey = (id: string): Buffer => createHmac('sha256', id).update('seal').digest();
+
+/** Encrypts a text with a random id, which `unseal` needs. */
+export function seal(text: string, id: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, sealingKey(id), nonce);
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+/** The text that was sealed with this id; undefined when it was not. */
+export function unseal(sealed: string, id: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const text = NONCE_BYTES + TAG_BYTES;
+  if (bytes.length < text) return undefined;
+  const decipher = createDecipheriv(CIPHER, sealingKey(id), bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, text));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(text)), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}

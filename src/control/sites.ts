@@ -107,14 +107,7 @@ export async function listSites(
   const from = ordered.findIndex(isAfter);
   const rest = from < 0 ? [] : ordered.slice(from);
   const isPlain = filter.outcome === undefined && filter.findings === undefined;
-  const sites: ListedSite[] = [];
-  let looked = 0;
-  for await (const site of withResults(deps, rest, by, isPlain ? limit : CHUNK)) {
-    looked += 1;
-    const of = readings.get(site.account);
-    if (matchesResults(deps, site, filter, of, by)) sites.push({ ...site, ...defined({ readAt: of?.at }) });
-    if (sites.length === limit || looked >= MAX_LOOKED) break;
-  }
+  const { sites, looked } = await firstThatMatch(deps, rest, { ...options, filter, readings, isPlain });
   const last = rest[looked - 1];
   const isWhole = [...listed].every((account) => isPermitted(by, 'viewer', { account }));
   const isCounted = isPlain && isWhole && unread.size === 0;
@@ -130,6 +123,39 @@ export async function listSites(
     ...(last && looked < rest.length ? { next: textOf(last) } : {}),
     ...(last && looked < rest.length && sites.length < limit ? { looked } : {}),
   };
+}
+
+/** The first of these targets that match, and how many were looked at. */
+async function firstThatMatch(
+  deps: Deps,
+  targets: readonly KnownTarget[],
+  given: {
+    filter: SiteFilter;
+    readings: ReadonlyMap<string, SiteReading>;
+    limit: number;
+    by: Principal;
+    isPlain: boolean;
+  },
+): Promise<{ sites: ListedSite[]; looked: number }> {
+  const { filter, readings, limit, by, isPlain } = given;
+  const countFindings = await findingsCounter(deps.records, by);
+  // Where no filter needs it, only what is listed costs the count.
+  const isCountedFirst = filter.findings !== undefined;
+  const sites: ListedSite[] = [];
+  let looked = 0;
+  const isOver = () => sites.length === limit || looked === MAX_LOOKED;
+  for await (const some of withResults(deps, targets, by, isPlain ? limit : CHUNK)) {
+    if (isCountedFirst) await countFindings(some);
+    for (const site of some) {
+      if (isOver()) break;
+      looked += 1;
+      const of = readings.get(site.account);
+      if (matchesResults(deps, site, filter, of, by)) sites.push({ ...site, ...defined({ readAt: of?.at }) });
+    }
+    if (isOver()) break;
+  }
+  if (!isCountedFirst) await countFindings(sites);
+  return { sites, looked };
 }
 
 const lowerCase = (text: string): string => text.toLowerCase();
@@ -242,11 +268,10 @@ async function* withResults(
   labels: readonly KnownTarget[],
   by: Principal,
   chunk: number,
-): AsyncGenerator<ListedSite> {
+): AsyncGenerator<ListedSite[]> {
   const seesAll = ({ account }: { account: string }) => isPermitted(by, 'viewer', { account });
   const sees = ({ policy, account }: { policy: string; account: string }) =>
     isPermitted(by, 'viewer', { policy, account });
-  const policies = (await records.openFindings.policies()).filter(sees);
   /** What was read of runs, for one page. */
   const runs = new Map<string, Run | undefined>();
   for (let at = 0; at < labels.length; at += chunk) {
@@ -273,7 +298,7 @@ async function* withResults(
       ends[i]?.[0]?.outcome === 'failed' ? (seen[i] ?? []) : [],
     ]);
     const before = await records.targets.ofRuns(failed);
-    const found = some.map((label, i): ListedSite => {
+    yield some.map((label, i): ListedSite => {
       const run = runs.get(seen[i]?.[0] ?? '');
       const target = ends[i]?.[0];
       return {
@@ -283,16 +308,22 @@ async function* withResults(
         findings: 0,
       };
     });
-    for (const account of new Set(some.map((one) => one.account))) {
-      const here = found.filter((one) => one.account === account);
-      const counts = await records.openFindings.countOfSites(
+  }
+}
+
+/** Counts the open findings of policies that are seen, on each of some sites. */
+async function findingsCounter({ openFindings }: Records, by: Principal) {
+  const policies = (await openFindings.policies()).filter((one) => isPermitted(by, 'viewer', one));
+  return async (sites: readonly ListedSite[]): Promise<void> => {
+    for (const account of new Set(sites.map((one) => one.account))) {
+      const here = sites.filter((one) => one.account === account);
+      const counts = await openFindings.countOfSites(
         policies.filter((one) => one.account === account),
         here.flatMap(({ target }) => [target, targetOfSite(target)]),
       );
       for (const [i, one] of here.entries()) one.findings = (counts[2 * i] ?? 0) + (counts[2 * i + 1] ?? 0);
     }
-    yield* found;
-  }
+  };
 }
 
 function streakOf(results: readonly (Target | undefined)[]): number {

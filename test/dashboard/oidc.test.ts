@@ -75,10 +75,14 @@ test('a session ends when its claims no longer give a role by the settings', asy
 
 test('signing out ends the session here, and leads to the page of the issuer that ends it there', async () => {
   await signIn('sub-ana');
+  const [stored] = (await world.records.sessions.of('ana')).values();
 
   const there = await browser.open(`${world.dashboard.url}/sign-out`, {});
 
   expect(there.url).toContain(`${issuer.url}/session/end`);
+  const token = new URL(there.url).searchParams.get('id_token_hint');
+  expect(token).toMatch(/^eyJ/);
+  expect(JSON.stringify(stored)).not.toContain('eyJ');
   expect(there.url).toContain(encodeURIComponent(`${world.dashboard.url}/sign-in`));
   expect((await browser.open(`${world.dashboard.url}/api/v1/runs`)).status).toBe(401);
 });

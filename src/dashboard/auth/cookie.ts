@@ -17,7 +17,7 @@ const secureName = (context: DashboardContext): string =>
   `${context.basePath === '' ? '__Host-' : '__Secure-'}${plainName(context)}`;
 
 /** The name without TLS counts only where it is not known that there is TLS: anyone could have set that cookie. */
-const sentIn = (c: Exchange, context: DashboardContext): string | undefined =>
+export const sentIn = (c: Exchange, context: DashboardContext): string | undefined =>
   getCookie(c, secureName(context)) ??
   (isKnownHttps(c, context) ? undefined : getCookie(c, plainName(context)));
 

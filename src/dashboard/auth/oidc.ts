@@ -121,13 +121,19 @@ export class OidcSignIn {
     }
   }
 
-  /** The address that ends the session at the issuer; undefined when it has none or does not answer. */
-  async endSessionUrl(idToken: string, backTo: string): Promise<URL | undefined> {
+  /**
+   * The address that ends the session at the issuer; undefined when it has none or does not answer. Without the id token
+   * the issuer may ask the person.
+   */
+  async endSessionUrl(idToken: string | undefined, backTo: string): Promise<URL | undefined> {
     try {
       const { config } = await this.configuration();
       if (!config.serverMetadata().end_session_endpoint) return undefined;
       const { buildEndSessionUrl } = await import('openid-client');
-      return buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: backTo });
+      return buildEndSessionUrl(config, {
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+        post_logout_redirect_uri: backTo,
+      });
     } catch {
       return undefined; // the session here has ended in any case
     }

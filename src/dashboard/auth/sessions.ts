@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Access, Identity } from '../../access/access.ts';
-import { hashOfKey } from '../../access/credentials.ts';
+import { hashOfKey, seal } from '../../access/credentials.ts';
 import type { Clock } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Session, SessionStore } from '../../records/session-store.ts';
@@ -61,7 +61,9 @@ export class Sessions {
   }): Promise<string> {
     const id = randomBytes(32).toString('base64url');
     const now = this.clock.now();
-    const session = { ...given, mark: this.markOf(id), begunAt: now, usedAt: now };
+    const { identity: is } = given;
+    const identity = is.by === 'oidc' ? { ...is, idToken: seal(is.idToken, id) } : is;
+    const session = { ...given, identity, mark: this.markOf(id), begunAt: now, usedAt: now };
     await this.ask(() => this.store.begin(hashOfKey(id), session, this.keptMs));
     this.remember(hashOfKey(id), session);
     return id;

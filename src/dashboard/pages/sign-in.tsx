@@ -1,13 +1,13 @@
 /** Signing in and out: the only pages that need no session. */
 
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import { hashOfKey } from '../../access/credentials.ts';
+import { hashOfKey, unseal } from '../../access/credentials.ts';
 import type { Records } from '../../records/records.ts';
 import { beginAttempt } from '../auth/attempt.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { actorOf } from '../auth/caller.ts';
 import { addressOf, cameByHttps, originOf } from '../auth/client-address.ts';
-import { signIn, signOut } from '../auth/cookie.ts';
+import { sentIn, signIn, signOut } from '../auth/cookie.ts';
 import { reloadSameSite } from '../auth/guard.tsx';
 import { IssuerError, OidcRefusedError, PENDING_MS } from '../auth/oidc.ts';
 import { localPath } from '../auth/origin.ts';
@@ -118,10 +118,11 @@ export async function endSession(c: Exchange, context: DashboardContext): Promis
   const who = { kind: principal.kind, name: principal.name };
   await context.control.audit.note({ who, from, what: 'sign-out', result: 'done' });
   const identity = c.get('session')?.identity;
+  const id = sentIn(c, context) ?? '';
   await signOut(c, context);
   const there =
     identity?.by === 'oidc'
-      ? await context.oidc.endSessionUrl(identity.idToken, `${originOf(c, context)}/sign-in`)
+      ? await context.oidc.endSessionUrl(unseal(identity.idToken, id), `${originOf(c, context)}/sign-in`)
       : undefined;
   // Not a redirect: the content policy lets forms lead to pages of this server only.
   return there ? reloadSameSite(c, there.href) : c.redirect('/sign-in', 303);
