@@ -21,6 +21,8 @@ export default defineConfig({
     ...ordinary.test,
     include: ['test/**/*.long.test.ts'],
     exclude: configDefaults.exclude,
+    // Some follow seventy runs to their end.
+    testTimeout: 360_000,
     // Fewer than of `npm test`: most of these start processes of their own, whose clocks run sixty times as fast.
     maxWorkers: 3,
     setupFiles: [...(ordinary.test?.setupFiles ?? []), 'test/support/load-esbuild.ts'],

@@ -37,7 +37,7 @@ test('after a command was killed with SIGKILL, the next one continues all of its
   const perSite = new Map<string, number>();
   for (const site of sandbox.journal.effectsOf('syncSite')) perSite.set(site, (perSite.get(site) ?? 0) + 1);
   expect(Math.max(...perSite.values())).toBe(1);
-}, 90_000);
+});
 
 describe('while Redis is unavailable', () => {
   /** An active run whose Redis became unavailable and that got a signal. */

@@ -4,14 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Records } from '../../src/records/records.ts';
 import type { Desk, Ended, Started } from '../support/cli.ts';
 import { alike, OPERATOR, ofSameMinutes, openPair, type Pair } from './server-pair.ts';
-
-// Each test starts some twenty processes.
-vi.setConfig({ testTimeout: 360_000 });
 
 let pair: Pair;
 let desk: Desk;

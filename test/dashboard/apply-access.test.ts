@@ -49,7 +49,7 @@ beforeAll(async () => {
     const fields = { name, password: PASSWORD_OF_ALL };
     sessions.set(name, sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', fields)));
   }
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 /** Each test has plans of its own: a plan is applied once. */

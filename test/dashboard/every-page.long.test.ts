@@ -1,12 +1,9 @@
 /** Every page in a browser, with every problem at once: its layout at many widths, and the findings of axe. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BusyWorld, startBusyWorld } from './busy-world.ts';
 import { launch, openPage, withoutBrowser } from './chromium.ts';
 import { axeOf, type Look, layoutAt, layoutOf, onPages } from './judged-pages.ts';
-
-// One test opens every page, and their number grows.
-vi.setConfig({ testTimeout: 360_000 });
 
 let browser: Browser;
 let busy: BusyWorld;

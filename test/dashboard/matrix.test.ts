@@ -103,7 +103,7 @@ beforeAll(async () => {
     await remember(world.records, active, [ended(`site-${policy}`, 'failed')]);
     await deliverAbout(world, active.id, policy, account);
   }
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 /** The path with values of the policy `inside` or `outside`. */

@@ -100,5 +100,4 @@ test.skipIf(withoutBrowser)(
     await page.locator('input[name=login]').waitFor();
     expect(world.signIns).toMatchObject([{ name: 'ben@agency.example', ok: true }]);
   },
-  60_000,
 );

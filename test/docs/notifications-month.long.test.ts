@@ -234,4 +234,4 @@ ${letters.length} messages:
 ${rows.join('\n')}
 `;
   await expect(page).toMatchFileSnapshot('../../docs/notifications-month.md');
-}, 300_000);
+});

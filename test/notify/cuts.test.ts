@@ -123,7 +123,6 @@ test.each(waits)(
     if (EVERY === 1) expect(repeated).toHaveLength(1);
     else expect(repeated.length).toBeLessThan(2);
   },
-  120_000,
 );
 
 test.each(waits)(
@@ -153,5 +152,4 @@ test.each(waits)(
       cut.redis.disconnect();
     }
   },
-  120_000,
 );

@@ -45,4 +45,4 @@ test('the message of a killed process arrives once more, with its id, and never 
   expect(new Set(ids).size).toBe(1);
   const [delivery] = await caretaker.records.deliveries.list({ limit: 10 });
   expect(delivery?.attempts.map(({ is }) => is)).toEqual([undefined, 'delivered']);
-}, 60_000);
+});

@@ -142,4 +142,4 @@ test('two daemons with different policy files record each scheduled time once, w
   ];
   for (const one of [old, fresh]) expect([...named(one)]).toEqual(differences);
   expect(old.log()).toContain('all daemons have read the same policies again');
-}, 180_000);
+});
