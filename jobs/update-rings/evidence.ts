@@ -86,13 +86,13 @@ function versionsOf(rings: readonly Ring[]): Map<string, Version> {
   const versions = new Map<string, Version>();
   const runs = rings.flatMap(({ runs }, ring) => runs.map((run) => ({ ...run, ring })));
   for (const { at, ended, sites, ring } of runs.sort((a, b) => a.at - b.at)) {
-    for (const site of sites) {
-      for (const { item, version } of site.took) {
+    for (const { id, url, took, broke, missing } of sites) {
+      for (const { item, version } of took) {
         const key = keyOf(item, version);
         const known = versions.get(key) ?? { item, version, takers: new Map() };
-        const before = known.takers.get(site.id);
-        const stays = before?.broke && before.broke.kind !== 'failed' ? before.broke : undefined;
-        known.takers.set(site.id, { ...site, broke: stays ?? site.broke, at, ring, ended });
+        const before = known.takers.get(id)?.broke;
+        const stays = before && before.kind !== 'failed' ? before : undefined;
+        known.takers.set(id, { id, url, took, broke: stays ?? broke, missing, at, ring, ended });
         versions.set(key, known);
       }
     }
