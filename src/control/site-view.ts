@@ -60,8 +60,10 @@ export async function viewSite(
   const { labels, readings } = await openTargetIndex(records, clock).all([]);
   const isItem = siteIdIn(id) !== id;
   const items = idWithin(id, '');
-  const ofAccount = labels.filter((one) => one.account === account);
-  const parts = ofAccount.flatMap(({ target }) => (!isItem && target.startsWith(items) ? [target] : []));
+  const ofAccount = labels.filter(
+    (one) => one.account === account && (one.target === id || (!isItem && one.target.startsWith(items))),
+  );
+  const parts = ofAccount.flatMap(({ target }) => (target === id ? [] : [target]));
   const found = await Promise.all(
     [id, ...(isItem ? [] : [targetOfSite(id)]), ...parts].map((target) =>
       runsOfTarget(deps, { account, target, also: target === id ? also : undefined }),
@@ -72,7 +74,7 @@ export async function viewSite(
   const isSeen = runs.length > 0 || (known?.site && isPermitted(by, 'viewer', { account }));
   if (!isSeen) return undefined;
   const siteId = known?.site?.id ?? runs.find(({ target }) => target.site)?.target.site ?? siteIdIn(id);
-  const site = ofAccount.find(({ target }) => target === siteId)?.site;
+  const site = known?.site ?? labels.find((one) => one.account === account && one.target === siteId)?.site;
   const findings = await findingsOfSite(records, account, siteIdIn(id), { now: clock.now(), sees });
   return {
     ...{ account, id, notNewer, site, readAt: readings.get(account)?.at },
@@ -105,33 +107,31 @@ async function policiesOf(
   const all = policies?.() ?? [];
   const own = all.filter((one) => one.account === account && sees({ policy: one.name, account }));
   if (own.length === 0) return [];
-  const now = clock.now();
-  const upcoming = upcomingRuns(all, await records.policies.many(all), {
-    ...{ now, until: now + AHEAD_MS, limit: 1, isWanted: (one) => own.includes(one) },
-  });
   const found = await Promise.all(
-    own.map(async ({ name: policy, hash }): Promise<SitePolicy[]> => {
+    own.map(async ({ name: policy, hash }) => {
       const plan = await records.previews.last(policy);
       const { targets = [], settled = [], excluded = [] } = plan?.hash === hash ? plan : {};
       const is = (one: { id: string }) => siteIdIn(one.id) === id;
-      const seen = await records.looks.ofSite(account, policy, id);
-      const ring = SiteInRing.safeParse(seen).data;
+      const ring = SiteInRing.safeParse(await records.looks.ofSite(account, policy, id)).data;
       const what = targets.find(is)?.does ?? settled.find(is)?.why ?? excluded.find(is)?.why;
-      if (what === undefined && !ring && !runs.some(({ run }) => run.policy === policy)) return [];
-      const next = upcoming.runs.find((one) => one.policy === policy);
-      const at = next?.fires_at ?? next?.not_before;
-      const { why, note } = next?.skipped ?? {};
-      return [
-        {
-          policy,
-          ...(ring && { ring }),
-          ...(plan && what !== undefined && { planned: { at: plan.at, what } }),
-          ...(at && {
-            next: { at, ...(why && { skipped: formatSkipCause({ why, ...(note && { note }) }) }) },
-          }),
-        },
-      ];
+      const isOf = what !== undefined || ring || runs.some(({ run }) => run.policy === policy);
+      const planned = plan && what !== undefined && { planned: { at: plan.at, what } };
+      return isOf ? [{ policy, ...(ring && { ring }), ...planned }] : [];
     }),
   );
-  return found.flat();
+  const listed = new Map<string, SitePolicy>(found.flat().map((one) => [one.policy, one]));
+  const now = clock.now();
+  const upcoming = upcomingRuns(all, await records.policies.many(all), {
+    ...{ now, until: now + AHEAD_MS, limit: 1, isWanted: ({ name }) => listed.has(name) },
+  });
+  return [...listed.values()].map((one): SitePolicy => {
+    const next = upcoming.runs.find(({ policy }) => policy === one.policy);
+    const at = next?.fires_at ?? next?.not_before;
+    const { why, note } = next?.skipped ?? {};
+    if (!at) return one;
+    return {
+      ...one,
+      next: { at, ...(why && { skipped: formatSkipCause({ why, ...(note && { note }) }) }) },
+    };
+  });
 }

@@ -105,7 +105,7 @@ export async function listSites(
   const isAfter = (one: KnownTarget) =>
     place === undefined || byLabel(one, place) * (descending ? -1 : 1) > 0;
   const from = ordered.findIndex(isAfter);
-  const rest = from < 0 ? [] : ordered.slice(from);
+  const rest = from < 0 ? [] : from === 0 ? ordered : ordered.slice(from);
   const isPlain = filter.outcome === undefined && filter.findings === undefined;
   const { sites, looked } = await firstThatMatch(deps, rest, { ...options, filter, readings, isPlain });
   const last = rest[looked - 1];

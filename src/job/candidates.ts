@@ -112,8 +112,9 @@ export const idWithin = (parent: string, id: string): string => `${escapedId(par
 
 /** The parent's id in the id of such an item; undefined for any other id. */
 export function parentIdIn(id: string): string | undefined {
-  const [parent, item] = id.split('/');
-  return item === undefined ? undefined : parent?.replace(/%2F/g, '/').replace(/%25/g, '%');
+  // All ids that are known are looked at for some pages: most have none.
+  const end = id.indexOf('/');
+  return end < 0 ? undefined : id.slice(0, end).replace(/%2F/g, '/').replace(/%25/g, '%');
 }
 
 const escapedId = (id: string): string => id.replace(/%/g, '%25').replace(/\//g, '%2F');
