@@ -8,7 +8,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -22,6 +21,7 @@ import { connectRedis } from '../../src/redis/connect.ts';
 import { redisTroubles } from '../../src/redis/health.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -37,7 +37,7 @@ let reopened: Caretaker | undefined;
 let working: { stop(): Promise<void> } | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-backup-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-backup-'));
   file = join(folder, 'records.gz');
 });
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { sampleOf } from '../support/sample.ts';
 
@@ -12,7 +12,7 @@ let folder: string;
 let daemons: Daemon[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-policies-'));
 });
 afterEach(async () => {
   for (const daemon of daemons) await daemon.stop();

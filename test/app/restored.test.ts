@@ -1,6 +1,5 @@
 /** A Redis that is restored to an older state, or emptied, while runs are active. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
@@ -11,6 +10,7 @@ import { RECORDS_VERSION } from '../../src/records/migrations/migrations.ts';
 import { aGate, around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { sampleOf } from '../support/sample.ts';
 
@@ -20,7 +20,7 @@ let world: World;
 let folder: string;
 let daemons: Daemon[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-restored-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-restored-'));
 });
 afterEach(async () => {
   for (const daemon of daemons) await daemon.stop();

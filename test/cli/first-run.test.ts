@@ -2,11 +2,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 
 const shipped = resolve(import.meta.dirname, '../../config');
 let desk: Desk;
@@ -15,7 +15,7 @@ let folder: string;
 beforeAll(async () => {
   sandbox = await startSandbox({ sites: 4, speed: 100, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-first-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-first-'));
 });
 afterAll(async () => {
   await desk.clear();

@@ -2,7 +2,6 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
@@ -13,6 +12,7 @@ import type { Run } from '../../src/run/run.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import type { Ended } from '../support/cli.ts';
 import { actingCommands } from '../support/commands.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 import { TestIo } from '../support/io.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 
@@ -22,7 +22,7 @@ let daemon: Daemon;
 let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-server-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-server-'));
   writeFileSync(
     join(folder, 'sync.yaml'),
     `policies:

@@ -1,12 +1,12 @@
 /** Help and messages for users who are new, or who make errors. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { groups } from '../../src/cli/program/help.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { actingCommands } from '../support/commands.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 
 const shipped = resolve(import.meta.dirname, '../../config');
 
@@ -110,7 +110,7 @@ describe('init', () => {
     (file) => file.endsWith('.yaml') && !file.split(sep).includes('examples'),
   );
   const emptyDesk = () => {
-    const folder = mkdtempSync(join(tmpdir(), 'caretaker-init-'));
+    const folder = mkdtempSync(join(memoryFolder(), 'caretaker-init-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     return folder;
   };

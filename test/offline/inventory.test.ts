@@ -1,6 +1,5 @@
 /** An account is saved, and policies are planned over the file as over the account itself. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,6 +24,7 @@ import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 
 const SITES = 24;
 const budget = { requestsPerMinute: 1_000_000, reserve: 0.1 };
@@ -40,7 +40,7 @@ beforeAll(async () => {
   registry = await loadJobs();
   client = world.caretaker.link('default').client;
   shipped = loadPolicies({ dir: 'config/policies', registry }).policies;
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-inventory-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-inventory-'));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });

@@ -1,6 +1,5 @@
 /** Tests of policies: what they compare, and what they say when a plan differs or a file is broken. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -12,6 +11,7 @@ import { loadTests, testFilesIn } from '../../src/offline/tests/load-tests.ts';
 import { runTest, type TestResult } from '../../src/offline/tests/run-test.ts';
 import { testFileJsonSchema } from '../../src/offline/tests/test-file.ts';
 import { type Loaded, loadPolicies } from '../../src/policy/load-policies.ts';
+import { memoryFolder } from '../support/in-memory.ts';
 
 const budget = { requestsPerMinute: 200, reserve: 0.1 };
 const AT = '2026-11-21T01:00:00Z';
@@ -22,7 +22,7 @@ let folder: string;
 beforeAll(async () => {
   registry = await loadJobs();
   shipped = loadPolicies({ dir: 'config/policies', registry });
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-tests-'));
+  folder = mkdtempSync(join(memoryFolder(), 'caretaker-tests-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -285,7 +285,7 @@ describe('a policy with a name in place of an id', () => {
   const text =
     'policies:\n  - name: premium\n    job: site-sync\n    select: { filters: { tags: { in: [{ name: Premium }] } } }\n';
   const run = async (given: object, expected: object) => {
-    const dir = mkdtempSync(join(tmpdir(), 'caretaker-names-'));
+    const dir = mkdtempSync(join(memoryFolder(), 'caretaker-names-'));
     onTestFinished(() => rmSync(dir, { recursive: true }));
     writeFileSync(join(dir, 'premium.yaml'), text);
     const file = join(dir, 'tests.yaml');

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRecords, type OpenRecords } from '../../src/app/open-records.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Clock } from '../../src/clock.ts';
+import { memoryFolder } from './in-memory.ts';
 import { TestIo } from './io.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
@@ -138,13 +138,19 @@ function startHere(args: string[], io: TestIo, folder: string): Started {
   return { ended, line, printed: io.printed, signal: (name) => void io.emit(name) };
 }
 
+/** Most of the shipped files, which no command reads by itself. */
+const isExample = /config.(examples|tests.examples)/;
+
 /**
- * A folder with the shipped configuration, in which every policy is switched on. Commands in this process use the clock,
+ * A folder with the shipped configuration without its examples, in which every policy is switched on. Commands in this process use the clock,
  * if one is given, instead of the machine's.
  */
 export function openDesk(environment: Record<string, string>, clock?: Clock): Desk {
-  const folder = mkdtempSync(join(tmpdir(), 'caretaker-desk-'));
-  cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
+  const folder = mkdtempSync(join(memoryFolder(), 'caretaker-desk-'));
+  cpSync(join(root, 'config'), join(folder, 'config'), {
+    recursive: true,
+    filter: (path) => !isExample.test(path),
+  });
   const policies = join(folder, 'config/policies');
   for (const file of readdirSync(policies)) {
     const text = readFileSync(join(policies, file), 'utf8');

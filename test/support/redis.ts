@@ -4,13 +4,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, statfs, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { healthOf } from '../../src/redis/embedded/server.ts';
+import { memoryFolder } from './in-memory.ts';
 
 export interface TestRedis {
   /** The options for `new Redis(...)` of ioredis; ioredis also accepts `socketPath` instead of a URL. */
@@ -110,17 +110,8 @@ async function writeAll({ dir, process: { exitCode, signalCode } }: Server): Pro
 }
 
 async function newServer(appendfsync: Appendfsync): Promise<Server> {
-  const dir = await mkdtemp(join(await folderOfServers(), 'caretaker-redis-'));
+  const dir = await mkdtemp(join(memoryFolder(), 'caretaker-redis-'));
   return { dir, process: await start(dir, appendfsync), uses: 0 };
-}
-
-const MEMORY = '/dev/shm';
-const ENOUGH_BYTES = 2 ** 30;
-
-/** In memory where a system has that as files: each write to a disk stops a test that its clock makes sixty times as long. */
-async function folderOfServers(): Promise<string> {
-  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize > ENOUGH_BYTES ? MEMORY : tmpdir();
 }
 
 /** A change of the server that `FLUSHALL` does not undo. */

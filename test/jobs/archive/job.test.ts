@@ -1,6 +1,5 @@
 /** archive: which entries of which lists are written into which files, once each. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseCsv } from '../../../jobs/archive/entries.ts';
@@ -14,13 +13,14 @@ import { folderWith } from '../../settings/folder.ts';
 import { aGate, around } from '../../support/between.ts';
 import { aPolicy, aSchedule } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { memoryFolder } from '../../support/in-memory.ts';
 
 const DAY = 86_400_000;
 let world: World;
 let dir: string;
 let stop: (() => Promise<void>) | undefined;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'caretaker-archive-'));
+  dir = mkdtempSync(join(memoryFolder(), 'caretaker-archive-'));
 });
 afterEach(async () => {
   await stop?.();

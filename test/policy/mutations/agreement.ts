@@ -1,12 +1,12 @@
 /** Whether a JSON Schema and the reader of a kind of file agree on the form of texts, also of randomly changed ones. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, expect } from 'vitest';
 import { stringify } from 'yaml';
 import type { Diagnostic } from '../../../src/yaml/diagnostic.ts';
 import { YamlFile } from '../../../src/yaml/yaml-file.ts';
+import { memoryFolder } from '../../support/in-memory.ts';
 import { chance, changed, pick } from './changes.ts';
 
 type Finding = Pick<Diagnostic, 'path' | 'message' | 'form'>;
@@ -22,7 +22,7 @@ export type Judge = (text: string) => Judged | undefined;
 /** Judges a text by the schema and by the reader; undefined when it is no YAML. The reader is given a file
  * with the text. Called once for a file of tests. */
 export function judgeBy(isValid: ValidateFunction, findingsOf: (file: string) => readonly Finding[]): Judge {
-  const folder = mkdtempSync(join(tmpdir(), 'caretaker-agreement-'));
+  const folder = mkdtempSync(join(memoryFolder(), 'caretaker-agreement-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'file.yaml');
   return (text) => {
