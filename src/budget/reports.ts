@@ -4,12 +4,14 @@
  */
 import type { Ticket, WindowReport } from './ticket.ts';
 
-/** The report of an ordinary answer: only its count differs from that of the answer before. */
-type Counted = Required<WindowReport>;
+/** The report of an ordinary answer: from that of the answer before only its count differs, or nothing without one. */
+type Ordinary =
+  | Required<WindowReport>
+  | { kind: 'answered'; limit?: never; remaining?: never; resetMs?: never };
 
 interface Next {
   ticket: Ticket;
-  report: Counted;
+  report: Ordinary;
   at: number;
   /** Sends it, unless that was done. */
   start: () => Promise<void>;
@@ -38,24 +40,24 @@ export class Reports {
     const before = this.onItsWay;
     const next = before?.next;
     if (
-      !isCounted(report) ||
+      !isOrdinary(report) ||
       before?.window !== ticket.window ||
       (next && !isSameWindow(next, { report, at }))
     ) {
       // Reports arrive in the order of the answers: a failure must not be followed by an older answer.
       void next?.start();
-      return isCounted(report) ? this.sendCounted(ticket, report, at) : this.send(ticket, report, at);
+      return isOrdinary(report) ? this.sendOrdinary(ticket, report, at) : this.send(ticket, report, at);
     }
     if (!next) return this.sendAfter(before, ticket, report, at);
-    next.report = { ...report, remaining: Math.min(report.remaining, next.report.remaining) };
+    next.report = smaller(next.report, report);
     next.at = at;
     return next.sent;
   }
 
-  private sendAfter(before: OnItsWay, ticket: Ticket, report: Counted, at: number): Promise<void> {
+  private sendAfter(before: OnItsWay, ticket: Ticket, report: Ordinary, at: number): Promise<void> {
     let started: Promise<void> | undefined;
     const start = () => {
-      started ??= this.sendCounted(next.ticket, next.report, next.at);
+      started ??= this.sendOrdinary(next.ticket, next.report, next.at);
       return started;
     };
     const next: Next = { ticket, report, at, start, sent: before.sent.then(start, start) };
@@ -63,7 +65,7 @@ export class Reports {
     return next.sent;
   }
 
-  private sendCounted(ticket: Ticket, report: Counted, at: number): Promise<void> {
+  private sendOrdinary(ticket: Ticket, report: Ordinary, at: number): Promise<void> {
     const sent = this.send(ticket, report, at);
     const current: OnItsWay = { window: ticket.window, sent };
     this.onItsWay = current;
@@ -76,14 +78,21 @@ export class Reports {
 }
 
 /** A window that ends in 0 seconds shows how the service rounds, and a 429 that nothing is left: those are sent alone. */
-const isCounted = (report: WindowReport | undefined): report is Counted =>
-  report?.kind === 'answered' &&
-  report.limit !== undefined &&
-  report.remaining !== undefined &&
-  report.resetMs !== undefined &&
-  report.resetMs > 0;
+function isOrdinary(report: WindowReport | undefined): report is Ordinary {
+  if (report?.kind !== 'answered') return false;
+  const { limit, remaining, resetMs } = report;
+  const numbers = [limit, remaining, resetMs].filter((one) => one !== undefined);
+  return numbers.length === 0 || (numbers.length === 3 && Number(resetMs) > 0);
+}
+
+/** The later one, with the smaller count of the two. */
+const smaller = (before: Ordinary, report: Ordinary): Ordinary =>
+  report.limit === undefined || before.limit === undefined
+    ? report
+    : { ...report, remaining: Math.min(report.remaining, before.remaining) };
 
 function isSameWindow(one: Pick<Next, 'report' | 'at'>, other: Pick<Next, 'report' | 'at'>): boolean {
-  const ends = ({ report, at }: Pick<Next, 'report' | 'at'>) => at + report.resetMs;
-  return one.report.limit === other.report.limit && Math.abs(ends(one) - ends(other)) <= MAX_DIFFERENCE_MS;
+  if (one.report.limit !== other.report.limit) return false;
+  const ends = ({ report, at }: Pick<Next, 'report' | 'at'>) => at + (report.resetMs ?? 0);
+  return one.report.limit === undefined || Math.abs(ends(one) - ends(other)) <= MAX_DIFFERENCE_MS;
 }

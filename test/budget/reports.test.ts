@@ -43,7 +43,20 @@ test('the first report is sent at once; those that come meanwhile are sent as on
   await Promise.all(all);
 });
 
-test('a report of another window, one with another limit or end, and one without all numbers are sent at once', () => {
+test('answers without numbers are reported together too, and the last of them is not left out', async () => {
+  const { sent, answered, learn, answerNext } = slowRedis();
+  const all = [1, 2, 3].map((at) => learn(7, { kind: 'answered' }, at));
+  expect(sent).toEqual(['window 7 at 1: answered']);
+  await answerNext();
+  expect(sent).toEqual(['window 7 at 1: answered', 'window 7 at 3: answered']);
+
+  all.push(learn(7, { kind: 'answered' }, 4), learn(7, answered(50), 5));
+  expect(sent.slice(2)).toEqual(['window 7 at 4: answered', 'window 7 at 5: answered 50']);
+  for (let left = 0; left < 3; left += 1) await answerNext();
+  await Promise.all(all);
+});
+
+test('a report of another window, one with another limit or end, and one with some numbers are sent at once', () => {
   const { sent, answered, learn } = slowRedis();
   void learn(7, answered(100));
   void learn(7, answered(99));
@@ -54,13 +67,13 @@ test('a report of another window, one with another limit or end, and one without
   void learn(8, answered(149, { limit: 300 }));
   void learn(8, answered(148, { limit: 300, resetMs: 60_000 }));
   void learn(8, answered(147, { resetMs: 0 }));
-  void learn(8, { kind: 'answered' });
+  void learn(8, { kind: 'answered', remaining: 146 });
   expect(sent.slice(3).map((line) => line.replace(/.*: /, ''))).toEqual([
     'answered 150',
     'answered 149',
     'answered 148',
     'answered 147',
-    'answered',
+    'answered 146',
   ]);
 });
 
