@@ -136,11 +136,7 @@ export function openQueues(
     const process = async (job: Job) => {
       if (job.attemptsStarted === 1) onTaken(name, (job.processedOn ?? 0) - job.timestamp - job.delay);
       const report = await handle(Entry.parse(job.data)).catch((error) => Promise.reject(storable(error)));
-      if (!report) return undefined;
-      const { result, log } = storableReport(report);
-      // Sent together with the end of the entry, which follows at once on the same connection.
-      job.log(log).catch(logError);
-      return result;
+      return report && storableReport(report);
     };
     const worker = new Worker(name, process, {
       connection: connectionOf(),

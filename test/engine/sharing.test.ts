@@ -90,8 +90,7 @@ const NEVER_EXPIRES = -1;
  * Entries that have ended are kept for people to look at, a number of them in each queue (test/queue), and so are the
  * counts of some hours, which a queue has from the first full minute of the clock on.
  */
-const isEndedEntry = (key: string): boolean =>
-  /:queue:[a-z]+:(?:\d+(?::logs)?|metrics:[a-z]+:data)$/.test(key);
+const isEndedEntry = (key: string): boolean => /:queue:[a-z]+:(?:\d+|metrics:[a-z]+:data)$/.test(key);
 
 test('ended and cancelled runs leave nothing in Redis but their records', async () => {
   world = await startWorld({ leaps: false, before: quickSyncs, sites: 8 });

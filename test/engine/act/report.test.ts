@@ -10,14 +10,11 @@ afterEach(() => world.stop());
 async function endedEntries(queue: string) {
   const board = world.caretaker.queues.boards().find(({ name }) => name === queue);
   if (!board) throw new Error(`There is no queue ${queue}.`);
-  const jobs = await board.getCompleted();
-  return Promise.all(
-    jobs.map(async (job) => ({
-      name: job.name,
-      result: job.returnvalue,
-      log: (await board.getJobLogs(job.id ?? '')).logs.join('\n').split('\n'),
-    })),
-  );
+  return (await board.getCompleted()).map(({ name, returnvalue: { log, ...result } }) => ({
+    name,
+    result,
+    log,
+  }));
 }
 
 test('an ended entry shows the policy, the site, what was requested, what was answered and what came of it', async () => {
