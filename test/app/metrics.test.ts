@@ -40,9 +40,7 @@ test('durations that a worker measures are in the metrics of the daemon with the
 
   const HOUR = 3_600_000;
   world.clock.leap((Math.floor(world.clock.now() / HOUR) + 1) * HOUR - world.clock.now());
-  await until(world, async () =>
-    (await records.runs.list({ policy: 'hourly', limit: 1 })).some(({ finishedAt }) => finishedAt),
-  );
+  await world.ended('hourly.20261121T130000Z');
 
   const headers = { authorization: `Bearer ${PASSWORD}` };
   const scrape = async () =>
