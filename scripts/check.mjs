@@ -1,8 +1,8 @@
 /**
- * `npm test`: all checks, one after the other, up to the first that fails. `npm run test:long`: the long tests
- * alone. Arguments are passed to the tests: `npm test -- test/queue`.
+ * `npm test`: all checks, and the tests if none has failed. `npm run test:long`: the long tests alone. Arguments are
+ * passed to the tests: `npm test -- test/queue`.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { argv, execPath, exit, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -10,25 +10,51 @@ import { colorlessInPipes } from '../src/cli/output/colorless.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const isLong = argv[2] === '--long';
-const short = [
-  // Its threads would each check what several files use: in one, it takes half of the processor's time.
+/** They run at the same time, so each in one thread where that costs less. */
+const quick = [
   ['Types', 'typescript/bin/tsc', '-p', 'tsconfig.json', '--singleThreaded'],
   ['Types of the browser code', 'typescript/bin/tsc', '-p', 'src/dashboard/client'],
   ['Lint and format', '@biomejs/biome/bin/biome', 'check'],
   ['Build', '../scripts/build.mjs'],
-  ['Tests', 'vitest/vitest.mjs', 'run', ...argv.slice(2)],
 ];
+const tests = ['Tests', 'vitest/vitest.mjs', 'run', ...argv.slice(2)];
 const long = [
-  ['Long tests', 'vitest/vitest.mjs', 'run', '--config', 'vitest.long.config.ts', ...argv.slice(3)],
+  'Long tests',
+  'vitest/vitest.mjs',
+  'run',
+  '--config',
+  'vitest.long.config.ts',
+  ...argv.slice(3),
 ];
 
-for (const [heading, script, ...args] of isLong ? long : short) {
-  stdout.write(`\n== ${heading}\n`);
-  const options = { cwd: root, stdio: 'inherit', env: colorlessInPipes() };
-  const { status } = spawnSync(execPath, [join(root, 'node_modules', script), ...args], options);
-  if (status !== 0) {
-    stdout.write(`\n${heading}: failed\n`);
-    exit(status ?? 1);
-  }
+/** Starts a check. Gives what it printed, unless `stdio` is to inherit ours, and whether it succeeded. */
+function start([heading, script, ...args], stdio) {
+  const child = spawn(execPath, [join(root, 'node_modules', script), ...args], {
+    cwd: root,
+    stdio: ['inherit', stdio, stdio],
+    env: colorlessInPipes(),
+  });
+  const printed = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => printed.push(bytes));
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ heading, isDone: code === 0, printed: Buffer.concat(printed) }));
+  });
 }
+
+const say = (heading) => stdout.write(`\n== ${heading}\n`);
+function endIfFailed({ heading, isDone }) {
+  if (isDone) return;
+  stdout.write(`\n${heading}: failed\n`);
+  exit(1);
+}
+
+const isLong = argv[2] === '--long';
+const checks = isLong ? [] : await Promise.all(quick.map((check) => start(check, 'pipe')));
+for (const { heading, printed } of checks) {
+  say(heading);
+  stdout.write(printed);
+}
+for (const check of checks) endIfFailed(check);
+const last = isLong ? long : tests;
+say(last[0]);
+endIfFailed(await start(last, 'inherit'));
