@@ -3,8 +3,7 @@
  * codes. A real daemon, and real commands.
  */
 import { mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
@@ -57,7 +56,7 @@ export async function openPair(policies: string): Promise<Pair> {
         CARETAKER_BASE_URL: '',
         CARETAKER_API_TOKEN: '',
       },
-      tmpdir(),
+      dirname(desk.folder),
     );
   return {
     sandbox,

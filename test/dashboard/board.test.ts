@@ -1,4 +1,4 @@
-/** bull-board: recent entries with names, results, log and links, under our content policy. */
+/** bull-board: recent entries with names, results and links, under our content policy. */
 import { Redis } from 'ioredis';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -58,7 +58,7 @@ test('each ended entry has a name, a result, and a link to its site or its run',
   expect(await list('completed')).toMatchObject([
     {
       name: 'nightly-sync: site-1',
-      returnValue: result,
+      returnValue: { ...result, log },
       externalUrl: { displayText: 'Site and run', href: `/targets/default/site-1?run=${run}` },
     },
   ]);
@@ -92,7 +92,7 @@ test('no page shows anything in a frame or may be shown in one', async () => {
 });
 
 test.runIf(isInBrowser())(
-  'the page Queues leads to bull-board, with log and links, under our content policy',
+  'the page Queues leads to bull-board, with results and links, under our content policy',
   async () => {
     if (!browser) throw new Error('The browser was started.');
     const page = await openPage(browser, world.dashboard.url, '/queues');

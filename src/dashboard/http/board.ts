@@ -49,7 +49,7 @@ async function makeBoard(queues: Queues, base: string): Promise<Hono> {
         hideDocsLink: true,
         hideRedisDetails: true,
         favIcon: { default: ICON, alternative: ICON },
-        jobDetails: { defaultTab: 'Logs' },
+        jobDetails: { defaultTab: 'Data' },
       },
     },
   });
