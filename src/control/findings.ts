@@ -184,7 +184,11 @@ export async function listFindings(
   const findings: ListedFinding[] = [];
   let listed: Place | undefined;
   const chunk = isPlain ? Math.min(limit + 1, CHUNK) : CHUNK;
-  for await (const { finding, place: at } of stillOpen(records, found, { now, chunk })) {
+  for await (const { finding, place: at } of stillOpen(records, found, {
+    now,
+    chunk,
+    search: filter.search,
+  })) {
     if (!matches(finding, filter)) continue;
     if (findings.length === limit) return { findings, ...(listed ? { next: textOf(listed) } : {}) };
     findings.push(finding);
@@ -213,13 +217,13 @@ const placeOfField = ({ group, rank, fields }: ListedGroup, index: number): Plac
 async function* stillOpen(
   { openFindings, acknowledgements }: Records,
   found: readonly ListedGroup[],
-  { now, chunk }: { now: number; chunk: number },
+  { now, chunk, search }: { now: number; chunk: number; search?: string | undefined },
 ): AsyncGenerator<{ finding: ListedFinding; place: Place }> {
   for (const listed of found) {
     const { group, fields } = listed;
     const acknowledged = await acknowledgements.of(group, now);
     for (let from = 0; from < fields.length; from += chunk) {
-      const some = await openFindings.some(group, fields.slice(from, from + chunk));
+      const some = await openFindings.some(group, fields.slice(from, from + chunk), search);
       const known = new Map(some.map((one) => [fieldOf(one), one]));
       for (let index = from; index < Math.min(from + chunk, fields.length); index += 1) {
         const one = known.get(fields[index] ?? '');

@@ -226,9 +226,9 @@ export class OpenFindingsStore {
     return scores.map((score) => (score === null ? undefined : Number(score)));
   }
 
-  /** These findings of a policy, as far as they are open. */
-  some(of: FindingPolicy, fields: readonly string[]): Promise<KnownFinding[]> {
-    return this.many(of, fields);
+  /** These findings of a policy, as far as they are open. `text`: those are enough whose record has it, in any case. */
+  some(of: FindingPolicy, fields: readonly string[], text?: string): Promise<KnownFinding[]> {
+    return this.many(of, fields, text);
   }
 
   /** The open findings of a policy on a site, at most 100. */
@@ -280,10 +280,25 @@ export class OpenFindingsStore {
     return trends;
   }
 
-  private async many({ account, policy }: FindingPolicy, fields: readonly string[]): Promise<KnownFinding[]> {
+  private async many(
+    { account, policy }: FindingPolicy,
+    fields: readonly string[],
+    text = '',
+  ): Promise<KnownFinding[]> {
     if (fields.length === 0) return [];
     const key = keys.findings(account, policy);
     const found = await this.store.hmget(key, ...fields);
-    return found.flatMap((json) => (json === null ? [] : [parseRecord(KnownFinding, json, key)]));
+    const mayHave = mayHaveText(text);
+    return found.flatMap((json) =>
+      json === null || !mayHave(json) ? [] : [parseRecord(KnownFinding, json, key)],
+    );
   }
+}
+
+/** Whether a record may have a text somewhere, in any case: to parse thousands of them takes longer. */
+function mayHaveText(text: string): (json: string) => boolean {
+  // What JSON, or Lua's JSON, writes in another way is not looked for here.
+  if (text === '' || !/^[\w .,:@-]+$/.test(text)) return () => true;
+  const wanted = text.toLowerCase();
+  return (json) => json.toLowerCase().includes(wanted);
 }
