@@ -58,6 +58,10 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
         <span class="id">{id}</span> of the account {account}
       </p>
       <div class="beside">
+        <aside class="card" aria-label="State of the site">
+          <h2>The site</h2>
+          <State view={view} />
+        </aside>
         <div class="stack" id="target-runs" data-live>
           {view.findings.length > 0 && <OpenFindings findings={view.findings} />}
           {view.freezes.length + view.policies.length > 0 && <Policies view={view} />}
@@ -73,10 +77,6 @@ export async function showTarget(c: Exchange, context: DashboardContext): Promis
             </p>
           </div>
         </div>
-        <aside class="card" aria-label="State of the site">
-          <h2>The site</h2>
-          <State view={view} />
-        </aside>
       </div>
     </section>,
   );
