@@ -1,6 +1,6 @@
 /**
- * What the configuration has instead of tokens and passwords. Hashes of passwords, as they are written in the configuration: scrypt in PHC's notation,
- * `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`.
+ * What the configuration and Redis have instead of tokens and passwords. Hashes of passwords, as they are written in the
+ * configuration: scrypt in PHC's notation, `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`.
  */
 import {
   createCipheriv,

@@ -184,11 +184,8 @@ export async function listFindings(
   const findings: ListedFinding[] = [];
   let listed: Place | undefined;
   const chunk = isPlain ? Math.min(limit + 1, CHUNK) : CHUNK;
-  for await (const { finding, place: at } of stillOpen(records, found, {
-    now,
-    chunk,
-    search: filter.search,
-  })) {
+  const options = { now, chunk, search: filter.search };
+  for await (const { finding, place: at } of stillOpen(records, found, options)) {
     if (!matches(finding, filter)) continue;
     if (findings.length === limit) return { findings, ...(listed ? { next: textOf(listed) } : {}) };
     findings.push(finding);

@@ -99,10 +99,7 @@ export async function listSites(
   const listed = new Set([...accounts.filter(isListed), ...present]);
   const unread = new Set(present.filter((name) => !readings.has(name)));
   const tests = testsOf(filter, unread);
-  const isEvery = accounts.every((name) => listed.has(name));
-  const matching = labels.filter(
-    (one) => (isEvery || listed.has(one.account)) && tests.every((test) => test(one)),
-  );
+  const matching = labels.filter((one) => listed.has(one.account) && tests.every((test) => test(one)));
   const ordered = descending ? matching.toReversed() : matching;
   const place = after === undefined ? undefined : placeIn(after);
   const isAfter = (one: KnownTarget) =>

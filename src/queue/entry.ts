@@ -25,7 +25,7 @@ export interface Report {
   log: readonly string[];
 }
 
-/** What is stored of a report: without secrets, and with the end of the entry, so that it costs no command. */
+/** What is stored of a report, without secrets: one value with the end of the entry, which costs no other command. */
 export const storableReport = ({ result, log }: Report): object =>
   redact({ ...result, log }, scrubOnce) as object;
 

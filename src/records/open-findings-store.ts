@@ -226,7 +226,7 @@ export class OpenFindingsStore {
     return scores.map((score) => (score === null ? undefined : Number(score)));
   }
 
-  /** These findings of a policy, as far as they are open. `text`: those are enough whose record has it, in any case. */
+  /** These findings of a policy, as far as they are open. `text`: those without it, in any case, may be left out. */
   some(of: FindingPolicy, fields: readonly string[], text?: string): Promise<KnownFinding[]> {
     return this.many(of, fields, text);
   }

@@ -7,6 +7,8 @@ import {
   isTokenHash,
   NOBODYS_HASH,
   newToken,
+  seal,
+  unseal,
 } from '../../src/access/credentials.ts';
 
 test('a hash accepts its password only, and two hashes of one password differ', async () => {
@@ -40,4 +42,19 @@ test('tokens are random, and only their hash is stored', () => {
   expect(one).not.toBe(other);
   expect(isTokenHash(hashToken(one))).toBe(true);
   expect(isTokenHash(one)).toBe(false);
+});
+
+test('what was sealed with an id is read with this id alone, and only as it was', () => {
+  const sealed = seal('the id token of Ana', 'id-1');
+  const altered = `${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`;
+
+  expect(unseal(sealed, 'id-1')).toBe('the id token of Ana');
+  expect(seal('the id token of Ana', 'id-1')).not.toBe(sealed);
+  for (const [text, id] of [
+    [sealed, 'id-2'],
+    [altered, 'id-1'],
+    [sealed.slice(0, 20), 'id-1'],
+    ['', 'id-1'],
+  ] as const)
+    expect(unseal(text, id), text).toBeUndefined();
 });

@@ -68,6 +68,8 @@ describe('of four findings', () => {
     ['account=other', []],
     ['q=UPDATE', ['w']],
     ['q=b.example', ['b']],
+    // Redis has its slashes, as of what is written in Lua, with a backslash.
+    ['q=https://B.', ['b']],
   ])('with %s only these are listed', async (query, sites) => {
     const ask = await four.signedIn();
 

@@ -30,7 +30,7 @@ test.skipIf(withoutBrowser)(
     await remember(world.records, aRun({ createdAt: Date.now() }), [aTarget('a')]);
     const page = await open('/policies');
     const bar = page.getByRole('alert');
-    const within = { timeout: 15_000 };
+    const within = { timeout: 5_000 };
     const pause = page.getByRole('link', { name: 'Pause nightly-sync' });
     await pause.waitFor();
 

@@ -142,8 +142,8 @@ function startHere(args: string[], io: TestIo, folder: string): Started {
 const isExample = /config.(examples|tests.examples)/;
 
 /**
- * A folder with the shipped configuration without its examples, in which every policy is switched on. Commands in this process use the clock,
- * if one is given, instead of the machine's.
+ * A folder with the shipped configuration without its examples, in which every policy is switched on. Commands in this
+ * process use the clock, if one is given, instead of the machine's.
  */
 export function openDesk(environment: Record<string, string>, clock?: Clock): Desk {
   const folder = mkdtempSync(join(memoryFolder(), 'caretaker-desk-'));

@@ -61,8 +61,10 @@ export class Sessions {
   }): Promise<string> {
     const id = randomBytes(32).toString('base64url');
     const now = this.clock.now();
-    const { identity: is } = given;
-    const identity = is.by === 'oidc' ? { ...is, idToken: seal(is.idToken, id) } : is;
+    const identity =
+      given.identity.by === 'oidc'
+        ? { ...given.identity, idToken: seal(given.identity.idToken, id) }
+        : given.identity;
     const session = { ...given, identity, mark: this.markOf(id), begunAt: now, usedAt: now };
     await this.ask(() => this.store.begin(hashOfKey(id), session, this.keptMs));
     this.remember(hashOfKey(id), session);
