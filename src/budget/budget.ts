@@ -180,6 +180,7 @@ export function openBudget(
 class Decisions {
   private readonly fallback: LocalFallback;
   private readonly reports: Reports;
+  private readonly connection: { readonly isLost: boolean };
 
   constructor(
     private readonly redis: Redis | Cluster,
@@ -188,6 +189,7 @@ class Decisions {
     private readonly options: SharedLimits & { whenRedisIsDown: 'stop' | 'share' },
   ) {
     this.fallback = new LocalFallback(clock, options);
+    this.connection = connectionOf(redis);
     this.reports = new Reports((ticket, report, at) => window.learn(at, ticket, report));
   }
 
@@ -221,13 +223,30 @@ class Decisions {
     return this.options.whenRedisIsDown === 'share';
   }
 
-  /**
-   * From the state of the connection. A process that is still connecting for the first time has not lost
-   * Redis.
-   */
   private get isRedisDown(): boolean {
-    return ['reconnecting', 'close', 'end'].includes(this.redis.status);
+    return this.connection.isLost;
   }
+}
+
+/** Whether each connection is lost: several budgets share one, and each listener of a connection is one too many. */
+const connections = new WeakMap<Redis | Cluster, { isLost: boolean }>();
+
+/**
+ * Follows a connection. It is lost from its close until it is ready, also while it is being opened again. One that is
+ * still being opened for the first time is not lost.
+ */
+function connectionOf(redis: Redis | Cluster): { readonly isLost: boolean } {
+  const known = connections.get(redis);
+  if (known) return known;
+  const connection = { isLost: ['reconnecting', 'close', 'end'].includes(redis.status) };
+  connections.set(redis, connection);
+  redis.on('close', () => {
+    connection.isLost = true;
+  });
+  redis.on('ready', () => {
+    connection.isLost = false;
+  });
+  return connection;
 }
 
 /**

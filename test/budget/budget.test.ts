@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Budget, BudgetSpentError, openBudget } from '../../src/budget/budget.ts';
@@ -473,17 +474,19 @@ describe('while Redis is unavailable', () => {
     const died = new Promise((resolve) => connection.once('close', resolve));
     await own.kill();
     await died;
-    return { own, clock, here };
+    return { own, clock, here, connection };
   }
 
   test('requests wait for it, and an aborted wait ends immediately', async () => {
-    const { own, here } = await openMortal('stop');
+    const { own, here, connection } = await openMortal('stop');
     const leaving = new AbortController();
     const waiting = here.take('person', leaving.signal);
     const patient = here.take('action');
 
     leaving.abort(new Error('we are stopping'));
     await expect(waiting).rejects.toThrow('we are stopping');
+    // Also while the connection is being opened again.
+    await once(connection, 'connecting');
     await expect(here.learn({ window: 2 }, answered(3, 60_000))).rejects.toThrow('Redis is unavailable');
 
     await own.restart();
