@@ -83,6 +83,8 @@ export class Channels {
     try {
       await subscribed;
     } catch (error) {
+      // The next one to listen tries again.
+      if (this.channels.get(channel) === known) this.channels.delete(channel);
       await stop();
       throw error;
     }

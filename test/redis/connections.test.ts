@@ -136,6 +136,27 @@ test('what is published is heard again after the connection for it has gone sile
   expect(heard[0]).toBe('again');
 });
 
+test('a channel that Redis refused is asked for again by the next one that listens', async () => {
+  const { store } = await connectBehindProxy();
+  const user = (...rules: string[]) => (store as Redis).call('ACL', 'SETUSER', 'default', ...rules);
+  const channels = new Channels(store);
+  const stopNews = await channels.listen('news', () => undefined);
+  await user('resetchannels', '&news');
+  await expect(channels.listen('weather', () => undefined)).rejects.toThrow('NOPERM');
+  await user('allchannels');
+
+  let hear = (_: string) => {};
+  const heard = new Promise<string>((resolve) => {
+    hear = resolve;
+  });
+  const stop = await channels.listen('weather', (message) => hear(message));
+  await store.publish('weather', 'rain');
+
+  expect(await heard).toBe('rain');
+  await stop();
+  await stopNews();
+});
+
 test('to stop listening while a lost connection subscribes again leaves no unhandled rejection', async () => {
   const { store } = await connectBehindProxy();
   const duplicate = vi.spyOn(store as Redis, 'duplicate');
