@@ -1,7 +1,7 @@
 /** The native schedule that a ring should have, compared with the one that it has. Pure. */
 import { isoTime } from '../../src/clock.ts';
 import type { AutoUpdateSchedule, recurrences } from '../../src/contract/operations/auto-updates.ts';
-import { DAY_MS, dayIn, daysAfter, firstAt, HOUR_MS, offsetAt } from '../../src/dates.ts';
+import { DAY_MS, dayIn, daysAfter, firstAt, HOUR_MS, MINUTE_MS } from '../../src/dates.ts';
 import type { Decision, Extensions, Updates } from './decide.ts';
 
 export interface Desired {
@@ -41,20 +41,26 @@ const FAR_AWAY_MS = 360 * DAY_MS;
 export function nextAt(at: string, zone: string, now: number): number {
   const from = now + HOUR_MS;
   for (let day = dayIn(zone, from); ; day = daysAfter(day, 1)) {
-    const time = firstAt(zone, Date.parse(`${day}T${at}Z`));
+    const time = timeOn(day, at, zone);
     if (time >= from) return time;
   }
 }
 
-const wallIn = (zone: string, time: number): string =>
-  new Date(time + offsetAt(zone, time)).toISOString().slice(11, 16);
+/** On a day that skips that time of day, the time at which clocks change. */
+const timeOn = (day: string, at: string, zone: string): number => firstAt(zone, Date.parse(`${day}T${at}Z`));
+const isAt = (time: number, at: string, zone: string): boolean =>
+  Math.abs(time - timeOn(dayIn(zone, time), at, zone)) < MINUTE_MS;
+
+/** When it runs next. Of a paused one, that is computed when it is enabled (spec 3). */
+const nextOf = ({ status, started_at, next_update_at }: AutoUpdateSchedule): string | undefined =>
+  status === 'paused' ? (started_at ?? next_update_at) : next_update_at;
 
 /** The fields that are compared with what they should be and that the service does not show: absent is not empty. */
 export function notShown(schedule: AutoUpdateSchedule): string[] {
   const { scope, options } = schedule;
   const compared = {
     ...{ name: schedule.name, schedule: schedule.schedule, status: schedule.status },
-    next_update_at: schedule.next_update_at,
+    next_update_at: nextOf(schedule),
     'scope.sites': scope?.sites?.selection === 'all' ? [] : scope?.sites?.ids,
     'scope.updates': scope?.updates,
     'options.backup': options?.backup,
@@ -87,14 +93,11 @@ export function differences(
     optionsText(options?.backup, options?.visual_regression),
     optionsText(desired.backup, desired.visualRegression),
   );
-  const next = Date.parse(schedule.next_update_at ?? '');
-  if (
-    desired.at !== undefined &&
-    !(wallIn(zone, next || 0) === desired.at && next < now + 40 * DAY_MS && next > now)
-  )
+  const next = Date.parse(nextOf(schedule) ?? '') || 0;
+  if (desired.at !== undefined && !(next > now && next < now + 40 * DAY_MS && isAt(next, desired.at, zone)))
     found.push({
       field: 'starts',
-      from: schedule.next_update_at ?? '?',
+      from: nextOf(schedule) ?? '?',
       to: isoTime(nextAt(desired.at, zone, now)),
     });
   compare('status', schedule.status ?? '?', desired.isActive ? 'active' : 'paused');
@@ -178,7 +181,8 @@ export const desiredOf = (
     visual_regression: boolean;
   },
 ): Desired => {
-  const isActive = is === 'run' || is === 'promote';
+  // A schedule without sites would have nothing to do, and the service may take it for one of all sites.
+  const isActive = (is === 'run' || is === 'promote') && ring.sites.length > 0;
   return {
     name: `${policy}: ${ring.name} ${markOf(policy, ring.name)}`,
     schedule: native.schedule,
@@ -186,8 +190,7 @@ export const desiredOf = (
     updates: isActive && updates ? (isNothing(updates) ? nothing : updates) : undefined,
     backup: native.backup,
     visualRegression: native.visual_regression,
-    // A schedule without sites would have nothing to do, and the service may take it for one of all sites.
-    isActive: isActive && ring.sites.length > 0,
+    isActive,
     at: isActive ? laterBy(native.at, ring.index * native.apart) : undefined,
   };
 };

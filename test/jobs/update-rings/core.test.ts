@@ -4,7 +4,7 @@ import { assign } from '../../../jobs/update-rings/assign.ts';
 import { atLeast } from '../../../jobs/update-rings/binomial.ts';
 import { decide } from '../../../jobs/update-rings/decide.ts';
 import type { Ring, RingRun, Rules, RunSite } from '../../../jobs/update-rings/evidence.ts';
-import { desiredOf, differences, nextAt } from '../../../jobs/update-rings/native.ts';
+import { desiredOf, differences, nextAt, notShown } from '../../../jobs/update-rings/native.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -272,9 +272,29 @@ describe('the native schedule of a ring', () => {
     ]);
   });
 
+  const running = desiredOf(
+    { name: 'early', sites: ['a', 'b'], index: 1 },
+    { is: 'run', why: [] },
+    'safe',
+    native,
+  );
+
   test('the start is the next local time, also where clocks change', () => {
     const at = (time: string) => new Date(nextAt('02:30', 'Europe/Berlin', Date.parse(time))).toISOString();
     expect(at('2026-11-27T12:00:00Z')).toBe('2026-11-28T01:30:00.000Z');
     expect(at('2027-03-27T12:00:00Z')).toMatch(/^2027-03-28T01:/);
+  });
+
+  test('on a day without that time of day, the start that was set is right', () => {
+    const before = Date.parse('2027-03-27T12:00:00Z');
+    const next_update_at = new Date(nextAt('02:00', 'Europe/Berlin', before)).toISOString();
+    const active = { ...shown, status: 'active', next_update_at };
+    expect(differences(running, active as never, 'Europe/Berlin', before)).toEqual([]);
+  });
+
+  test('of a paused schedule the start counts, since its next run is computed when it is enabled', () => {
+    const set = { started_at: '2026-11-28T01:00:00Z', next_update_at: undefined };
+    expect(found(running, set)).toEqual(['status: paused -> active']);
+    expect(notShown({ ...shown, ...set } as never)).toEqual([]);
   });
 });
