@@ -706,18 +706,19 @@ describe('when the service', () => {
     const retry = { ...aPolicy().retry, delayMs: 1_000 };
     const { report_templates } = await asked(now, 'listReportTemplates', {});
     const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
-    // Another user requests a report on the site just when our request is lost.
+    // Another user requests a report on the site just after our request is lost.
     let made = false;
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       if (operation !== 'createReport' || made) return call();
       made = true;
+      now.sandbox.failNext({ operation: 'createReport' }, 'error-before');
+      const lost: unknown = await call().catch((error: unknown) => error);
       const template_id = report_templates.find(({ name }) => name === 'Monthly care')?.id ?? '';
       const days = { start_date: daysAfter(start, 1), end_date: end };
       await asked(now, 'createReport', {
         body: { report: { site_id: 'site-0001', timezone: 'UTC', ...days, template_id } },
       });
-      now.sandbox.failNext({ operation: 'createReport' }, 'error-before');
-      return call();
+      throw lost;
     });
 
     const { first } = await dispatch(now, aReportPolicy({}, { retry }));
