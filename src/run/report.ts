@@ -174,8 +174,8 @@ export function toReport(run: Run, targets: readonly Target[], now?: number): Ru
   };
 }
 
-/** A run without its targets. `now`: to say when it ends. */
-export const toSummary = (run: Run, now?: number): RunSummary => ({
+/** A run without its targets. `now`: to say when it ends; `attendedAt`: see `runEndOf`. */
+export const toSummary = (run: Run, now?: number, attendedAt?: number): RunSummary => ({
   run: run.id,
   policy: run.policy,
   job: run.job,
@@ -202,7 +202,7 @@ export const toSummary = (run: Run, now?: number): RunSummary => ({
   created_at: isoTime(run.createdAt),
   started_at: isoTimeOrNull(run.startedAt),
   finished_at: isoTimeOrNull(run.finishedAt),
-  ...(now === undefined ? {} : endReport(runEndOf(run, now))),
+  ...(now === undefined ? {} : endReport(runEndOf(run, now, attendedAt))),
   plan_complete: run.planComplete === true,
   requests: run.requests,
   requests_by_operation: run.requestsByOperation ?? {},

@@ -10,11 +10,16 @@ export interface RunEnd {
   waits?: string;
 }
 
-/** Undefined for a run that has ended. */
-export function runEndOf(run: Run, now: number): RunEnd | undefined {
+/** A process that works on runs says so every second: after so long without, none does. */
+const UNATTENDED_MS = 30_000;
+
+/** Undefined for a run that has ended. `attendedAt`: when a process last worked on the runs of its account, if known. */
+export function runEndOf(run: Run, now: number, attendedAt = now): RunEnd | undefined {
   if (isFinal(run.status)) return undefined;
   const waits = waitOf(run);
   if (waits !== undefined) return { waits };
+  if (now - attendedAt > UNATTENDED_MS)
+    return { waits: `makes no progress: no process has worked on it since ${isoMinute(attendedAt)}` };
   const at = endAtPace(run, now);
   return at === undefined
     ? { waits: 'has no known end yet: none of its targets has ended' }

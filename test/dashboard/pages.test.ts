@@ -336,10 +336,15 @@ test('a failure after which a run of the policy succeeded is at the end, without
   expect(text).not.toContain('Retry sync');
 });
 
-test('when nothing failed and nothing waits, the overview says so in one line', async () => {
+test('when nothing failed and nothing waits, the overview says so in one line, and that all is well only where it is', async () => {
   world = await startWorld();
   await remember(world.records, aRun({ createdAt: Date.now() }), [ended('a', 'succeeded')]);
   await world.records.runs.move(aRun(), 'succeeded', { at: Date.now() });
+  const { text } = await look('/');
+  expect(text).not.toContain('All is well');
+  expect(text).toContain('There are 2 notices. Nothing failed in the last 24 hours');
+
+  await showDaemon(world.records, ['scheduler', 'worker']);
   expect((await look('/')).text).toContain('All is well: nothing failed in the last 24 hours');
 });
 

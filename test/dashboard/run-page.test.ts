@@ -5,7 +5,7 @@ import { paceOf, readEnds } from '../../src/dashboard/queries/pace.ts';
 import { openReader } from '../../src/dashboard/queries/reader.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aTarget } from '../support/builders.ts';
-import { aPolicy, aRun, ended, remember, startWorld, textOf, type World } from './world.ts';
+import { aPolicy, aRun, ended, remember, showDaemon, startWorld, textOf, type World } from './world.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.now();
@@ -52,7 +52,15 @@ test('every page and address that shows a run has the same answer when it ends, 
     expect(text).not.toMatch(/ ends (?:soon|in)|"expected_end":"/i);
   }
   await remember(world.records, going, [ended('a', 'succeeded'), ended('c', 'failed'), aTarget('b')]);
+  await showDaemon(world.records, ['worker']);
   for (const text of await shown(going)) expect(text).toMatch(/ ends (?:soon|in)|"expected_end":"/i);
+
+  await world.records.presence.withdraw('d');
+  await world.records.accounts.noteSupervised('default', NOW - MINUTE);
+  for (const text of await shown(going)) {
+    expect(text).toMatch(/work has stopped|makes no progress: no process has worked on it since/);
+    expect(text).not.toMatch(/ ends (?:soon|in)|"expected_end":"/i);
+  }
 });
 
 test('a run shows how many targets ended when, and a run with too many says so', async () => {

@@ -34,6 +34,9 @@ test('when a run waits, it is said for whom or what, in place of an end', () => 
   expect(waits({ rollout: rollout('asking') })).toContain('waits for a person');
   expect(waits({ rollout: rollout('pausing') })).toBe('pauses between two batches until 2026-11-21 01:00Z');
   expect(waits({ status: 'planning' })).toContain('lists its targets');
+  expect(runEndOf(aRunning(), NOW, NOW - MINUTE)).toEqual({
+    waits: 'makes no progress: no process has worked on it since 2026-11-21 00:59Z',
+  });
   expect(waits({ counts: { planned: 9, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 } })).toContain(
     'no known end',
   );

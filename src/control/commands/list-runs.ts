@@ -59,9 +59,10 @@ export const listRunsCommand = defineCommand()({
     { id, limit: count, after, ...filter },
     { records, clock },
     { by: { principal } },
-  ): Promise<RunPage & { now: number }> {
+  ): Promise<RunPage & AsOf> {
     const now = clock.now();
-    if (id !== undefined) return { runs: await runsNamed(id, records, { principal, limit: count }), now };
+    const asOf = { now, attended: await records.accounts.supervisedAt() };
+    if (id !== undefined) return { runs: await runsNamed(id, records, { principal, limit: count }), ...asOf };
     const { since, until, ...rest } = filter;
     const times = { since: since?.(now), until: until?.(now) };
     const found = await listRuns(
@@ -69,18 +70,20 @@ export const listRunsCommand = defineCommand()({
       { ...rest, ...times },
       { limit: count, after },
     );
-    return { ...found, now };
+    return { ...found, ...asOf };
   },
   answer: z.object({ runs: z.array(RunSummary), ...NextPage }),
-  toAnswer: ({
-    runs,
-    next,
-    now,
-  }: RunPage & { now: number }): { runs: RunSummary[]; next: string | null } => ({
-    runs: runs.map((run) => toSummary(run, now)),
+  toAnswer: ({ runs, next, now, attended }: RunPage & AsOf): { runs: RunSummary[]; next: string | null } => ({
+    runs: runs.map((run) => toSummary(run, now, attended.get(run.account))),
     next: next ?? null,
   }),
 });
+
+/** When runs were read, and when a process last worked on those of each account. */
+interface AsOf {
+  now: number;
+  attended: ReadonlyMap<string, number>;
+}
 
 /** So many runs whose ids begin alike are looked at. */
 const MAX_NAMED = 1_000;
@@ -121,10 +124,11 @@ export const showRun = defineCommand()({
     run: await runOf(deps, run),
     targets: deps.records.targets.all(run),
     now: deps.clock.now(),
+    attended: await deps.records.accounts.supervisedAt(),
   }),
   answer: RunSummary.extend({ targets: z.array(TargetReport).optional() }),
-  toAnswer: ({ run, targets, now }, { targets: wanted }): RunSummary & { targets?: Targets } => ({
-    ...toSummary(run, now),
+  toAnswer: ({ run, targets, now, attended }, { targets: wanted }): RunSummary & { targets?: Targets } => ({
+    ...toSummary(run, now, attended.get(run.account)),
     ...(wanted === 'false' ? {} : { targets: reportsOf(run, targets) }),
   }),
 });

@@ -10,7 +10,7 @@ import { type Toast, takeToast } from '../http/toast.ts';
 import { type Counters, noCounters, readCounters } from '../queries/counters.ts';
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
 import { type AccountChoice, accountIn, accountPath } from './account-menu.tsx';
-import { NowContext, PrincipalContext, ReasonsContext } from './contexts.tsx';
+import { AlertsContext, NowContext, PrincipalContext, ReasonsContext } from './contexts.tsx';
 import { ICON, Icon } from './icon.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { type Theme, TopBar, themeOf } from './top-bar.tsx';
@@ -130,22 +130,25 @@ export async function showPage(
     chosen,
     pathOf: (account: string | undefined) => accountPath(url, byAccount.pagedBy, account),
   };
+  const alerts = alertsOf(systemStatus);
   return asPage(
     c,
     <NowContext.Provider value={systemStatus.now}>
       <ReasonsContext.Provider value={context.reasons}>
-        <Layout
-          {...props}
-          principal={principalOf(c)}
-          theme={themeOf(c)}
-          alerts={alertsOf(systemStatus)}
-          counters={counters}
-          now={systemStatus.now}
-          toast={takeToast(c, context)}
-          choice={choice}
-        >
-          {content}
-        </Layout>
+        <AlertsContext.Provider value={alerts}>
+          <Layout
+            {...props}
+            principal={principalOf(c)}
+            theme={themeOf(c)}
+            alerts={alerts}
+            counters={counters}
+            now={systemStatus.now}
+            toast={takeToast(c, context)}
+            choice={choice}
+          >
+            {content}
+          </Layout>
+        </AlertsContext.Provider>
       </ReasonsContext.Provider>
     </NowContext.Provider>,
     status,

@@ -2,9 +2,8 @@
 import type { ReasonCount } from '../../records/target-types.ts';
 import { endedCount, isFinal, shownStatus } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
-import { runEndOf } from '../../run/run-end.ts';
 import { Badge } from './badge.tsx';
-import { useMay, useNow } from './contexts.tsx';
+import { useMay, useRunEnd } from './contexts.tsx';
 import { policyPath, runPath } from './paths.ts';
 import { Bar, number } from './progress.tsx';
 import { RunTook, whyOf } from './run-table.tsx';
@@ -55,13 +54,19 @@ export const RunList = ({ name, runs, reasons }: RunListProps) => {
 
 const WhyCell = ({ run, reasons }: { run: Run; reasons: readonly ReasonCount[] }) => {
   const why = lineOf(run, reasons);
-  const at = runEndOf(run, useNow())?.at;
-  if (why === undefined && at === undefined) return null;
+  const end = useRunEnd(run);
+  if (why === undefined && end === undefined) return null;
   return (
     <Cut whole={why ?? ''}>
-      {at !== undefined && (
+      {end !== undefined && (
         <span class="dim">
-          ends <Time at={at} show="relative" />
+          {end === 'stopped' ? (
+            'work has stopped'
+          ) : (
+            <>
+              ends <Time at={end} show="relative" />
+            </>
+          )}
           {why && '; '}
         </span>
       )}

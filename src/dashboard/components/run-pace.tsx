@@ -3,10 +3,9 @@ import { useContext } from 'hono/jsx';
 import { isoTime } from '../../clock.ts';
 import { isFinal, shownOutcome, shownOutcomes } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
-import { runEndOf } from '../../run/run-end.ts';
 import { type End, MAX_ENDS, type Pace } from '../queries/pace.ts';
 import { BarChart } from './chart.tsx';
-import { ReasonsContext, useNow } from './contexts.tsx';
+import { ReasonsContext, useNow, useRunEnd } from './contexts.tsx';
 import { number } from './progress.tsx';
 import { Sentence, span, Time } from './time.tsx';
 
@@ -16,15 +15,16 @@ export const PaceLine = ({ run, pace }: { run: Run; pace: Pace }) => {
   if (isFinal(run.status)) {
     return perMinute === undefined ? null : <p class="dim">{rateText(perMinute)} on average.</p>;
   }
-  const at = runEndOf(run, useNow())?.at;
+  const end = useRunEnd(run);
   return (
     <p>
       {perMinute !== undefined && overMs !== undefined
         ? `${rateText(perMinute)} over the last ${span(overMs)}. `
         : run.startedAt !== undefined && 'No target has ended in the last minutes. '}
-      {at !== undefined && (
+      {end === 'stopped' && 'When it ends is not known: work has stopped.'}
+      {typeof end === 'number' && (
         <>
-          It ends <Time at={at} show="relative" />, at the pace until now.
+          It ends <Time at={end} show="relative" />, at the pace until now.
         </>
       )}
     </p>

@@ -7,7 +7,7 @@ import type { Reason, Reasons } from '../../run/reasons.ts';
 import { countOf } from '../../text.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
-import { ReasonsContext, useMay } from '../components/contexts.tsx';
+import { AlertsContext, ReasonsContext, useMay } from '../components/contexts.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
 import { Icon } from '../components/icon.tsx';
 import { policyPath, runPath } from '../components/paths.ts';
@@ -22,14 +22,20 @@ const MAX_SHOWN = 8;
 const MAX_FOLDED = 200;
 
 export const Attention = ({ items }: { items: readonly Item[] }) => {
-  const [may, reasons] = [useMay(), useContext(ReasonsContext)];
+  const [may, reasons, alerts] = [useMay(), useContext(ReasonsContext), useContext(AlertsContext)];
   return (
     <section id="attention" data-live>
       <h2>Needs attention</h2>
       {items.length === 0 ? (
         <p class="calm">
-          <Icon name="circle-check" /> All is well: nothing failed in the last 24 hours, no error or warning
-          is open, and nothing waits for a person.
+          {alerts.length === 0 ? (
+            <>
+              <Icon name="circle-check" /> All is well: nothing failed
+            </>
+          ) : (
+            `There ${alerts.length === 1 ? 'is 1 notice' : `are ${alerts.length} notices`}. Nothing failed`
+          )}{' '}
+          in the last 24 hours, no error or warning is open, and nothing waits for a person.
         </p>
       ) : (
         <Table

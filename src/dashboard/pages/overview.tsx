@@ -3,13 +3,12 @@ import { DAY_MS } from '../../dates.ts';
 import { shownOutcomes, shownStatus } from '../../run/moves.ts';
 import { formatLate } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
-import { runEndOf } from '../../run/run-end.ts';
 import { countOf } from '../../text.ts';
 import { accountIn } from '../components/account-menu.tsx';
 import { Badge } from '../components/badge.tsx';
 import { BudgetChart } from '../components/budget-chart.tsx';
 import { BarChart } from '../components/chart.tsx';
-import { useNow } from '../components/contexts.tsx';
+import { useRunEnd } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import { pathWith } from '../components/filter-bar.tsx';
 import { Lanes } from '../components/lanes.tsx';
@@ -128,7 +127,7 @@ const RunningNow = ({ runs, account }: RunningNowProps) => (
 );
 
 const RunningRun = ({ run }: { run: Run }) => {
-  const end = runEndOf(run, useNow());
+  const end = useRunEnd(run);
   return (
     <a class="card tight" href={runPath(run.id)} data-key={run.id}>
       <h3>
@@ -139,11 +138,13 @@ const RunningRun = ({ run }: { run: Run }) => {
       <p class="between">
         <span>{progressOf(run)}</span>
         <span class="dim">
-          {end?.at === undefined ? (
+          {end === undefined ? (
             <RunTook run={run} />
+          ) : end === 'stopped' ? (
+            'work has stopped'
           ) : (
             <>
-              ends <Time at={end.at} show="relative" />
+              ends <Time at={end} show="relative" />
             </>
           )}
         </span>
