@@ -1,7 +1,6 @@
 /** The messages about the end of a run: a failure is reported once and after `repeat_interval`, and so is its recovery. */
 import type { Policy } from '../policy/policy.ts';
 import type { ProblemChange, ProblemKind } from '../records/problem-store.ts';
-import type { Records } from '../records/records.ts';
 import { endedCount } from '../run/moves.ts';
 import { toSummary } from '../run/report.ts';
 import { lastApproval, type Seen } from '../run/rollout.ts';
@@ -83,7 +82,7 @@ async function aboutSuccess(deps: FollowingDeps, run: Run, { owns }: End): Promi
   const known = await deps.records.problems.ofPolicy(run.policy);
   const open = [...known.all('runs')].filter(([to]) => owns(to));
   const success = theEnd(run, messageAbout(run));
-  if (open.length === 0 || !worked(run) || !(await isOfAll(deps.records, run)))
+  if (open.length === 0 || !(await deps.records.runs.showsRecovery(run)))
     return { wanted: [success], changes: [] };
   const recovered = open.flatMap(([to, problem]): Wanted[] => {
     if (problem.toldAt === undefined) return [];
@@ -94,13 +93,6 @@ async function aboutSuccess(deps: FollowingDeps, run: Run, { owns }: End): Promi
   const changes = open.map(([to]) => known.change('runs', to, undefined));
   return { wanted: [...recovered, success], changes };
 }
-
-/** A run that skipped all of its targets, because of a freeze or maintenance, does not show that they are well. */
-const worked = ({ counts: { succeeded, skipped } }: Run): boolean => succeeded > 0 || skipped === 0;
-
-/** A run over some targets, which a person named, does not show that the others are well. A retry covers what failed. */
-const isOfAll = async ({ runs }: Pick<Records, 'runs'>, { id, retryOf }: Run): Promise<boolean> =>
-  retryOf !== undefined || (await runs.only(id)).length === 0;
 
 /** Those who asked for one of these words. */
 const receiversOf = (notify: Policy['notify'], words: readonly string[]): string[] => [

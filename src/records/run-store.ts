@@ -151,6 +151,15 @@ export class RunStore {
     return this.store.lrange(keys.only(id), 0, -1);
   }
 
+  /**
+   * Whether the run shows that what failed before it is well. One that skipped all of its targets, because of a freeze or
+   * maintenance, does not, and neither does one over some targets that a person named. A retry covers what failed.
+   */
+  async showsRecovery({ id, status, counts, retryOf }: Run): Promise<boolean> {
+    if (status !== 'succeeded' || (counts.succeeded === 0 && counts.skipped > 0)) return false;
+    return retryOf !== undefined || (await this.store.exists(keys.only(id))) === 0;
+  }
+
   /** Newest first, runs of one time by id. A run that retention removed between reading the index and the run is missing. */
   async list({ sees, ...query }: RunQuery): Promise<Run[]> {
     const found: Run[] = [];

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { carryOut } from '../../src/control/carry-out.ts';
 import { showStatus } from '../../src/control/commands/show-status.ts';
 import type { Policy } from '../../src/policy/policy.ts';
-import { aPolicy, aSchedule } from '../support/builders.ts';
+import type { Counts, RunStatus } from '../../src/run/run.ts';
+import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
 import type { World } from '../support/caretaker.ts';
 import { worldOfTest } from '../support/world-of-test.ts';
 
@@ -42,6 +43,30 @@ test('a policy is among those whose last run failed until one of its runs succee
   expect((await statusOf(world)).failed).toEqual([]);
 });
 
+test('a run that skipped all targets, was over one that a person named, or was cancelled hides no failure before it', async () => {
+  const world = await worldOfTest({ sites: 1, work: false });
+  const { records, clock } = world.caretaker;
+  const ended = async (id: string, status: RunStatus, counts: Partial<Counts>, only: string[] = []) => {
+    const at = clock.now() - 10_000 + Number(id.at(-1));
+    const run = aRun({ id, policy: 'sync', createdAt: at, finishedAt: at, status });
+    await records.runs.create(
+      { ...run, counts: { ...run.counts, planned: 2, ...counts } },
+      { concurrency: 1, targetMs: 1 },
+      { only },
+    );
+  };
+  await ended('sync.1', 'failed', { failed: 2 });
+  await ended('sync.2', 'succeeded', { skipped: 2 });
+  await ended('sync.3', 'succeeded', { succeeded: 2 }, ['site-0001', 'site-0002']);
+  await ended('sync.4', 'cancelled', { cancelled: 2 });
+
+  expect((await statusOf(world)).failed).toMatchObject([{ run: 'sync.1' }]);
+
+  await ended('sync.5', 'succeeded', { succeeded: 1, skipped: 1 });
+
+  expect((await statusOf(world)).failed).toEqual([]);
+});
+
 test('what keeps policies from running is said, and what is skipped or paused does not come next', async () => {
   const world = await worldOfTest({ sites: 1, work: false });
   const { records, clock } = world.caretaker;
@@ -69,4 +94,16 @@ test('what keeps policies from running is said, and what is skipped or paused do
   expect(frozen.daemons).toMatchObject([{ host: 'vm', roles: ['scheduler', 'worker'] }]);
   expect(frozen.problems[0]).toMatch(/^Frozen: everything, frozen by anna from .*\.$/);
   expect(frozen.next[0]).toMatchObject({ policy: 'late' });
+
+  await records.alerts.raise('queue work', {
+    type: 'system',
+    event: 'queue-paused',
+    at: clock.now(),
+    detail: '',
+  });
+  await records.accounts.block('default', { since: clock.now(), why: 'The token is not valid.' });
+  expect((await statusOf(world, policies)).problems.slice(0, 2)).toEqual([
+    'The queue work is paused, so its work waits.',
+    'The account default refuses access, so its runs wait: The token is not valid.',
+  ]);
 });

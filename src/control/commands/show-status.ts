@@ -38,19 +38,25 @@ export type StatusReport = Omit<Answer, 'active' | 'failed'> & Record<'active' |
 const MAX_NEXT = 3;
 /** Of this many policies the last runs are read. */
 const MAX_POLICIES = 50;
-/** A run that was skipped, or has not ended, says nothing of how the policy does: this many runs are looked at. */
+/** A run that was skipped or cancelled, has not ended or skipped all targets says nothing of how the policy does: so many are looked at. */
 const MAX_LOOKED = 5;
 /** What a check found did not fail: it is among the findings. */
 const notAllWell: readonly ShownStatus[] = ['failed', 'partial', 'stopped'];
 const neededRoles = ['scheduler', 'worker'];
 
-/** The last run of each of these policies that has ended, if it did not succeed. */
+/** Of each of these policies the last run that shows how it does, if it did not succeed. */
 async function failedOf({ runs }: Pick<Records, 'runs'>, policies: readonly string[]): Promise<Run[]> {
   const lists = await Promise.all(policies.map((policy) => runs.list({ policy, limit: MAX_LOOKED })));
-  return lists.flatMap((list) => {
-    const last = list.find(({ status }) => isFinal(status) && status !== 'skipped');
-    return last && notAllWell.includes(shownStatus(last)) ? [last] : [];
-  });
+  const last = await Promise.all(
+    lists.map(async (list) => {
+      for (const run of list) {
+        if (notAllWell.includes(shownStatus(run))) return run;
+        if (shownStatus(run) === 'found' || (await runs.showsRecovery(run))) return undefined;
+      }
+      return undefined;
+    }),
+  );
+  return last.filter((one) => one !== undefined);
 }
 
 export const showStatus = defineCommand<AllPolicies>()({
@@ -66,12 +72,16 @@ export const showStatus = defineCommand<AllPolicies>()({
     const now = clock.now();
     const seen = seenPolicies({ policies }, principal);
     const sees = (of: { policy: string; account: string }) => isPermitted(principal, 'viewer', of);
-    const [totals, processes, freezes, states, groups] = await Promise.all([
+    const accounts = [...new Set(seen.map(({ account }) => account))];
+    const [totals, processes, freezes, states, groups, attended, blocked, queues] = await Promise.all([
       records.totals.between(now - DAY_MS, now),
       records.presence.running(now),
       records.freeze.active(now),
       records.policies.many(seen),
       findingGroups(records, {}, now, sees),
+      records.accounts.supervisedAt(),
+      records.accounts.blockedOf(accounts),
+      records.alerts.names('queue '),
     ]);
     const ended = totals.runs.filter(({ status }) => notAllWell.includes(status));
     const names = [...new Set(ended.map(({ policy }) => policy))].slice(0, MAX_POLICIES);
@@ -90,7 +100,7 @@ export const showStatus = defineCommand<AllPolicies>()({
       active: active
         .filter((run) => sees(run) && !isFinal(run.status))
         .sort((a, b) => a.createdAt - b.createdAt)
-        .map((run) => toSummary(run, now)),
+        .map((run) => toSummary(run, now, attended.get(run.account))),
       failed: failed
         .filter((run) => sees(run) && (run.finishedAt ?? now) > now - DAY_MS)
         .sort((a, b) => b.counts.failed - a.counts.failed)
@@ -107,6 +117,10 @@ export const showStatus = defineCommand<AllPolicies>()({
       })),
       problems: [
         ...missing.map((role) => `No daemon with the role ${role} is running.`),
+        ...queues.map((alert) => `The ${alert} is paused, so its work waits.`),
+        ...accounts.flatMap((account, at) =>
+          blocked[at] ? `The account ${account} refuses access, so its runs wait: ${blocked[at].why}` : [],
+        ),
         ...freezes.map((freeze) => `Frozen: ${formatFrozen(freeze)}, ${formatFreeze(freeze)}.`),
         ...(paused.length === 0 ? [] : [`Paused: ${paused.join(', ')}.`]),
         ...processes

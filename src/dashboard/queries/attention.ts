@@ -154,28 +154,33 @@ async function withDetails(
   const names = [...new Set(first.map(({ policy }) => policy))];
   const lists = await Promise.all(names.map((policy) => reader.runs({ policy, limit: MAX_STREAK })));
   const runsOf = new Map(names.map((name, index) => [name, lists[index] ?? []]));
-  const detailed = first.map((item): FailedItem => {
-    const runs = runsOf.get(item.policy) ?? [];
-    return { ...item, details: detailsOf(item, runs, states.get(item.policy)?.failures ?? 0) };
-  });
+  const detailed = await Promise.all(
+    first.map(async (item): Promise<FailedItem> => {
+      const runs = runsOf.get(item.policy) ?? [];
+      const failures = states.get(item.policy)?.failures ?? 0;
+      return { ...item, details: await detailsOf(reader, item, runs, failures) };
+    }),
+  );
   return [...detailed, ...items.slice(MAX_DETAILED)];
 }
 
-function detailsOf(
+async function detailsOf(
+  reader: Reader,
   { latest }: FailedItem,
   runs: readonly Run[],
   failures: number,
-): NonNullable<FailedItem['details']> {
-  const ended = runs.filter(({ status }) => isFinal(status) && status !== 'skipped');
-  const firstGood = ended.findIndex(({ status }) => status === 'succeeded');
-  const inARow = firstGood < 0 ? ended : ended.slice(0, firstGood);
+): Promise<NonNullable<FailedItem['details']>> {
+  const recoveries = await Promise.all(runs.map((run) => reader.showsRecovery(run)));
+  const firstGood = recoveries.indexOf(true);
+  const inARow = (firstGood < 0 ? runs : runs.slice(0, firstGood)).filter(
+    ({ status }) => isFinal(status) && !['succeeded', 'skipped', 'cancelled'].includes(status),
+  );
   const at = runs.findIndex(({ id }) => id === latest);
-  const newer = at < 0 ? [] : runs.slice(0, at);
   return {
     run: runs[at],
     since: inARow.at(-1)?.createdAt,
     streak: Math.max(inARow.length, failures),
     isOpen: firstGood < 0 && runs.length === MAX_STREAK && failures <= inARow.length,
-    recovered: newer.some(({ status }) => status === 'succeeded'),
+    recovered: firstGood >= 0 && firstGood < at,
   };
 }

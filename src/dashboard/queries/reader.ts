@@ -55,6 +55,8 @@ export interface Reader extends SearchReader {
   runs(query: RunQuery): Promise<Run[]>;
   /** Those of these runs that are still stored. */
   runsOf(ids: readonly string[]): Promise<Run[]>;
+  /** Whether the run shows that what failed before it is well. */
+  showsRecovery(run: Run): Promise<boolean>;
   /** The totals of what ended since the full hour before `from`, and the active runs. */
   totals(from: number, now: number): Promise<Totals>;
   /** How many stored runs have each status. */
@@ -109,6 +111,7 @@ export function openReader(records: Records, clock: Clock): Reader {
     run: async (id) => clean(await records.runs.get(id)),
     runs: async (query) => clean(await records.runs.list(query)),
     runsOf: async (ids) => clean(await records.runs.many(ids)),
+    showsRecovery: (run) => records.runs.showsRecovery(run),
     totals: (from, now) => records.totals.between(from, now),
     runsByStatus: () => records.runs.countByStatus(),
     reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),

@@ -125,6 +125,7 @@ function scopedReader(reader: Reader, scope: Scope, clock: PageContext['clock'])
     run,
     runs,
     runsOf,
+    showsRecovery: reader.showsRecovery,
     totals: (from, now) => totalsIn(reader, scope, from, now),
     async runsByStatus() {
       throw new Error('The number of all runs is for principals without limits.');
