@@ -712,7 +712,7 @@ describe('when the service', () => {
       if (operation !== 'createReport' || made) return call();
       made = true;
       now.sandbox.failNext({ operation: 'createReport' }, 'error-before');
-      const lost: unknown = await call().catch((error: unknown) => error);
+      const lost: unknown = await (call() as Promise<unknown>).catch((error: unknown) => error);
       const template_id = report_templates.find(({ name }) => name === 'Monthly care')?.id ?? '';
       const days = { start_date: daysAfter(start, 1), end_date: end };
       await asked(now, 'createReport', {
