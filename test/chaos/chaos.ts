@@ -147,7 +147,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     receiver.url,
   );
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
-  const sharedClock = { from: clock.from, began: clock.began, speed: SPEED, jumps };
+  const sharedClock = { ...clock.shared(), jumps };
   const facts = JSON.stringify({ settings, clock: sharedClock, policies: scheduled });
   const cast = new Cast(redis, line, facts, older?.daemon);
   const report: ChaosReport = {

@@ -23,7 +23,8 @@ export function jumpsFrom(random: () => number): Jump[] {
 }
 
 /** The clock as `clock.mjs` makes it in other processes. */
-export const jumping = (clock: FastClock, jumps: readonly Jump[]): FastClock => ({
-  ...clock,
-  now: () => clock.now() + (jumps.findLast(({ afterMs }) => afterMs <= Date.now() - clock.began)?.byMs ?? 0),
-});
+export function jumping(clock: FastClock, jumps: readonly Jump[]): FastClock {
+  const { began } = clock.shared();
+  const passedBy = ({ afterMs }: Jump) => afterMs <= Date.now() - began;
+  return { ...clock, now: () => clock.now() + (jumps.findLast(passedBy)?.byMs ?? 0) };
+}

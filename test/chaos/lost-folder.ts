@@ -29,8 +29,7 @@ export async function loseFolder(
   for (const name of names) writeFileSync(join(dir, `${name}.yaml`), text(name));
   const world = await startWorld({ sites: 2, work: false, speedUp: 20, policiesDir: dir });
   const { settings, records, clock } = world.caretaker;
-  const { from, began, speed } = world.clock;
-  const facts = JSON.stringify({ settings, clock: { from, began, speed } });
+  const facts = JSON.stringify({ settings, clock: world.clock.shared() });
   const daemons: ChildProcess[] = [];
   const start = async (at: number) => {
     const child = spawn(process.execPath, [file, facts], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -25,7 +25,7 @@ async function startWorker(): Promise<ChildProcess> {
   const { caretaker, clock } = world;
   const facts = {
     settings: caretaker.settings,
-    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+    clock: clock.shared(),
   };
   const file = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
   const child = spawn(process.execPath, [file, JSON.stringify(facts)], {

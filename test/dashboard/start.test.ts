@@ -43,6 +43,8 @@ test('closing ends the event streams of open pages at once', async () => {
 
   await world.stop();
 
-  await expect(Promise.resolve(reader?.read()).then((read) => read?.done)).rejects.toThrow();
+  // Whether the browser sees an end or a broken connection is chance.
+  const last = await reader?.read().catch(() => ({ done: true }));
+  expect(last?.done).toBe(true);
   await expect(fetch(`${world.dashboard.url}/healthz`)).rejects.toThrow('fetch failed');
 });

@@ -18,7 +18,7 @@ function frozenAt(step: string) {
   const { caretaker, clock } = world;
   const facts = {
     settings: caretaker.settings,
-    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+    clock: clock.shared(),
     cut: { step, operation: 'syncSite', signal: 'SIGSTOP' },
   };
   const file = fileURLToPath(new URL('../support/dying.mjs', import.meta.url));

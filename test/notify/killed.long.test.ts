@@ -18,7 +18,7 @@ test('the message of a killed process arrives once more, with its id, and never 
   const { caretaker, clock } = world;
   const facts = {
     settings: { ...caretaker.settings, notifications: webhooks({ ops }) },
-    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+    clock: clock.shared(),
   };
   const start = () => {
     const file = fileURLToPath(new URL('./notifying.mjs', import.meta.url));

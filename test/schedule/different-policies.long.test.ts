@@ -61,7 +61,7 @@ async function startDaemon(policiesDir: string): Promise<Running> {
   const { caretaker, clock } = world;
   const facts = {
     settings: { ...caretaker.settings, policiesDir },
-    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+    clock: clock.shared(),
     roles: ['scheduler'],
   };
   const child = spawn(process.execPath, [script, JSON.stringify(facts)], {

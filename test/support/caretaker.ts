@@ -20,29 +20,49 @@ import { leapOverIdleTime } from './idle-time.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
-/**
- * A clock that runs `speed` times as fast as the machine's, from a start time. Other processes can create the
- * same one.
- */
+/** A clock that runs `speed` times as fast as the machine's, from a start time. */
 export interface FastClock extends Clock {
   /** Its start time: the same in every test, so that none depends on the day and hour of the test run. */
   readonly from: number;
-  /** The machine's time at the start. */
-  readonly began: number;
   readonly speed: number;
+  /**
+   * From what other processes create the same clock. From then on it passes also while this process gets no time, as
+   * theirs do.
+   */
+  shared(): { from: number; began: number; speed: number };
   /** Moves it forward, in this process only. */
   leap(ms: number): void;
 }
 
+/** So often the time that this process had is added up, and this much of it at most. */
+const TICK_MS = 5;
+const MAX_TICK_MS = 10;
+const had = { ms: 0, at: performance.now() };
+const hadMs = () => had.ms + Math.min(performance.now() - had.at, MAX_TICK_MS);
+setInterval(() => {
+  had.ms = hadMs();
+  had.at = performance.now();
+}, TICK_MS).unref();
+
+/** It waits while this process gets no time: on a busy machine, nothing is late for that reason. */
 export function fastClock(speed: number, from = NOON): FastClock {
-  const began = Date.now();
+  const hadBefore = hadMs();
+  let began: number | undefined;
   let leapt = 0;
+  const passed = () => (began === undefined ? hadMs() - hadBefore : Date.now() - began);
   return {
     from,
-    began,
     speed,
-    now: () => Math.round(from + (Date.now() - began) * speed) + leapt,
-    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+    shared() {
+      began ??= Date.now() - passed();
+      return { from: from + leapt, began, speed };
+    },
+    now: () => Math.round(from + passed() * speed) + leapt,
+    async sleep(ms, signal) {
+      const end = passed() + ms / speed;
+      do await systemClock.sleep(end - passed(), signal);
+      while (passed() < end && !signal?.aborted);
+    },
     leap(ms) {
       leapt += ms;
     },

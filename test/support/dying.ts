@@ -25,8 +25,7 @@ export async function dieAt(world: World, step: Step, operation: OperationId): P
   if (step === 'after-send') sandbox.failNext({ operation }, 'slow');
   const facts = {
     settings: caretaker.settings,
-    // The clock of this process may have leapt.
-    clock: { from: clock.now(), began: Date.now(), speed: clock.speed },
+    clock: clock.shared(),
     cut: { step, operation },
   };
   const file = fileURLToPath(new URL('./dying.mjs', import.meta.url));

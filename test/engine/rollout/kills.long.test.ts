@@ -19,8 +19,7 @@ async function workUntilDeath(
   run: string,
   passed: readonly string[],
 ): Promise<string | undefined> {
-  const { from, began, speed } = clock;
-  const facts = { settings: caretaker.settings, clock: { from, began, speed }, passed };
+  const facts = { settings: caretaker.settings, clock: clock.shared(), passed };
   const child = spawn(process.execPath, [file, JSON.stringify(facts)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
