@@ -15,7 +15,7 @@ import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { countOf } from '../../src/text.ts';
 import { suspectText } from './evidence.ts';
 import { lookOf } from './look.ts';
-import { bodyOf, farAway, nextAt, nothing, setIn } from './native.ts';
+import { bodyOf, changesOf, farAway, nextAt, nothing } from './native.ts';
 import { brokeBefore, hasNote, notesOf, noteText } from './notes.ts';
 import { Options, ringConditions, ringFaults } from './options.ts';
 import { type RingRecord, ringKey, runKey, type Survey, type SurveyedRing, surveyRings } from './survey.ts';
@@ -31,7 +31,9 @@ const State = z.object({
   drift: z.exactOptional(z.array(z.string())),
   /** The sites whose notes the service does not show. */
   unread: z.exactOptional(z.array(z.string())),
-  /** How many changes this target has made: a change that does not last is not repeated for ever. */
+  /** The tasks that it asked the service to cancel, with the answer of a refusal: each is asked for once. */
+  asked: z.exactOptional(z.record(z.string(), z.string())),
+  /** How many changes this target has made, without notes: one that does not last is not repeated for ever. */
   changes: z.number(),
 });
 type State = z.output<typeof State>;
@@ -39,7 +41,10 @@ const start: State = { changes: 0 };
 
 const RING = 'ring:';
 const LEFT = 'left:';
-const MAX_CHANGES = 500;
+const MAX_CHANGES = 20;
+/** So much of each side of a difference made by hand, and so many sites without a note, are kept in the state. */
+const MAX_TEXT = 150;
+const MAX_UNREAD = 50;
 
 export const updateRings = defineJob({
   name: 'update-rings',
@@ -114,9 +119,12 @@ export const updateRings = defineJob({
 
   async act(acting): Promise<Answer<State>> {
     const { api, target, runContext, state = start } = acting;
-    const { note, drift = [], unread = [] } = state;
-    const next = { is: 'next', state: { changes: state.changes + 1, drift, unread } } as const;
-    if (state.changes > MAX_CHANGES)
+    const { note, drift = [], unread = [], asked = {}, changes } = state;
+    const next = {
+      is: 'next',
+      state: { changes: note ? changes : changes + 1, drift, unread, asked },
+    } as const;
+    if (changes > MAX_CHANGES)
       return { is: 'failed', reason: 'rejected', detail: 'The schedule does not stay as it was set.' };
     try {
       if (target.id.startsWith(LEFT)) return await pauseLeft(acting, target.id.slice(LEFT.length));
@@ -160,16 +168,15 @@ export const updateRings = defineJob({
 
   async reconcile(acting, intent) {
     const { api, state, target } = acting;
-    const changes = (state?.changes ?? 0) + 1;
     if (intent.operation === 'createSiteNote' && state?.note) {
-      const { site, task, content } = state.note;
+      const { note: { site, task, content } = state.note, ...kept } = state;
       const found = await probeEffect(
         'createSiteNote',
         acting,
         { site_id: site, body: { note: { content } } },
         intent,
       );
-      return found.is === 'found' ? { is: 'next', state: { changes, noted: { site, task } } } : found;
+      return found.is === 'found' ? { is: 'next', state: { ...kept, noted: { site, task } } } : found;
     }
     if (intent.operation !== 'createAutoUpdateSchedule') return { is: 'absent' };
     // The mark in its name makes it this ring's, whoever's list shows it.
@@ -178,7 +185,7 @@ export const updateRings = defineJob({
     });
     const mark = `[caretaker ${acting.runContext.policy}/${target.id.slice(RING.length)}]`;
     const made = listed.find(({ name }) => name?.endsWith(mark));
-    return made ? { is: 'next', state: { ...state, changes, created: made.id } } : { is: 'absent' };
+    return made ? { is: 'next', state: { ...(state ?? start), created: made.id } } : { is: 'absent' };
   },
 });
 
@@ -232,36 +239,47 @@ async function change(
   }
   const id = { auto_update_schedule_id: schedule.id };
   const fields = ring.differences.map(({ field }) => field);
-  const [task_id] = ring.cancel;
+  const { asked = {} } = next.state;
+  const task_id = ring.cancel.find((task) => asked[task] === undefined);
   // What stops an update comes first, what starts one last.
   if (fields.includes('status') && !desired.isActive) await api.disableAutoUpdateSchedule(id);
-  else if (task_id !== undefined) await api.cancelTask({ task_id });
+  else if (task_id !== undefined)
+    return { ...next, state: { ...next.state, asked: { ...asked, [task_id]: await cancel(api, task_id) } } };
   else if (fields.some((field) => field !== 'status')) {
     const starts = fields.includes('starts')
       ? { started_at: isoTime(nextAt(desired.at ?? at, zone, now)) }
       : {};
     await api.updateAutoUpdateSchedule({
       ...id,
-      body: { auto_update_schedule: { ...bodyOf(desired), ...starts } },
+      body: { auto_update_schedule: { ...changesOf(desired, fields), ...starts } },
     });
   } else if (fields.includes('status')) await api.enableAutoUpdateSchedule(id);
   else {
-    const note = notesOf(ring, options).find(({ site }) => !next.state.unread?.includes(site));
-    return (
-      note && {
-        ...next,
-        state: { ...next.state, note: { ...note, content: noteText(note, ring, survey, runContext.policy) } },
-      }
-    );
+    const { unread = [], changes } = next.state;
+    const note = notesOf(ring, survey, options).find(({ site }) => !unread.includes(site));
+    if (!note || unread.length >= MAX_UNREAD) return undefined;
+    const content = noteText(note, ring, survey, runContext.policy);
+    return { ...next, state: { ...next.state, changes: changes - 1, note: { ...note, content } } };
   }
   return next;
 }
 
+/** Cancels a task; empty, or why the service refuses: it has begun or ended by now, or is gone. */
+async function cancel(api: Ours['api'], task_id: string): Promise<string> {
+  try {
+    await api.cancelTask({ task_id });
+    return '';
+  } catch (error) {
+    const { rejected, gone } = problemWith(error);
+    const problem = rejected ?? gone;
+    if (!problem) throw error;
+    return problem.message.slice(0, MAX_TEXT) || 'it gave no reason';
+  }
+}
+
 /** Records the schedule as it now is, and ends the target. */
 async function settled(acting: Ours, survey: Survey, ring: SurveyedRing, index: number): Promise<End> {
-  if (ring.schedule && !ring.isRecorded) {
-    await recordRing(acting, { id: ring.schedule.id, set: setIn(ring.schedule) });
-  }
+  if (ring.toRecord) await recordRing(acting, ring.toRecord);
   await acting.looks.keep(lookOf(survey));
   const end = endOf(survey, index, ring);
   const unread = (acting.state?.unread ?? []).map((site): Finding => {
@@ -269,7 +287,12 @@ async function settled(acting: Ours, survey: Survey, ring: SurveyedRing, index: 
       'It got no note: the service does not show what its notes say, and one of them may be ours.';
     return { severity: 'warning', about: survey.urls.get(site) ?? site, message };
   });
-  return { ...end, findings: [...(end.findings ?? []), ...unread] };
+  const refused = Object.entries(acting.state?.asked ?? {}).flatMap(([task, why]): Finding[] =>
+    why
+      ? [{ severity: 'warning', about: ring.name, task, message: `Its task was not cancelled: ${why}` }]
+      : [],
+  );
+  return { ...end, findings: [...(end.findings ?? []), ...refused, ...unread] };
 }
 
 async function pauseLeft({ api }: Ours, id: string): Promise<Answer<State>> {
@@ -289,7 +312,7 @@ function planOf(survey: Survey, index: number, options: Options): string[] {
   const created = schedule
     ? []
     : [`created with ${countOf(sites.length, 'site')}, ${desired.isActive ? 'active' : 'paused'}`];
-  const notes = notesOf(ring, options).length;
+  const notes = notesOf(ring, survey, options).length;
   const broke = runs.filter(({ isNew }) => isNew).length;
   return [
     ...created,
@@ -297,7 +320,7 @@ function planOf(survey: Survey, index: number, options: Options): string[] {
     ...cancel.map((task) => `the task ${task} cancelled`),
     ...(broke > 0 ? [`what ${countOf(broke, 'run')} did recorded`] : []),
     ...(notes > 0 ? [`${countOf(notes, 'note')} written`] : []),
-    ...(schedule && !ring.isRecorded ? ['recorded as ours'] : []),
+    ...(ring.toRecord ? ['recorded as ours'] : []),
   ];
 }
 

@@ -153,6 +153,23 @@ export const bodyOf = ({ name, schedule, sites, updates, backup, visualRegressio
   options: { backup, visual_regression: visualRegression },
 });
 
+/** The same for these fields alone: the others stay as they are. */
+export function changesOf(desired: Desired, fields: readonly Difference['field'][]) {
+  const { name, schedule, scope, options } = bodyOf(desired);
+  const has = (field: Difference['field']) => fields.includes(field);
+  return {
+    ...(has('name') && { name }),
+    ...(has('schedule') && { schedule }),
+    ...((has('sites') || has('updates')) && {
+      scope: {
+        ...(has('sites') && { sites: scope.sites }),
+        ...(has('updates') && { updates: scope.updates }),
+      },
+    }),
+    ...(has('options') && { options }),
+  };
+}
+
 /** The service takes no schedule that updates nothing, so one with nothing to update names a plugin that no site has. */
 export const nothing: Updates = {
   core: false,

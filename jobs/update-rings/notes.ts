@@ -33,12 +33,16 @@ export async function hasNote(
 export const brokeBefore = (runs: SurveyedRing['runs'], index: number, site: string): boolean =>
   runs.slice(0, index).some(({ open }) => open[site]);
 
-/** The sites that broke and have no note about it. */
-export const notesOf = ({ runs }: SurveyedRing, { when_bad }: Options): Note[] =>
+/** The sites of the account that broke and have no note about it. */
+export const notesOf = (
+  { runs }: SurveyedRing,
+  { urls }: Pick<Survey, 'urls'>,
+  { when_bad }: Options,
+): Note[] =>
   when_bad.note_on_sites
     ? runs.flatMap(({ task, record: { broke, noted = [] } }, index) =>
         Object.keys(broke).flatMap((site) =>
-          noted.includes(site) || brokeBefore(runs, index, site) ? [] : [{ site, task }],
+          !urls.has(site) || noted.includes(site) || brokeBefore(runs, index, site) ? [] : [{ site, task }],
         ),
       )
     : [];

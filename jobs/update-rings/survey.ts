@@ -47,8 +47,8 @@ export interface SurveyedRing {
   /** The fields that a person changed since we set them. */
   drifted: string[];
   runs: SurveyedRun[];
-  /** Whether our record has the schedule as it is, or must not have it. */
-  isRecorded: boolean;
+  /** What our record of its schedule has to be; undefined when it is so. A field that a person changed stays in it. */
+  toRecord: RingRecord | undefined;
   /** Tasks that have not started and must not. */
   cancel: string[];
 }
@@ -197,6 +197,8 @@ export async function surveyRings({
     const drifted = found.filter(
       ({ field }) => before?.[field] !== undefined && schedule && before[field] !== setIn(schedule)[field],
     );
+    const ofPerson = drifted.map(({ field }) => [field, before?.[field] ?? ''] as const);
+    const set = schedule && { ...setIn(schedule), ...Object.fromEntries(ofPerson) };
     const left = options.drift === 'report' ? found.filter((one) => !drifted.includes(one)) : found;
     const isBad = (site: RunSite) =>
       decision.is === 'hold' ||
@@ -212,11 +214,11 @@ export async function surveyRings({
       others,
       desired,
       differences: left,
-      drifted: drifted.map(({ field, from, to }) => `${field} is ${from}, not ${to}`),
-      isRecorded:
-        !schedule ||
-        drifted.length > 0 ||
-        (!!before && JSON.stringify(before) === JSON.stringify(setIn(schedule))),
+      drifted: drifted.map(({ field, from, to }) => `${field} is ${cut(from)}, not ${cut(to)}`),
+      toRecord:
+        schedule && set && JSON.stringify(before) !== JSON.stringify(set)
+          ? { id: schedule.id, set }
+          : undefined,
       runs: runs[i] ?? [],
       cancel: i === 0 && !decision.byPerson ? [] : waiting.map(({ task }) => task),
     };
@@ -228,6 +230,9 @@ export async function surveyRings({
   const bypassing = alsoUpdating(marked, ownership, new Set(members.flat().map(({ id }) => id)));
   return { ...decisions, ringsOf, unwell, bypassing, left, urls, ownership, now, zone };
 }
+
+/** A ring may name hundreds of plugins. */
+const cut = (text: string): string => (text.length > 150 ? `${text.slice(0, 150)}…` : text);
 
 const versionsOf = (released: RingDecisions['released']): Record<string, string> =>
   Object.fromEntries(Object.entries(released).map(([item, { version }]) => [item, version]));

@@ -111,7 +111,10 @@ test('when sites break, the next ring stays paused, and they get one note each o
   await start();
   world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);
   await prove();
-  const noting = policy({ when_bad: { note_on_sites: true } });
+  const noting = policy({
+    rings: [{ name: 'canary', where: 'site.id < "site-0007"' }, { name: 'rest' }],
+    when_bad: { note_on_sites: true },
+  });
   const ofPerson = { note: { content: 'by a person' } };
   for (const site_id of world.sandbox.siteIds().slice(0, 6))
     await client().call('createSiteNote', { site_id, body: ofPerson }, PERSON);
@@ -129,6 +132,8 @@ test('when sites break, the next ring stays paused, and they get one note each o
       .filter((note) => note.includes('ring canary'));
   expect(ofRing('site-0001')).toEqual([]);
   show();
+  // The account no longer has this one: the others get their notes.
+  await client().call('deleteSite', { site_id: 'site-0003' }, PERSON);
   await look(noting);
   await look(noting);
   for (const id of ['site-0001', 'site-0006']) expect(ofRing(id)).toHaveLength(1);
@@ -245,11 +250,15 @@ test('a schedule that a person changed is set back, or only reported', async () 
       body: { auto_update_schedule: { options: { backup: true } } },
     });
   await change();
-  const reported = await targetsOf(await look(policy({ drift: 'report' })));
+  const fewer = { rings: [{ name: 'canary', where: 'site.id == "site-0001"' }, { name: 'rest' }] };
+  const reported = await targetsOf(await look(policy({ drift: 'report', ...fewer })));
   expect(reported['ring:canary']?.findings).toMatchObject([
     { message: expect.stringContaining('options is backup, not none') },
   ]);
-  expect((await rings())['canary']).toMatchObject({ options: { backup: true } });
+  expect((await rings())['canary']).toMatchObject({
+    options: { backup: true },
+    scope: { sites: { ids: ['site-0001'] } },
+  });
   const corrected = await targetsOf(await look());
   expect(corrected['ring:canary']?.findings).toMatchObject([
     { message: expect.stringContaining('options is backup, not none') },
