@@ -10,6 +10,7 @@ import {
   type Suspect,
   standingsOf,
   suspectsOf,
+  wasOffered,
 } from './evidence.ts';
 
 export interface Extensions {
@@ -44,6 +45,7 @@ export interface Decision {
 
 export interface Decisions {
   rings: Decision[];
+  /** Those versions that sites are still given. */
   suspects: Suspect[];
   standings: ReadonlyMap<string, Standing>[];
 }
@@ -81,8 +83,9 @@ export function decide(
         ),
       };
     const proven = before.filter(({ is }) => is === 'proven');
-    const lastRun = ring.runs.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-    const due = proven.filter(({ at = 0 }) => at > lastRun);
+    const due = proven.filter(
+      ({ item, at = 0 }) => !ring.runs.some((run) => run.at >= at && wasOffered(run, item)),
+    );
     if (due.length === 0) {
       const nothing = before.length === 0 ? [`${rings[index - 1]?.name} has not updated anything yet.`] : [];
       return { is: 'wait', why: [...nothing, ...why] };
@@ -96,7 +99,8 @@ export function decide(
       why,
     };
   });
-  return { rings: decisions, suspects, standings };
+  const last = lastVersions(rings);
+  return { rings: decisions, suspects: suspects.filter((one) => versionIn(last, one)), standings };
 }
 
 /**
@@ -113,9 +117,9 @@ function firstRing(
   const all: Extensions = { selection: 'all', filenames: [] };
   const last = lastVersions(rings);
   const out = new Set(
-    suspects.flatMap(({ item, version }) => {
-      const one = last.get(item);
-      return one?.version === version && lastTaken(one) > since ? [item] : [];
+    suspects.flatMap((suspect) => {
+      const one = versionIn(last, suspect);
+      return one && lastTaken(one) > since ? [suspect.item] : [];
     }),
   );
   if (out.size === 0)
@@ -137,6 +141,18 @@ function firstRing(
     },
     why: [...out].map((item) => `It leaves out ${item}, which is suspect.`),
   };
+}
+
+/** The version of a suspect, while sites are still given it. */
+const versionIn = (last: ReturnType<typeof lastVersions>, { item, version }: Suspect) =>
+  last.get(item)?.find((one) => one.version === version);
+
+/** Whether a schedule with these updates gives an item to sites that need it. */
+export function namesItem({ core, plugins, themes }: Updates, item: string): boolean {
+  const [kind, file = ''] = item.split(/ (.*)/);
+  if (kind === 'core') return core;
+  const of = kind === 'plugin' ? plugins : themes;
+  return of?.selection === 'all' || (of?.filenames.includes(file) ?? false);
 }
 
 const isWanted = (item: string, { core, plugins, themes, except }: Wanted): boolean => {

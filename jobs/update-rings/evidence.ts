@@ -23,7 +23,13 @@ export interface RingRun {
   at: number;
   ended: boolean;
   sites: readonly RunSite[];
+  /** Whether its schedule named an item. Missing: not known, or what was named was not given to all of its sites. */
+  names?: ((item: string) => boolean) | undefined;
 }
+
+/** Whether a run gave an item to each of its sites that needed it, as far as known. */
+export const wasOffered = ({ names, sites }: RingRun, item: string): boolean =>
+  names?.(item) || sites.some(({ took }) => took.some((one) => one.item === item));
 
 export interface Ring {
   name: string;
@@ -39,8 +45,8 @@ export interface Rules {
   usual: number;
   /** A version is suspect when at least as many sites as broke would break by chance with a probability up to this. */
   chance: number;
-  /** The versions that a person released, by item. */
-  released: Readonly<Record<string, string>>;
+  /** The versions that a person released, as `core 6.8.3`. */
+  released: ReadonlySet<string>;
 }
 
 /** A version and the sites that took it. */
@@ -79,7 +85,7 @@ export interface Standing {
 }
 
 const nameOf = (site: Pick<RunSite, 'id' | 'url'> | undefined): string => site?.url ?? site?.id ?? '';
-const keyOf = (item: string, version: string): string => `${item} ${version}`;
+export const keyOf = (item: string, version: string): string => `${item} ${version}`;
 
 /** Who took each version in these rings. A site that took it again after a failed update counts by the last run. */
 function versionsOf(rings: readonly Ring[]): Map<string, Version> {
@@ -104,12 +110,35 @@ function versionsOf(rings: readonly Ring[]): Map<string, Version> {
 export const lastTaken = ({ takers }: Version): number =>
   Math.max(...[...takers.values()].map(({ at }) => at));
 
-/** The version of each item that was taken last. */
-export function lastVersions(rings: readonly Ring[]): Map<string, Version> {
-  const last = new Map<string, Version>();
-  for (const one of versionsOf(rings).values()) {
-    const known = last.get(one.item);
-    if (!known || lastTaken(one) > lastTaken(known)) last.set(one.item, one);
+const partsOf = (version: string): string[] => version.toLowerCase().match(/\d+|[a-z]+/g) ?? [];
+/** A number is above the end of a version, and a word such as `beta` is below it. */
+const rankOf = (part: string | undefined): number =>
+  part === undefined ? 0 : /\d/.test(part) ? Number(part) + 1 : -1;
+
+/** Above 0 when version `a` is newer than `b`: 1.10 than 1.9, 2.0 than 2.0-beta. */
+function compareVersions(a: string, b: string): number {
+  const [x, y] = [partsOf(a), partsOf(b)];
+  for (let i = 0; i < Math.max(x.length, y.length); i += 1) {
+    const order = rankOf(x[i]) - rankOf(y[i]);
+    if (order !== 0) return order;
+    if (rankOf(x[i]) < 0 && x[i] !== y[i]) return (x[i] ?? '') > (y[i] ?? '') ? 1 : -1;
+  }
+  return 0;
+}
+
+/**
+ * The versions of each item that sites are given now, the newest first. An older one is still given when a site took it
+ * after another took the newest, as with an older PHP; it says nothing about the newest.
+ */
+export function lastVersions(rings: readonly Ring[]): Map<string, [Version, ...Version[]]> {
+  const all = new Map<string, Version[]>();
+  for (const one of versionsOf(rings).values()) all.set(one.item, [...(all.get(one.item) ?? []), one]);
+  const last = new Map<string, [Version, ...Version[]]>();
+  for (const [item, versions] of all) {
+    const [newest, ...older] = versions.sort((a, b) => compareVersions(b.version, a.version));
+    if (!newest) continue;
+    const cameOut = Math.min(...[...newest.takers.values()].map(({ at }) => at));
+    last.set(item, [newest, ...older.filter((one) => lastTaken(one) >= cameOut)]);
   }
   return last;
 }
@@ -117,10 +146,12 @@ export function lastVersions(rings: readonly Ring[]): Map<string, Version> {
 /**
  * The suspect versions, by the exact binomial test of the sites that broke among those that took it. The most suspect is
  * taken first, and explains the sites that took it: they say nothing about what else they were given. Versions that
- * cannot be told apart, because the same sites took them, are not suspected; `standingsAt` doubts them.
+ * cannot be told apart, because as many of the same sites took them, are not suspected; `standingsAt` doubts them.
  */
 export function suspectsOf(rings: readonly Ring[], { usual, chance, released }: Rules): Suspect[] {
-  const open = [...versionsOf(rings).values()].filter(({ item, version }) => released[item] !== version);
+  const open = [...versionsOf(rings).values()].filter(
+    ({ item, version }) => !released.has(keyOf(item, version)),
+  );
   const explained = new Set<string>();
   const suspects: Suspect[] = [];
   for (;;) {
@@ -129,12 +160,16 @@ export function suspectsOf(rings: readonly Ring[], { usual, chance, released }: 
       const broke = takers.filter((taker) => taker.broke);
       return { one, taken: takers.length, broke, chance: atLeast(broke.length, takers.length, usual) };
     });
-    const least = Math.min(...tested.map((one) => one.chance));
-    const [first, ...same] = tested.filter((one) => one.chance === least);
-    if (!first || least > chance || same.length > 0) return suspects;
+    const bad = tested.filter((one) => one.chance <= chance).sort((a, b) => a.chance - b.chance);
+    const first = bad.find((one) => {
+      const ids = new Set(one.broke.map(({ id }) => id));
+      const asBad = bad.filter((other) => other !== one && other.chance <= one.chance);
+      return asBad.every((other) => !other.broke.some(({ id }) => ids.has(id)));
+    });
+    if (!first) return suspects;
     const { item, version, takers } = first.one;
     const broke = first.broke.map(({ id, url, broke: how }) => ({ id, url, why: how?.why ?? '' }));
-    suspects.push({ item, version, broke, taken: first.taken, chance: least });
+    suspects.push({ item, version, broke, taken: first.taken, chance: first.chance });
     for (const id of takers.keys()) explained.add(id);
     open.splice(open.indexOf(first.one), 1);
   }
@@ -162,11 +197,14 @@ function standingsAt(
 ): Map<string, Standing> {
   const last = lastVersions(rings.slice(0, index + 1));
   const standings = new Map<string, Standing>();
-  for (const [item, one] of last)
-    standings.set(
-      item,
-      standingOf(one, rings[index] as Ring, index, before?.get(item), suspects, rules, now),
-    );
+  for (const [item, [newest, ...older]] of last) {
+    const of = (one: Version) =>
+      standingOf(one, rings[index] as Ring, index, before?.get(item), suspects, rules, now);
+    // The service cannot pin a version: who gets the newest may get an older one that is bad.
+    const all = [of(newest), ...older.map(of)];
+    const bad = all.find(({ is }) => is === 'quarantined') ?? all.find(({ is }) => is === 'doubted');
+    standings.set(item, bad ?? of(newest));
+  }
   return standings;
 }
 
@@ -181,7 +219,7 @@ function standingOf(
 ): Standing {
   const takers = [...byId.values()];
   const known = { item, version, taken: takers.length, broke: takers.filter((one) => one.broke).length };
-  const isReleased = released[item] === version;
+  const isReleased = released.has(keyOf(item, version));
   const suspect = suspects.find((one) => one.item === item && one.version === version);
   if (suspect && !isReleased) return { ...known, is: 'quarantined', why: suspectText(suspect) };
   const explained = new Set(suspects.flatMap(({ broke }) => broke.map(({ id }) => id)));
@@ -203,8 +241,8 @@ function standingOf(
   });
   if (own.length === 0) {
     if (before?.is !== 'proven') return before ?? wait(`no site of ${ring.name} took it`);
-    const passed = ring.runs.find((run) => run.ended && run.at >= (before.at ?? 0));
-    if (!passed) return wait(`${ring.name} has not run since it was proven`);
+    const passed = ring.runs.find((run) => run.ended && run.at >= (before.at ?? 0) && wasOffered(run, item));
+    if (!passed) return wait(`${ring.name} has not run with it since it was proven`);
     return { ...known, is: 'proven', at: passed.at, why: `no site of ${ring.name} needed it` };
   }
   if (own.some(({ ended }) => !ended)) return wait(`a run of ${ring.name} is in progress`);

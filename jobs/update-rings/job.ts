@@ -333,16 +333,8 @@ function endOf(
   const decision = rings[index];
   if (!ring || !decision) throw new Error('The ring was not surveyed.');
   const label = (id: string) => urls.get(id) ?? id;
-  const findings: Finding[] = ring.runs.flatMap(({ task, open }, run) =>
-    Object.entries(open)
-      .filter(([site]) => !brokeBefore(ring.runs, run, site))
-      .map(([site, { why }]) => ({
-        severity: 'error' as const,
-        about: label(site),
-        task,
-        message: `After an update of ${ring.name}, ${why.replace(/\.$/, '')}. To go back: find the snapshot from before it, \`caretaker api listSiteSnapshots --param site_id=${site}\`, and restore it in the service.`,
-      })),
-  );
+  // So many findings of a target are kept: those about versions come first.
+  const findings: Finding[] = [];
   if (index === 0)
     for (const one of suspects)
       findings.push({
@@ -350,6 +342,18 @@ function endOf(
         about: `${one.item} ${one.version}`,
         message: `Suspect, left out of every ring: ${suspectText(one)}. It returns with a newer version or \`release\`.`,
       });
+  findings.push(
+    ...ring.runs.flatMap(({ task, open }, run) =>
+      Object.entries(open)
+        .filter(([site]) => !brokeBefore(ring.runs, run, site))
+        .map(([site, { why }]) => ({
+          severity: 'error' as const,
+          about: label(site),
+          task,
+          message: `After an update of ${ring.name}, ${why.replace(/\.$/, '')}. To go back: find the snapshot from before it, \`caretaker api listSiteSnapshots --param site_id=${site}\`, and restore it in the service.`,
+        })),
+    ),
+  );
   if (index === 0)
     for (const { id, name, sites } of bypassing) {
       const updates =

@@ -104,7 +104,7 @@ export function differences(
   return found;
 }
 
-const updatesIn = ({ scope }: AutoUpdateSchedule): Updates => {
+export const updatesIn = ({ scope }: AutoUpdateSchedule): Updates => {
   const of = (
     one: { selection?: string | undefined; filenames?: string[] | undefined } | null | undefined,
   ): Extensions | null =>

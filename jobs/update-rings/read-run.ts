@@ -1,6 +1,6 @@
 /**
  * Reads what a run of a ring did to its sites: what its task shows (spec 2.10), how the sites are now, and what policies
- * found on them. Costs one request for each run that failed and was not read before.
+ * found on them. Costs one request for each run that has ended and was not read before.
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/api.ts';
@@ -9,6 +9,7 @@ import type { FindingsOf } from '../../src/job/look.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import { stepErrorOf } from '../../src/job/watch/task.ts';
+import { namesItem, type Updates } from './decide.ts';
 import type { BrokeKind, RingRun, RunSite } from './evidence.ts';
 
 type Entry = Item<'listAutoUpdateHistory'>;
@@ -20,6 +21,10 @@ interface RunRecord {
   /** Whether the task was read after its end. */
   read?: boolean;
   broke: Record<string, Broke>;
+  /** The sites that its task, as read after its end, did not begin with. */
+  untouched?: string[];
+  /** What its schedule named, when the run was first seen and nothing had changed that since. */
+  named?: Updates;
   /** Whether its sites were looked at after the soak: what breaks later is not counted. */
   closed?: boolean;
   /** The sites that have a note about it. */
@@ -55,25 +60,27 @@ export async function readRun(
   { api, sites, now, soak, unwell, checks }: RunReading,
   entry: Entry,
   known: string | undefined,
+  named: Updates | undefined,
 ): Promise<SurveyedRun> {
   const record: RunRecord = known === undefined ? { broke: {} } : (JSON.parse(known) as RunRecord);
   const before = JSON.stringify(record);
+  if (known === undefined && named) record.named = named;
   const status = shown(entry.status, 'history.status');
   const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
   // What was not well before the updates says nothing about them.
   const wasUnwell = (id: string) => Date.parse(unwell[id] ?? '') < at;
   const ended = status !== 'initializing' && status !== 'running';
-  if (ended && !record.read && entry.task_id && status !== 'completed') {
-    const failures = await failuresIn(api, entry.task_id);
-    for (const [id, failure] of Object.entries(failures ?? {}))
-      if (!wasUnwell(id)) record.broke[id] = failure;
-    record.read = failures !== undefined;
+  // A run that completed may have failed at some of its sites.
+  if (ended && !record.read && entry.task_id && !(status === 'completed' && record.closed)) {
+    await readTask(api, entry.task_id, record, wasUnwell);
+    record.read ||= status === 'completed';
   }
   // Of a run that did not complete, sites are not known to be well until its task was read.
   const isUnread = ended && status !== 'completed' && status !== 'cancelled' && !record.read;
   const soaks = !record.closed;
   const open: Record<string, Broke> = {};
-  const read = shown(entry.sites, 'history.sites').flatMap(({ id, wp }): RunSite[] => {
+  const touched = shown(entry.sites, 'history.sites').filter(({ id }) => !record.untouched?.includes(id));
+  const read = touched.flatMap(({ id, wp }): RunSite[] => {
     const site = sites.get(id);
     // A site that the account no longer has shows nothing.
     if ((!site || wasUnwell(id)) && !record.broke[id]) return [];
@@ -86,12 +93,14 @@ export async function readRun(
   });
   const isSeen = read.every(({ broke, missing }) => broke || missing === undefined);
   if (ended && read.length > 0 && isSeen && now > at + soak) record.closed = true;
-  // What was cancelled was not taken.
-  const taken = status === 'cancelled' ? [] : read;
+  // What was cancelled was not taken, unless its task shows where it was.
+  const taken = status === 'cancelled' && !record.untouched ? [] : read;
+  const updates = status === 'cancelled' || record.untouched?.length ? undefined : record.named;
   return {
     at,
     ended,
     sites: taken,
+    names: updates && ((item) => namesItem(updates, item)),
     task: taskOf(entry),
     status,
     shown: entry.sites?.length ?? 0,
@@ -107,28 +116,49 @@ export function tookIn(wp: NonNullable<Entry['sites']>[number]['wp']): RunSite['
     all.flatMap(({ filename, target_version: version }) =>
       filename === undefined || version === undefined ? [] : [{ item: `${kind} ${filename}`, version }],
     );
-  const ofCore = core?.target_version === undefined ? [] : [{ item: 'core', version: core.target_version }];
+  // Not specified: what a run that leaves the core as it is shows of it.
+  const version = core?.target_version;
+  const ofCore = !version || version === core?.current_version ? [] : [{ item: 'core', version }];
   return [...ofCore, ...of('plugin', plugins), ...of('theme', themes)];
 }
 
-/** The sites at which a task failed or was aborted; undefined when the service does not show them. */
-async function failuresIn(api: Api, task_id: string): Promise<Record<string, Broke> | undefined> {
+/** Records what the task of a run that has ended shows of its sites. */
+async function readTask(
+  api: Api,
+  task_id: string,
+  record: RunRecord,
+  wasUnwell: (id: string) => boolean,
+): Promise<void> {
+  const sites = await sitesOf(api, task_id);
+  record.read = sites !== undefined;
+  if (!sites) return;
+  for (const [id, failure] of Object.entries(failuresIn(sites)))
+    if (!wasUnwell(id)) record.broke[id] = failure;
+  record.untouched = sites.filter(isUntouched).map(({ id }) => id);
+}
+
+type TaskSite = NonNullable<Details['sites']>[number];
+type Details = NonNullable<Awaited<ReturnType<Api['showTask']>>['task']['details']>;
+
+const isUntouched = ({ status = '' }: TaskSite) => ['initializing', 'queued', 'cancelled'].includes(status);
+
+/** The sites at which a task failed or was aborted. */
+const failuresIn = (sites: readonly TaskSite[]): Record<string, Broke> =>
+  Object.fromEntries(
+    sites
+      .filter(({ status }) => status === 'failed' || status === 'aborted')
+      .map((site) => {
+        const error = stepErrorOf(site);
+        const why =
+          `its update ${site.status} ${error ? `at the step ${error.step}: ${error.message ?? 'without a message'}` : ''}`.trim();
+        return [site.id, { kind: 'failed', why }];
+      }),
+  );
+
+/** The sites of a task; undefined when the service does not show them. */
+async function sitesOf(api: Api, task_id: string): Promise<TaskSite[] | undefined> {
   try {
-    const { task } = await api.showTask({ task_id });
-    const sites = task.details?.sites;
-    return (
-      sites &&
-      Object.fromEntries(
-        sites
-          .filter(({ status }) => status === 'failed' || status === 'aborted')
-          .map((site) => {
-            const error = stepErrorOf(site);
-            const why =
-              `its update ${site.status} ${error ? `at the step ${error.step}: ${error.message ?? 'without a message'}` : ''}`.trim();
-            return [site.id, { kind: 'failed' as const, why }];
-          }),
-      )
-    );
+    return (await api.showTask({ task_id })).task.details?.sites;
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return undefined;
@@ -167,7 +197,8 @@ export function brokenSince(
 ): Broke | undefined {
   if (connection?.status === 'disconnected') return { kind: 'disconnected', why: 'it is disconnected' };
   const { status, malware_detected_at } = security?.scanner ?? {};
-  if (status === 'hacked' && Date.parse(malware_detected_at ?? '') > at)
+  // Without a date, it counts since it was first seen, as all else that is not well.
+  if (status === 'hacked' && !(Date.parse(malware_detected_at ?? '') <= at))
     return { kind: 'hacked', why: 'malware was found' };
   if (sync?.last_sync_status === 'failed' && Date.parse(sync.last_sync_at ?? '') > at)
     return { kind: 'failed', why: `its sync failed: ${sync.last_sync_error ?? 'without a message'}` };

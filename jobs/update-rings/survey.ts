@@ -1,6 +1,6 @@
 /**
  * Reads the rings as they are: sites, schedules, and what their runs did (spec 2.8, 2.9, 2.10). Costs one request per 100
- * sites, schedules and history entries, and one for each run that failed and was not read before.
+ * sites, schedules and history entries, and one for each run that has ended and was not read before.
  */
 import { isoMinute, isoTime, middleOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
@@ -16,8 +16,8 @@ import {
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import { assign } from './assign.ts';
-import { type Decision, type Decisions, decide } from './decide.ts';
-import type { RunSite } from './evidence.ts';
+import { type Decision, type Decisions, decide, type Updates } from './decide.ts';
+import { keyOf, type RunSite } from './evidence.ts';
 import {
   alsoUpdating,
   type Bypassing,
@@ -28,6 +28,7 @@ import {
   notShown,
   ringIn,
   setIn,
+  updatesIn,
 } from './native.ts';
 import { compileRing, type Options } from './options.ts';
 import { brokenSince, checksOf, readRun, type SurveyedRun, taskOf, tookIn } from './read-run.ts';
@@ -84,6 +85,8 @@ export const runKey = (policy: string, task: string): string => `update-rings ${
 export interface RingRecord {
   id: string;
   set: Record<string, string>;
+  /** Since when it is so; missing while it is being made. */
+  at?: number;
 }
 
 export async function surveyRings({
@@ -149,15 +152,21 @@ export async function surveyRings({
   );
   const reading = { api, sites, now, soak: options.soak, unwell, checks };
   const runs: SurveyedRun[][] = [];
-  for (const { schedule } of own) {
-    const mine = entries.filter((one) => one.auto_update_schedule?.id === schedule?.id && schedule);
+  // A schedule that a person deleted is known by its mark.
+  const ringOf = ({ auto_update_schedule: { id, name = '' } = { id: '' } }: Entry) =>
+    rules[own.findIndex(({ schedule }) => schedule?.id === id)]?.name ?? ringIn(policy, name);
+  for (const [i, { schedule }] of own.entries()) {
+    const mine = inOrder(entries.filter((one) => ringOf(one) === rules[i]?.name));
     const known = await results(mine.map((one) => runKey(policy, taskOf(one))));
     const read: SurveyedRun[] = [];
-    for (const [i, entry] of mine.entries()) read.push(await readRun(reading, entry, known[i]));
-    runs.push(read.reverse());
+    for (const [run, entry] of mine.entries())
+      read.push(
+        await readRun(reading, entry, known[run], namedIn(entry, schedule, records[i], options.drift)),
+      );
+    runs.push(read);
   }
 
-  const isOwn = (one: Entry) => own.some(({ schedule }) => schedule?.id === one.auto_update_schedule?.id);
+  const isOwn = (one: Entry) => rules.some(({ name }) => name === ringOf(one));
   const elsewhere = entries.flatMap((one) => {
     const sites = (one.sites ?? []).map(({ id, wp }) => ({ id, took: tookIn(wp) }));
     return isOwn(one) ? [] : [{ at: Date.parse(one.performed_on ?? '') || 0, ended: true, sites }];
@@ -180,7 +189,9 @@ export async function surveyRings({
       },
       usual: options.evidence.usual / 100,
       chance: options.evidence.chance / 100,
-      released: { ...options.release, ...versionsOf(released) },
+      released: new Set(
+        [...Object.entries(options.release), ...versionsOf(released)].map((one) => keyOf(...one)),
+      ),
     },
     options.when_bad,
     now,
@@ -216,8 +227,8 @@ export async function surveyRings({
       differences: left,
       drifted: drifted.map(({ field, from, to }) => `${field} is ${cut(from)}, not ${cut(to)}`),
       toRecord:
-        schedule && set && JSON.stringify(before) !== JSON.stringify(set)
-          ? { id: schedule.id, set }
+        schedule && set && (records[i]?.at === undefined || JSON.stringify(before) !== JSON.stringify(set))
+          ? { id: schedule.id, set, at: now }
           : undefined,
       runs: runs[i] ?? [],
       cancel: i === 0 && !decision.byPerson ? [] : waiting.map(({ task }) => task),
@@ -231,11 +242,29 @@ export async function surveyRings({
   return { ...decisions, ringsOf, unwell, bypassing, left, urls, ownership, now, zone };
 }
 
+/** Oldest first. A list that changes while it is read shows a run twice, and not in its order. */
+function inOrder(entries: readonly Entry[]): Entry[] {
+  const byTask = new Map(entries.map((one) => [taskOf(one), one]));
+  return [...byTask.values()].sort((a, b) => (a.performed_on ?? '').localeCompare(b.performed_on ?? ''));
+}
+
+/** What a schedule named in a run: what it names now, if that was set before the run. */
+function namedIn(
+  { auto_update_schedule: of, performed_on = '' }: Entry,
+  schedule: Schedule | undefined,
+  record: RingRecord | undefined,
+  drift: Options['drift'],
+): Updates | undefined {
+  if (!schedule || of?.id !== schedule.id || record?.at === undefined) return undefined;
+  const isOurs = drift === 'report' || setIn(schedule)['updates'] === record.set['updates'];
+  return isOurs && Date.parse(performed_on) >= record.at ? updatesIn(schedule) : undefined;
+}
+
 /** A ring may name hundreds of plugins. */
 const cut = (text: string): string => (text.length > 150 ? `${text.slice(0, 150)}…` : text);
 
-const versionsOf = (released: RingDecisions['released']): Record<string, string> =>
-  Object.fromEntries(Object.entries(released).map(([item, { version }]) => [item, version]));
+const versionsOf = (released: RingDecisions['released']): [string, string][] =>
+  Object.entries(released).map(([item, { version }]) => [item, version]);
 
 const holdText = ({ by, at, reason }: RingDecisions['holds'][string]): string =>
   `${by} holds it since ${isoMinute(at)}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`;

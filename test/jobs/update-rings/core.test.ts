@@ -59,7 +59,7 @@ const rules: Rules = {
   most: { failed: 0, disconnected: 0, hacked: 0, found: 0 },
   usual: 0.01,
   chance: 0.005,
-  released: {},
+  released: new Set(),
 };
 const wanted = { core: true, plugins: true, themes: true, except: ['never/never.php'] };
 const bad = { hold: true, quarantine: true, retry: 7 * DAY };
@@ -68,6 +68,11 @@ const form = { item: 'plugin form/form.php', version: '5.1' };
 const site = (id: string, changes: Partial<RunSite> = {}): RunSite => ({ id, took: [shop], ...changes });
 const broke = { kind: 'disconnected', why: 'it is disconnected' } as const;
 const run = (at: number, sites: RunSite[], ended = true): RingRun => ({ at, sites, ended });
+/** A run that none of the sites needed. */
+const runOf = (at: number, ...items: string[]): RingRun => ({
+  ...run(at, []),
+  names: (item) => items.includes(item),
+});
 const ringsOf = (...runs: RingRun[][]): Ring[] =>
   runs.map((one, i) => ({ name: ['canary', 'early', 'rest'][i] ?? '', runs: one }));
 const decided = (rings: Ring[], now: number, changes: Partial<Rules> = {}) =>
@@ -124,7 +129,7 @@ describe('what the evidence leads to', () => {
       HOUR,
       'promote',
       /^$/,
-      { released: { [shop.item]: shop.version } },
+      { released: new Set([`${shop.item} ${shop.version}`]) },
     ],
     [
       'a failed update succeeded the next night',
@@ -168,7 +173,21 @@ describe('what the evidence leads to', () => {
   test('a version that a later ring did not need passes it with its next run', () => {
     const rings = (early: RingRun[]) => ringsOf([run(0, two)], early, []);
     expect(decided(rings([]), 3 * DAY).rings[2]?.is).toBe('wait');
-    expect(decided(rings([run(3 * DAY, [])]), 3 * DAY).rings[2]?.is).toBe('promote');
+    // It did not name it, or was cancelled.
+    expect(decided(rings([run(3 * DAY, [])]), 3 * DAY).rings[2]?.is).toBe('wait');
+    expect(decided(rings([runOf(3 * DAY, shop.item)]), 3 * DAY).rings[2]?.is).toBe('promote');
+  });
+
+  test('what is proven after the next ring ran with other versions is offered to it, and to no ring before', () => {
+    const took = [site('a', { took: [shop, form], broke }), site('b', { took: [shop, form] })];
+    const other = {
+      ...run(3 * DAY, [site('c', { took: [form] })]),
+      names: (item: string) => item === form.item,
+    };
+    const released = new Set([`${shop.item} ${shop.version}`, `${form.item} ${form.version}`]);
+    const [, early, rest] = decided(ringsOf([run(0, took)], [other], []), 4 * DAY, { released }).rings;
+    expect(early).toMatchObject({ is: 'promote', updates: { plugins: { filenames: ['shop/shop.php'] } } });
+    expect(rest?.updates?.plugins?.filenames).toEqual(['form/form.php']);
   });
 
   test('an unproven version that a later ring got soaks there', () => {
@@ -209,12 +228,48 @@ describe('suspect versions', () => {
 
   test('a newer version returns it to every ring', () => {
     const newer = ['d', 'e'].map((id) => site(id, { took: [{ ...shop, version: '9.5.4' }] }));
-    const { rings } = decided(ringsOf([run(0, [...some, ...well]), run(DAY, newer)], []), 4 * DAY);
+    const { rings, suspects } = decided(ringsOf([run(0, [...some, ...well]), run(DAY, newer)], []), 4 * DAY);
     expect(rings[1]).toMatchObject({
       is: 'promote',
       updates: { plugins: { filenames: ['form/form.php', 'shop/shop.php'] } },
     });
     expect(rings[0]?.updates?.plugins?.selection).toBe('all');
+    expect(suspects).toEqual([]);
+  });
+
+  test.each([
+    ['9.4.9', 'plugins: form'],
+    ['9.5.3-beta2', 'plugins: form'],
+    ['9.10.0', 'plugins: all'],
+  ])('%s, which sites took after the suspect 9.5.3: %s', (version, expected) => {
+    const other = ['d', 'e'].map((id) => site(id, { took: [{ ...shop, version }] }));
+    const { rings } = decided(ringsOf([run(0, [...some, ...well]), run(DAY, other)], []), 4 * DAY);
+    const { selection, filenames = [] } = rings[0]?.updates?.plugins ?? {};
+    expect(`plugins: ${selection === 'all' ? 'all' : filenames.map((one) => one.split('/')[0])}`).toBe(
+      expected,
+    );
+    expect(rings[1]?.updates?.plugins?.filenames.includes('shop/shop.php')).toBe(expected === 'plugins: all');
+  });
+
+  test('an older version that other sites take in the same night does not hide a doubt about the newest', () => {
+    const older = ['d', 'e'].map((id) => site(id, { took: [{ ...shop, version: '9.4.9' }] }));
+    const newest = [site('a', { broke }), site('b'), site('c'), site('f')];
+    for (const sites of [
+      [...older, ...newest],
+      [...newest, ...older],
+    ])
+      expect(decided(ringsOf([run(0, sites)], []), 3 * DAY).rings[1]?.is).toBe('hold');
+    const olderBroke = older.map((one) => ({ ...one, broke }));
+    expect(
+      decided(ringsOf([run(0, [...olderBroke, site('b'), site('c')])], []), 3 * DAY).suspects,
+    ).toMatchObject([{ version: '9.4.9' }]);
+  });
+
+  test('two versions that broke as many sites, but others, are both left out', () => {
+    const others = ['d', 'e', 'f'].map((id) => site(id, { took: [form], broke }));
+    const shops = ['a', 'b', 'c'].map((id) => site(id, { broke }));
+    const { suspects } = decided(ringsOf([run(0, [...shops, ...others])], []), 2 * DAY);
+    expect(suspects.map(({ item }) => item).sort()).toEqual([form.item, shop.item]);
   });
 });
 

@@ -107,6 +107,16 @@ test('what was proven goes on to the next ring, for one run', async () => {
   expect((await rings())['rest']).toMatchObject({ status: 'paused' });
 });
 
+test('what a ring proved is known after a person deleted its schedule', async () => {
+  await start();
+  await prove();
+  const auto_update_schedule_id = await idOf('canary');
+  await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id }, PERSON);
+  await look();
+  const { canary, rest } = await rings();
+  expect([canary?.status, rest?.status]).toEqual(['active', 'active']);
+});
+
 test('when sites break, the next ring stays paused, and they get one note each once the service shows what notes say', async () => {
   await start();
   world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);

@@ -65,7 +65,7 @@ function releasesOf(next: () => number): Release[] {
   });
   const ways = [{ afterMs: 60_000 }, { afterMs: 10 * HOUR }, { afterMs: 60_000, php: '7.4' }];
   for (const [i, bad] of ways.entries()) Object.assign(releases[i * 13 + 1] as Release, { bad });
-  return releases.sort((a, b) => a.at - b.at);
+  return releases.sort((a, b) => a.at - b.at).map((one, i) => ({ ...one, version: `${i}` }));
 }
 
 const shareOf = (item: string): number => [1, 0.5, 0.35][Number(/\d+/.exec(item)?.[0]) % 3] ?? 1;
@@ -82,7 +82,7 @@ class Simulation {
   private readonly sites: SimulatedSite[];
   private readonly members: SimulatedSite[][];
   private readonly runs: RingRun[][];
-  private readonly released: Record<string, string> = {};
+  private readonly released = new Set<string>();
   private readonly except = new Set<string>();
   private readonly quarantined = new Set<string>();
   private readonly broken = new Set<string>();
@@ -118,7 +118,8 @@ class Simulation {
       const decision = this.rules.length === 1 ? atOnce : this.look(time)[ring];
       if (decision?.is !== 'run' && decision?.is !== 'promote') continue;
       const sites = (this.members[ring] ?? []).flatMap((site) => this.update(site, decision, time));
-      this.runs[ring]?.push({ at: time, ended: true, sites });
+      const names = (item: string) => allows(decision.updates, item);
+      this.runs[ring]?.push({ at: time, ended: true, sites, names });
     }
     for (const release of this.releases)
       if (!this.reached.has(release) && release.at <= at && this.isServed(release))
@@ -139,7 +140,7 @@ class Simulation {
       if (is !== 'doubted') continue;
       const isBad = this.releases.some((one) => one.item === item && one.version === version && one.bad);
       if (isBad) this.except.add(item);
-      else this.released[item] = version;
+      else this.released.add(`${item} ${version}`);
     }
     return rings;
   }
