@@ -135,10 +135,7 @@ class Share {
   }
 }
 
-/**
- * The findings of a run for each receiver: whose a finding is, was decided when it was last seen. Of more resolved ones
- * than are kept, each receiver is told of how many more there are, since it is not known whose they are.
- */
+/** The findings of a run for each receiver: whose a finding is, was decided when it was last seen. */
 async function findingsBy(
   { records }: FollowingDeps,
   { id, account, policy, startedAt, createdAt, findings }: Run,
@@ -151,6 +148,14 @@ async function findingsBy(
   const resolved = (await records.openFindings.resolved({ account, policy }, at - 1)).filter(
     ({ resolvedAt }) => resolvedAt === at,
   );
+  const counts = Object.entries(findings.resolvedOf ?? {}).map(([told, count]) => ({
+    to: receiversOf(JSON.parse(told) as string[]),
+    count,
+  }));
+  const others = {
+    to: receiversOf([]),
+    count: counts.reduce((left, { count }) => left - count, findings.resolved),
+  };
   return (to) => {
     const own = (all: readonly KnownFinding[]) => all.filter(({ told }) => receiversOf(told).includes(to));
     const [open, ownResolved] = [own(known), own(resolved)];
@@ -158,7 +163,7 @@ async function findingsBy(
     return {
       open: open.length,
       new: added.length,
-      resolved: findings.resolved - resolved.length + ownResolved.length,
+      resolved: [others, ...counts].reduce((sum, one) => sum + (one.to.includes(to) ? one.count : 0), 0),
       firstNew: added.slice(0, MAX_NAMED),
       firstResolved: ownResolved.slice(0, MAX_NAMED),
     };

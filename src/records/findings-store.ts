@@ -120,6 +120,11 @@ for _, field in ipairs(fields) do
     remove_from_indexes(field, known)
     note_resolved(known)
     count(changes, 'resolved', 'firstResolved', known)
+    if known.told then
+      local told = cjson.encode(known.told)
+      changes.resolvedOf = changes.resolvedOf or {}
+      changes.resolvedOf[told] = (changes.resolvedOf[told] or 0) + 1
+    end
   end
 end
 redis.call('HSET', keys.run, 'findings', cjson.encode(changes))

@@ -95,7 +95,7 @@ export const RunSummary = z
       'The approvals that it waited for, the present one last.',
     ),
     findings: optional(
-      FindingChanges.omit({ firstNew: true, firstResolved: true }).extend({
+      FindingChanges.omit({ firstNew: true, firstResolved: true, resolvedOf: true }).extend({
         first_new: z.array(ChangeReport),
         first_resolved: z.array(ChangeReport),
       }),
@@ -250,8 +250,8 @@ const recordingsOf = ({ first = [], ...counts }: RecordingCounts) => ({
   })),
 });
 
-const findingsOf = ({ firstNew = [], firstResolved = [], ...counts }: FindingChanges) => ({
-  ...counts,
+const findingsOf = ({ open, new: added, resolved, firstNew = [], firstResolved = [] }: FindingChanges) => ({
+  ...{ open, new: added, resolved },
   first_new: firstNew.map(changeReport),
   first_resolved: firstResolved.map(changeReport),
 });

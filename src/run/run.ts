@@ -118,6 +118,8 @@ export const FindingChanges = z.object({
   /** The first ten of each. */
   firstNew: optional(z.array(FindingChange)),
   firstResolved: optional(z.array(FindingChange)),
+  /** How many are resolved of those that have `told`, by it as JSON. */
+  resolvedOf: optional(z.record(text, number)),
 });
 export type FindingChanges = z.output<typeof FindingChanges>;
 

@@ -3,11 +3,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { check } from '../../jobs/check/job.ts';
 import { type Owner, toldOf } from '../../src/engine/plan/owners.ts';
 import type { Policy } from '../../src/policy/policy.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aRun } from '../support/builders.ts';
 import { startWorld } from '../support/caretaker.ts';
 import { healthySites } from '../support/quick-syncs.ts';
 import { startReceiver } from './receiver.ts';
-import { letterOf, toldTo, webhooks } from './world.ts';
+import { activeRun, aWorld, endRun, letterOf, telling, toldTo, webhooks } from './world.ts';
 
 /** Twelve sites, each of them healthy; the first client that has some, and a tag that others have. */
 async function aFleet() {
@@ -143,6 +143,31 @@ test('a team whose sites are no longer found is told that they recovered, and no
 
   const recovered = ['run.recovered', 'policy.recovered'];
   expect(since()).toEqual([recovered, recovered, ['policy.recovered', ...recovered]]);
+});
+
+test('of more resolved findings than are kept, each team is told of its own', async () => {
+  const [shop, ops] = [await startReceiver(204), await startReceiver(204)];
+  const world = await aWorld(webhooks({ shop, ops }));
+  const rules = [{ on: ['recovered' as const], to: 'ops', route: [{ tag: 'shop', to: 'shop' }] }];
+  const run = await activeRun(world, telling(...rules), {
+    planComplete: true,
+    counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+  });
+  const about = { id: run.id, account: run.account, policy: run.policy, startedAt: run.createdAt };
+  const found = Array.from({ length: 310 }, (_, at) => ({
+    ...{ target: `site-${at}`, label: `site-${at}`, about: 'sync', severity: 'error' as const, message: '' },
+    ...(at < 300 ? { told: [at < 205 ? 'shop' : 'ops'] } : {}),
+  }));
+  const earlier = { ...about, id: 'earlier', startedAt: 1, isWhole: true };
+  await world.records.runs.create(aRun({ id: 'earlier' }), { concurrency: 1, targetMs: 1 });
+  await world.records.findings.note(earlier, 1, found);
+  await world.records.findings.resolve({ ...about, isWhole: true }, found);
+  await endRun(world, run, 'succeeded');
+
+  await world.notifier.deliverDue();
+
+  expect(dataOf(shop).text).toContain('0 new findings, 205 resolved, 0 open.');
+  expect(dataOf(ops).text).toContain('0 new findings, 105 resolved, 0 open.');
 });
 
 test('what is about no single target goes to the default', async () => {
