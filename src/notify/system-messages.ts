@@ -2,6 +2,7 @@
 import type { Following, SystemNotice } from '../records/notice-store.ts';
 import type { KnownProblems, Problem } from '../records/problem-store.ts';
 import { redact } from '../secrets.ts';
+import { defaultRules } from '../settings/receiver.ts';
 import { visibleLine } from '../text.ts';
 import { type FollowingDeps, repeatMsOf } from './wanted.ts';
 
@@ -89,7 +90,10 @@ export async function systemResultOf(deps: FollowingDeps, notice: SystemNotice):
   return { ...base, to: asked, changes: [], ...about };
 }
 
-/** Of these receivers those that are notified, once in `repeat_interval`; and the changes for all of them. */
+/**
+ * Of these receivers those that are notified, once in `repeat_interval`; and the changes for all of them. What has no end
+ * is not a problem that goes on, so that `never` does not silence it.
+ */
 export function newTo(
   known: KnownProblems,
   kind: Parameters<KnownProblems['of']>[0],
@@ -99,7 +103,9 @@ export function newTo(
 ): { to: string[]; changes: Following['changes'] } {
   const each = receivers.map((to) => {
     const before: Problem | undefined = known.of(kind, to);
-    const occurrence = { at, facts: [kind], isWanted: true, repeatMs: repeatMsOf(deps.receivers[to]) };
+    const asked = repeatMsOf(deps.receivers[to]);
+    const repeatMs = kind === 'blocked' || Number.isFinite(asked) ? asked : defaultRules.repeat_interval;
+    const occurrence = { at, facts: [kind], isWanted: true, repeatMs };
     const { problem, notifies } = afterOccurrence(before, occurrence);
     return { to: notifies ? [to] : [], change: known.change(kind, to, problem) };
   });

@@ -81,6 +81,13 @@ test('with repeat_interval never there is no reminder, and each night is reporte
 
   expect(toldTo(never.ops)).toEqual(['run.failed']);
   expect(toldTo(daily.ops)).toEqual(['run.failed', 'run.failed', 'run.failed']);
+
+  // What has no end is news each time.
+  for (let night = 0; night < 2; night += 1) {
+    await end(never, toOps, 'skipped', '');
+    await never.clock.advance(24 * HOUR);
+  }
+  expect(toldTo(never.ops)).toEqual(['run.failed', 'run.skipped', 'run.skipped']);
 });
 
 test('a streak is reported from its Nth run on, and its recovery only to those who know of it', async () => {
