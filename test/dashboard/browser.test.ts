@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
 import { launch, openPage, withoutBrowser } from './chromium.ts';
-import { aPolicy, aRun, ended, PASSWORD, remember, startWorld, type World } from './world.ts';
+import { aPolicy, aRun, ended, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
 
 let browser: Browser;
 let world: World;
@@ -81,6 +81,23 @@ test.skipIf(withoutBrowser)(
     expect(opened).toEqual(['/events']);
   },
 );
+
+test.skipIf(withoutBrowser)('a page that events do not change keeps its notices up to date', async () => {
+  world = await startWorld();
+  const page = await (await browser.newContext()).newPage();
+  // Only then something happens.
+  await page.route('**/events?*', async (route) => {
+    await showDaemon(world.records, ['scheduler', 'worker']);
+    await remember(world.records, aRun({ createdAt: Date.now() }), []);
+    await route.continue();
+  });
+  await page.goto(`${world.dashboard.url}/audit`);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+
+  await page.locator('#status').getByText('2 notices').waitFor({ state: 'attached' });
+  await page.locator('#status').getByText('No notices').first().waitFor({ state: 'attached' });
+});
 
 test.skipIf(withoutBrowser)(
   "times are shown in the browser's time zone, with their distance from now",

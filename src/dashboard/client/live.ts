@@ -58,8 +58,8 @@ function show(text: string): void {
 }
 
 /**
- * Follows the page until it is hidden or left. A page that events do not change has a stream too, which says only
- * that the server and Redis are there.
+ * Follows the page until it is hidden or left. A page that events do not change follows a short one, for the notices
+ * and numbers of its frame.
  */
 function follow(): void {
   const places = openStreamPlaces();
@@ -109,8 +109,8 @@ function follow(): void {
     if (own !== starts) return;
     if (!mayStream) return readIn(POLL_INTERVAL_MS);
     askedAt = Date.now();
-    const page = liveOn ? { page: location.pathname + location.search, since } : {};
-    events = new EventSource(pathHere(`/events?${new URLSearchParams(page)}`));
+    const page = liveOn ? location.pathname + location.search : pathHere('/search');
+    events = new EventSource(pathHere(`/events?${new URLSearchParams({ page, since })}`));
     let parts: string[] = [];
     // After a new connection the first message is the whole page.
     events.addEventListener('hello', () => {

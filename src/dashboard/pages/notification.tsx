@@ -24,9 +24,9 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
   return showPage(
     c,
     context,
-    { title: `Notification to ${to}`, here: '/notifications' },
+    { title: `Notification to ${to}`, here: '/notifications', live: '*' },
     <>
-      <section>
+      <section id="notification" data-live>
         <div class="page-head">
           <h1>Notification to {to}</h1>
           <Badge word={state} filled />
@@ -45,7 +45,7 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
           ))}
         </div>
       </section>
-      <section>
+      <section id="facts" data-live>
         <h2>Facts</h2>
         <dl class="card">
           <Fact name="About">
@@ -61,7 +61,7 @@ export async function showNotification(c: Exchange, context: DashboardContext): 
           </Fact>
         </dl>
       </section>
-      <section>
+      <section id="attempts" data-live>
         <h2>Attempts</h2>
         {attempts.length === 0 ? (
           <Empty title="There was no attempt yet." icon="clock">

@@ -39,7 +39,7 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
   return showPage(
     c,
     context,
-    { title: 'Notifications', here: PATH },
+    { title: 'Notifications', here: PATH, live: '*' },
     <>
       <section>
         <div class="page-head">
@@ -50,7 +50,9 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             Receivers are under notifications in config/caretaker.yaml, and policies name them under notify.
           </Empty>
         ) : (
-          <Receivers health={health} mayTest={isPermitted(actor.principal, testReceiver.role, {})} />
+          <div id="receivers" data-live>
+            <Receivers health={health} mayTest={isPermitted(actor.principal, testReceiver.role, {})} />
+          </div>
         )}
       </section>
       <section>
@@ -80,43 +82,45 @@ export async function showNotifications(c: Exchange, context: DashboardContext):
             { name: 'to', label: 'To', value: given.to, placeholder: 'now' },
           ]}
         />
-        {faults.length > 0 ? (
-          <Empty icon="triangle-alert" title={faults.join(' ')} />
-        ) : deliveries.length === 0 ? (
-          <Empty title="No notification matches." icon="bell">
-            Each message to a receiver is here for 30 days, with its attempts. <a href={PATH}>Show all</a>
-          </Empty>
-        ) : (
-          <Table
-            name="Notifications"
-            columns={(column) => [
-              column('Time', 'w-word', ({ at }) => <Time at={at} show="relative" />),
-              column('Receiver', 'w-name', ({ to }) => <Cut whole={to} />),
-              column('State', 'w-badge', ({ state }) => <Badge word={state} />),
-              column('Message', '', ({ id, message: { text } }) => (
-                <Cut whole={text} to={notificationPath(id)}>
-                  {text.split('\n')[0]}
-                </Cut>
-              )),
-              column('Subject', 'w-in middle-only', DeliverySubject),
-              column('Attempts', 'w-count wide-only', Attempts),
-              column(
-                'Action',
-                'w-do',
-                (delivery) =>
-                  mayResend(delivery) &&
-                  delivery.state === 'dead' && (
-                    <Action to={notificationPath(delivery.id, '/resend')} of={delivery.id}>
-                      Resend
-                    </Action>
-                  ),
-              ),
-            ]}
-            rows={deliveries}
-            keyOf={({ id }) => id}
-          />
-        )}
-        <Pages {...{ of: 'the notifications', path: PATH, given, at: after, next }} isByTime />
+        <div id="messages" data-live>
+          {faults.length > 0 ? (
+            <Empty icon="triangle-alert" title={faults.join(' ')} />
+          ) : deliveries.length === 0 ? (
+            <Empty title="No notification matches." icon="bell">
+              Each message to a receiver is here for 30 days, with its attempts. <a href={PATH}>Show all</a>
+            </Empty>
+          ) : (
+            <Table
+              name="Notifications"
+              columns={(column) => [
+                column('Time', 'w-word', ({ at }) => <Time at={at} show="relative" />),
+                column('Receiver', 'w-name', ({ to }) => <Cut whole={to} />),
+                column('State', 'w-badge', ({ state }) => <Badge word={state} />),
+                column('Message', '', ({ id, message: { text } }) => (
+                  <Cut whole={text} to={notificationPath(id)}>
+                    {text.split('\n')[0]}
+                  </Cut>
+                )),
+                column('Subject', 'w-in middle-only', DeliverySubject),
+                column('Attempts', 'w-count wide-only', Attempts),
+                column(
+                  'Action',
+                  'w-do',
+                  (delivery) =>
+                    mayResend(delivery) &&
+                    delivery.state === 'dead' && (
+                      <Action to={notificationPath(delivery.id, '/resend')} of={delivery.id}>
+                        Resend
+                      </Action>
+                    ),
+                ),
+              ]}
+              rows={deliveries}
+              keyOf={({ id }) => id}
+            />
+          )}
+          <Pages {...{ of: 'the notifications', path: PATH, given, at: after, next }} isByTime />
+        </div>
       </section>
     </>,
   );
