@@ -28,6 +28,8 @@ test('the findings are grouped by policy and severity, and each is listed with i
   const warning = { target: 'w', severity: 'warning', about: 'core', message: 'An update waits' } as const;
   await findIn(records, { at: NOON - 3 * DAY, found: [old, { target: 'gone' }] });
   const { id } = await findIn(records, { at: NOON - HOUR, found: [old, { target: 'b' }, warning] });
+  // Its policy is in another account now, so no run looks at it again.
+  await findIn(records, { account: 'old', at: NOON - DAY, found: [{ severity: 'info' }] });
   await records.sites.replace('default', NOON, [{ id: 'a', title: 'The bakery', url: 'https://a.example' }]);
   const ask = await world.signedIn();
 
@@ -36,12 +38,14 @@ test('the findings are grouped by policy and severity, and each is listed with i
   expect(rowsOf(html, 'finding-groups')).toEqual([
     expect.stringMatching(/^error findings of stale-backups stale-backups default 2 1 1 3 d ago /),
     expect.stringMatching(/^warning findings of stale-backups stale-backups default 1 1 – 1 h ago /),
+    expect.stringMatching(/^info findings of stale-backups stale-backups old, not active 1 – – 1 d ago /),
   ]);
   expect(html).toContain('Open over the last 4 days: from 2 to 2, at most 2');
   expect(rowsOf(html, 'findings')).toEqual([
     'b.example error backup: The last backup is 3 days old stale-backups new 1 h ago Acknowledge https://b.example: backup',
     'a.example error backup: Backup is 3 days old stale-backups open 3 d ago Acknowledge https://a.example: backup',
     'w.example warning core: An update waits stale-backups new 1 h ago Acknowledge https://w.example: core',
+    expect.stringMatching(/^site-0.example info /),
   ]);
   expect(html).toContain(`href="/targets/default/a?run=${id}"`);
   expect(html).toContain('title="https://a.example, The bakery, a"');

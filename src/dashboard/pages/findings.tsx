@@ -60,7 +60,7 @@ export async function showFindings(c: Exchange, context: DashboardContext): Prom
   const titles = await reader.titles(page.findings);
   const list = { of: 'findings', path: PATH, given, at: after, next, looked };
   const isAny = page.findings.some(({ state }) => state === 'new' || state === 'open');
-  const active = new Set(context.policies().map(({ name }) => name));
+  const active = new Set(context.policies().map(({ account: of, name }) => `${of} ${name}`));
   return showPage(
     c,
     context,
@@ -160,7 +160,7 @@ const Groups = ({ groups, active }: { groups: readonly Group[]; active: Readonly
             <a class="strong" href={policyPath(policy)}>
               {policy}
             </a>{' '}
-            <span class="dim">{active.has(policy) ? account : `${account}, not active`}</span>
+            <span class="dim">{active.has(`${account} ${policy}`) ? account : `${account}, not active`}</span>
           </Cut>
         )),
         column('Open', 'w-short end', (group) => (
