@@ -15,7 +15,7 @@ import { cut, severityOf, textOf, titleOf } from './wording.ts';
 
 const DISCORD_MAX = 2_000;
 
-const withoutMarkdown = (text: string): string => text.replace(/[\\*_~`|>#[\]()-]/g, '\\$&');
+const withoutMarkdown = (text: string): string => text.replace(/[\\*_~`|<>#[\]():-]/g, '\\$&');
 
 export const sendToDiscord: Send<'discord'> = (delivery, { url }, tools) => {
   const link = delivery.link === undefined ? '' : `\n<${delivery.link}>`;

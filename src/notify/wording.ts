@@ -1,5 +1,6 @@
 /** What channels for people make of a delivery: its title, its severity, and texts that fit. */
 import type { NewDelivery } from '../records/delivery-store.ts';
+import type { Counts } from '../run/run.ts';
 import { type Severity, severities } from '../settings/notify-words.ts';
 import { visible } from '../text.ts';
 
@@ -25,19 +26,33 @@ const severityOfType: Record<string, Severity> = {
   'policy.findings': 'warning',
 };
 
+type Event = Pick<NewDelivery, 'event' | 'message'>;
+
 /** The severity of a summary is the highest of its messages. */
-export function severityOf({ event, message }: Pick<NewDelivery, 'event' | 'message'>): Severity {
-  const types = event === 'summary' ? typesIn(message) : [event];
-  const found = types.map((type) => severities.indexOf(severityOfType[type] ?? 'info'));
+export function severityOf(delivery: Event): Severity {
+  const all = delivery.event === 'summary' ? eventsIn(delivery.message) : [delivery];
+  const found = all.map((one) =>
+    severities.indexOf(onlyFound(one) ? 'warning' : (severityOfType[one.event] ?? 'info')),
+  );
   return severities[Math.max(0, ...found)] ?? 'info';
 }
 
-const typesIn = ({ messages }: NewDelivery['message']): string[] =>
-  Array.isArray(messages) ? messages.map(({ type }) => String(type)) : [];
+const eventsIn = ({ messages }: NewDelivery['message']): Event[] =>
+  Array.isArray(messages) ? messages.map(({ type, data }) => ({ event: String(type), message: data })) : [];
+
+/** Whether nothing failed in the run but that something was found. */
+function onlyFound({ event, message }: Event): boolean {
+  const { counts } = message as { counts?: Counts };
+  return (
+    /^run\.(failed|partial)$/.test(event) && counts?.found !== undefined && counts.found === counts.failed
+  );
+}
 
 /** What happened to what, in a few words: "nightly-sync failed". */
-export const subjectOf = ({ event, policy }: Pick<NewDelivery, 'event' | 'policy'>): string =>
-  [policy, events[event] ?? event].filter((part) => part !== undefined).join(' ');
+export const subjectOf = (delivery: Event & Pick<NewDelivery, 'policy'>): string =>
+  [delivery.policy, onlyFound(delivery) ? 'found something' : (events[delivery.event] ?? delivery.event)]
+    .filter((part) => part !== undefined)
+    .join(' ');
 
 const events: Record<string, string> = {
   'run.succeeded': 'succeeded',

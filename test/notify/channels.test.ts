@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { send } from '../../src/notify/channels.ts';
 import { openConnections, type Sent } from '../../src/notify/post.ts';
+import { combined } from '../../src/notify/summary-message.ts';
 import type { NewDelivery } from '../../src/records/delivery-store.ts';
 import type { Receiver } from '../../src/settings/receiver.ts';
 import { startReceiver } from './receiver.ts';
@@ -130,8 +131,11 @@ test('Teams gets a card whose texts are not Markdown, with a link to the page', 
 test('Discord gets a text without Markdown that mentions nobody and fits', async () => {
   const { body } = await sentBy('discord');
   expect(body.allowed_mentions).toEqual({ parse: [] });
-  expect(body.content).toContain('\\[a\\]\\(http://evil.example\\) \\*\\*b\\*\\*');
+  expect(body.content).toContain('\\[a\\]\\(http\\://evil.example\\) \\*\\*b\\*\\*');
   expect(body.content).toMatch(new RegExp(`\n<${LINK}>$`));
+  // Else it makes a link of each address, and a time of `<t:0>`.
+  const { body: linked } = await sentBy('discord', { message: { text: 'https://evil.example <t:0>' } });
+  expect(linked.content).toContain('https\\://evil.example \\<t\\:0\\>\n');
   const { body: long } = await sentBy('discord', { message: { text: '*'.repeat(3_000) } });
   expect(long.content.length).toBeLessThanOrEqual(2_000);
   expect(long.content).toMatch(/^(\\\*)+…\n</);
@@ -152,6 +156,14 @@ test('PagerDuty opens one incident for the runs of a policy, and a run that succ
     },
     links: [{ href: LINK }],
   });
+  // What a check found is no failure.
+  const counts = { planned: 2, succeeded: 0, failed: 2, found: 2, skipped: 0, cancelled: 0 };
+  const found = { message: { text: 'sweep found something.', counts } };
+  expect((await sentBy('pagerduty', found)).body.payload).toMatchObject({ severity: 'warning' });
+  const [first, second] = [delivery(found), delivery({ ...found, id: 'msg_2', about: 'another' })];
+  expect(combined({ messages: [first, second] }).message.text).toMatch(
+    /^2 notifications: nightly-sync found something\n/,
+  );
   const { body: over } = await sentBy('pagerduty', { event: 'run.succeeded' });
   expect(over).toMatchObject({ event_action: 'resolve', dedup_key: problem.dedup_key });
 });
