@@ -1,4 +1,5 @@
 /** What each ring should do now, from the evidence. Pure. */
+import { createHash } from 'node:crypto';
 import { isoMinute } from '../../src/clock.ts';
 import {
   lastTaken,
@@ -142,6 +143,10 @@ function firstRing(
     why: [...out].map((item) => `It leaves out ${item}, which is suspect.`),
   };
 }
+
+/** What a later ring is enabled for, in short; empty when it is not. */
+export const goalOf = ({ is, updates }: Partial<Decision> = {}): string =>
+  is === 'promote' ? createHash('sha256').update(JSON.stringify(updates)).digest('hex').slice(0, 16) : '';
 
 /** The version of a suspect, while sites are still given it. */
 const versionIn = (last: ReturnType<typeof lastVersions>, { item, version }: Suspect) =>

@@ -8,11 +8,13 @@
  */
 import { z } from 'zod';
 import { isoTime } from '../../src/clock.ts';
+import { defined } from '../../src/defined.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
 import { type Acting, defineJob, type Finding, type Once } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { countOf } from '../../src/text.ts';
+import { goalOf } from './decide.ts';
 import { suspectText } from './evidence.ts';
 import { lookOf } from './look.ts';
 import { bodyOf, changesOf, farAway, nextAt, nothing } from './native.ts';
@@ -31,6 +33,8 @@ const State = z.object({
   drift: z.exactOptional(z.array(z.string())),
   /** The sites whose notes the service does not show. */
   unread: z.exactOptional(z.array(z.string())),
+  /** What the plan enables the ring for. */
+  goal: z.exactOptional(z.string()),
   /** The tasks that it asked the service to cancel, with the answer of a refusal: each is asked for once. */
   asked: z.exactOptional(z.record(z.string(), z.string())),
   /** How many changes this target has made, without notes: one that does not last is not repeated for ever. */
@@ -100,29 +104,27 @@ export const updateRings = defineJob({
       const named = { id: `${RING}${ring.name}`, label: ring.name, site: null };
       const plan = planOf(prepared, index, options);
       if (plan.length === 0) yield { ...named, is: 'ended', end: endOf(prepared, index) };
-      else yield { ...named, is: 'target', state: start, plan: plan.join('; ') };
+      else {
+        const state = { ...start, goal: goalOf(prepared.rings[index]) };
+        yield { ...named, is: 'target', state, plan: plan.join('; ') };
+      }
     }
     for (const { id, name = id, status } of prepared.left) {
       const named = { id: `${LEFT}${id}`, label: name, site: null };
       const detail = 'Its ring is no longer in the policy: it is paused, and a person may delete it.';
+      const plan = 'paused, because its ring is no longer in the policy';
       if (status === 'paused')
         yield { ...named, is: 'ended', end: { is: 'done', reason: 'already-done', detail } };
-      else
-        yield {
-          ...named,
-          is: 'target',
-          state: start,
-          plan: 'paused, because its ring is no longer in the policy',
-        };
+      else yield { ...named, is: 'target', state: start, plan };
     }
   },
 
   async act(acting): Promise<Answer<State>> {
     const { api, target, runContext, state = start } = acting;
-    const { note, drift = [], unread = [], asked = {}, changes } = state;
+    const { note, drift = [], unread = [], asked = {}, changes, goal } = state;
     const next = {
       is: 'next',
-      state: { changes: note ? changes : changes + 1, drift, unread, asked },
+      state: { changes: note ? changes : changes + 1, drift, unread, asked, ...defined({ goal }) },
     } as const;
     if (changes > MAX_CHANGES)
       return { is: 'failed', reason: 'rejected', detail: 'The schedule does not stay as it was set.' };
@@ -140,7 +142,7 @@ export const updateRings = defineJob({
       const survey = await surveyRings({
         ...acting,
         results: (keys) => resultsOf(acting.once, keys),
-        changing: target.id.slice(RING.length),
+        changing: { ring: target.id.slice(RING.length), goal },
       });
       const index = survey.ringsOf.findIndex(({ name }) => `${RING}${name}` === target.id);
       const ring = survey.ringsOf[index];
@@ -149,6 +151,8 @@ export const updateRings = defineJob({
       if (state.created !== undefined && !ring.schedule)
         return { is: 'done', reason: 'done', detail: 'The service does not show its new schedule yet.' };
       await record(acting, ring, state);
+      // Whatever ends this target, what it set is not taken for a change made by hand.
+      if (changes > 0 && ring.toRecord) await recordRing(acting, ring.toRecord);
       const found = [...new Set([...drift, ...ring.drifted])].slice(0, 7);
       const changed = await change(acting, survey, ring, {
         is: 'next',

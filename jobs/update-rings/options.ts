@@ -1,6 +1,7 @@
 /** The options of a policy with rings. */
 import { z } from 'zod';
 import { recurrences } from '../../src/contract/operations/auto-updates.ts';
+import { DAY_MS } from '../../src/dates.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import type { OptionFault } from '../../src/job/job.ts';
@@ -141,7 +142,10 @@ export const ringConditions = ({ rings }: Options) =>
   );
 
 /** Everything that is wrong with the rings that their schema cannot detect. */
-export function ringFaults({ rings, soak, lookback }: Options, filters: readonly string[]): OptionFault[] {
+export function ringFaults(
+  { rings, soak, lookback, native }: Options,
+  filters: readonly string[],
+): OptionFault[] {
   const faults: OptionFault[] = rings.flatMap(({ name, where, percent }, index): OptionFault[] => {
     const path = ['rings', index];
     const rest = rings.slice(0, index).find((one) => one.where === undefined && one.percent === undefined);
@@ -161,6 +165,12 @@ export function ringFaults({ rings, soak, lookback }: Options, filters: readonly
   });
   if (lookback <= soak)
     faults.push({ path: ['lookback'], message: '"lookback" must be longer than "soak".' });
+  if ((rings.length - 1) * native.apart >= DAY_MS)
+    faults.push({
+      path: ['native', 'apart'],
+      message: `The last of ${rings.length} rings would run a day or more after the first, at the time of an earlier one.`,
+      suggestion: 'make "apart" shorter',
+    });
   if (filters.length > 0)
     faults.push({
       path: ['rings'],

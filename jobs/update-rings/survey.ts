@@ -16,7 +16,7 @@ import {
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import { assign } from './assign.ts';
-import { type Decision, type Decisions, decide, type Updates } from './decide.ts';
+import { type Decision, type Decisions, decide, goalOf, type Updates } from './decide.ts';
 import { keyOf, type RunSite } from './evidence.ts';
 import {
   alsoUpdating,
@@ -75,8 +75,11 @@ interface Reading extends JobApi {
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
   looks: Pick<Looks, 'last'>;
   findingsOf: FindingsOf;
-  /** The ring that is to be changed: its schedule is read by its id, since a list may be late. */
-  changing?: string;
+  /**
+   * The ring that is to be changed: its schedule is read by its id, since a list may be late. It gets what the plan said
+   * (`goalOf`), which a person may have approved, or nothing.
+   */
+  changing?: { ring: string; goal: string | undefined };
 }
 
 export const ringKey = (policy: string, ring: string): string => `update-rings ${policy}/${ring}`;
@@ -113,8 +116,8 @@ export async function surveyRings({
 
   const marked: Schedule[] = [];
   for await (const schedule of all('listAutoUpdateSchedules', {})) marked.push(schedule);
-  const [decided] = await results([decisionsKey(policy)]);
-  const { holds, released } = decisionsIn(decided);
+  const [ofPeople] = await results([decisionsKey(policy)]);
+  const { holds, released } = decisionsIn(ofPeople);
   const ids = await results(rules.map(({ name }) => ringKey(policy, name)));
   const records = ids.map((text) => (text === undefined ? undefined : (JSON.parse(text) as RingRecord)));
   // A list may be late: what we made is read by its id.
@@ -125,7 +128,7 @@ export async function surveyRings({
     const schedule = marked.find(({ id }) => id === records[index]?.id) ?? withMark[0];
     return { schedule, others: withMark.filter((one) => one !== schedule) };
   });
-  const toChange = own[rules.findIndex(({ name }) => name === given.changing)];
+  const toChange = own[rules.findIndex(({ name }) => name === given.changing?.ring)];
   if (toChange?.schedule) [toChange.schedule] = await scheduleOf(api, toChange.schedule.id);
   for (const one of own) {
     if (one.schedule && notShown(one.schedule).length > 0)
@@ -171,7 +174,7 @@ export async function surveyRings({
     const sites = (one.sites ?? []).map(({ id, wp }) => ({ id, took: tookIn(wp) }));
     return isOwn(one) ? [] : [{ at: Date.parse(one.performed_on ?? '') || 0, ended: true, sites }];
   });
-  const decisions = decide(
+  const decided = decide(
     rules.map(({ name }, i) => ({ name, runs: runs[i] ?? [] })),
     {
       ...options.updates,
@@ -198,6 +201,15 @@ export async function surveyRings({
     elsewhere,
     new Map(Object.entries(holds).map(([ring, hold]) => [ring, holdText(hold)])),
   );
+  const { ring: changing, goal } = given.changing ?? {};
+  const isNotPlanned = (decision: Decision, i: number) =>
+    rules[i]?.name === changing && goal !== undefined && goalOf(decision) !== '' && goalOf(decision) !== goal;
+  const decisions = {
+    ...decided,
+    rings: decided.rings.map((one, i) =>
+      isNotPlanned(one, i) ? { is: 'wait' as const, why: [NOT_PLANNED] } : one,
+    ),
+  };
   const ringsOf = rules.map(({ name }, i): SurveyedRing => {
     const ring = { name, index: i, sites: (members[i] ?? []).map(({ id }) => id) };
     const decision: Decision = decisions.rings[i] ?? { is: 'wait', why: [] };
@@ -259,6 +271,8 @@ function namedIn(
   const isOurs = drift === 'report' || setIn(schedule)['updates'] === record.set['updates'];
   return isOurs && Date.parse(performed_on) >= record.at ? updatesIn(schedule) : undefined;
 }
+
+const NOT_PLANNED = 'What it may get is not what was planned: the next run decides.';
 
 /** A ring may name hundreds of plugins. */
 const cut = (text: string): string => (text.length > 150 ? `${text.slice(0, 150)}…` : text);

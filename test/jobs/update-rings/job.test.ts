@@ -1,6 +1,7 @@
 /** Rings against the sandbox: schedules made and kept, promotion, what happens when sites break, lost answers. */
 import { afterEach, expect, test } from 'vitest';
 import { updateRings } from '../../../jobs/update-rings/job.ts';
+import { localPrincipal } from '../../../src/access/principal.ts';
 import type { Input } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
@@ -16,6 +17,7 @@ afterEach(async () => {
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const always = { when: 'always', expiresMs: 7 * DAY } as const;
 const PERSON = { requestClass: 'person' } as const;
 const client = () => world.caretaker.link('default').client;
 
@@ -105,6 +107,18 @@ test('what was proven goes on to the next ring, for one run', async () => {
   world.clock.leap(HOUR);
   await look();
   expect((await rings())['rest']).toMatchObject({ status: 'paused' });
+});
+
+test('an approved run enables the next ring for nothing that was proven since the plan', async () => {
+  await start();
+  await prove(HOUR);
+  const approved = { ...policy({ native: { backup: true } }), approval: always };
+  const run = await world.ended(await world.fire(approved), ({ status }) => status === 'awaiting-approval');
+  world.clock.leap(2 * DAY);
+  await world.caretaker.engine.approve(run.id, { by: localPrincipal('anna') });
+  await world.ended(run);
+  const { rest } = await rings();
+  expect(rest).toMatchObject({ status: 'paused', options: { backup: true } });
 });
 
 test('what a ring proved is known after a person deleted its schedule', async () => {
@@ -309,9 +323,9 @@ test('mistakes in the rings are reported with their place', () => {
   const mistakes = mistakesOf(
     updateRings,
     '{}',
-    '{ rings: [{ name: a }, { name: a, where: site.colour == "x", percent: 5% }, { name: c }], lookback: 2d, soak: 3d }',
+    '{ rings: [{ name: a }, { name: a, where: site.colour == "x", percent: 5% }, { name: c }], lookback: 2d, soak: 3d, native: { apart: 12h } }',
   );
   expect(mistakes.join('\n')).toMatch(
-    /Two rings are called "a"[\s\S]*would get none[\s\S]*longer than "soak"/,
+    /Two rings are called "a"[\s\S]*would get none[\s\S]*longer than "soak"[\s\S]*a day or more after the first/,
   );
 });
