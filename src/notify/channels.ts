@@ -1,7 +1,7 @@
 /** Every kind of channel with the function that sends through it; `src/settings/channels.ts` has their settings. */
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { isoTime } from '../clock.ts';
+import { isoMinute, isoTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { NewDelivery } from '../records/delivery-store.ts';
 import { webhookKey } from '../settings/channels.ts';
@@ -253,10 +253,25 @@ const channels: { [K in Kind]: Send<K> } = {
   email: sendEmail,
 };
 
+/** A message for people says when it happened, if it arrives so long after that. */
+const LATE_MS = 600_000;
+
+/** In its second line, so that it is not cut. A summary has the times of its messages. */
+function withTime(delivery: NewDelivery, now: number): NewDelivery {
+  const { at, event, message } = delivery;
+  if (now - at < LATE_MS || event === 'summary') return delivery;
+  const [first, ...rest] = message.text.split('\n');
+  return {
+    ...delivery,
+    message: { ...message, text: [first, `This was at ${isoMinute(at)}.`, ...rest].join('\n') },
+  };
+}
+
 /** Attempts a delivery once, through the receiver's channel. */
 export async function send(delivery: NewDelivery, receiver: Receiver, tools: Tools): Promise<Sent> {
   const kind = (Object.keys(channels) as Kind[]).find((name) => name in receiver);
   if (kind === undefined) return { is: 'rejected', why: 'it is a heartbeat, which gets no messages' };
   // The settings are of this kind, which TypeScript cannot see through the table.
-  return channels[kind](delivery, receiver[kind] as never, tools);
+  const told = kind === 'webhook' ? delivery : withTime(delivery, tools.now);
+  return channels[kind](told, receiver[kind] as never, tools);
 }

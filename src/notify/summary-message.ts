@@ -1,6 +1,6 @@
 /** One message of several that were held together; pure. */
 import { createHash } from 'node:crypto';
-import { isoTime } from '../clock.ts';
+import { isoMinute, isoTime } from '../clock.ts';
 import type { NewDelivery } from '../records/delivery-store.ts';
 import type { DueHold } from '../records/hold-store.ts';
 import { countOf } from '../text.ts';
@@ -14,7 +14,7 @@ const MAX_NAMED = 20;
 const MAX_SUBJECTS = 3;
 
 /** The delivery of a hold: the message itself when it is the only one. The same one whenever it is made. */
-export function combined({ messages }: Pick<DueHold, 'messages'>): NewDelivery {
+export function combined({ messages, kind }: Pick<DueHold, 'messages' | 'kind'>): NewDelivery {
   const last = latestOf(messages);
   const [first] = last;
   if (!first) throw new Error('a hold has no messages');
@@ -34,7 +34,7 @@ export function combined({ messages }: Pick<DueHold, 'messages'>): NewDelivery {
     ...sameIn(last, 'run'),
     ...sameIn(last, 'link'),
     message: {
-      text: textOf(last),
+      text: textOf(last, kind !== 'group'),
       messages: last.map(({ event, at, link, message }) => ({
         type: event,
         timestamp: isoTime(at),
@@ -60,8 +60,12 @@ function sameIn<K extends 'policy' | 'account' | 'run' | 'link'>(
   return values.size === 1 && value !== undefined ? ({ [key]: value } as Pick<NewDelivery, K>) : {};
 }
 
-function textOf(messages: readonly NewDelivery[]): string {
-  const named = messages.slice(0, MAX_NAMED).map(({ message }) => message.text.split('\n'));
+/** `withTimes`: for messages that were held so long that they do not show when it was. */
+function textOf(messages: readonly NewDelivery[], withTimes: boolean): string {
+  const named = messages.slice(0, MAX_NAMED).map(({ at, message }) => {
+    const [first = '', ...rest] = message.text.split('\n');
+    return [withTimes ? `${isoMinute(at)} ${first}` : first, ...rest];
+  });
   const isLong = named.flat().length > MAX_LINES;
   const more = messages.length - named.length;
   return [

@@ -114,6 +114,14 @@ test('Slack gets a plain text, in which nobody is mentioned, and a button to the
   expect(long.blocks[0].text.text).toMatch(/^(😀)+…$/u);
 });
 
+test('a message that arrives late says when it happened', async () => {
+  const receiver = await startReceiver(204);
+  const chat: Receiver = { slack: { url: receiver.url } };
+  for (const now of [NOON + 599_000, NOON + 7_200_000]) await send(delivery(), chat, { now, dispatcher });
+  const lines = receiver.received.map(({ body }) => JSON.parse(body).blocks[0].text.text.split('\n')[1]);
+  expect(lines).toEqual([expect.stringMatching(/^x /), 'This was at 2026-11-21 12:00Z.']);
+});
+
 test('Teams gets a card whose texts are not Markdown, with a link to the page', async () => {
   const { body } = await sentBy('teams');
   const [{ contentType, content }] = body.attachments;
@@ -161,7 +169,7 @@ test('PagerDuty opens one incident for the runs of a policy, and a run that succ
   const found = { message: { text: 'sweep found something.', counts } };
   expect((await sentBy('pagerduty', found)).body.payload).toMatchObject({ severity: 'warning' });
   const [first, second] = [delivery(found), delivery({ ...found, id: 'msg_2', about: 'another' })];
-  expect(combined({ messages: [first, second] }).message.text).toMatch(
+  expect(combined({ kind: 'group', messages: [first, second] }).message.text).toMatch(
     /^2 notifications: nightly-sync found something\n/,
   );
   const { body: over } = await sentBy('pagerduty', { event: 'run.succeeded' });

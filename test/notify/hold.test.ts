@@ -72,6 +72,8 @@ test('what happened in quiet hours is one message when they end, whichever proce
   await other.queues.close();
 
   expect(toldTo(ops)).toEqual(['summary']);
-  expect(letterOf(ops).data.text.split('\n')[0]).toBe('2 notifications: a failed and b failed');
+  const [title, first] = letterOf(ops).data.text.split('\n');
+  expect(title).toBe('2 notifications: a failed and b failed');
+  expect(first).toMatch(/^- 2026-11-21 12:00Z a failed: /);
   expect(letterOf(ops).timestamp).toBe(new Date(NOON).toISOString());
 });
