@@ -2,6 +2,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { launch, openPage, withoutBrowser } from './chromium.ts';
 import { aPolicy, aRun, ended, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
 
@@ -98,6 +99,24 @@ test.skipIf(withoutBrowser)('a page that events do not change keeps its notices 
   await page.locator('#status').getByText('2 notices').waitFor({ state: 'attached' });
   await page.locator('#status').getByText('No notices').first().waitFor({ state: 'attached' });
 });
+
+test.skipIf(withoutBrowser)(
+  'an open page of a policy that is removed says so, by the clock of the server',
+  async () => {
+    const policies = [aPolicy('nightly-sync')];
+    const clock = fastClock(50, Date.parse('2026-11-21T12:00:00Z'));
+    world = await startWorld({ clock, policies: () => policies });
+    const page = await open('/policies/nightly-sync', { timezoneId: 'UTC' });
+    await page.getByRole('link', { name: 'Pause nightly-sync' }).waitFor();
+
+    policies.pop();
+
+    const bar = page.getByRole('alert');
+    await bar
+      .getByText(/^This is not there any more. What you see is as of .*(Nov 21|21 Nov).* 1[2-9]:\d\d\.$/)
+      .waitFor();
+  },
+);
 
 test.skipIf(withoutBrowser)(
   "times are shown in the browser's time zone, with their distance from now",

@@ -1,14 +1,16 @@
 /**
- * Says on an open page what it does not know: without contact to the server, to Redis or with an ended session there
- * is a bar with the time of the last contact, states are grey (`frame.css`), and nothing can be changed.
+ * Says on an open page what it does not know: without contact to the server or to Redis, with an ended session, or when
+ * what it shows was removed, there is a bar with the time of the last contact, states are grey (`frame.css`), and nothing
+ * can be changed.
  */
 import { formatClock } from './local-times.ts';
 
-export type Loss = 'server' | 'redis' | 'session';
+export type Loss = 'server' | 'redis' | 'session' | 'gone';
 
 const says: Record<Loss, (at: string) => string> = {
   server: (at) => `No connection to Caretaker since ${at}. What you see is as of then.`,
   redis: (at) => `Caretaker has no connection to Redis since ${at}. What you see is as of then.`,
+  gone: (at) => `This is not there any more. What you see is as of ${at}.`,
   session: (at) => `Your session has ended. What you see is as of ${at}.`,
 };
 

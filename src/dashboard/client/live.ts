@@ -70,7 +70,8 @@ function follow(): void {
   let starts = 0;
   let isReading = false;
 
-  const lose = (loss: Loss) => connection.lose(loss, heardAt);
+  // Like all times of the page by the server's clock.
+  const lose = (loss: Loss) => connection.lose(loss, heardAt - clockAheadMs);
   const hear = () => {
     heardAt = Date.now();
   };
@@ -118,7 +119,7 @@ function follow(): void {
     });
     events.addEventListener('pulse', ({ data }: MessageEvent<string>) => {
       askedAt = Date.now();
-      if (data === 'redis') lose('redis');
+      if (data === 'redis' || data === 'gone') lose(data);
       else isBack();
     });
     events.addEventListener('page', ({ data }: MessageEvent<string>) => {
@@ -155,6 +156,7 @@ async function readPage(): Promise<{ text?: string } | Loss> {
     if (response.redirected) return 'session';
     const text = await response.text();
     if (response.ok) return { text };
+    if (response.status === 404) return 'gone';
     if (response.status < 500) return {};
     return text.includes('Redis does not answer') ? 'redis' : 'server';
   } catch {

@@ -22,7 +22,7 @@ const MAX_PAUSE_MS = 10_000;
 /** A page shows the records as they were a little before the time that it bears. */
 const READING_MS = 1_000;
 
-/** Makes a page as a GET by this principal would; undefined unless it is answered with 200. */
+/** Makes a page as a GET by this principal would; `gone` when there is none any more, undefined unless it is answered with 200. */
 export type MakePage = (path: string, principal: Principal) => Promise<string | undefined>;
 
 /** A page with who sees it. */
@@ -66,7 +66,8 @@ export function openLivePages(context: PageContext, make: MakePage): LivePages {
     one.madeAt = clock.now();
     one.isStale = false;
     const text = await make(one.path, one.principal);
-    if (text !== undefined) one.page.take(text);
+    one.page.isGone = text === 'gone';
+    if (text !== undefined && text !== 'gone') one.page.take(text);
   }
 
   async function keepUpToDate(): Promise<void> {
@@ -139,6 +140,7 @@ export function openLivePages(context: PageContext, make: MakePage): LivePages {
           shown = parts;
           return delta;
         },
+        isGone: () => page.isGone,
         close() {
           page.readers -= 1;
           if (page.readers === 0) pages.delete(key);
@@ -159,6 +161,8 @@ class LivePage {
   parts: Parts | undefined;
   /** The run whose events concern it, or `*` for any; undefined for a page that does not change any more. */
   on: string | undefined = '*';
+  /** Its policy, run or site is no longer there. */
+  isGone = false;
   /** How many readers follow it. */
   readers = 0;
   private changed = new AbortController();

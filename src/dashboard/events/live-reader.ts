@@ -4,6 +4,8 @@ import type { Principal } from '../../access/principal.ts';
 export interface LiveReader {
   /** What changed since the last call, as JSON of a `Delta`; undefined when nothing did for so long. */
   next(timeoutMs: number, ended: AbortSignal): Promise<string | undefined>;
+  /** Whether there is no such page any more. */
+  isGone(): boolean;
   close(): void;
 }
 

@@ -45,7 +45,8 @@ async function streamPage(
       // Asked together: while Redis is away, each waits for an answer, and the page is to learn it at once.
       const [answers, isIn] = await Promise.all([redisAnswers(control.records), isAdmitted()]);
       if (!isIn || ended.aborted) break;
-      await stream.writeSSE({ event: 'pulse', data: answers ? '' : 'redis' });
+      const data = !answers ? 'redis' : reader?.isGone() ? 'gone' : '';
+      await stream.writeSSE({ event: 'pulse', data });
       if (!reader) await clock.sleep(PULSE_INTERVAL_MS, ended);
       const delta = await reader?.next(PULSE_INTERVAL_MS, ended);
       if (delta === undefined) continue;
