@@ -64,6 +64,9 @@ test('filters are as those of the page and the API, and CSV has a column for eac
   expect((await desk.run(['sites', '--not-backed-up', '7d'])).stdout).toMatch(
     / last backup .*\n(.*\n)*.* off /,
   );
+  expect((await desk.run(['sites', '--account', 'renamed', '--not-synced', '3d'])).stderr).toContain(
+    'There is no account "renamed"',
+  );
   expect(await desk.run(['sites', '--not-synced', 'long'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('not_synced must be a duration'),

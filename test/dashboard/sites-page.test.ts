@@ -60,6 +60,9 @@ test('each site is listed with its last result, how often it failed in a row, an
     'The account default was not read again: listTags: the service gave no usable answer: no account can be asked here.',
   );
   expect(html).toContain('href="/targets/default/a"');
+  expect(textOf(await (await ask('/sites?account=renamed')).text())).toContain(
+    'There is no account renamed: only what stored runs have worked on is known of it.',
+  );
 });
 
 test('what the service showed of a site is listed, with the time of that, whether a run worked on it or not', async () => {

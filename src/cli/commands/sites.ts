@@ -59,6 +59,8 @@ export const sites = (terminal: Terminal, options: SitesOptions): Promise<number
       none: 'No site matches.',
       more,
     });
+    for (const name of account?.filter((one) => !accounts.some((known) => known.account === one)) ?? [])
+      terminal.message(`There is no account "${name}": only what stored runs have worked on is known of it.`);
     for (const { account: name, read_at: at, not_newer: why } of accounts)
       if (why !== null)
         terminal.message(

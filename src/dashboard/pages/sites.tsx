@@ -55,7 +55,7 @@ export async function showSites(c: Exchange, context: DashboardContext): Promise
           countOf(page.found, given.kind === 'other' ? 'target' : 'site')}
       </FilterBar>
       <div id="sites" data-live>
-        <Readings of={page} />
+        <Readings of={page} account={given.account} />
         {wrong.length > 0 ? (
           <Empty icon="triangle-alert" title={`“${wrong[0]}” is no duration: write 3d or 12h.`} />
         ) : page.sites.length === 0 ? (
@@ -143,12 +143,17 @@ const filtersOf = (given: Given, { names }: SitePage): Filter[] => [
 const MAX_REASONS = 3;
 
 /** When the service showed this, and why it is not newer. */
-const Readings = ({ of: { accounts } }: { of: SitePage }) => {
+const Readings = ({ of: { accounts }, account }: { of: SitePage; account: string | undefined }) => {
   const read = accounts.flatMap(({ reading }) => (reading ? [reading.at] : []));
   const never = accounts.flatMap(({ account, reading }) => (reading ? [] : [account]));
   const old = accounts.filter(({ notNewer }) => notNewer !== undefined);
   return (
     <div class="dim small">
+      {account !== undefined && accounts.length === 0 && (
+        <p class="note is-unknown">
+          There is no account {account}: only what stored runs have worked on is known of it.
+        </p>
+      )}
       {read.length > 0 && (
         <p>
           As of <Time at={Math.min(...read)} />
