@@ -22,7 +22,7 @@ export async function policyOnServer(client: RecordReader, name: string): Promis
     return await read(showPolicyReport, { policy: name }, () => noPolicyOn(server, name, []));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const { policies } = await read(listPolicies, {}, { policies: [] });
+    const { policies } = await read(listPolicies, {}, { policies: [], schedulers: 0 });
     throw noPolicyOn(server, name, policies);
   }
 }

@@ -1,4 +1,5 @@
 /** The policies that commands work with, as the process that carries them out knows them. */
+import { z } from 'zod';
 import { isPermitted, type Principal } from '../access/principal.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { BaseDeps } from './command.ts';
@@ -24,6 +25,16 @@ export function needPolicy({ policy }: PolicyDeps, name: string): Policy {
   if (!found) throw new NotFoundError(`No active policy has the name "${name}".`);
   return found;
 }
+
+/** How many daemons start runs by schedule. */
+export async function schedulersOf({ records, clock }: BaseDeps): Promise<number> {
+  const processes = await records.presence.running(clock.now());
+  return processes.filter(({ roles }) => roles.includes('scheduler')).length;
+}
+
+export const Schedulers = z
+  .int()
+  .describe('How many daemons start runs by schedule. With none, nothing starts at its time.');
 
 /** @throws {NoWorkerError} when no daemon would do the work. */
 export async function needWorker({ records, clock }: BaseDeps): Promise<void> {

@@ -63,6 +63,22 @@ test('a daemon that does not serve its dashboard yet is starting', async () => {
   await opened.records.presence.withdraw('a');
 });
 
+test.each(['next', 'policies'])(
+  'the times of "%s" are shown with whether a daemon starts anything at them',
+  async (command) => {
+    const none = 'No daemon with the role scheduler is running: nothing starts by schedule';
+    expect((await desk.run([command])).stderr).toContain(none);
+
+    const now = opened.clock.now();
+    const presence = { id: 'a', pid: 7, host: 'elsewhere', startedAt: now, seenAt: now };
+    await opened.records.presence.announce({ ...presence, roles: ['worker'] });
+    expect((await desk.run([command])).stderr).toContain(none);
+    await opened.records.presence.announce({ ...presence, roles: ['scheduler'] });
+    expect((await desk.run([command])).stderr).not.toContain(none);
+    await opened.records.presence.withdraw('a');
+  },
+);
+
 test('a daemon whose port is used by another program is not running', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

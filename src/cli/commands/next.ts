@@ -9,6 +9,7 @@ import { type GlobalOptions, policiesOf, printFindings, settingsOf } from '../co
 import { findActivePolicy } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { type List, showList } from '../output/list.ts';
+import { printNoScheduler } from '../output/pause.ts';
 import type { OutputOption } from '../output/show.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endOf } from '../parse-time.ts';
@@ -32,10 +33,12 @@ export const next = (
         : policyOnServer(client, name));
     const input = { until: isoTime(until), limit, ...(names.length > 0 && { policy: [...names] }) };
     const isWanted = ({ name }: { name: string }) => names.length === 0 || names.includes(name);
-    const found = await client.read(listSchedule, input, () =>
-      upcomingRuns(loaded?.policies ?? [], undefined, { now, until, limit, isWanted }),
-    );
+    const found = await client.read(listSchedule, input, () => ({
+      ...upcomingRuns(loaded?.policies ?? [], undefined, { now, until, limit, isWanted }),
+      schedulers: 0,
+    }));
     await showUpcoming(found, terminal, { ...options, end: until });
+    printNoScheduler({ ...found, areAny: found.runs.length > 0 }, terminal);
     if (names.length > 0 || !loaded) return exit.ok;
     printFindings(loaded.findings, terminal);
     return loaded.findings.length > 0 ? exit.badInput : exit.ok;

@@ -134,7 +134,7 @@ async function withSelected(
       if (!isPattern(word) && ![...loaded.policies, ...loaded.broken].some(({ name }) => name === word))
         throw noSuchPolicy(word, settings, loaded);
   return withClient('policies', terminal, options, async (client) => {
-    const { policies } = await client.read(listPolicies, {}, { policies: [] });
+    const { policies } = await client.read(listPolicies, {}, { policies: [], schedulers: 0 });
     const others = loaded
       ? [...loaded.broken.map(({ name }) => name), ...(await pausedAmong(client, words))]
       : [];

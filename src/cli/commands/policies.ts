@@ -36,7 +36,7 @@ import { formatKept, type ShownKept } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { freezeIn, keptIn, pauseIn } from '../from-answers.ts';
 import { type List, listTable, showList } from '../output/list.ts';
-import { formatPause, printFreezes } from '../output/pause.ts';
+import { formatPause, printFreezes, printNoScheduler } from '../output/pause.ts';
 import { type OutputOption, show } from '../output/show.ts';
 import { paintStatus } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -69,7 +69,8 @@ export const listPolicies = (
   withReader('policies', terminal, options, async (client) => {
     const settings = isOnServer(terminal, options) ? undefined : settingsOf(terminal, options);
     const loaded = settings && (await policiesOf(settings));
-    const { policies } = await client.read(listAll, { label: options.label }, () => ({
+    const { policies, schedulers } = await client.read(listAll, { label: options.label }, () => ({
+      schedulers: 0,
       policies: (loaded?.policies ?? [])
         .filter(({ labels }) => hasLabels(labels, options.label))
         .map((policy) => toPolicyReport(policy, { failures: 0 }, undefined, client.clock.now())),
@@ -82,6 +83,7 @@ export const listPolicies = (
       : 'The server has no policies that you may see.';
     const none = options.label ? `No policy has the label ${options.label.join(' and ')}.` : everything;
     await showPolicies(rows, none, terminal, options);
+    printNoScheduler({ schedulers, areAny: policies.some(({ next }) => next !== null) }, terminal);
     if (loaded) printFindings(loaded.findings, terminal);
     const { freezes } = await client.read(listFreezes, {}, noFreezes);
     printFreezes(freezes.map(freezeIn), terminal);

@@ -1,4 +1,4 @@
-/** Formats pauses and freezes. */
+/** Formats pauses and freezes, and what else lets no run start. */
 import { isoEnd, isoMinute } from '../../clock.ts';
 import {
   effectOf,
@@ -16,6 +16,15 @@ import type { Terminal } from './terminal.ts';
 export function formatPause({ by, at, until, reason }: Pause): string {
   const end = until === undefined ? '' : ` until ${isoEnd(until)}`;
   return `paused by ${by} since ${isoMinute(at)}${end}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+/** Prints that the times shown are only those of the schedules, when no daemon starts anything at them. */
+export function printNoScheduler(
+  { schedulers, areAny }: { schedulers: number; areAny: boolean },
+  { message }: Terminal,
+): void {
+  if (areAny && schedulers === 0)
+    message('No daemon with the role scheduler is running: nothing starts by schedule (caretaker daemon).');
 }
 
 /** Prints the active freezes, because they explain why no run starts. */

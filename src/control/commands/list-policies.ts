@@ -9,7 +9,14 @@ import { type Explanation, explain } from '../../schedule/why.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
 import { InvalidRequestError } from '../errors.ts';
 import { policyName, someOf } from '../fields.ts';
-import { type AllPolicies, needPolicy, type PolicyDeps, seenPolicies } from '../policies.ts';
+import {
+  type AllPolicies,
+  needPolicy,
+  type PolicyDeps,
+  Schedulers,
+  schedulersOf,
+  seenPolicies,
+} from '../policies.ts';
 import { type PolicyDefinition, readStoredPolicy, toPolicyDefinition } from '../policy-definition.ts';
 import { runsSeenBy } from './list-runs.ts';
 
@@ -53,16 +60,13 @@ export const listPolicies = defineCommand<AllPolicies>()({
   path: '/policies',
   input: z.strictObject({ label }),
   subject: () => undefined,
-  carryOut: ({ label: wanted }, deps, { by: { principal } }) => {
-    const seen = seenPolicies(deps, principal);
-    return reportsOf(
-      seen.filter(({ labels }) => hasLabels(labels, [wanted ?? []].flat())),
-      deps,
-      principal,
-    );
+  async carryOut({ label: wanted }, deps, { by: { principal } }) {
+    const labels = [wanted ?? []].flat();
+    const seen = seenPolicies(deps, principal).filter((policy) => hasLabels(policy.labels, labels));
+    return { policies: await reportsOf(seen, deps, principal), schedulers: await schedulersOf(deps) };
   },
-  answer: z.object({ policies: z.array(PolicyAnswer) }),
-  toAnswer: (policies): { policies: PolicyReport[] } => ({ policies }),
+  answer: z.object({ policies: z.array(PolicyAnswer), schedulers: Schedulers }),
+  toAnswer: (found): { policies: PolicyReport[]; schedulers: number } => found,
 });
 
 export const showPolicyReport = defineCommand<PolicyDeps>()({

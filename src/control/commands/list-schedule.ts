@@ -3,7 +3,7 @@ import { upcomingRuns } from '../../schedule/upcoming-runs.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
 import { endOf, until } from '../fields.ts';
-import { type AllPolicies, seenPolicies } from '../policies.ts';
+import { type AllPolicies, Schedulers, schedulersOf, seenPolicies } from '../policies.ts';
 
 const time = z.iso.datetime();
 const name = z.string().min(1);
@@ -29,7 +29,8 @@ export const listSchedule = defineCommand<AllPolicies>()({
       .describe('The maximum number for each policy.'),
   }),
   subject: () => undefined,
-  async carryOut({ policy, until: end, limit }, { policies, records, clock }, { by: { principal } }) {
+  async carryOut({ policy, until: end, limit }, deps, { by: { principal } }) {
+    const { policies, records, clock } = deps;
     const all = policies();
     const seen = seenPolicies({ policies }, principal);
     const names = policy === undefined ? undefined : [policy].flat();
@@ -38,7 +39,8 @@ export const listSchedule = defineCommand<AllPolicies>()({
     const states = await records.policies.many(all);
     const isWanted = (one: (typeof all)[number]) => seen.includes(one) && (names?.includes(one.name) ?? true);
     const now = clock.now();
-    return upcomingRuns(all, states, { now, until: endOf(end, now), limit, isWanted });
+    const upcoming = upcomingRuns(all, states, { now, until: endOf(end, now), limit, isWanted });
+    return { ...upcoming, schedulers: await schedulersOf(deps) };
   },
   answer: z.object({
     runs: z.array(
@@ -54,6 +56,7 @@ export const listSchedule = defineCommand<AllPolicies>()({
       }),
     ),
     more: z.array(z.string()).describe('The policies that have more runs than the limit.'),
+    schedulers: Schedulers,
   }),
   toAnswer: (found) => found,
 });
