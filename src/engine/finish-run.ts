@@ -215,6 +215,8 @@ async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   if (!countedTriggers.has(run.trigger)) return;
   const { records, clock, log } = deps;
   const failed = ['failed', 'stopped'].includes(shownStatus(run));
+  // One that skipped all of its targets says nothing.
+  if (run.status === 'succeeded' && !(await records.runs.showsRecovery(run))) return;
   const inARow = await records.policies.countFailure(run.policy, failed);
   const policy = policyOf(run);
   const allowed = policy.schedule?.pauseAfterFailures;

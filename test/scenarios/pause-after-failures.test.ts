@@ -48,6 +48,11 @@ test('failed or stopped runs in a row pause their policy; partly successful and 
   expect((await run(policy, 2)).status).toBe('failed');
   expect((await counted(1)).pause).toBeUndefined();
   expect((await run(policy, 2, 'manual')).status).toBe('failed');
+  // Nor does one that skips all of its targets end the row.
+  const { sandbox } = world;
+  for (const id of sandbox.siteIds()) sandbox.site(id).underMaintenance(true);
+  expect((await run(policy, 0)).counts).toMatchObject({ planned: 2, skipped: 2 });
+  for (const id of sandbox.siteIds()) sandbox.site(id).underMaintenance(false);
   expect((await run(tooMany, 0, 'backfill')).status).toBe('stopped');
   expect((await run(tooMany, 0, 'catch-up')).status).toBe('stopped');
 
