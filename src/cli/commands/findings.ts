@@ -33,7 +33,11 @@ export const findings = (terminal: Terminal, options: FindingsOptions): Promise<
       return { rows: found.findings, next: found.next };
     });
     const more = next !== null && 'There are more.';
-    return showList(terminal, options, list, { rows, none: 'No finding that a run has recorded matches.', more });
+    return showList(terminal, options, list, {
+      rows,
+      none: 'No finding that a run has recorded matches.',
+      more,
+    });
   });
 
 /** As many as a policy can have. */
