@@ -76,8 +76,8 @@ interface Reading extends JobApi {
   looks: Pick<Looks, 'last'>;
   findingsOf: FindingsOf;
   /**
-   * The ring that is to be changed: its schedule is read by its id, since a list may be late. It gets what the plan said
-   * (`goalOf`), which a person may have approved, or nothing.
+   * The ring that is to be changed: its schedule is read by its id, since a list may be late. Where a person approved the
+   * plan, it gets what that said (`goalOf`), or nothing.
    */
   changing?: { ring: string; goal: string | undefined };
 }
@@ -201,7 +201,7 @@ export async function surveyRings({
     elsewhere,
     new Map(Object.entries(holds).map(([ring, hold]) => [ring, holdText(hold)])),
   );
-  const { ring: changing, goal } = given.changing ?? {};
+  const { ring: changing, goal } = (runContext.needsApproval && given.changing) || {};
   const isNotPlanned = (decision: Decision, i: number) =>
     rules[i]?.name === changing && goal !== undefined && goalOf(decision) !== '' && goalOf(decision) !== goal;
   const decisions = {

@@ -129,6 +129,7 @@ export const runContextOf = (policy: Policy, at: number): RunContext => ({
   policy: policy.name,
   at,
   timezone: policy.schedule?.timezone ?? 'UTC',
+  ...(policy.approval && { needsApproval: true }),
 });
 
 /** What the policy's last run saw of its rings; undefined also for a record of another form. */

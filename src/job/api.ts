@@ -35,6 +35,8 @@ export interface RunContext {
   at: number;
   /** The policy's time zone (`schedule.timezone`). */
   timezone: string;
+  /** The policy has an `approval`: what the plan did not say is not to be begun. */
+  needsApproval?: true;
 }
 
 /** Items of the service by the names of their variables: `site`, `note`. */
