@@ -18,6 +18,9 @@ export const FindingReport = z
     state: z.enum(findingStates),
     since: z.iso.datetime().describe('When the first run began that saw it.'),
     last_run: z.string().describe('The last run that saw it.'),
+    last_seen_at: z.iso
+      .datetime()
+      .describe('When that run began: the finding is as of then.'),
     resolved_at: z.iso.datetime().nullable().describe('When the run began that found it resolved.'),
     acknowledged_by: z.string().nullable(),
     acknowledged_until: z.iso
@@ -32,13 +35,14 @@ export type FindingReport = z.output<typeof FindingReport>;
 export const findingColumns = Object.keys(FindingReport.shape);
 
 export const toFindingReport = (finding: ListedFinding): FindingReport => {
-  const { account, policy, target, label, about, severity, message, state, since, last, resolvedAt } =
-    finding;
+  const { account, policy, target, label, about, severity, message, state } = finding;
+  const { since, last, seenAt, resolvedAt } = finding;
   const { by, until, reason } = finding.acknowledged ?? {};
   return {
     ...{ account, policy, target, label, about, severity, message, state },
     since: isoTime(since),
     last_run: last,
+    last_seen_at: isoTime(seenAt),
     resolved_at: isoTimeOrNull(resolvedAt),
     acknowledged_by: by ?? null,
     acknowledged_until: isoTimeOrNull(until),

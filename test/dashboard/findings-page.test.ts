@@ -42,9 +42,9 @@ test('the findings are grouped by policy and severity, and each is listed with i
   ]);
   expect(html).toContain('Open over the last 4 days: from 2 to 2, at most 2');
   expect(rowsOf(html, 'findings')).toEqual([
-    'b.example error backup: The last backup is 3 days old stale-backups new 1 h ago Acknowledge https://b.example: backup',
-    'a.example error backup: Backup is 3 days old stale-backups open 3 d ago Acknowledge https://a.example: backup',
-    'w.example warning core: An update waits stale-backups new 1 h ago Acknowledge https://w.example: core',
+    'b.example error backup: The last backup is 3 days old stale-backups new 1 h ago 1 h ago Acknowledge https://b.example: backup',
+    'a.example error backup: Backup is 3 days old stale-backups open 3 d ago 1 h ago Acknowledge https://a.example: backup',
+    'w.example warning core: An update waits stale-backups new 1 h ago 1 h ago Acknowledge https://w.example: core',
     expect.stringMatching(/^site-0.example info /),
   ]);
   expect(html).toContain(`href="/targets/default/a?run=${id}"`);
@@ -282,7 +282,7 @@ test('page, HTTP API and CSV list the same findings', async () => {
   expect(new Set(listed).size).toBe(71);
   expect(second.next).toBeNull();
   expect(lines[0]).toBe(
-    'account,policy,target,label,about,severity,message,state,since,last_run,resolved_at,acknowledged_by,acknowledged_until,acknowledged_reason',
+    'account,policy,target,label,about,severity,message,state,since,last_run,last_seen_at,resolved_at,acknowledged_by,acknowledged_until,acknowledged_reason',
   );
   expect(lines.slice(1).map((line) => line.split(',')[2])).toEqual(listed);
   expect(csv).toContain('"Down, ""again"""');

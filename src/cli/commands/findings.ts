@@ -115,6 +115,7 @@ const list: List<FindingReport> = {
     policy: ({ policy }) => policy,
     site: ({ label }) => label,
     since: ({ since }) => isoMinute(since),
+    'last seen': ({ last_seen_at: at }) => isoMinute(at),
     message: ({ about, message }) => `${about}: ${message}`,
   },
   shrink: ['message: 20', 'site: 12', 'message: 0'],

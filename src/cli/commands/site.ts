@@ -73,8 +73,8 @@ const policyLine = ({ policy, plan, next, skipped, ring }: SiteAnswer['policies'
     .filter(Boolean)
     .join(', ');
 
-const findingLine = ({ severity, about, message, policy, since }: SiteAnswer['findings'][number]): string =>
-  `${severity.padEnd('warning'.length)}  ${about}: ${message} (${policy}, since ${isoMinute(since)})`;
+const findingLine = ({ severity, about, message, ...rest }: SiteAnswer['findings'][number]): string =>
+  `${severity.padEnd('warning'.length)}  ${about}: ${message} (${rest.policy}, since ${isoMinute(rest.since)}, last seen ${isoMinute(rest.last_seen_at)})`;
 
 type Result = SiteAnswer['runs'][number] & { site: string };
 

@@ -237,6 +237,7 @@ const FindingTable = ({ findings, titles }: { findings: readonly ListedFinding[]
             </span>
           )),
           column('Since', 'w-word end', ({ since }) => <Time at={since} show="relative" />),
+          column('Last seen', 'w-word end middle-only', ({ seenAt }) => <Time at={seenAt} show="relative" />),
           column(
             'Action',
             'w-badge end',

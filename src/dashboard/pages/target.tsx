@@ -139,12 +139,12 @@ const OpenFindings = ({ findings }: { findings: readonly ListedFinding[] }) => (
   <div class="card">
     <h2>Open findings</h2>
     <ul class="plain">
-      {findings.map(({ policy, severity, about, message, since }) => (
+      {findings.map(({ policy, severity, about, message, since, seenAt }) => (
         <li>
           <Badge word={severity} /> <span class="dim">{about}:</span> {message}{' '}
           <span class="dim">
             <a href={pathWith('/findings', { policy, severity })}>{policy}</a>, since{' '}
-            <Time at={since} show="relative" />
+            <Time at={since} show="relative" />, last seen <Time at={seenAt} show="relative" />
           </span>
         </li>
       ))}
