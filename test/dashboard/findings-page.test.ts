@@ -51,6 +51,18 @@ test('the findings are grouped by policy and severity, and each is listed with i
   expect(html).toContain('title="https://a.example, The bakery, a"');
 });
 
+test('how many are resolved is said as far as it is known', async () => {
+  world = await startAtNoon();
+  const { records } = world;
+  const found = Array.from({ length: 230 }, (_, index) => ({ target: `s-${index}` }));
+  await findIn(records, { at: NOON - 3 * DAY, found: [{ target: 'a' }, ...found] });
+  await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }] });
+
+  const html = await (await (await world.signedIn())('/findings')).text();
+
+  expect(rowsOf(html, 'finding-groups')).toEqual([expect.stringMatching(/ default 1 – ≥ 200 3 d ago /)]);
+});
+
 describe('of four findings', () => {
   let four: World;
   beforeAll(async () => {

@@ -11,6 +11,7 @@ import {
   unacknowledged,
 } from '../../control/findings.ts';
 import { findingStates, type Severity, severities } from '../../records/filter-values.ts';
+import { MAX_RESOLVED } from '../../records/finding-indexes.ts';
 import type { FindingTrend } from '../../records/open-findings-store.ts';
 import { BULK_FINDINGS_PATH } from '../actions/bulk-findings.tsx';
 import { ask, principalOf } from '../auth/caller.ts';
@@ -142,6 +143,8 @@ async function withHistory(findings: FindingsReader, groups: readonly CountedGro
   return groups.map((group, index) => ({ ...group, history: history[index] }));
 }
 
+const noneResolved = { error: 0, warning: 0, info: 0 };
+
 const Groups = ({ groups, active }: { groups: readonly Group[]; active: ReadonlySet<string> }) => (
   <>
     <h2>By policy and severity</h2>
@@ -180,8 +183,12 @@ const Groups = ({ groups, active }: { groups: readonly Group[]; active: Readonly
           return fresh > 0 ? <a href={pathOf(group, 'new')}>{number(fresh)}</a> : '–';
         }),
         column('Resolved', 'w-word end wide-only', (group) => {
-          const resolved = group.history?.resolved[group.severity] ?? 0;
-          return resolved > 0 ? <a href={pathOf(group, 'resolved')}>{number(resolved)}</a> : '–';
+          const { resolved = noneResolved } = group.history ?? {};
+          const count = resolved[group.severity];
+          // More are not kept.
+          const isAll = resolved.error + resolved.warning + resolved.info < MAX_RESOLVED;
+          const text = `${isAll ? '' : '≥\u202f'}${number(count)}`;
+          return count > 0 ? <a href={pathOf(group, 'resolved')}>{text}</a> : '–';
         }),
         column('Oldest', 'w-word end', ({ since }) => <Time at={since} show="relative" />),
         column(
