@@ -5,7 +5,7 @@ import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import { type Freeze, formatFreeze, formatFrozen, unfreezeCommand } from '../records/freeze-store.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
-import type { RunLimits } from '../records/run-store.ts';
+import type { RunLimits } from '../records/run-scripts.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import { needsFacts } from './act/verifier.ts';
 import { timesOf } from './deadline.ts';

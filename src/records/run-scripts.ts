@@ -9,6 +9,19 @@ import { REJECT } from './batch-store.ts';
 import { ADD_TO_TOTALS } from './end-store.ts';
 import { ADD_NOTICE } from './notice-store.ts';
 
+/** What the scripts need of the policy while a run is active. */
+export interface RunLimits {
+  concurrency: number;
+  targetMs: number;
+  /** The proportion of the run's targets in flight to those of other runs of the account. Default 1. */
+  weight?: number;
+  /** How many of its targets with the same client, or with the same tag, are in flight at most. */
+  perClient?: number | undefined;
+  perTag?: number | undefined;
+  /** What is written to the sites (`record:`), and the reasons of targets without a change to write about. */
+  record?: { work: boolean; note: boolean; not: readonly string[] };
+}
+
 /** The replies of `createRun`, by number. */
 export const creations = ['exists', 'created', 'decided', 'overlap', 'moved'] as const;
 

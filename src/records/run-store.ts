@@ -28,23 +28,11 @@ import {
   keepNames,
   moveRun,
   noteDetail,
+  type RunLimits,
   releaseRun,
   retireAccount,
   setEnding,
 } from './run-scripts.ts';
-
-/** What the scripts need of the policy while a run is active. */
-export interface RunLimits {
-  concurrency: number;
-  targetMs: number;
-  /** The proportion of the run's targets in flight to those of other runs of the account. Default 1. */
-  weight?: number;
-  /** How many of its targets with the same client, or with the same tag, are in flight at most. */
-  perClient?: number | undefined;
-  perTag?: number | undefined;
-  /** What is written to the sites (`record:`), and the reasons of targets without a change to write about. */
-  record?: { work: boolean; note: boolean; not: readonly string[] };
-}
 
 /** What else is decided when a run is created. */
 export interface Creation {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Group } from '../../src/records/group-places.ts';
 import { keysOfRun } from '../../src/records/keys.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
-import type { RunLimits } from '../../src/records/run-store.ts';
+import type { RunLimits } from '../../src/records/run-scripts.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
