@@ -7,10 +7,10 @@
 
 import { z } from 'zod';
 import { type Store, toJson } from '../redis/store.ts';
+import { isIn } from '../run/moves.ts';
 import {
   endingReasons,
   type Intent,
-  isIn,
   type Run,
   type Spent,
   Target,

@@ -2,7 +2,16 @@
 
 import type { Reason, Reasons } from './reasons.ts';
 import { isIncomplete } from './remarks.ts';
-import { type Counts, type Outcome, type Run, type RunStatus, runStatuses } from './run.ts';
+import {
+  type Counts,
+  type Outcome,
+  type Run,
+  type RunStatus,
+  runStatuses,
+  type Target,
+  type TargetIn,
+  type TargetState,
+} from './run.ts';
 
 const moves = {
   queued: ['planning', 'skipped', 'cancelled', 'failed'],
@@ -83,3 +92,8 @@ export const shownStatus = ({ status, counts }: Pick<Run, 'status' | 'counts'>):
   counts.found === counts.failed
     ? 'found'
     : status;
+
+export const isIn = <State extends TargetState>(
+  target: Target,
+  state: State,
+): target is Target & TargetIn<State> => target.state === state;

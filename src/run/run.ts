@@ -394,8 +394,3 @@ export const Target = z.discriminatedUnion('state', [Pending, Acting, Waiting, F
 export type Target = Exclusive<z.output<typeof Target>>;
 /** A target in one state, with the fields of that state alone. */
 export type TargetIn<State extends TargetState> = Extract<z.output<typeof Target>, { state: State }>;
-
-export const isIn = <State extends TargetState>(
-  target: Target,
-  state: State,
-): target is Target & TargetIn<State> => target.state === state;

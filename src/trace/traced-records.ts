@@ -6,8 +6,7 @@ import type { Log } from '../log.ts';
 import type { Records } from '../records/records.ts';
 import type { RunStore } from '../records/run-store.ts';
 import type { TargetStore } from '../records/target-store.ts';
-import { isFinal } from '../run/moves.ts';
-import { isIn } from '../run/run.ts';
+import { isFinal, isIn } from '../run/moves.ts';
 import type { Traces } from './traces.ts';
 
 /** The same records. A move to an end costs one read more. */
