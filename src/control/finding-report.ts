@@ -18,9 +18,7 @@ export const FindingReport = z
     state: z.enum(findingStates),
     since: z.iso.datetime().describe('When the first run began that saw it.'),
     last_run: z.string().describe('The last run that saw it.'),
-    last_seen_at: z.iso
-      .datetime()
-      .describe('When that run began: the finding is as of then.'),
+    last_seen_at: z.iso.datetime().describe('When that run began: the finding is as of then.'),
     resolved_at: z.iso.datetime().nullable().describe('When the run began that found it resolved.'),
     acknowledged_by: z.string().nullable(),
     acknowledged_until: z.iso
