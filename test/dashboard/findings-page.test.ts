@@ -42,13 +42,24 @@ test('the findings are grouped by policy and severity, and each is listed with i
   ]);
   expect(html).toContain('Open over the last 4 days: from 2 to 2, at most 2');
   expect(rowsOf(html, 'findings')).toEqual([
-    'b.example error backup: The last backup is 3 days old stale-backups new 1 h ago 1 h ago Acknowledge https://b.example: backup',
-    'a.example error backup: Backup is 3 days old stale-backups open 3 d ago 1 h ago Acknowledge https://a.example: backup',
-    'w.example warning core: An update waits stale-backups new 1 h ago 1 h ago Acknowledge https://w.example: core',
+    'b.example error backup: The last backup is 3 days old stale-backups new 1 h ago Acknowledge https://b.example: backup',
+    'a.example error backup: Backup is 3 days old stale-backups open 3 d ago Acknowledge https://a.example: backup',
+    'w.example warning core: An update waits stale-backups new 1 h ago Acknowledge https://w.example: core',
     expect.stringMatching(/^site-0.example info /),
   ]);
   expect(html).toContain(`href="/targets/default/a?run=${id}"`);
   expect(html).toContain('title="https://a.example, The bakery, a"');
+});
+
+test('a finding that no run has seen for two days says when it was seen last', async () => {
+  world = await startAtNoon();
+  await findIn(world.records, { at: NOON - 3 * DAY, found: [{ target: 'a' }] });
+
+  const html = await (await (await world.signedIn())('/findings')).text();
+
+  expect(rowsOf(html, 'findings')).toEqual([
+    expect.stringMatching(/^a\.example error seen 3 d ago : backup: The last backup/),
+  ]);
 });
 
 test('how many are resolved is said as far as it is known', async () => {

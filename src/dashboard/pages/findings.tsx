@@ -10,6 +10,7 @@ import {
   newUnacknowledged,
   unacknowledged,
 } from '../../control/findings.ts';
+import { DAY_MS } from '../../dates.ts';
 import { findingStates, type Severity, severities } from '../../records/filter-values.ts';
 import { MAX_RESOLVED } from '../../records/finding-indexes.ts';
 import type { FindingTrend } from '../../records/open-findings-store.ts';
@@ -17,7 +18,7 @@ import { BULK_FINDINGS_PATH } from '../actions/bulk-findings.tsx';
 import { ask, principalOf } from '../auth/caller.ts';
 import { Action } from '../components/action.tsx';
 import { Badge } from '../components/badge.tsx';
-import { useMay } from '../components/contexts.tsx';
+import { useMay, useNow } from '../components/contexts.tsx';
 import { Empty } from '../components/empty.tsx';
 import {
   accountFilter,
@@ -44,6 +45,8 @@ const PATH = '/findings';
 const PAGE = 50;
 /** More groups are found by the filters. */
 const MAX_GROUPS = 12;
+/** What was seen longer ago may have changed: most policies look every day. */
+const OLD_MS = 2 * DAY_MS;
 
 /** What is wrong in the fleet: the findings by policy and severity, then each of them. */
 export async function showFindings(c: Exchange, context: DashboardContext): Promise<Response> {
@@ -211,7 +214,7 @@ const pathOf = ({ policy, account, severity }: Group, state?: string): string =>
   pathWith(PATH, { policy, account, severity, state });
 
 const FindingTable = ({ findings, titles }: { findings: readonly ListedFinding[]; titles: Titles }) => {
-  const may = useMay();
+  const [may, now] = [useMay(), useNow()];
   return (
     <>
       <h2>Each finding</h2>
@@ -228,8 +231,13 @@ const FindingTable = ({ findings, titles }: { findings: readonly ListedFinding[]
             </Cut>
           )),
           column('Severity', 'w-word', ({ severity }) => <Badge word={severity} />),
-          column('Message', '', ({ about, message }) => (
-            <Cut whole={`${about}: ${message}`}>
+          column('Message', '', ({ about, message, seenAt }) => (
+            <Cut whole={`${about}: ${message} (last seen ${isoMinute(seenAt)})`}>
+              {now - seenAt > OLD_MS && (
+                <b>
+                  seen <Time at={seenAt} show="relative" />:{' '}
+                </b>
+              )}
               <span class="dim">{about}:</span> {message}
             </Cut>
           )),
@@ -244,7 +252,6 @@ const FindingTable = ({ findings, titles }: { findings: readonly ListedFinding[]
             </span>
           )),
           column('Since', 'w-word end', ({ since }) => <Time at={since} show="relative" />),
-          column('Last seen', 'w-word end middle-only', ({ seenAt }) => <Time at={seenAt} show="relative" />),
           column(
             'Action',
             'w-badge end',
