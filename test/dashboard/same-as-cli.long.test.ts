@@ -42,7 +42,7 @@ test("the dashboard's API returns exactly what the command line prints", async (
     runs: await printed('runs', '--policy', 'nightly-sync', '--since', '7d', '--limit', '1'),
     next: null,
   });
-  expect(await served('/api/v1/policies')).toEqual({ policies: await printed('policies') });
+  expect(await served('/api/v1/policies')).toEqual({ policies: await printed('policies'), schedulers: 1 });
 });
 
 test('both show the same errors of a policy whose file is invalid', async () => {
@@ -54,5 +54,5 @@ test('both show the same errors of a policy whose file is invalid', async () => 
   const isKept = ({ name, kept }: { name: string; kept?: unknown }) => name === 'nightly-sync' && kept;
   while (!told.some(isKept)) told = await printed('policies');
 
-  expect(await served('/api/v1/policies')).toEqual({ policies: told });
+  expect(await served('/api/v1/policies')).toEqual({ policies: told, schedulers: 1 });
 });
