@@ -173,7 +173,8 @@ export const updateRings = defineJob({
   async reconcile(acting, intent) {
     const { api, state, target } = acting;
     if (intent.operation === 'createSiteNote' && state?.note) {
-      const { note: { site, task, content } = state.note, ...kept } = state;
+      const { note, ...kept } = state;
+      const { site, task, content } = note;
       const found = await probeEffect(
         'createSiteNote',
         acting,

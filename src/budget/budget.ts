@@ -228,7 +228,7 @@ class Decisions {
   }
 }
 
-/** Whether each connection is lost: several budgets share one, and each listener of a connection is one too many. */
+/** A connection has two listeners, however many budgets share it. */
 const connections = new WeakMap<Redis | Cluster, { isLost: boolean }>();
 
 /**

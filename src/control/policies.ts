@@ -26,11 +26,9 @@ export function needPolicy({ policy }: PolicyDeps, name: string): Policy {
   return found;
 }
 
-/** How many daemons start runs by schedule. */
-export async function schedulersOf({ records, clock }: BaseDeps): Promise<number> {
-  const processes = await records.presence.running(clock.now());
-  return processes.filter(({ roles }) => roles.includes('scheduler')).length;
-}
+/** How many of these processes start runs by schedule. */
+export const schedulersIn = (processes: readonly { roles: readonly string[] }[]): number =>
+  processes.filter(({ roles }) => roles.includes('scheduler')).length;
 
 export const Schedulers = z
   .int()

@@ -53,6 +53,12 @@ redis.call('HSET', keys.addresses, args.account, args.address)
 return 1`,
 );
 
+/** A refusal is known until a run asks again: without one, nobody knows whether it still holds. */
+export const formatBlocked = (account: string, { why }: Blocked, activeRuns: number): string =>
+  activeRuns > 0
+    ? `The account ${account} refuses access, so its runs wait: ${why}`
+    : `The account ${account} refused access, and no run is active that asks again: ${why}`;
+
 /**
  * Stores for each account which service its records belong to, whether it refuses access, and how long its background
  * work usually takes.

@@ -104,6 +104,11 @@ test('what keeps policies from running is said, and what is skipped or paused do
   await records.accounts.block('default', { since: clock.now(), why: 'The token is not valid.' });
   expect((await statusOf(world, policies)).problems.slice(0, 2)).toEqual([
     'The queue work is paused, so its work waits.',
-    'The account default refuses access, so its runs wait: The token is not valid.',
+    'The account default refused access, and no run is active that asks again: The token is not valid.',
   ]);
+  await records.freeze.end(clock.now());
+  await world.fire(aPolicy());
+  expect((await statusOf(world, policies)).problems[1]).toBe(
+    'The account default refuses access, so its runs wait: The token is not valid.',
+  );
 });

@@ -105,7 +105,7 @@ test('the overview shows everything that blocks runs', async () => {
   const { text } = await look('/');
 
   expect(text).toContain(
-    'The account default is blocked, and its runs wait: HTTP 401 Since 1970-01-01 00:00 UTC',
+    'The account default refused access, and no run is active that asks again: HTTP 401 Since 1970-01-01 00:00 UTC',
   );
   expect(text).toContain(
     'policies/a.yaml has an error; active as before: nightly-sync (read 1970-01-01 00:00 UTC ).',

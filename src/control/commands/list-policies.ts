@@ -14,7 +14,7 @@ import {
   needPolicy,
   type PolicyDeps,
   Schedulers,
-  schedulersOf,
+  schedulersIn,
   seenPolicies,
 } from '../policies.ts';
 import { type PolicyDefinition, readStoredPolicy, toPolicyDefinition } from '../policy-definition.ts';
@@ -32,7 +32,7 @@ async function reportsOf(
   policies: readonly Policy[],
   { records, clock }: BaseDeps,
   principal: Principal,
-): Promise<PolicyReport[]> {
+): Promise<{ policies: PolicyReport[]; schedulers: number }> {
   const now = clock.now();
   const seen = runsSeenBy(principal, records);
   const [states, lastRuns, processes] = await Promise.all([
@@ -41,7 +41,7 @@ async function reportsOf(
     records.presence.running(now),
   ]);
   const kept = processes.flatMap(({ keeps = [] }) => keeps);
-  return policies.map((policy, index) =>
+  const reports = policies.map((policy, index) =>
     toPolicyReport(
       policy,
       states?.get(policy.name) ?? { failures: 0 },
@@ -50,6 +50,7 @@ async function reportsOf(
       kept.find(({ name }) => name === policy.name),
     ),
   );
+  return { policies: reports, schedulers: schedulersIn(processes) };
 }
 
 export const listPolicies = defineCommand<AllPolicies>()({
@@ -60,10 +61,10 @@ export const listPolicies = defineCommand<AllPolicies>()({
   path: '/policies',
   input: z.strictObject({ label }),
   subject: () => undefined,
-  async carryOut({ label: wanted }, deps, { by: { principal } }) {
+  carryOut({ label: wanted }, deps, { by: { principal } }) {
     const labels = [wanted ?? []].flat();
     const seen = seenPolicies(deps, principal).filter((policy) => hasLabels(policy.labels, labels));
-    return { policies: await reportsOf(seen, deps, principal), schedulers: await schedulersOf(deps) };
+    return reportsOf(seen, deps, principal);
   },
   answer: z.object({ policies: z.array(PolicyAnswer), schedulers: Schedulers }),
   toAnswer: (found): { policies: PolicyReport[]; schedulers: number } => found,
@@ -80,7 +81,7 @@ export const showPolicyReport = defineCommand<PolicyDeps>()({
   carryOut: ({ policy }, deps, { by: { principal } }) =>
     reportsOf([needPolicy(deps, policy)], deps, principal),
   answer: PolicyAnswer,
-  toAnswer: ([report]) => report as PolicyReport,
+  toAnswer: ({ policies: [report] }) => report as PolicyReport,
 });
 
 export const explainPolicy = defineCommand<PolicyDeps>()({

@@ -3,7 +3,7 @@ import { upcomingRuns } from '../../schedule/upcoming-runs.ts';
 import { defineCommand } from '../command.ts';
 import { NotFoundError } from '../errors.ts';
 import { endOf, until } from '../fields.ts';
-import { type AllPolicies, Schedulers, schedulersOf, seenPolicies } from '../policies.ts';
+import { type AllPolicies, Schedulers, schedulersIn, seenPolicies } from '../policies.ts';
 
 const time = z.iso.datetime();
 const name = z.string().min(1);
@@ -29,8 +29,7 @@ export const listSchedule = defineCommand<AllPolicies>()({
       .describe('The maximum number for each policy.'),
   }),
   subject: () => undefined,
-  async carryOut({ policy, until: end, limit }, deps, { by: { principal } }) {
-    const { policies, records, clock } = deps;
+  async carryOut({ policy, until: end, limit }, { policies, records, clock }, { by: { principal } }) {
     const all = policies();
     const seen = seenPolicies({ policies }, principal);
     const names = policy === undefined ? undefined : [policy].flat();
@@ -40,7 +39,7 @@ export const listSchedule = defineCommand<AllPolicies>()({
     const isWanted = (one: (typeof all)[number]) => seen.includes(one) && (names?.includes(one.name) ?? true);
     const now = clock.now();
     const upcoming = upcomingRuns(all, states, { now, until: endOf(end, now), limit, isWanted });
-    return { ...upcoming, schedulers: await schedulersOf(deps) };
+    return { ...upcoming, schedulers: schedulersIn(await records.presence.running(now)) };
   },
   answer: z.object({
     runs: z.array(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isPermitted } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
 import { DAY_MS } from '../../dates.ts';
+import { formatBlocked } from '../../records/account-store.ts';
 import { formatFreeze, formatFrozen } from '../../records/freeze-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
@@ -94,6 +95,8 @@ export const showStatus = defineCommand<AllPolicies>()({
     });
     const openOf = (severity: string) =>
       groups.filter((one) => one.severity === severity).reduce((sum, one) => sum + unacknowledged(one), 0);
+    const activeOf = (account: string) =>
+      active.filter((run) => run.account === account && !isFinal(run.status)).length;
     const paused = seen.filter(({ name }) => pauseAt(states.get(name), now)).map(({ name }) => name);
     const missing = neededRoles.filter((role) => !processes.some(({ roles }) => roles.includes(role)));
     return {
@@ -119,7 +122,7 @@ export const showStatus = defineCommand<AllPolicies>()({
         ...missing.map((role) => `No daemon with the role ${role} is running.`),
         ...queues.map((alert) => `The ${alert} is paused, so its work waits.`),
         ...accounts.flatMap((account, at) =>
-          blocked[at] ? `The account ${account} refuses access, so its runs wait: ${blocked[at].why}` : [],
+          blocked[at] ? formatBlocked(account, blocked[at], activeOf(account)) : [],
         ),
         ...freezes.map((freeze) => `Frozen: ${formatFrozen(freeze)}, ${formatFreeze(freeze)}.`),
         ...(paused.length === 0 ? [] : [`Paused: ${paused.join(', ')}.`]),

@@ -22,8 +22,8 @@ const MAX_PAUSE_MS = 10_000;
 /** A page shows the records as they were a little before the time that it bears. */
 const READING_MS = 1_000;
 
-/** Makes a page as a GET by this principal would; `gone` when there is none any more, undefined unless it is answered with 200. */
-export type MakePage = (path: string, principal: Principal) => Promise<string | undefined>;
+/** Makes a page as a GET by this principal would; null when there is none, undefined when it has no page for another reason. */
+export type MakePage = (path: string, principal: Principal) => Promise<string | null | undefined>;
 
 /** A page with who sees it. */
 interface Followed {
@@ -66,8 +66,8 @@ export function openLivePages(context: PageContext, make: MakePage): LivePages {
     one.madeAt = clock.now();
     one.isStale = false;
     const text = await make(one.path, one.principal);
-    one.page.isGone = text === 'gone';
-    if (text !== undefined && text !== 'gone') one.page.take(text);
+    one.page.isGone = text === null;
+    if (text) one.page.take(text);
   }
 
   async function keepUpToDate(): Promise<void> {

@@ -174,7 +174,7 @@ function openPageMaker(context: DashboardContext, timeoutMs: number): MakePage {
     readers.set(request, principal);
     const answer = await app.fetch(request);
     const isHtml = answer.headers.get('content-type')?.startsWith('text/html');
-    if (answer.status === 404 && isHtml) return 'gone';
+    if (answer.status === 404 && isHtml) return null;
     return answer.status === 200 && isHtml ? answer.text() : undefined;
   };
 }

@@ -1,5 +1,6 @@
 /** Which processes are running, how the accounts are, and what blocks work: for every page and for the page "System". */
 import { isoMinute } from '../../clock.ts';
+import { formatBlocked } from '../../records/account-store.ts';
 import { effectOf, type Freeze, formatFrozen, unfreezeCommand } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import { formatStuckOutbox, isStuck } from '../../run/recordings.ts';
@@ -152,10 +153,11 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
       path: `/runs/${encodeURIComponent(run)}`,
     }),
   );
-  if (blocked) {
-    const sentence = `The account ${name} is blocked, and its runs wait: ${blocked.why}`;
-    return [{ is: 'blocked', sentence, since: blocked.since }, ...held];
-  }
+  if (blocked)
+    return [
+      { is: 'blocked', sentence: formatBlocked(name, blocked, activeRuns), since: blocked.since },
+      ...held,
+    ];
   const found: Alert[] = held;
   if (isStuck(account.outbox, now))
     found.push({ is: 'partial', sentence: `${formatStuckOutbox(name, account.outbox)}.` });
