@@ -121,8 +121,8 @@ test.skipIf(withoutBrowser)(
     const after = await page.getByRole('heading', { name: 'nightly-sync blocked' }).boundingBox();
     expect(after?.y).toBe(before?.y);
     await status.click();
-    await page.getByText('The account default is blocked').waitFor();
+    await page.getByText('The account default refuses access').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByText('The account default is blocked').waitFor({ state: 'hidden' });
+    await page.getByText('The account default refuses access').waitFor({ state: 'hidden' });
   },
 );
