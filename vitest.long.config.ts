@@ -3,17 +3,20 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { longestFirst } from './test/support/longest-first.ts';
 import ordinary from './vitest.config.ts';
 
-/** They take minutes each. */
+/** They take one to four minutes each. */
 const longest = [
-  'dashboard/every-page.long',
-  'jobs/cuts.long',
   'chaos/chaos.long',
-  'engine/rollout/kills.long',
+  'dashboard/every-page.long',
   'engine/rollout/cuts.long',
+  'engine/act/changing-facts.long',
+  'engine/rollout/kills.long',
+  'jobs/cuts.long',
   'deploy/image.long',
-  'scenarios/two-runs.long',
-  'jobs/api-call/undo-cuts.long',
+  'jobs/api-call/lost-answers.long',
+  'setup/package.long',
   'control/decision-cuts.long',
+  'scenarios/monthly-reports.long',
+  'jobs/report-dispatch/claims.long',
 ];
 
 export default defineConfig({
@@ -23,8 +26,6 @@ export default defineConfig({
     exclude: configDefaults.exclude,
     // Some follow seventy runs to their end.
     testTimeout: 360_000,
-    // Fewer than of `npm test`: most of these start processes of their own, whose clocks run sixty times as fast.
-    maxWorkers: 3,
     setupFiles: [...(ordinary.test?.setupFiles ?? []), 'test/support/load-esbuild.ts'],
     sequence: { sequencer: longestFirst(longest) },
   },

@@ -25,7 +25,7 @@ import {
 
 const { redis } = await redisOfFile();
 
-const SEQUENCES = sampleOf(20, 200);
+const SEQUENCES = sampleOf(20, 100);
 const addresses = ['here', 'there'] as const;
 const processes = ['east', 'west', 'north'] as const;
 

@@ -5,11 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import { complaintsOf, openPage } from './chromium.ts';
 import { LAYOUT_FAULTS } from './layout-faults.ts';
 
-export interface Look {
-  width: number;
-  colorScheme: 'light' | 'dark';
-}
-
 /**
  * Opens pages as a user who has signed in, then the sign-in page. Returns what `find` finds on each, with errors of the
  * console and requests to other hosts.
@@ -18,18 +13,17 @@ export async function onPages(
   browser: Browser,
   url: string,
   paths: readonly string[],
-  { width, colorScheme }: Look,
-  find: (page: Page) => Promise<string[]>,
+  find: (page: Page, path: string) => Promise<string[]>,
 ): Promise<{ path: string; found: string[] }[]> {
   const [first = '/', ...others] = paths;
-  const page = await openPage(browser, url, first, { viewport: { width, height: 900 }, colorScheme });
+  const page = await openPage(browser, url, first);
   const complaints = complaintsOf(page, url);
   const all: { path: string; found: string[] }[] = [];
   const judge = async (path: string) => {
     await page.waitForLoadState('load');
     // A page that does not exist, or asks for what it may not have, is an answer with an error.
     const said = complaints.splice(0).filter((one) => !/status of 40[0-9]/.test(one));
-    const found = [...(await find(page)), ...said];
+    const found = [...(await find(page, path)), ...said];
     if (found.length > 0) all.push({ path, found });
   };
   await judge(first);
@@ -51,19 +45,17 @@ export const layoutOf = (page: Page): Promise<string[]> => page.evaluate<string[
 const MAX_PHONE_HEIGHT = 9_000;
 
 /** The faults of the layout at each of these widths. */
-export const layoutAt =
-  (widths: readonly number[]) =>
-  async (page: Page): Promise<string[]> => {
-    const faults: string[] = [];
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 900 });
-      faults.push(...(await layoutOf(page)).map((fault) => `at ${width} px: ${fault}`));
-      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-      if (width < 768 && height > MAX_PHONE_HEIGHT)
-        faults.push(`at ${width} px: the page is ${height} px high.`);
-    }
-    return faults;
-  };
+export async function layoutAt(page: Page, widths: readonly number[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    faults.push(...(await layoutOf(page)).map((fault) => `at ${width} px: ${fault}`));
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    if (width < 768 && height > MAX_PHONE_HEIGHT)
+      faults.push(`at ${width} px: the page is ${height} px high.`);
+  }
+  return faults;
+}
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -81,7 +73,20 @@ const AXE_FINDINGS = `(async () => {
     nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary.replace(/\\s+/g, ' ')));
 })()`;
 
-export async function axeOf(page: Page): Promise<string[]> {
+export interface Look {
+  width: number;
+  colorScheme: 'light' | 'dark';
+}
+
+/** What axe finds on a page with each of these looks. */
+export async function axeAt(page: Page, looks: readonly Look[]): Promise<string[]> {
   await page.evaluate(axe);
-  return page.evaluate<string[]>(AXE_FINDINGS);
+  const findings: string[] = [];
+  for (const { width, colorScheme } of looks) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    const found = await page.evaluate<string[]>(AXE_FINDINGS);
+    findings.push(...found.map((finding) => `at ${width} px, ${colorScheme}: ${finding}`));
+  }
+  return findings;
 }

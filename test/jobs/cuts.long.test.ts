@@ -1,24 +1,20 @@
 /**
- * An effect of each job with a worker in a process of its own that is killed at each step (SIGKILL). Only a real process
- * shows that the lost worker of `cuts.test.ts` is lost as a process that dies. The effects that `cuts.test.ts` leaves out
- * are here too.
+ * Two effects with a worker in a process of its own that is killed at each step (SIGKILL): one that is found in notes, and
+ * a message. Only a real process shows that the lost worker of `cuts.test.ts` is lost as a process that dies. The effects
+ * that `cuts.test.ts` leaves out are here too.
  */
 import { afterEach, test } from 'vitest';
 import { dieAt } from '../support/dying.ts';
 import { loseAt } from '../support/lost-worker.ts';
-import { beyondSample, clear, cutAtEachStep, ofSites, ofTheRest, type Scenario } from './cuts.ts';
+import { beyondSample, clear, cutAtEachStep, ofSites, type Scenario } from './cuts.ts';
 
 afterEach(clear);
 
-const ofEachJob = [
-  'api-call leaves a note',
-  'report-dispatch sends a report',
-  'site-sync starts a sync',
-  'update-check enables a schedule',
-  'staging-cleanup deletes a copy',
-].map((name): [string, Scenario | undefined] => [name, { ...ofSites, ...ofTheRest }[name]]);
+const killed = ['api-call leaves a note', 'report-dispatch sends a report'].map(
+  (name): [string, Scenario | undefined] => [name, ofSites[name]],
+);
 
-test.each(ofEachJob)('%s once, whichever step its worker dies at', async (name, scenario) => {
+test.each(killed)('%s once, whichever step its worker dies at', async (name, scenario) => {
   if (!scenario) throw new Error(`There is no scenario "${name}".`);
   // A process takes real time to start, in which not too much of the others' time may pass.
   await cutAtEachStep(scenario, dieAt, { speedUp: 30 });

@@ -10,7 +10,7 @@ import { expectBrokenFilesRead } from './mutations/broken-files.ts';
 import { policyTexts } from './mutations/corpus.ts';
 import { judgePolicies } from './mutations/policy-judge.ts';
 
-const FILES = Number(process.env['CARETAKER_TEST_FILES'] ?? 400);
+const FILES = Number(process.env['CARETAKER_TEST_FILES'] ?? 200);
 const HOUR_MS = 3_600_000;
 
 test(`each of ${FILES} broken files is read within a second, and each error has a place`, {

@@ -14,7 +14,7 @@ import { startWorld, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
 import { sampleOf } from '../../support/sample.ts';
 
-const CONDITIONS = Number(process.env['CARETAKER_TEST_CONDITIONS'] ?? sampleOf(10, 200));
+const CONDITIONS = Number(process.env['CARETAKER_TEST_CONDITIONS'] ?? sampleOf(10, 100));
 
 let world: World;
 beforeAll(async () => {

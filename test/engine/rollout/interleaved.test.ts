@@ -17,7 +17,7 @@ import { anApproval, aRollout, notedBy, noting, runOf } from '../../support/roll
 import { sampleOf } from '../../support/sample.ts';
 import { superviseOnce } from '../../support/supervise.ts';
 
-const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? sampleOf(1, 8));
+const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? sampleOf(1, 6));
 const AT_ONCE = 6;
 const SECOND_MS = 1_000;
 const anna = localPrincipal('anna');
