@@ -25,8 +25,8 @@ for call = 1, calls do
   for i = 1, tonumber(ARGV[2 * call + 1]) do its_args[i] = ARGV[arg + i] end
   key, arg = key + #its_keys, arg + #its_args
   local is_done, reply = pcall(one, its_keys, its_args)
-  if not is_done and type(reply) == 'table' then reply = reply.err end
-  replies[call] = {is_done and 1 or 0, is_done and reply or tostring(reply)}
+  if not is_done then reply = tostring(type(reply) == 'table' and reply.err or reply) end
+  replies[call] = {is_done and 1 or 0, reply}
 end
 return replies`;
   texts.set(script, text);
