@@ -1,4 +1,5 @@
 /** What an entry holds, what it is called, and what its handler reports of it. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { redact, scrub, scrubOnce } from '../secrets.ts';
 
@@ -49,5 +50,6 @@ export function nameOf(entry: Entry): string {
 export function keyOf(entry: Entry): string {
   if (entry.kind === 'plan') return `plan.${entry.run}`;
   if (entry.kind === 'deliver') return `deliver.${entry.delivery}.${entry.since}`;
-  return `act.${entry.run}.${entry.targets.map(({ id, fence }) => `${fence}.${id}`).join('.')}`;
+  const targets = JSON.stringify(entry.targets.map(({ id, fence }) => [id, fence]));
+  return `act.${entry.run}.${createHash('sha1').update(targets).digest('hex')}`;
 }
