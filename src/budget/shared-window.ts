@@ -4,7 +4,8 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import { AccountMovedError } from '../contract/service-address.ts';
-import { runScript } from '../redis/script.ts';
+import { runGrouped } from '../redis/grouped-script.ts';
+import { runScript } from '../redis/run-script.ts';
 import { type BudgetBucket, type HistorySpan, type ReadBuckets, readHistory } from './history.ts';
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
 import type { Decision, RequestClass, Ticket, WindowReport } from './ticket.ts';
@@ -115,7 +116,9 @@ export class SharedWindow {
   private run(script: string, now: number, args: Record<string, unknown>): Promise<unknown> {
     const { requestsPerMinute, reserve } = this.options;
     const common = { now, default_limit: requestsPerMinute, reserve, default_length: WINDOW_MS };
-    return runScript(
+    // Many targets ask for a request at the same time.
+    const run = script === TAKE ? runGrouped : runScript;
+    return run(
       this.redis,
       script,
       [this.key, this.usagePrefix, this.historyPrefix, ADDRESSES],

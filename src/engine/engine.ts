@@ -156,7 +156,7 @@ interface Working {
 function startWork(deps: EngineDeps, concurrency: number): Working {
   const supervisor = new Supervisor(deps);
   const planner = new Planner(deps);
-  const actor = new Actor(deps);
+  const actor = new Actor(deps, concurrency);
   const recorder = new Recorder(deps);
   const queues = deps.queues.work(
     {
@@ -179,6 +179,7 @@ function startWork(deps: EngineDeps, concurrency: number): Working {
   return {
     beatAt: () => supervisor.lastTickAt,
     async stop() {
+      actor.claimNoMore();
       const stopped = new AbortController();
       const timeout = deps.clock.sleep(STOP_TIMEOUT_MS, stopped.signal).then(() => {
         actor.stopWaiting();

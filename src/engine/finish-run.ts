@@ -5,8 +5,9 @@
 
 import type { Threshold } from '../policy/policy.ts';
 import { jobOf } from '../policy/policy-job.ts';
+import type { Entry } from '../queue/entry.ts';
 import { pauseAt } from '../records/policy-store.ts';
-import type { Allocated } from '../records/target-types.ts';
+import type { Allocated, Dispatched } from '../records/target-types.ts';
 import { endedCount, finalStatus, isFinal, shownOutcome, shownStatus } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { countOf } from '../text.ts';
@@ -95,6 +96,17 @@ export async function dispatch(deps: EngineDeps, account: string): Promise<numbe
   return undefined;
 }
 
+/** So many targets are claimed by one worker. */
+const TARGETS_OF_ENTRY = 25;
+
+/** The entries for targets of a run that were dispatched. */
+export function entriesOf(run: string, dispatched: readonly Dispatched[]): Entry[] {
+  const entries: Entry[] = [];
+  for (let at = 0; at < dispatched.length; at += TARGETS_OF_ENTRY)
+    entries.push({ kind: 'act', run, targets: dispatched.slice(at, at + TARGETS_OF_ENTRY) });
+  return entries;
+}
+
 /** Dispatches targets of several runs, with one addition to the queue for all of them. */
 async function dispatchRuns(
   { records, queues, clock }: EngineDeps,
@@ -104,7 +116,7 @@ async function dispatchRuns(
   const entries = await Promise.all(
     runs.map(async ({ run, count, acting }) => {
       const dispatched = await records.targets.dispatch(run, clock.now(), count, which, acting);
-      return dispatched.map(({ id, fence }) => ({ kind: 'act' as const, run, target: id, fence }));
+      return entriesOf(run, dispatched);
     }),
   );
   if (entries.some((one) => one.length > 0)) await queues.put(entries.flat());

@@ -1,14 +1,19 @@
 /** What an entry holds, what it is called, and what its handler reports of it. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { redact, scrub, scrubOnce } from '../secrets.ts';
 
 /**
- * Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. Or attempt a delivery to a
- * receiver, which is due since then.
+ * Plan a run, or act on targets of it that were dispatched together; `fence` identifies the dispatch of a target. Or
+ * attempt a delivery to a receiver, which is due since then.
  */
 export const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan'), run: z.string() }),
-  z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), fence: z.number() }),
+  z.object({
+    kind: z.literal('act'),
+    run: z.string(),
+    targets: z.array(z.object({ id: z.string(), fence: z.number() })),
+  }),
   z.object({
     kind: z.literal('deliver'),
     delivery: z.string(),
@@ -33,7 +38,9 @@ export const storableReport = ({ result, log }: Report): object =>
 export function nameOf(entry: Entry): string {
   if (entry.kind === 'deliver') return scrub(`delivery ${entry.delivery}`);
   const policy = entry.run.split('.', 1)[0] ?? entry.run;
-  return scrub(entry.kind === 'plan' ? `${policy}: plan` : `${policy}: ${entry.target}`);
+  if (entry.kind === 'plan') return scrub(`${policy}: plan`);
+  const [first, ...others] = entry.targets;
+  return scrub(`${policy}: ${first?.id}${others.length === 0 ? '' : ` and ${others.length} more`}`);
 }
 
 /**
@@ -43,5 +50,6 @@ export function nameOf(entry: Entry): string {
 export function keyOf(entry: Entry): string {
   if (entry.kind === 'plan') return `plan.${entry.run}`;
   if (entry.kind === 'deliver') return `deliver.${entry.delivery}.${entry.since}`;
-  return `act.${entry.run}.${entry.fence}.${entry.target}`;
+  const targets = JSON.stringify(entry.targets.map(({ id, fence }) => [id, fence]));
+  return `act.${entry.run}.${createHash('sha1').update(targets).digest('hex')}`;
 }

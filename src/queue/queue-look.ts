@@ -14,7 +14,7 @@ export const MAX_FAILED = 20;
 export interface SeenEntry {
   id: string;
   name: string;
-  /** What it is about, if that is a run. */
+  /** What it is about, if that is a run, and the only target, if it is one. */
   run?: string;
   target?: string;
 }
@@ -104,10 +104,11 @@ const ascending = (values: readonly number[]): number[] =>
 function seen(job: Job): SeenEntry {
   const { data: entry } = Entry.safeParse(job.data);
   const about = entry && 'run' in entry ? { run: entry.run } : {};
+  const [only, ...others] = entry?.kind === 'act' ? entry.targets : [];
   return {
     id: job.id ?? '',
     name: job.name,
     ...about,
-    ...(entry?.kind === 'act' ? { target: entry.target } : {}),
+    ...(only && others.length === 0 ? { target: only.id } : {}),
   };
 }

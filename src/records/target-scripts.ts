@@ -153,6 +153,7 @@ return dispatched`,
  */
 export const claimTarget = defineScript(
   {
+    isGrouped: true,
     keys: ['run', 'targets', 'acting', 'waiting', 'groups', 'places', 'parked'],
     args: ['id', 'fence', 'now', 'run', 'retry_at', 'site_prefix', 'run_prefix'],
   },
@@ -220,7 +221,7 @@ return 1`,
 
 /** Renews the claim of a worker whose step takes long; 0 when the claim was lost. */
 export const renewClaim = defineScript(
-  { keys: ['targets', 'acting'], args: ['id', 'fence', 'now'] },
+  { isGrouped: true, keys: ['targets', 'acting'], args: ['id', 'fence', 'now'] },
   `
 local json = redis.call('HGET', keys.targets, args.id)
 local target = json and cjson.decode(json)
@@ -240,6 +241,7 @@ return 1`,
  */
 export const noteIntent = defineScript(
   {
+    isGrouped: true,
     keys: ['run', 'targets', 'generation', 'schema'],
     args: ['id', 'fence', 'intent', 'generation_id', 'generation', 'records_version'],
   },
@@ -275,6 +277,7 @@ return {target.fence, redis.call('HINCRBY', keys.generation, 'number', 1)}`,
  */
 export const moveTarget = defineScript(
   {
+    isGrouped: true,
     keys: [
       ...states,
       'runs_of_target',

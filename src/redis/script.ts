@@ -1,6 +1,7 @@
-/** Lua scripts in Redis: each is atomic, and its text is sent once over each connection. */
-import { createHash } from 'node:crypto';
+/** Lua scripts in Redis, each of which is atomic, as functions with names for what they are called with. */
 import type { Cluster, Redis } from 'ioredis';
+import { runGrouped } from './grouped-script.ts';
+import { runScript } from './run-script.ts';
 
 /** The names by which a script reads its keys and arguments. */
 interface Names<Key extends string, Arg extends string, List extends string> {
@@ -10,6 +11,8 @@ interface Names<Key extends string, Arg extends string, List extends string> {
   keyList?: List;
   /** Of a script that takes any number of arguments after the named ones: what it calls them. */
   argList?: List;
+  /** Calls of one turn of the event loop are sent as one: see `runGrouped`. */
+  isGrouped?: true;
 }
 
 /** What a script is called with, by name. */
@@ -49,8 +52,9 @@ export function defineScript<const Key extends string, const Arg extends string 
     ...(argList ? [listOf('ARGV', argList, values.length)] : []),
     lua,
   ].join('\n');
+  const run: typeof runScript = names.isGrouped ? runGrouped : runScript;
   return (redis, call) =>
-    runScript(
+    run(
       redis,
       text,
       [
@@ -67,46 +71,3 @@ const table = (source: 'KEYS' | 'ARGV', names: readonly string[]): string =>
 
 const listOf = (source: 'KEYS' | 'ARGV', name: string, after: number): string =>
   `local ${name} = {} for i = ${after + 1}, #${source} do ${name}[i - ${after}] = ${source}[i] end`;
-
-/** By script, its digest. There are as many as scripts in the code. */
-const digests = new Map<string, string>();
-
-function digestOf(script: string): string {
-  const known = digests.get(script);
-  if (known !== undefined) return known;
-  const digest = createHash('sha1').update(script).digest('hex');
-  digests.set(script, digest);
-  return digest;
-}
-
-/** Which scripts were sent with their text over a connection. */
-const sent = new WeakMap<Redis | Cluster, Set<string>>();
-
-/**
- * Runs a Lua script with its keys and arguments by position (`KEYS`, `ARGV`); others are made with
- * `defineScript`.
- *
- * The text is sent once over each connection, and again to a Redis that does not know it (NOSCRIPT). All
- * other calls send its digest, because sending the text costs more than most scripts do. Calls therefore take
- * effect in the order in which they are made, the first ones included, and before a connection that is closed
- * right after.
- */
-export async function runScript(
-  redis: Redis | Cluster,
-  script: string,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<unknown> {
-  const known = sent.get(redis) ?? new Set();
-  sent.set(redis, known);
-  if (!known.has(script)) {
-    known.add(script);
-    return redis.eval(script, keys.length, ...keys, ...args);
-  }
-  try {
-    return await redis.evalsha(digestOf(script), keys.length, ...keys, ...args);
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    return redis.eval(script, keys.length, ...keys, ...args);
-  }
-}

@@ -243,7 +243,7 @@ export const ConfigFile = z.strictObject({
     .strictObject({
       concurrency: wholeNumber(1, 1000)
         .prefault(20)
-        .describe('Number of entries that one process handles at the same time. Default 20.'),
+        .describe('Number of targets that one process works on at the same time. Default 20.'),
     })
     .prefault({})
     .describe('The daemon.'),

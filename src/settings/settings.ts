@@ -43,7 +43,7 @@ export interface Settings {
   policiesDir: string;
   dataDir: string;
   daemon: {
-    /** Number of entries that one process handles at the same time. */
+    /** Number of targets that one process works on at the same time. */
     concurrency: number;
   };
   dashboard: {

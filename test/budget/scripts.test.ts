@@ -151,6 +151,7 @@ class Account {
   now = NOON;
   state: State = nothing;
   checks: Check[] = [];
+  private taken: Promise<unknown> = Promise.resolve();
   /** By the windows of what was granted, the last one first. */
   private tickets: number[] = [];
   private readonly windows = new Map<string, SharedWindow>();
@@ -161,7 +162,7 @@ class Account {
     private readonly reached: Set<string>,
   ) {}
 
-  step(step: Step): void {
+  async step(step: Step): Promise<void> {
     switch (step.do) {
       case 'pass':
         this.now += step.ms;
@@ -177,6 +178,8 @@ class Account {
         break;
       case 'take':
         for (let left = step.times; left > 0; left -= 1) this.take(step);
+        // Requests of one turn are decided after it; all else is asked at once.
+        await this.taken;
     }
     this.compareStored();
   }
@@ -193,6 +196,7 @@ class Account {
     if (expected.wait === 0) this.tickets = [expected.window, ...this.tickets].slice(0, 11);
     this.reached.add(kindOf(expected, state, now));
     const answer = this.seenBy(request.process, request.address).take(now, request.requestClass);
+    this.taken = answer;
     this.checks.push(async () => {
       const { waitMs, retryAfterMs, ticket, processes } = await answer;
       expect({
@@ -320,7 +324,7 @@ test('decides in Redis as the model does, for all requests and reports, in any o
       async (given, sequence) => {
         accounts += 1;
         const account = new Account(`model-${accounts}`, given, reached);
-        for (const step of sequence) account.step(step);
+        for (const step of sequence) await account.step(step);
         const results = await Promise.allSettled(account.checks.map((check) => check()));
         const failed = results.find((result) => result.status === 'rejected');
         if (failed) throw failed.reason;

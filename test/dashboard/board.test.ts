@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { linkOf } from '../../src/dashboard/http/board.ts';
+import type { Entry } from '../../src/queue/entry.ts';
 import { openQueues, type Queues } from '../../src/queue/queues.ts';
 import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
 import { startWorld, type World } from './world.ts';
@@ -24,12 +25,14 @@ beforeAll(async () => {
   const working = queues.work(
     {
       plan: async () => ({ result: { plan: 'started' }, log: ['The plan was started.'] }),
-      act: async ({ target }) =>
-        target === 'site-1' ? { result, log } : Promise.reject(new Error('No answer: token=hunter2secret')),
+      act: async ({ targets: [target] }) =>
+        target?.id === 'site-1'
+          ? { result, log }
+          : Promise.reject(new Error('No answer: token=hunter2secret')),
     },
     5,
   );
-  const act = (target: string) => ({ kind: 'act', run, target, fence: 1 }) as const;
+  const act = (id: string): Entry => ({ kind: 'act', run, targets: [{ id, fence: 1 }] });
   await queues.put([{ kind: 'plan', run }, act('site-1'), act('site-2')]);
   const [plans, actions] = queues.boards();
   await vi.waitFor(async () => {

@@ -32,7 +32,14 @@ afterEach(async () => {
   redis.disconnect();
 });
 
-const act = (target: string, fence = 1): Entry => ({ kind: 'act', run: 'nightly.1', target, fence });
+const actOn = (...ids: string[]): Entry => ({
+  kind: 'act',
+  run: 'nightly.1',
+  targets: ids.map((id) => ({ id, fence: 1 })),
+});
+const act = (id: string, fence = 1): Entry => ({ kind: 'act', run: 'nightly.1', targets: [{ id, fence }] });
+/** The only target of an entry. */
+const targetOf = (entry: Entry) => (entry.kind === 'act' ? entry.targets[0]?.id : undefined);
 const plan = (run: string): Entry => ({ kind: 'plan', run });
 
 /** Works, and keeps what it was given. */
@@ -100,7 +107,18 @@ describe('an entry', () => {
     const done = work();
     await queues.put(names.map((name) => act(name)));
     await eventually(() => expect(done).toHaveLength(names.length));
-    expect(done.map((entry) => entry.kind === 'act' && entry.target).sort()).toEqual([...names].sort());
+    expect(done.map(targetOf).sort()).toEqual([...names].sort());
+  });
+
+  test('may name several targets, and its name says the first and how many more', async () => {
+    const entry = actOn('site-1', 'site-2', 'site-3');
+    const done = work();
+    await queues.put([entry, entry, actOn('site-1', 'site-2')]);
+    await eventually(() => expect(done).toHaveLength(2));
+    expect(done).toEqual([entry, actOn('site-1', 'site-2')]);
+    const [, actions] = queues.boards();
+    await eventually(async () => expect(await actions?.getCompletedCount()).toBe(2));
+    expect((await actions?.getCompleted())?.map(({ name }) => name)).toContain('nightly: site-1 and 2 more');
   });
 
   test('that ended is kept for people: with a name and its result, and is not counted', async () => {
@@ -160,8 +178,8 @@ describe('an entry', () => {
 
   test('has no secret in its name or result, and none when its worker fails', async () => {
     work({
-      act: async ({ target }) =>
-        target === 'fails'
+      act: async (entry) =>
+        targetOf(entry) === 'fails'
           ? Promise.reject(new Error('out of luck: password=hunter2'))
           : { result: { why: 'password=hunter2', token: 'hunter2' }, log: ['It answered: api_key=hunter2'] },
     });
@@ -229,9 +247,9 @@ describe('work', () => {
     work(
       {
         async act(entry) {
-          done.push(`${entry.target} begun`);
+          done.push(`${targetOf(entry)} begun`);
           await opened;
-          done.push(`${entry.target} done`);
+          done.push(`${targetOf(entry)} done`);
         },
       },
       1,
@@ -258,7 +276,7 @@ describe('work', () => {
     working.push(others.work({ plan: note, act: note }, 5));
     await queues.put(Array.from({ length: 50 }, (_, index) => act(`site-${index}`)));
     await eventually(() => expect(mine.length + theirs.length).toBe(50));
-    expect(new Set([...mine, ...theirs].map((entry) => entry.kind === 'act' && entry.target)).size).toBe(50);
+    expect(new Set([...mine, ...theirs].map(targetOf)).size).toBe(50);
     await Promise.all(working.map((one) => one.stop()));
     working = [];
     await others.close();
@@ -284,7 +302,8 @@ describe('a look at the queues', () => {
     queues = openQueues(redis, log, { process: 'process-1' });
     const before = Date.now();
     const held = door();
-    const fails = async ({ target }: Extract<Entry, { kind: 'act' }>) => {
+    const fails = async (entry: Entry) => {
+      const target = targetOf(entry);
       if (target === 'bad') throw new Error('The disk is full.');
       if (target === 'slow') await held.opened;
       return undefined;

@@ -54,7 +54,7 @@ test('a target that was dispatched before the end is not begun after it, wheneve
   if (!target) throw new Error('Nothing was dispatched.');
   await world.clock.sleep(2 * MINUTE);
 
-  await new Actor(parts).act({ kind: 'act', run: run.id, target: target.id, fence: target.fence });
+  await new Actor(parts, 1).act({ kind: 'act', run: run.id, targets: [target] });
 
   expect((await world.reasons(run))[target.id]).toBe('window-over');
   expect(world.sandbox.journal.effectsOf('syncSite')).toEqual([]);

@@ -66,7 +66,7 @@ const descriptions: Record<string, string> = {
   actions: 'Targets that are to be worked on. The last 1,000 that ended are kept for a day.',
 };
 
-/** The page of ours that shows more of an entry: that of its site once its account is known, else that of its run. */
+/** The page of ours that shows more of an entry: that of its only site once its account is known, else that of its run. */
 export function linkOf({ data, returnvalue }: { data: unknown; returnvalue: unknown }): {
   displayText: string;
   href: string;
@@ -74,11 +74,12 @@ export function linkOf({ data, returnvalue }: { data: unknown; returnvalue: unkn
   const { data: entry } = Entry.safeParse(data);
   if (!entry || entry.kind === 'deliver') return { displayText: 'Runs', href: '/runs' };
   const run = runPath(entry.run);
-  if (entry.kind === 'plan') return { displayText: 'Run', href: run };
+  const [target, ...others] = entry.kind === 'act' ? entry.targets : [];
+  if (!target || others.length > 0) return { displayText: 'Run', href: run };
   const { data: result } = Result.safeParse(returnvalue);
-  if (!result) return { displayText: 'Run', href: `${run}?search=${encodeURIComponent(entry.target)}` };
-  const target = targetPath(result.account, entry.target);
-  return { displayText: 'Site and run', href: `${target}?run=${encodeURIComponent(entry.run)}` };
+  if (!result) return { displayText: 'Run', href: `${run}?search=${encodeURIComponent(target.id)}` };
+  const path = targetPath(result.account, target.id);
+  return { displayText: 'Site and run', href: `${path}?run=${encodeURIComponent(entry.run)}` };
 }
 
 /**

@@ -18,8 +18,8 @@ import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { jobOf } from '../../policy/policy-job.ts';
-import type { Entry } from '../../queue/entry.ts';
 import type { Effect } from '../../records/effect-store.ts';
+import type { Dispatched } from '../../records/target-types.ts';
 import type { Intent, Run, Target, TargetIn } from '../../run/run.ts';
 import { stepOf } from '../../run/steps.ts';
 import { isWindowOver } from '../deadline.ts';
@@ -61,7 +61,7 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job
 }
 
 /**
- * Handles one entry and returns the target as it was written, with what was done. Returns undefined when the entry is outdated,
+ * Acts on one target and returns it as it was written, with what was done. Returns undefined when the dispatch is outdated,
  * or when this worker lost the target. Costs the requests of the job, plus the reads of a reconcile. When
  * `stopping` aborts, the step no longer waits for answers; the next worker on the target reconciles the
  * request.
@@ -69,15 +69,15 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job
 export async function act(
   deps: EngineDeps,
   run: ActingRun,
-  { target: id, fence: dispatched }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'fence'>,
+  dispatched: Dispatched,
   { claims, verifier, stopping }: { claims: Claims; verifier: Verifier; stopping: AbortSignal },
 ): Promise<Acted | undefined> {
-  // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
+  // The target stays unclaimed, so an entry for it is queued again. It can then reach a process that knows the
   // account and the job.
   const job = jobOf(deps.registry, run.policy);
   if (!serves(deps, run) || !job) return undefined;
   const now = deps.clock.now();
-  const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, now);
+  const claimed = await deps.records.targets.claim(run, dispatched, now);
   if (!claimed) return undefined;
   const ending = claimed.ending ?? (isWindowOver(run, now) ? 'window-over' : undefined);
   const step = new Step(deps, run, job, claimed.target, ending, verifier, stopping);

@@ -9,12 +9,14 @@
 import { setMaxListeners } from 'node:events';
 import { defined } from '../../defined.ts';
 import type { Entry, Report } from '../../queue/entry.ts';
+import type { Dispatched } from '../../records/target-types.ts';
 import { type EngineDeps, policyOf, RunCache } from '../deps.ts';
 import { afterTargets, type Moved } from '../finish-run.ts';
 import { contextTimeOf } from '../plan/planning-of-run.ts';
 import { type ActingRun, act } from './act.ts';
 import { Claims } from './ownership.ts';
-import { reportAct, reportNothingDone } from './report-act.ts';
+import { type Acted, reportActed, reportNothingDone } from './report-act.ts';
+import { Slots } from './slots.ts';
 import { Verifier } from './verifier.ts';
 
 export class Actor {
@@ -27,7 +29,13 @@ export class Actor {
   private readonly claims: Claims;
   private readonly verifier: Verifier;
 
-  constructor(private readonly deps: EngineDeps) {
+  private readonly slots: Slots;
+
+  constructor(
+    private readonly deps: EngineDeps,
+    slots: number,
+  ) {
+    this.slots = new Slots(slots);
     this.claims = new Claims(deps.clock);
     this.verifier = new Verifier(deps, this.stopping.signal);
     this.runs = new RunCache(deps.records, (run) => {
@@ -46,20 +54,65 @@ export class Actor {
     this.stopping.abort();
   }
 
-  /** Handles one entry; see `act`. */
+  /** Claims no more targets. Those of entries that it has are found unclaimed, and queued again. */
+  claimNoMore(): void {
+    this.slots.close();
+  }
+
+  /**
+   * Acts on each target of an entry, as slots become free; see `act`. Resolves when all are done.
+   *
+   * @throws the first error of a target, after all are done.
+   */
   async act(entry: Extract<Entry, { kind: 'act' }>): Promise<Report> {
     const run = await this.runs.get(entry.run);
+    if (!run) return reportNothingDone(false);
+    const all = await Promise.allSettled(entry.targets.map((one) => this.actOn(run, one)));
+    const acted = all.flatMap((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value ?? [];
+    });
+    return acted.length === 0 ? reportNothingDone(true) : reportActed(run, acted, entry.targets.length);
+  }
+
+  private async actOn(run: ActingRun, dispatched: Dispatched): Promise<Acted | undefined> {
+    if (!(await this.hasSlot(run, dispatched))) return undefined;
     const { claims, verifier } = this;
-    const stopping = this.stopping.signal;
-    const acted = run && (await act(this.deps, run, entry, { claims, verifier, stopping }));
-    if (!acted) return reportNothingDone(run !== undefined);
-    const { target } = acted;
+    try {
+      const acted = await act(this.deps, run, dispatched, {
+        claims,
+        verifier,
+        stopping: this.stopping.signal,
+      });
+      if (acted) this.noteMoved(run, acted.target);
+      return acted;
+    } finally {
+      this.slots.free();
+    }
+  }
+
+  /** Whether it got a slot. Until then, its target is not mistaken for one whose entry was lost. */
+  private async hasSlot({ id: run }: ActingRun, dispatched: Dispatched): Promise<boolean> {
+    const { clock, records } = this.deps;
+    if (this.slots.takeNow()) return true;
+    const renew = async () => {
+      await records.targets.renew(run, dispatched, clock.now()).catch(() => false);
+    };
+    const waiting = { renew };
+    this.claims.hold(waiting);
+    try {
+      return await this.slots.take();
+    } finally {
+      await this.claims.release(waiting);
+    }
+  }
+
+  private noteMoved(run: ActingRun, target: Moved['target']): void {
     const { account } = run;
     const moved = this.moved.get(account);
     if (moved) moved.push({ run, target });
     else this.moved.set(account, [{ run, target }]);
     if (!this.rounds.has(account)) this.rounds.set(account, this.continueRuns(account));
-    return reportAct(run, acted);
   }
 
   /** Resolves when no round is running or due. */

@@ -1,4 +1,4 @@
-/** What people who look at the queue read about an entry that acted on a target. Nothing depends on it. */
+/** What people who look at the queue read about an entry that acted on targets. Nothing depends on it. */
 import type { OnAnswer } from '../../client/call-options.ts';
 import { isoTime } from '../../clock.ts';
 import { defined } from '../../defined.ts';
@@ -27,16 +27,33 @@ export interface Acted {
 
 export const reportNothingDone = (isKnown: boolean): Report => ({
   result: { state: 'not claimed' },
-  log: [
-    isKnown
-      ? 'Nothing was done: the target had been claimed or dispatched again, its run is not running, a target of another run holds its site, or this process does not know its account or job.'
-      : 'Nothing was done: the run is not stored any more.',
-  ],
+  log: [`Nothing was done: ${isKnown ? `the target ${WHY_UNCLAIMED}` : 'the run is not stored any more'}.`],
 });
 
-export function reportAct({ account }: Pick<Run, 'account'>, acted: Acted): Report {
+/** Of a target that an entry names; each of these may be so. */
+const WHY_UNCLAIMED =
+  'had been claimed or dispatched again, its run is not running, a target of another run holds its site, or this process is stopping or does not know its account or job';
+
+/** `named`: how many targets the entry names. */
+export function reportActed(run: Pick<Run, 'account'>, acted: readonly Acted[], named: number): Report {
+  const [only] = acted;
+  if (only && named === 1) return reportOne(run, only);
+  const left = named - acted.length;
+  return {
+    result: { account: run.account, targets: named, requests: sum(acted.map(requestsOf)) },
+    log: [
+      ...acted.map((one) => `${one.target.label} (${one.target.id}). ${outcomeOf(one)}`),
+      ...(left === 0 ? [] : [`Not claimed: ${left}. Such a target ${WHY_UNCLAIMED}.`]),
+    ],
+  };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const requestsOf = ({ spent }: Acted): number => sum(Object.values(spent));
+
+function reportOne({ account }: Pick<Run, 'account'>, acted: Acted): Report {
   const { before, target, spent, effects } = acted;
-  const requests = Object.values(spent).reduce((sum, count) => sum + count, 0);
+  const requests = requestsOf(acted);
   return {
     result: {
       target: target.label,

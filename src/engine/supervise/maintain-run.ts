@@ -9,6 +9,7 @@ import { namingStep } from '../explain-end.ts';
 import {
   afterTargets,
   concludeRun,
+  entriesOf,
   finishIfDone,
   hasTooManyFailed,
   isDone,
@@ -249,7 +250,7 @@ async function recoverLost(deps: EngineDeps, run: Run): Promise<void> {
   const stale = await records.targets.inState(run.id, 'acting', PAGE, now - UNCLAIMED_TIMEOUT_MS);
   if (stale.length === 0) return;
   const unclaimed = stale.filter(({ claimed }) => !claimed);
-  await queues.put(unclaimed.map(({ id, fence }) => ({ kind: 'act', run: run.id, target: id, fence })));
+  await queues.put(entriesOf(run.id, unclaimed));
   const abandoned = await records.targets.inState(run.id, 'acting', PAGE, now - CLAIMED_TIMEOUT_MS);
   for (const target of abandoned.filter(({ claimed }) => claimed)) {
     const { claimed: _lost, ...rest } = target;

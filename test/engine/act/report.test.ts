@@ -48,7 +48,7 @@ test('an entry that found nothing to do says why it may be so', async () => {
   await world.ended(run);
   const [{ id = '' } = {}] = await world.targets(run);
 
-  await world.caretaker.queues.put([{ kind: 'act', run: run.id, target: id, fence: 1 }]);
+  await world.caretaker.queues.put([{ kind: 'act', run: run.id, targets: [{ id, fence: 1 }] }]);
 
   await until(world, async () => (await endedEntries('actions')).length === 2);
   const [latest] = await endedEntries('actions');
