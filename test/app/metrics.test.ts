@@ -66,8 +66,9 @@ test('durations that a worker measures are in the metrics of the daemon with the
 
   const { plans, actions, ...exactly } = durations();
   expect(exactly).toEqual({ requests: 2, targets: 2, firings: 1 });
+  // One entry names both targets.
   expect(plans).toBeGreaterThanOrEqual(1);
-  expect(actions).toBeGreaterThanOrEqual(2);
+  expect(actions).toBeGreaterThanOrEqual(1);
   // A sync takes longer than a second of the account's time.
   expect(seen.value('caretaker_target_duration_seconds_sum', { job: 'site-sync' })).toBeGreaterThan(2);
 });
