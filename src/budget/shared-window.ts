@@ -63,7 +63,7 @@ export class SharedWindow {
   ): Promise<Decision & { processes: number }> {
     const { account } = this;
     const { process, digest, service } = this.options;
-    const reply = await this.run(TAKE, now, {
+    const asked = {
       class: requestClass,
       policy: policy ?? '',
       process,
@@ -71,7 +71,9 @@ export class SharedWindow {
       account,
       service,
       scout_timeout: SCOUT_TIMEOUT_MS,
-    });
+    };
+    // Many targets ask for a request at the same time.
+    const reply = await this.run(TAKE, now, asked, runGrouped);
     const decided = JSON.parse(String(reply)) as TakeReply | { moved: string };
     if ('moved' in decided) throw new AccountMovedError(account, service, decided.moved);
     return {
@@ -113,12 +115,15 @@ export class SharedWindow {
     return readHistory(this.redis, this.historyPrefix, span, now, this.buckets);
   }
 
-  private run(script: string, now: number, args: Record<string, unknown>): Promise<unknown> {
+  private run(
+    script: string,
+    now: number,
+    args: Record<string, unknown>,
+    send = runScript,
+  ): Promise<unknown> {
     const { requestsPerMinute, reserve } = this.options;
     const common = { now, default_limit: requestsPerMinute, reserve, default_length: WINDOW_MS };
-    // Many targets ask for a request at the same time.
-    const run = script === TAKE ? runGrouped : runScript;
-    return run(
+    return send(
       this.redis,
       script,
       [this.key, this.usagePrefix, this.historyPrefix, ADDRESSES],

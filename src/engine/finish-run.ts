@@ -96,14 +96,18 @@ export async function dispatch(deps: EngineDeps, account: string): Promise<numbe
   return undefined;
 }
 
-/** So many targets are claimed by one worker. */
+/** How many targets an entry names at most. */
 const TARGETS_OF_ENTRY = 25;
 
 /** The entries for targets of a run that were dispatched. */
 export function entriesOf(run: string, dispatched: readonly Dispatched[]): Entry[] {
   const entries: Entry[] = [];
   for (let at = 0; at < dispatched.length; at += TARGETS_OF_ENTRY)
-    entries.push({ kind: 'act', run, targets: dispatched.slice(at, at + TARGETS_OF_ENTRY) });
+    entries.push({
+      kind: 'act',
+      run,
+      targets: dispatched.slice(at, at + TARGETS_OF_ENTRY).map(({ id, fence }) => ({ id, fence })),
+    });
   return entries;
 }
 

@@ -29,7 +29,7 @@ export interface Queues {
   put(entries: readonly Entry[]): Promise<void>;
   /** Removes every entry of a run that no worker has taken. Reads all waiting entries, a page at a time. */
   drop(run: string): Promise<void>;
-  /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
+  /** Works on entries, at most `concurrency` of actions and twenty of plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
   /** Attempts deliveries, at most `concurrency` at the same time. */
   deliver(attempt: (delivery: string, to: string) => Promise<void>, concurrency: number): Working;

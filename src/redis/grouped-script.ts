@@ -25,7 +25,11 @@ for call = 1, calls do
   for i = 1, tonumber(ARGV[2 * call + 1]) do its_args[i] = ARGV[arg + i] end
   key, arg = key + #its_keys, arg + #its_args
   local is_done, reply = pcall(one, its_keys, its_args)
-  if not is_done then reply = tostring(type(reply) == 'table' and reply.err or reply) end
+  if not is_done then
+    reply = tostring(type(reply) == 'table' and reply.err or reply)
+    -- A replica refuses all of them: the client has to see it, to send them to the new primary.
+    if string.find(reply, '^READONLY') then return {err = reply} end
+  end
   replies[call] = {is_done and 1 or 0, reply}
 end
 return replies`;

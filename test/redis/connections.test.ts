@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Channels } from '../../src/records/events.ts';
 import { type Connected, connectRedis } from '../../src/redis/connect.ts';
+import { runGrouped } from '../../src/redis/grouped-script.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -78,6 +79,24 @@ test('after a failover behind one address, what the old primary refuses is sent 
     await store.eval("return redis.call('SET', KEYS[1], 'written to the new primary')", 1, 'key');
 
     expect(await store.get('key')).toBe('written to the new primary');
+  } finally {
+    await second.stop();
+  }
+});
+
+test('so are the scripts of one turn, each of which the old primary refuses', async () => {
+  const { store } = await connectBehindProxy();
+  const second = await startTestRedis();
+  try {
+    const add = (value: string) =>
+      runGrouped(store, "return redis.call('RPUSH', KEYS[1], ARGV[1])", ['key'], [value]);
+    await add('written');
+    await store.call('REPLICAOF', '127.0.0.1', '1');
+    target = second.socketPath;
+
+    expect(await Promise.all([add('a'), add('b')])).toEqual([1, 2]);
+
+    expect(await store.lrange('key', 0, -1)).toEqual(['a', 'b']);
   } finally {
     await second.stop();
   }

@@ -15,7 +15,7 @@ import { afterTargets, type Moved } from '../finish-run.ts';
 import { contextTimeOf } from '../plan/planning-of-run.ts';
 import { type ActingRun, act } from './act.ts';
 import { Claims } from './ownership.ts';
-import { type Acted, reportActed, reportNothingDone } from './report-act.ts';
+import { type Acted, reportActed, reportUnknownRun } from './report-act.ts';
 import { Slots } from './slots.ts';
 import { Verifier } from './verifier.ts';
 
@@ -66,13 +66,13 @@ export class Actor {
    */
   async act(entry: Extract<Entry, { kind: 'act' }>): Promise<Report> {
     const run = await this.runs.get(entry.run);
-    if (!run) return reportNothingDone(false);
+    if (!run) return reportUnknownRun;
     const all = await Promise.allSettled(entry.targets.map((one) => this.actOn(run, one)));
     const acted = all.flatMap((one) => {
       if (one.status === 'rejected') throw one.reason;
       return one.value ?? [];
     });
-    return acted.length === 0 ? reportNothingDone(true) : reportActed(run, acted, entry.targets.length);
+    return reportActed(run, acted, entry.targets.length);
   }
 
   private async actOn(run: ActingRun, dispatched: Dispatched): Promise<Acted | undefined> {
@@ -96,6 +96,7 @@ export class Actor {
     const { clock, records } = this.deps;
     if (this.slots.takeNow()) return true;
     const renew = async () => {
+      // Without it, the target is queued again; who claims it first has it.
       await records.targets.renew(run, dispatched, clock.now()).catch(() => false);
     };
     const waiting = { renew };

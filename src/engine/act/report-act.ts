@@ -25,10 +25,10 @@ export interface Acted {
   dueAt?: number | undefined;
 }
 
-export const reportNothingDone = (isKnown: boolean): Report => ({
+export const reportUnknownRun: Report = {
   result: { state: 'not claimed' },
-  log: [`Nothing was done: ${isKnown ? `the target ${WHY_UNCLAIMED}` : 'the run is not stored any more'}.`],
-});
+  log: ['Nothing was done: the run is not stored any more.'],
+};
 
 /** Of a target that an entry names; each of these may be so. */
 const WHY_UNCLAIMED =
@@ -37,7 +37,11 @@ const WHY_UNCLAIMED =
 /** `named`: how many targets the entry names. */
 export function reportActed(run: Pick<Run, 'account'>, acted: readonly Acted[], named: number): Report {
   const [only] = acted;
-  if (only && named === 1) return reportOne(run, only);
+  if (!only) {
+    const which = named === 1 ? 'the target' : 'each target';
+    return { result: { state: 'not claimed' }, log: [`Nothing was done: ${which} ${WHY_UNCLAIMED}.`] };
+  }
+  if (named === 1) return reportOne(run, only);
   const left = named - acted.length;
   return {
     result: { account: run.account, targets: named, requests: sum(acted.map(requestsOf)) },

@@ -12,11 +12,9 @@ export class Slots {
     return true;
   }
 
-  /** Takes the next slot that is free. False when no more are given out. */
+  /** Waits for a slot, when none is free now, and takes it. False when no more are given out. */
   async take(): Promise<boolean> {
-    if (this.takeNow()) return true;
-    if (this.isClosed) return false;
-    return new Promise((resolve) => this.waiting.push(resolve));
+    return !this.isClosed && new Promise((resolve) => this.waiting.push(resolve));
   }
 
   free(): void {

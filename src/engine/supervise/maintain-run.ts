@@ -250,7 +250,8 @@ async function recoverLost(deps: EngineDeps, run: Run): Promise<void> {
   const stale = await records.targets.inState(run.id, 'acting', PAGE, now - UNCLAIMED_TIMEOUT_MS);
   if (stale.length === 0) return;
   const unclaimed = stale.filter(({ claimed }) => !claimed);
-  await queues.put(entriesOf(run.id, unclaimed));
+  // An entry each: its key stays the same while others are claimed, so it is not added twice.
+  await queues.put(unclaimed.flatMap((one) => entriesOf(run.id, [one])));
   const abandoned = await records.targets.inState(run.id, 'acting', PAGE, now - CLAIMED_TIMEOUT_MS);
   for (const target of abandoned.filter(({ claimed }) => claimed)) {
     const { claimed: _lost, ...rest } = target;

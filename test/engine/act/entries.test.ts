@@ -5,8 +5,9 @@ import { planRun } from '../../../src/engine/plan/planner.ts';
 import type { Target } from '../../../src/run/run.ts';
 import { aGate, around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import { startWorld, until, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { superviseOnce } from '../../support/supervise.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -24,6 +25,16 @@ async function dispatched(sites: number) {
   const targets = await parts.records.targets.inState(run.id, 'acting', sites);
   const entry = { kind: 'act' as const, run: run.id, targets };
   return { run, parts, entry };
+}
+
+/** Holds the requests of a process until the test releases them. */
+function heldRequests({ link }: ReturnType<typeof partsOf>) {
+  const gate = aGate();
+  around(link('default').client, 'call', async (call) => {
+    await gate.pass();
+    return call();
+  });
+  return gate;
 }
 
 const statesOf = (targets: readonly Target[]) => targets.map(({ state }) => state).sort();
@@ -64,22 +75,35 @@ test('a process works on as many targets as it has slots, and an entry ends with
 
 test('a target that waits for a slot is renewed, so that it is not queued again', async () => {
   const { run, parts, entry } = await dispatched(3);
-  const gate = aGate();
-  around(parts.link('default').client, 'call', async (call) => {
-    await gate.pass();
-    return call();
-  });
+  const gate = heldRequests(parts);
   const acting = new Actor(parts, 1).act(entry);
   await gate.reached;
   await world.clock.sleep(30_000);
 
-  const now = world.clock.now();
-  const stale = await parts.records.targets.inState(run.id, 'acting', 10, now - 10_000);
-  expect(stale).toEqual([]);
+  const isRenewed = async () => {
+    const before = world.clock.now() - 10_000;
+    return (await parts.records.targets.inState(run.id, 'acting', 10, before)).length === 0;
+  };
+  await until(world, isRenewed);
 
   gate.open();
   await acting;
   expect(syncs()).toHaveLength(3);
+});
+
+test('targets that nobody claims are queued again, each in an entry of its own, which is added once', async () => {
+  const { run, parts, entry } = await dispatched(4);
+  await world.clock.sleep(11_000);
+  await superviseOnce(world.caretaker, run.id);
+  const [first] = entry.targets;
+  if (first) await parts.records.targets.claim(run, first, world.clock.now());
+  await superviseOnce(world.caretaker, run.id);
+
+  const [, actions] = parts.queues.boards();
+  const entries = (await actions?.getJobs(['waiting'])) ?? [];
+  const again = entries.map(({ data }) => data.targets).filter(({ length }) => length === 1);
+  expect(again.flat()).toHaveLength(4);
+  expect(again.flat()).toContainEqual({ id: first?.id, fence: first?.fence });
 });
 
 test('an entry that is delivered twice has its effects once', async () => {
@@ -94,11 +118,7 @@ test('an entry that is delivered twice has its effects once', async () => {
 
 test('a process that stops finishes what it has claimed, and leaves the rest of an entry to others', async () => {
   const { run, parts, entry } = await dispatched(3);
-  const gate = aGate();
-  around(parts.link('default').client, 'call', async (call) => {
-    await gate.pass();
-    return call();
-  });
+  const gate = heldRequests(parts);
   const actor = new Actor(parts, 1);
   const acting = actor.act(entry);
   await gate.reached;
