@@ -16,7 +16,10 @@ test('an unknown name takes as long as a known one', async () => {
     return user + system;
   };
 
-  const [known, unknown] = [await workOf('ana'), await workOf('nobody')];
+  // What else the process does meanwhile, such as collecting garbage, adds to a measurement and takes nothing away.
+  const leastOf = async (name: string) =>
+    Math.min(await workOf(name), await workOf(name), await workOf(name));
+  const [known, unknown] = [await leastOf('ana'), await leastOf('nobody')];
 
   expect(unknown).toBeGreaterThan(known / 2);
   expect(unknown).toBeLessThan(known * 2);
