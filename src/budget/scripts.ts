@@ -70,39 +70,62 @@ end
 const askedFields = requestClasses.map((name) => `'asked:${name}'`).join(', ');
 
 /**
- * The head of every script: its arguments, and the window as it was last seen. When the clock went back, every time
- * that is stored goes back as far, so that nothing waits until the former time is reached again.
+ * The head of every script: its arguments, and the window as it was last seen, read with one command. What is written is
+ * collected, and stored with one command by `save`. When the clock went back, every time that is stored goes back as
+ * far, so that nothing waits until the former time is reached again.
  */
 const WINDOW = `
 local args = cjson.decode(ARGV[1])
 local hash, usage_prefix, now = KEYS[1], KEYS[2], args.now
 
-local function read(field) return redis.call('HGET', hash, field) end
-local function write(...) redis.call('HSET', hash, ...) end
-
-local ahead = 0
-for _, asked in ipairs(redis.call('HMGET', hash, ${askedFields})) do
-  ahead = math.max(ahead, (tonumber(asked) or 0) - now)
+local fields, changed, lifetime, flat = {}, {}, nil, redis.call('HGETALL', hash)
+for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+local function number(field) return tonumber(fields[field]) end
+local function write(...)
+  local given = {...}
+  for i = 1, #given, 2 do fields[given[i]], changed[given[i]] = given[i + 1], true end
 end
-if ahead > ${JUMP_MS} then
-  for _, field in ipairs({${askedFields}, 'resets', 'scout', 'past-ended', 'failing', 'failed'}) do
-    local at = tonumber(read(field)) or 0
-    if at > 0 then write(field, at - ahead) end
+local function erase(...)
+  for _, field in ipairs({...}) do
+    if fields[field] then fields[field], changed[field] = nil, true end
   end
 end
+local function save()
+  local written, erased = {}, {}
+  for field in pairs(changed) do
+    if fields[field] == nil then
+      erased[#erased + 1] = field
+    else
+      written[#written + 1] = field
+      written[#written + 1] = fields[field]
+    end
+  end
+  if #written > 0 then redis.call('HSET', hash, unpack(written)) end
+  if #erased > 0 then redis.call('HDEL', hash, unpack(erased)) end
+  if lifetime then redis.call('PEXPIRE', hash, lifetime) end
+  changed = {}
+end
 
-local stored = redis.call('HMGET', hash,
-  'window', 'limit', 'remaining', 'resets', 'length', 'known', 'scout', 'processes', 'rounding')
+local ahead = 0
+for _, field in ipairs({${askedFields}}) do ahead = math.max(ahead, (number(field) or 0) - now) end
+if ahead > ${JUMP_MS} then
+  for _, field in ipairs({${askedFields}, 'resets', 'scout', 'past-ended', 'failing', 'failed'}) do
+    local at = number(field) or 0
+    if at > 0 then write(field, at - ahead) end
+  end
+  save()
+end
+
 local window = {
-  number = tonumber(stored[1]) or 0,
-  limit = tonumber(stored[2]) or args.default_limit,
-  remaining = tonumber(stored[3]) or args.default_limit,
-  resets = tonumber(stored[4]) or 0,
-  length = tonumber(stored[5]) or args.default_length,
-  known = stored[6] == '1',
-  scout_until = tonumber(stored[7]) or 0,
-  processes = tonumber(stored[8]) or 1,
-  rounding = tonumber(stored[9]) or 0,
+  number = number('window') or 0,
+  limit = number('limit') or args.default_limit,
+  remaining = number('remaining') or args.default_limit,
+  resets = number('resets') or 0,
+  length = number('length') or args.default_length,
+  known = number('known') == 1,
+  scout_until = number('scout') or 0,
+  processes = number('processes') or 1,
+  rounding = number('rounding') or 0,
 }
 local left = window.resets - now
 `;
@@ -126,12 +149,22 @@ local function release_ramp()
   return math.max(0, math.min(1, (left - ramp_end) / (ramp_start - ramp_end)))
 end
 
-local function used_in(number, class)
-  return tonumber(redis.call('HGET', usage_prefix .. number, class)) or 0
+-- What was granted in a window, by class and by process.
+local usages = {}
+local function usage_of(window_number)
+  local usage = usages[window_number]
+  if usage then return usage end
+  usage = {}
+  local found = redis.call('HGETALL', usage_prefix .. window_number)
+  for i = 1, #found, 2 do usage[found[i]] = tonumber(found[i + 1]) end
+  usages[window_number] = usage
+  return usage
 end
 
+local function used_in(window_number, name) return usage_of(window_number)[name] or 0 end
+
 local function asked_recently(class)
-  return now - (tonumber(read('asked:' .. class)) or 0) <= 2 * window.length
+  return now - (number('asked:' .. class) or 0) <= 2 * window.length
 end
 
 -- What is reserved for another class. more_urgent: more urgent than the class that asks. in_progress: for this
@@ -169,6 +202,7 @@ end
 /** Grants a request of a class, or returns how long to wait. The last lines are the decision. */
 export const TAKE = `${WINDOW}${RESERVATIONS}${HISTORY}
 local function reply(decision)
+  save()
   decision.window, decision.processes = window.number, window.processes
   return cjson.encode(decision)
 end
@@ -178,19 +212,17 @@ local function wait(ms, retry_after)
 end
 
 local function window_began()
-  local resets, length = unpack(redis.call('HMGET', hash, 'resets', 'length'))
-  return math.floor(math.min(now, tonumber(resets) - tonumber(length)))
+  return math.floor(math.min(now, number('resets') - number('length')))
 end
 
 local function grant()
-  redis.call('HINCRBY', hash, 'ours', 1)
-  redis.call('HINCRBY', hash, 'granted:' .. args.class, 1)
-  local usage = usage_prefix .. window.number
-  redis.call('HINCRBY', usage, args.class, 1)
-  redis.call('HINCRBY', usage, '@' .. args.process, 1)
+  local total, process = 'granted:' .. args.class, '@' .. args.process
+  write('ours', (number('ours') or 0) + 1, total, (number(total) or 0) + 1)
+  local usage, own = usage_prefix .. window.number, usage_of(window.number)
+  redis.call('HSET', usage, args.class, (own[args.class] or 0) + 1, process, (own[process] or 0) + 1)
   redis.call('PEXPIRE', usage, args.default_length * 3)
   remember_grant(window_began())
-  return reply({ wait = 0, retry_after = 0, during_outage = read('failing-at') == args.address })
+  return reply({ wait = 0, retry_after = 0, during_outage = fields['failing-at'] == args.address })
 end
 
 -- The others leave more of the window for a class that asked recently.
@@ -214,8 +246,8 @@ end
 
 -- Stores what is needed of the window that has ended.
 local function close_window()
-  local processes, ours = 0, tonumber(read('ours')) or 0
-  for _, field in ipairs(redis.call('HKEYS', usage_prefix .. window.number)) do
+  local processes, ours = 0, number('ours') or 0
+  for field in pairs(usage_of(window.number)) do
     if string.sub(field, 1, 1) == '@' then processes = processes + 1 end
   end
   window.processes = math.max(processes, 1)
@@ -234,7 +266,7 @@ local function open_window()
   end
   write('window', window.number, 'remaining', window.limit - 1, 'known', 0, 'scout', now + args.scout_timeout,
     'resets', now + args.default_length, 'length', args.default_length)
-  redis.call('PEXPIRE', hash, args.default_length * 60)
+  lifetime = args.default_length * 60
 end
 
 -- How long until the reservations of the others leave a request for this class; 0 if they do now.
@@ -300,11 +332,10 @@ local is_current, tolerance = args.window == window.number, window.length / 2
 -- Records since when no request got a usable answer at this address.
 local function record_health()
   if args.kind == 'failed' then
-    if read('failing-at') ~= args.address then redis.call('HDEL', hash, 'failing') end
-    redis.call('HSETNX', hash, 'failing', now)
+    if fields['failing-at'] ~= args.address or not fields.failing then write('failing', now) end
     write('failed', now, 'failing-at', args.address)
   elseif args.kind ~= 'unknown' then
-    redis.call('HDEL', hash, 'failing', 'failed', 'failing-at')
+    erase('failing', 'failed', 'failing-at')
   end
 end
 
@@ -332,7 +363,7 @@ local function record_length()
   local length = math.max(ends - now, 1000)
   write('length', length)
   -- Any other window may have begun long before it was first seen.
-  if read('contiguous') == '1' then write('full-length', length) end
+  if number('contiguous') == 1 then write('full-length', length) end
 end
 
 local function correct_count()
@@ -353,9 +384,12 @@ local function correct_count()
 end
 
 record_health()
-if reports_nothing() then return release_scout() end
-if not is_about_this_window() then return end
-record_service()
-record_length()
-correct_count()
+if reports_nothing() then
+  release_scout()
+elseif is_about_this_window() then
+  record_service()
+  record_length()
+  correct_count()
+end
+save()
 `;

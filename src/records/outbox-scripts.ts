@@ -17,13 +17,12 @@ local record_counts = { recorded = 'recordsDone', failed = 'recordsFailed', left
 `;
 
 /**
- * For the head of the script that ends targets: `add_to_outbox(target)`. Needs the keys `run`, `records`,
- * `outbox`, `outbox_since` and `outbox_accounts`, and the arguments `run`, `now`, `account` and `outbox_prefix`.
+ * For the head of the script that ends targets: `add_to_outbox`, which takes the fields `recordWork`, `recordNote` and
+ * `recordNot` of the run. Needs the keys `run`, `records`, `outbox`, `outbox_since` and `outbox_accounts`, and the
+ * arguments `run`, `now`, `account` and `outbox_prefix`.
  */
 export const ADD_TO_OUTBOX = `${COUNTS}
-local function add_to_outbox(target)
-  local work, note, not_done =
-    unpack(redis.call('HMGET', keys.run, 'recordWork', 'recordNote', 'recordNot'))
+local function add_to_outbox(target, work, note, not_done)
   local site, failed = target.recordSite, target.outcome == 'failed'
   if not site or not (work or note) then return end
   local done = target.outcome == 'succeeded' and target.changed

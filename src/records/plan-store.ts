@@ -23,7 +23,7 @@ import type { Excluded } from './target-types.ts';
  *   there stays as it is: the command may have been sent again, and the counts must add up.
  * - `excluded`: candidates that are not part of the plan, as JSON; `excluded_before`: how many there were before them.
  * - `progress`: JSON, or '' when what has been added so far ends between two items of the list; `listed`: the names of
- *   the items that are processed since the last progress; `counts`: pairs of a field and its value.
+ *   the items that are processed since the last progress; `counts`: field, value, field, value, ...
  */
 export const addToPlan = defineScript(
   {
@@ -33,26 +33,42 @@ export const addToPlan = defineScript(
   },
   `
 if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
+-- One command for all, where there are any.
+local function with_all(command, key, values)
+  for at = 1, #values, 1000 do redis.call(command, key, unpack(values, at, math.min(at + 999, #values))) end
+end
+local function count_in(counts, name) counts[name] = (counts[name] or 0) + 1 end
+local ids, known, added, ordered, grouped, pending, outcomes, reasons = {}, {}, {}, {}, {}, {}, {}, {}
+for i = 1, #targets, 4 do ids[#ids + 1] = targets[i] end
+for at, json in ipairs(#ids > 0 and redis.call('HMGET', keys.targets, unpack(ids)) or {}) do known[ids[at]] = json end
 for i = 1, #targets, 4 do
   local id, json, outcome, groups = unpack(targets, i, i + 3)
-  if redis.call('HSETNX', keys.targets, id, json) == 1 then
-    redis.call('RPUSH', keys.order, id)
-    if groups ~= '' then redis.call('HSET', keys.groups, id, groups) end
-    redis.call('HINCRBY', keys.run, 'planned', 1)
-    if outcome == '' then redis.call('RPUSH', keys.pending, id)
+  if not known[id] then
+    known[id] = json
+    ordered[#ordered + 1] = id
+    added[#added + 1], added[#added + 2] = id, json
+    if groups ~= '' then grouped[#grouped + 1], grouped[#grouped + 2] = id, groups end
+    if outcome == '' then pending[#pending + 1] = id
     else
-      redis.call('HINCRBY', keys.run, outcome, 1)
+      count_in(outcomes, outcome)
       local reason = cjson.decode(json).reason
-      if reason then redis.call('HINCRBY', keys.reasons, outcome .. ' ' .. reason, 1) end
+      if reason then count_in(reasons, outcome .. ' ' .. reason) end
     end
   end
 end
+with_all('HSET', keys.targets, added)
+with_all('HSET', keys.groups, grouped)
+with_all('RPUSH', keys.order, ordered)
+with_all('RPUSH', keys.pending, pending)
+if #ordered > 0 then redis.call('HINCRBY', keys.run, 'planned', #ordered) end
+for outcome, count in pairs(outcomes) do redis.call('HINCRBY', keys.run, outcome, count) end
+for reason, count in pairs(reasons) do redis.call('HINCRBY', keys.reasons, reason, count) end
 if redis.call('LLEN', keys.excluded) == tonumber(args.excluded_before) then
-  for _, candidate in ipairs(cjson.decode(args.excluded)) do redis.call('RPUSH', keys.excluded, candidate) end
+  with_all('RPUSH', keys.excluded, cjson.decode(args.excluded))
 end
 if args.progress == '' then return 1 end
-for _, name in ipairs(cjson.decode(args.listed)) do redis.call('SADD', keys.listed, name) end
-for _, count in ipairs(cjson.decode(args.counts)) do redis.call('HSET', keys.progress, count[1], count[2]) end
+with_all('SADD', keys.listed, cjson.decode(args.listed))
+with_all('HSET', keys.progress, cjson.decode(args.counts))
 redis.call('HSET', keys.progress, 'progress', args.progress, 'fence', args.plan_fence, 'order', redis.call('LLEN', keys.order),
   'pending', redis.call('LLEN', keys.pending), 'excluded', redis.call('LLEN', keys.excluded))
 return 1`,
@@ -276,7 +292,7 @@ export class PlanStore {
         excluded: JSON.stringify(excluded.map((one) => JSON.stringify(one))),
         progress: progress ? JSON.stringify(progress) : '',
         listed: toJson(listed),
-        counts: toJson(counts.map(([group, count]) => [GROUP + group, count])),
+        counts: toJson(counts.flatMap(([group, count]) => [GROUP + group, count])),
       },
       argList: targets.flatMap((target) => {
         const own = groups?.get(target.id);

@@ -279,5 +279,6 @@ export const retireAccount = defineScript(
 /** `spent`: requests by operation, JSON. */
 export const countRequests = defineScript(
   { keys: ['run'], args: ['spent'] },
-  `${COUNT_REQUESTS}\ncount_requests(keys.run, args.spent)`,
+  `${COUNT_REQUESTS}
+if redis.call('EXISTS', keys.run) == 1 then count_requests(keys.run, args.spent) end`,
 );

@@ -123,7 +123,7 @@ for at, id in ipairs(ids) do
   local stays = held and target and not target.taskCancel
   local is_open = target and (target.state == 'pending' or target.state == 'waiting')
   local parked = is_open and not stays and not ending and next(limits) and park(id, target, limits, now)
-  if not stays and not parked then redis.call('ZREM', keys.waiting, id) end
+  if at <= waited and not stays and not parked then redis.call('ZREM', keys.waiting, id) end
   if is_open and not stays and not parked then
     if next(limits) and take_places(id) then target.detail = nil end
     target.state = 'acting'
@@ -322,18 +322,19 @@ local ours = old and old.state ~= 'ended' and old.fence == tonumber(args.fence)
   and string.find(args.from, old.state, 1, true)
 -- Already written: the reply was lost with the connection, and the command was sent again.
 if old and not ours and json == args.json then return 1 end
-count_requests(keys.run, args.spent)
+local status, per_client, per_tag, work, note, not_done =
+  unpack(redis.call('HMGET', keys.run, 'status', 'perClient', 'perTag', 'recordWork', 'recordNote', 'recordNot'))
+if status then count_requests(keys.run, args.spent) end
 if not ours then return 0 end
 redis.call('HSET', keys.targets, args.id, args.json)
 for _, effect in ipairs(effects) do
   redis.call('HSET', keys.effects, effect, args.owner)
   redis.call('PEXPIRE', keys.effects, args.effects_ttl)
 end
-redis.call('ZREM', keys.acting, args.id)
-redis.call('ZREM', keys.following, args.id)
-redis.call('ZREM', keys.waiting, args.id)
-if not in_flight(args.state) and redis.call('EXISTS', keys.groups) == 1 then
+if old.state ~= 'pending' then redis.call('ZREM', keys[old.state], args.id) end
+if not in_flight(args.state) and (per_client or per_tag) then
   leave_groups(args.id, old.state, args.now)
+  if args.state == 'ended' then redis.call('HDEL', keys.groups, args.id) end
 end
 if args.state == 'following' then redis.call('ZADD', keys.following, args.score, args.id)
 elseif args.state == 'waiting' then redis.call('ZADD', keys.waiting, args.score, args.id)
@@ -343,12 +344,11 @@ elseif args.state == 'ended' then
     redis.call('LREM', keys.pending, 1, args.id)
   end
   redis.call('ZREM', keys.deadlines, args.id)
-  redis.call('HDEL', keys.groups, args.id)
   if old.site then redis.call('HDEL', args.site_prefix .. old.site, args.run .. '\\n' .. args.id) end
   redis.call('HINCRBY', keys.run, args.outcome, 1)
   local target = cjson.decode(args.json)
   if target.reason then redis.call('HINCRBY', keys.reasons, args.outcome .. ' ' .. target.reason, 1) end
-  add_to_outbox(target)
+  add_to_outbox(target, work, note, not_done)
   redis.call('ZADD', keys.runs_of_target, args.now, args.run)
   redis.call('ZREMRANGEBYRANK', keys.runs_of_target, 0, -21)
   redis.call('HSET', keys.labels, args.account .. '\\n' .. args.id, target.label or args.id)

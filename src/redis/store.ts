@@ -22,12 +22,11 @@ export const toJson = (record: object): string =>
 export const OPERATION = 'requests:';
 
 /**
- * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Writes nothing for a
- * run that no longer exists: its hash would come back without an index and never be deleted.
+ * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Only for a run that exists: the
+ * hash of another would come back without an index and never be deleted.
  */
 export const COUNT_REQUESTS = `
 local function count_requests(run, spent)
-  if redis.call('EXISTS', run) == 0 then return end
   for operation, count in pairs(cjson.decode(spent)) do
     redis.call('HINCRBY', run, 'requests', count)
     redis.call('HINCRBY', run, '${OPERATION}' .. operation, count)

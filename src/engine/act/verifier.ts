@@ -26,6 +26,8 @@ interface Looked {
   /** What differs for each target, and when the look at it began. */
   seen: Map<string, { at: number; differs: string | undefined }>;
   createdAt: CreatedAt;
+  /** When its planning began, once that is known: planning reads everything. */
+  plannedAt?: number | undefined;
 }
 
 type ActingRun = Pick<Run, 'id'> & { readonly policy: Policy };
@@ -58,14 +60,17 @@ export class Verifier {
     const askedAt = this.deps.clock.now();
     if (repeats) return this.differsBeside(run.id, target);
     const looked = this.lookedAt(run.id);
+    // Also for a run that applies a plan of an earlier time.
+    const isJustPlanned = () => (looked.plannedAt ?? 0) >= askedAt - maxAgeMs;
     for (;;) {
       const known = looked.seen.get(target.id);
       // What was read after it was asked for is as new as it can be, however long the service took.
       if (known && known.at >= Math.min(askedAt, this.deps.clock.now() - maxAgeMs)) return known.differs;
       if (!this.looking.has(run.id)) {
+        if (isJustPlanned()) return undefined;
         const whole = await this.deps.records.runs.get(run.id);
-        // Planning reads everything, also for a run that applies a plan of an earlier time.
-        if (whole && (whole.startedAt ?? 0) >= askedAt - maxAgeMs) return undefined;
+        looked.plannedAt = whole?.startedAt;
+        if (isJustPlanned()) return undefined;
         if (!this.looking.has(run.id)) this.begin(whole, run.id, target, looked);
       }
       await this.looking.get(run.id);
