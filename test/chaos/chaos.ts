@@ -31,6 +31,7 @@ import { type Line, openLine } from './line.ts';
 import { startSlowReceiver } from './notice-story.ts';
 import { olderCommit } from './older.ts';
 import { hireStaff } from './people.ts';
+import { type Daemon, openStations, type Station } from './station.ts';
 import { judge, lanes } from './stories.ts';
 import type { Scene, Staff, Story } from './story.ts';
 
@@ -56,6 +57,8 @@ export interface ChaosOptions {
 export interface ChaosReport {
   /** By victim; `frozen` are the daemons that were suspended for a while instead, `people` the processes of people. */
   kills: Record<Victim | 'frozen' | 'people' | 'failovers' | 'silences', number>;
+  /** How many of the kills of daemons were at a step of their targets. */
+  atSteps: number;
   /** Connections that the proxy cut. */
   cuts: number;
   runs: number;
@@ -80,7 +83,7 @@ interface Telling {
   staff: Staff;
 }
 
-type Victim = 'A' | 'B' | 'redis';
+type Victim = Daemon | 'redis';
 
 /** Twenty times real time: half a minute of waiting for a lost worker takes a second and a half. */
 const SPEED = 20;
@@ -148,10 +151,17 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   );
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
   const sharedClock = { ...clock.shared(), jumps };
-  const facts = JSON.stringify({ settings, clock: sharedClock, policies: scheduled });
-  const cast = new Cast(redis, line, facts, older?.daemon);
+  const stations = conditions.atSteps && (await openStations(redis));
+  const factsOf = (who: Daemon) => {
+    const ofDaemon = stations
+      ? { ...settings, redis: { kind: 'url', url: stations.of[who].path } }
+      : settings;
+    return JSON.stringify({ settings: ofDaemon, clock: sharedClock, policies: scheduled });
+  };
+  const cast = new Cast(redis, line, stations?.of, factsOf, older?.daemon);
   const report: ChaosReport = {
     kills: { A: 0, B: 0, redis: 0, frozen: 0, people: 0, failovers: 0, silences: 0 },
+    atSteps: 0,
     cuts: 0,
     runs: 0,
     reasons: {},
@@ -198,6 +208,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await caretaker.close();
     proxy?.stop();
     receiver.stop();
+    stations?.stop();
     await sandbox.stop();
     await line?.stop();
     await redis.stop();
@@ -340,7 +351,8 @@ class Cast {
   constructor(
     private readonly redis: TestRedis,
     readonly line: Line | undefined,
-    private readonly facts: string,
+    readonly stations: Record<Daemon, Station> | undefined,
+    private readonly factsOf: (who: Daemon) => string,
     /** The program of the older daemon. */
     private readonly older: string | undefined,
   ) {}
@@ -349,7 +361,7 @@ class Cast {
     if (who === 'redis') return (this.line ?? this.redis).restart();
     const own = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
     const file = who === 'B' ? (this.older ?? own) : own;
-    const child = spawn(process.execPath, [file, this.facts], { stdio: 'ignore' });
+    const child = spawn(process.execPath, [file, this.factsOf(who)], { stdio: 'ignore' });
     this.daemons.set(who, child);
     // A daemon that cannot reach Redis at its start reports that and exits. A process manager restarts it.
     child.on('exit', (code) => {
@@ -359,6 +371,13 @@ class Cast {
 
   signal(who: Victim, signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.daemons.get(who)?.kill(signal);
+  }
+
+  /** Waits for the next step of a daemon's targets, for so long. False when there was none, or it cannot be seen. */
+  async reachesStep(who: Victim, random: () => number, mostMs: number): Promise<boolean> {
+    const station = who === 'redis' ? undefined : this.stations?.[who];
+    const reached = station?.atNextStep(random() < 0.5 ? 'before' : 'after').then(() => true);
+    return (await Promise.race([reached, systemClock.sleep(mostMs)])) ?? false;
   }
 
   async kill(who: Victim): Promise<void> {
@@ -403,6 +422,7 @@ async function killAtRandom(
       cast.signal(victim, 'SIGCONT');
       continue;
     }
+    if (await cast.reachesStep(victim, random, pauseMs)) report.atSteps += 1;
     await cast.kill(victim);
     report.kills[victim] += 1;
     await systemClock.sleep(random() * DOWN_MS);
