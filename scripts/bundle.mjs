@@ -95,6 +95,7 @@ const withNames = {
 const parts = [
   ['src/cli/main.ts'],
   ['src/settings/load-settings.ts'],
+  ['src/cli/context.ts', 'src/run/steps.ts'],
   ['src/cli/commands/runs.ts'],
   ['jobs', 'src/cli/commands/validate.ts'],
   ['src/app/open-records.ts'],
