@@ -210,13 +210,14 @@ function syncedAt({ last_sync_at: at, last_sync_status: status, latest_snapshot:
 export function lastBackup({
   backups_enabled: isOn,
   latest_snapshot: snapshot,
-}: Pick<SiteFacts, 'backups_enabled' | 'latest_snapshot'>): {
-  at?: string | undefined;
-  why?: string | undefined;
-} {
+}: Pick<SiteFacts, 'backups_enabled' | 'latest_snapshot'>):
+  | { at: string; why?: never }
+  | { at?: never; why: string } {
   if (isOn === false) return { why: 'off' };
-  if (snapshot?.status === 'succeeded') return { at: snapshot.created_at };
-  return { why: snapshot === null ? 'none' : snapshot?.status };
+  if (snapshot === null) return { why: 'none' };
+  const { created_at: at, status = 'not known' } = snapshot ?? {};
+  if (status !== 'succeeded') return { why: status };
+  return at ? { at } : { why: 'not known' };
 }
 
 /** What is wrong with a site by the service, the worst first; if nothing is, how it is connected. */

@@ -73,6 +73,20 @@ test('filters are as those of the page and the API, and CSV has a column for eac
   });
 });
 
+test('a site whose last backup is not shown is listed as not known, not as one that has none', async () => {
+  const { records } = await desk.keepRedis();
+  const url = 'https://shop.example';
+  await records.sites.replace('default', Date.now(), [
+    { id: 'none', title: 'None', url, backups_enabled: true, latest_snapshot: null },
+    { id: 'not-shown', title: 'Not shown', url },
+    { id: 'without-time', title: 'Without time', url, latest_snapshot: { status: 'succeeded' } },
+  ]);
+  const { stdout } = await desk.run(['sites', '--not-backed-up', '7d']);
+  expect(stdout).toMatch(/ None +none\n/);
+  expect(stdout).toMatch(/ Not shown +not known\n/);
+  expect(stdout).toMatch(/ Without time +not known\n/);
+});
+
 test('a site is shown with how its latest snapshot ended, and that its backups are off', async () => {
   const { records } = await desk.keepRedis();
   const latest_snapshot = { created_at: '2026-11-20T02:00:00.000Z', status: 'failed' };

@@ -164,7 +164,7 @@ test('who looks for sites without a backup sees of each what its last backup was
     'b 9 d ago none stored –',
     'c failed none stored –',
     'd off none stored –',
-    'e – none stored –',
+    'e not known none stored –',
   ]);
   expect(textOf(await (await ask('/targets/default/d')).text())).toMatch(/Backups\s+off/);
 });

@@ -90,7 +90,7 @@ const listFor = ({ notBackedUp }: SitesOptions): List<SiteReport> => ({
 const lastSyncText = ({ last_sync_at: at }: SiteReport): string =>
   at ? isoMinute(at) : at === null ? 'never' : '';
 
-function lastBackupText(site: SiteReport): string | undefined {
+function lastBackupText(site: SiteReport): string {
   const { at, why } = lastBackup(site);
-  return at ? isoMinute(at) : why;
+  return why ?? isoMinute(at);
 }

@@ -206,7 +206,7 @@ const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
         )),
         given.not_backed_up
           ? column('Last backup', 'w-word end', ({ site }) => {
-              const { at, why } = site ? lastBackup(site) : {};
+              const { at, why } = lastBackup(site ?? {});
               return why ? <Cut whole={why} /> : <Time at={timeOf(at)} show="relative" />;
             })
           : column('Last sync', 'w-word end', ({ site }) =>
