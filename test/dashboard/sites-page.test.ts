@@ -128,15 +128,18 @@ test.each([
   expect(namesOf(await (await ask(`/sites?${query}`)).text())).toEqual(names);
 });
 
-test('a duration that cannot be understood is told, and no site is listed as if it matched', async () => {
-  world = await startWorld({ clock: heldClock() });
-  await worked([ended('1', 'failed', { label: 'a.example' })], { hours: 1 });
-  const html = await (await (await world.signedIn())('/sites?not_synced=7')).text();
-  expect(textOf(html)).toContain('“7” is no duration: write 3d or 12h.');
-  expect(namesOf(html)).toEqual([]);
-  // It stays in its field, to be corrected.
-  expect(html).toMatch(/name="not_synced"[^>]*value="7"|value="7"[^>]*name="not_synced"/);
-});
+test.each(['not_synced', 'not_backed_up'])(
+  'a duration of %s that cannot be understood is told, and no site is listed as if it matched',
+  async (filter) => {
+    world = await startWorld({ clock: heldClock() });
+    await worked([ended('1', 'failed', { label: 'a.example' })], { hours: 1 });
+    const html = await (await (await world.signedIn())(`/sites?${filter}=7`)).text();
+    expect(textOf(html)).toContain('“7” is no duration: write 3d or 12h.');
+    expect(namesOf(html)).toEqual([]);
+    // It stays in its field, to be corrected.
+    expect(html).toMatch(new RegExp(`name="${filter}"[^>]*value="7"|value="7"[^>]*name="${filter}"`));
+  },
+);
 
 test('who looks for sites without a backup sees of each what its last backup was', async () => {
   world = await startWorld({ clock: heldClock() });
