@@ -58,7 +58,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   const place = (inner: Path, remark: Remark) => {
     const finding = diagnosticAt(yaml, expanded, inner, {
       ...remark,
-      ...hintOnPausing(inner, remark),
+      ...hintOnKey(inner, remark),
       ...hintOnFilter(inner, remark, () => filtersFor(value, known)),
     });
     if (isBrokenAt(expanded, inner)) reportedElsewhere.add(finding);
@@ -202,23 +202,27 @@ function isMisread({ select }: PartialPolicy, value: unknown): boolean {
   return isLost || isIncomplete(select ?? {});
 }
 
-const switches = [
-  'enabled',
-  'enable',
-  'disabled',
-  'disable',
-  'paused',
-  'pause',
-  'active',
-  'suspended',
-  'suspend',
-];
+/** Words that people write at the top of a policy, by what to do instead. */
+const instead = {
+  'to stop its scheduled runs: caretaker policies pause <name>':
+    'enabled enable disabled disable paused pause active suspended suspend',
+  'write it under "schedule"': 'cron timezone after jitter',
+  'write it under "select"': 'from for_each join filters where',
+  'write it under "limits"': 'concurrency max_targets max_percent per_client per_tag',
+};
+/** The same of what a policy or a step gives its job. */
+const insteadOfWith = {
+  'write what the job needs under "with"': 'options params parameters args arguments input inputs payload',
+};
 
-/** Suggests how to disable a policy in its file. */
-const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =>
-  at === 'key' && path.length === 1 && switches.includes(String(path[0]))
-    ? { suggestion: 'to stop its scheduled runs: caretaker policies pause <name>' }
-    : {};
+/** A suggestion for such a word. */
+function hintOnKey(path: Path, { at }: Remark): Pick<Remark, 'suggestion'> {
+  const isTop = path.length === 1;
+  if (at !== 'key' || !(isTop || (path.length === 3 && path[0] === 'steps'))) return {};
+  const known = Object.entries({ ...(isTop && instead), ...insteadOfWith });
+  const [found] = known.filter(([, words]) => words.split(' ').includes(String(path.at(-1))));
+  return found ? { suggestion: found[0] } : {};
+}
 
 /**
  * A suggestion for a name under `select.filters` that was refused before it was compared with the list's

@@ -383,15 +383,19 @@ test('a configuration among the policies is told to be one', () => {
   expect(findings).toMatchObject([{ message: 'This is a configuration, not a file of policies.' }]);
 });
 
-test.each(['enabled: false', 'paused: true', 'disabled: yes'])(
-  '%s leads to the command that pauses',
-  (line) => {
-    const [key = ''] = line.split(':');
-    expect(mistakesOf(line)).toEqual([
-      `1:1 "${key}" is not a known key. to stop its scheduled runs: caretaker policies pause <name>`,
-    ]);
-  },
-);
+const pausing = 'to stop its scheduled runs: caretaker policies pause <name>';
+test.each([
+  ['enabled: false', '1:1 "enabled"', pausing],
+  ['paused: true', '1:1 "paused"', pausing],
+  ['disabled: yes', '1:1 "disabled"', pausing],
+  ['options: { mode: all }', '1:1 "options"', 'write what the job needs under "with"'],
+  ['steps:\n  - job: site-sync\n    params: {}', '3:5 "params"', 'write what the job needs under "with"'],
+  ['cron: "0 2 * * *"', '1:1 "cron"', 'write it under "schedule"'],
+  ['where: "true"', '1:1 "where"', 'write it under "select"'],
+  ['concurrency: 2', '1:1 "concurrency"', 'write it under "limits"'],
+])('%s is told where it belongs, or what to do instead', (line, where, instead) => {
+  expect(mistakesOf(line)).toContain(`${where} is not a known key. ${instead}`);
+});
 
 test.each([
   ['schedule: { cron: */5 * * * * }', '1:19', '*/5 * * * *'],
