@@ -34,8 +34,10 @@ const say = (line: string) => {
 
 const reports: Record<string, ChaosReport> = {};
 afterAll(() => {
-  for (const [name, { kills: by, atSteps, cuts, runs, effects, stories, wrong }] of Object.entries(reports)) {
-    const facts = { ...by, atSteps, cuts, runs, effects, wrong: wrong.length };
+  for (const [name, { kills: by, midScript, cuts, runs, effects, stories, wrong }] of Object.entries(
+    reports,
+  )) {
+    const facts = { ...by, midScript, cuts, runs, effects, wrong: wrong.length };
     const columns = Object.entries(facts).map(([what, count]) => `${what} ${count}`.padEnd(12));
     say(`${name.padEnd(12)}${columns.join('')}`);
     for (const [story, own] of Object.entries(stories))

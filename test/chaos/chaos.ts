@@ -57,8 +57,8 @@ export interface ChaosOptions {
 export interface ChaosReport {
   /** By victim; `frozen` are the daemons that were suspended for a while instead, `people` the processes of people. */
   kills: Record<Victim | 'frozen' | 'people' | 'failovers' | 'silences', number>;
-  /** How many of the kills of daemons were at a step of their targets. */
-  atSteps: number;
+  /** How many of the kills of daemons were in the middle of a script about their targets. */
+  midScript: number;
   /** Connections that the proxy cut. */
   cuts: number;
   runs: number;
@@ -151,7 +151,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   );
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
   const sharedClock = { ...clock.shared(), jumps };
-  const stations = conditions.atSteps && (await openStations(redis));
+  const stations = conditions.midScript && (await openStations(redis));
   const factsOf = (who: Daemon) => {
     const ofDaemon = stations
       ? { ...settings, redis: { kind: 'url', url: stations.of[who].path } }
@@ -161,7 +161,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const cast = new Cast(redis, line, stations?.of, factsOf, older?.daemon);
   const report: ChaosReport = {
     kills: { A: 0, B: 0, redis: 0, frozen: 0, people: 0, failovers: 0, silences: 0 },
-    atSteps: 0,
+    midScript: 0,
     cuts: 0,
     runs: 0,
     reasons: {},
@@ -373,10 +373,10 @@ class Cast {
     this.daemons.get(who)?.kill(signal);
   }
 
-  /** Waits for the next step of a daemon's targets, for so long. False when there was none, or it cannot be seen. */
-  async reachesStep(who: Victim, random: () => number, mostMs: number): Promise<boolean> {
+  /** Waits for the next script about a daemon's targets, for so long. False when there was none, or it cannot be seen. */
+  async reachesScript(who: Victim, random: () => number, mostMs: number): Promise<boolean> {
     const station = who === 'redis' ? undefined : this.stations?.[who];
-    const reached = station?.atNextStep(random() < 0.5 ? 'before' : 'after').then(() => true);
+    const reached = station?.atNextScript(random() < 0.5 ? 'before' : 'after').then(() => true);
     return (await Promise.race([reached, systemClock.sleep(mostMs)])) ?? false;
   }
 
@@ -422,7 +422,7 @@ async function killAtRandom(
       cast.signal(victim, 'SIGCONT');
       continue;
     }
-    if (await cast.reachesStep(victim, random, pauseMs)) report.atSteps += 1;
+    if (await cast.reachesScript(victim, random, pauseMs)) report.midScript += 1;
     await cast.kill(victim);
     report.kills[victim] += 1;
     await systemClock.sleep(random() * DOWN_MS);

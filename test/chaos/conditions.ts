@@ -10,8 +10,8 @@ export interface Conditions {
   cuts?: true;
   /** Beside the kills of the primary of Redis, its standby takes over, or open connections to it fall silent. */
   redis?: 'failover' | 'silence';
-  /** Daemons are killed at steps of their targets: while a group of scripts is on its way, or before it is answered. */
-  atSteps?: true;
+  /** Daemons are killed while a script about their targets is on its way, or before it is answered. */
+  midScript?: true;
   /** The clock of all processes jumps, but not that of the service. */
   jumps?: true;
   /** One of the daemons is that of an older commit. */
@@ -36,7 +36,7 @@ export const conditions = {
   late: { service: { listLagMs: 3_000 } },
   failover: { redis: 'failover' },
   'half-open': { redis: 'silence' },
-  steps: { atSteps: true },
+  'mid-script': { midScript: true },
   jumps: {
     jumps: true,
     without: ['chaos-rollout', 'chaos-grace', 'chaos-chain', 'chaos-announce', 'chaos-rings'],

@@ -1,7 +1,7 @@
 /**
- * The address under which one daemon reaches Redis, where its death can be placed at a step of its targets: before a
- * script about them arrives, or once it had its effect and its answer is lost. Scripts of one turn of the event loop are
- * sent as one, so what dies is a group of claims, of intents or of results.
+ * The address under which one daemon reaches Redis, where its death can be placed in the middle of a script about targets:
+ * before it arrives, or once it had its effect and its answer is lost. Scripts of one turn of the event loop are sent as
+ * one, so what dies is a group of claims, of intents or of results.
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -12,14 +12,14 @@ export interface Station {
   /** The socket of the address. */
   path: string;
   /** Resolves at the next script about targets, after which nothing passes on its connection. Kill the daemon then. */
-  atNextStep(when: 'before' | 'after'): Promise<void>;
+  atNextScript(when: 'before' | 'after'): Promise<void>;
   stop(): void;
 }
 
-/** A script that claims targets, or records their intents or their results. */
-const isStep = (bytes: Buffer): boolean => {
+/** A script that plans, dispatches or claims targets, or records their intents or their results. */
+const isAboutTargets = (bytes: Buffer): boolean => {
   const text = bytes.toString('latin1');
-  return /evalsha/i.test(text) && text.includes(':targets') && text.includes(':acting');
+  return /evalsha/i.test(text) && text.includes(':targets');
 };
 
 export type Daemon = 'A' | 'B';
@@ -42,7 +42,7 @@ async function openStation(path: string, to: string): Promise<Station> {
     let answered: (() => void) | undefined;
     near.on('data', (bytes: Buffer) => {
       if (isSilent) return;
-      if (armed && isStep(bytes)) {
+      if (armed && isAboutTargets(bytes)) {
         const { when, reached } = armed;
         armed = undefined;
         isSilent = true;
@@ -61,7 +61,7 @@ async function openStation(path: string, to: string): Promise<Station> {
   await once(server, 'listening');
   return {
     path,
-    atNextStep: (when) =>
+    atNextScript: (when) =>
       new Promise((resolve) => {
         armed = { when, reached: resolve };
       }),
