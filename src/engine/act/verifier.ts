@@ -60,12 +60,15 @@ export class Verifier {
     const askedAt = this.deps.clock.now();
     if (repeats) return this.differsBeside(run.id, target);
     const looked = this.lookedAt(run.id);
+    // Where the clock went back, it is not known how long ago a later time was.
+    const isWithin = (at: number, from: number, to: number) => from <= at && at <= to;
     // Also for a run that applies a plan of an earlier time.
-    const isJustPlanned = () => (looked.plannedAt ?? 0) >= askedAt - maxAgeMs;
+    const isJustPlanned = () => isWithin(looked.plannedAt ?? 0, askedAt - maxAgeMs, askedAt);
     for (;;) {
       const known = looked.seen.get(target.id);
+      const now = this.deps.clock.now();
       // What was read after it was asked for is as new as it can be, however long the service took.
-      if (known && known.at >= Math.min(askedAt, this.deps.clock.now() - maxAgeMs)) return known.differs;
+      if (known && isWithin(known.at, Math.min(askedAt, now - maxAgeMs), now)) return known.differs;
       if (!this.looking.has(run.id)) {
         if (isJustPlanned()) return undefined;
         const whole = await this.deps.records.runs.get(run.id);

@@ -17,15 +17,21 @@ import { worldOfTest } from '../../support/world-of-test.ts';
 const call = <Id extends OperationId>(world: World, operation: Id, input: Input<Id>) =>
   world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
 
-/** Calls `happen` directly before a run sends an operation for the `nth` time; 20 seconds have passed after it. */
-function before(world: World, operation: OperationId, nth: number, happen: () => Promise<unknown>) {
+/** Calls `happen` directly before a run sends an operation for the `nth` time; after it, `passes` have passed. */
+function before(
+  world: World,
+  operation: OperationId,
+  nth: number,
+  happen: () => Promise<unknown>,
+  passes = 20_000,
+) {
   let seen = 0;
   around(world.caretaker.link('default').client, 'call', async (send, asked) => {
     if (asked === operation) seen += 1;
     if (asked === operation && seen === nth) {
       seen += 1;
       await happen();
-      world.clock.leap(20_000);
+      world.clock.leap(passes);
     }
     return send();
   });
@@ -217,6 +223,15 @@ test('a call is not made when a joined item of its condition has changed', async
 
   expect(skipped).toHaveLength(2);
   expect(skipped[0]?.detail).toMatch(/^select.where no longer holds: live.tags: .*keep/);
+});
+
+test('nor when the clock went back an hour meanwhile, so that the plan seems to be of the future', async () => {
+  const { world, sites, keep } = await withCopies();
+  before(world, 'deleteStagingSite', 1, () => keep(sites), -3_600_000);
+
+  const { skipped } = await outcomes(world, deletion(unlessTagged));
+
+  expect(skipped).toHaveLength(2);
 });
 
 test('facts may be older where the policy says so', async () => {
