@@ -373,11 +373,10 @@ class Cast {
     this.daemons.get(who)?.kill(signal);
   }
 
-  /** Waits for the next script about a daemon's targets, for so long. False when there was none, or it cannot be seen. */
+  /** Waits for the next script about a daemon's targets, at most this long. False when there was none, or none is seen. */
   async reachesScript(who: Victim, random: () => number, mostMs: number): Promise<boolean> {
     const station = who === 'redis' ? undefined : this.stations?.[who];
-    const reached = station?.atNextScript(random() < 0.5 ? 'before' : 'after').then(() => true);
-    return (await Promise.race([reached, systemClock.sleep(mostMs)])) ?? false;
+    return station ? station.atNextScript(random() < 0.5 ? 'before' : 'after', mostMs) : false;
   }
 
   async kill(who: Victim): Promise<void> {

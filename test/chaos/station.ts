@@ -5,14 +5,18 @@
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestRedis } from '../support/redis.ts';
 import { openRelay } from '../support/relay.ts';
 
 export interface Station {
   /** The socket of the address. */
   path: string;
-  /** Resolves at the next script about targets, after which nothing passes on its connection. Kill the daemon then. */
-  atNextScript(when: 'before' | 'after'): Promise<void>;
+  /**
+   * Waits for the next script about targets, at most this long. After it nothing passes on its connection: kill the daemon
+   * then. False when there was none.
+   */
+  atNextScript(when: 'before' | 'after', mostMs: number): Promise<boolean>;
   stop(): void;
 }
 
@@ -36,23 +40,23 @@ export async function openStations({ serverDir, socketPath }: TestRedis) {
 }
 
 async function openStation(path: string, to: string): Promise<Station> {
-  let armed: { when: 'before' | 'after'; reached: () => void } | undefined;
+  let armed: { when: 'before' | 'after'; reached: (isReached: boolean) => void } | undefined;
   const join = (near: Socket, far: Socket) => {
     let isSilent = false;
-    let answered: (() => void) | undefined;
+    let answered: ((isReached: boolean) => void) | undefined;
     near.on('data', (bytes: Buffer) => {
       if (isSilent) return;
       if (armed && isAboutTargets(bytes)) {
         const { when, reached } = armed;
         armed = undefined;
         isSilent = true;
-        if (when === 'before') return reached();
+        if (when === 'before') return reached(true);
         answered = reached;
       }
       far.write(bytes);
     });
     far.on('data', (bytes: Buffer) => {
-      if (isSilent) answered?.();
+      if (isSilent) answered?.(true);
       else near.write(bytes);
     });
   };
@@ -61,10 +65,15 @@ async function openStation(path: string, to: string): Promise<Station> {
   await once(server, 'listening');
   return {
     path,
-    atNextScript: (when) =>
-      new Promise((resolve) => {
+    async atNextScript(when, mostMs) {
+      const next = new Promise<boolean>((resolve) => {
         armed = { when, reached: resolve };
-      }),
+      });
+      const isReached = await Promise.race([next, sleep(mostMs, false)]);
+      // The daemon that is started again passes.
+      armed = undefined;
+      return isReached;
+    },
     stop: close,
   };
 }

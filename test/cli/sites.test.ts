@@ -73,11 +73,11 @@ test('filters are as those of the page and the API, and CSV has a column for eac
   });
 });
 
-test('a site whose last backup is not shown is listed as not known, not as one that has none', async () => {
+test('a site whose last backup or sync is not shown is listed as not known, not as one that has none', async () => {
   const { records } = await desk.keepRedis();
   const url = 'https://shop.example';
   await records.sites.replace('default', Date.now(), [
-    { id: 'none', title: 'None', url, backups_enabled: true, latest_snapshot: null },
+    { id: 'none', title: 'None', url, backups_enabled: true, latest_snapshot: null, last_sync_at: null },
     { id: 'not-shown', title: 'Not shown', url },
     { id: 'without-time', title: 'Without time', url, latest_snapshot: { status: 'succeeded' } },
   ]);
@@ -85,6 +85,9 @@ test('a site whose last backup is not shown is listed as not known, not as one t
   expect(stdout).toMatch(/ None +none\n/);
   expect(stdout).toMatch(/ Not shown +not known\n/);
   expect(stdout).toMatch(/ Without time +not known\n/);
+  const synced = await desk.run(['sites', '--not-synced', '7d']);
+  expect(synced.stdout).toMatch(/ None +never\n/);
+  expect(synced.stdout).toMatch(/ Not shown +not known\n/);
 });
 
 test('a site is shown with how its latest snapshot ended, and that its backups are off', async () => {

@@ -50,8 +50,8 @@ test('each site is listed with its last result, how often it failed in a row, an
   const html = await (await ask('/sites')).text();
 
   expect(rowsOf(html)).toEqual([
-    'a.example a – not known failed 2 × 2 h ago –',
-    'b.example b – not known succeeded 1 h ago 2',
+    'a.example a not known not known failed 2 × 2 h ago –',
+    'b.example b not known not known succeeded 1 h ago 2',
   ]);
   expect(textOf(html)).toContain(
     'The sites of default were never read: only those that stored runs have worked on are listed.',
@@ -93,10 +93,10 @@ test('what the service showed of a site is listed, with the time of that, whethe
   const html = await (await ask('/sites')).text();
 
   expect(rowsOf(html)).toEqual([
-    's-3 – none stored –',
+    's-3 not known none stored –',
     'a.example Shop Acme VIP 5 h ago connected none stored –',
     'b.example s-2 never hacked disconnected, locked none stored –',
-    'z.example gone – not in the account succeeded 1 h ago –',
+    'z.example gone not known not in the account succeeded 1 h ago –',
   ]);
   expect(textOf(html)).toContain('3 sites');
   expect(textOf(html)).toMatch(/As of 2026-11-21 11:58 UTC 2 min ago/);
@@ -224,6 +224,6 @@ test('somebody with limits sees the sites of what they cover, with the results o
 
   const html = await (await world.ask('/sites', { headers: { cookie } })).text();
 
-  expect(rowsOf(html)).toEqual(['both.example both – not known succeeded 3 h ago –']);
+  expect(rowsOf(html)).toEqual(['both.example both not known not known succeeded 3 h ago –']);
   expect(html).not.toContain('outside');
 });

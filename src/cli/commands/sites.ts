@@ -88,7 +88,7 @@ const listFor = ({ notBackedUp }: SitesOptions): List<SiteReport> => ({
 });
 
 const lastSyncText = ({ last_sync_at: at }: SiteReport): string =>
-  at ? isoMinute(at) : at === null ? 'never' : '';
+  at ? isoMinute(at) : at === null ? 'never' : 'not known';
 
 function lastBackupText(site: SiteReport): string {
   const { at, why } = lastBackup(site);

@@ -6,7 +6,7 @@ import { countOf } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import { ask } from '../auth/caller.ts';
 import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
+import { Empty, NotKnown } from '../components/empty.tsx';
 import {
   accountFilter,
   type Filter,
@@ -209,13 +209,11 @@ const SiteTable = ({ sites, given, hasAccounts }: TableProps) => {
               const { at, why } = lastBackup(site ?? {});
               return why ? <Cut whole={why} /> : <Time at={timeOf(at)} show="relative" />;
             })
-          : column('Last sync', 'w-word end', ({ site }) =>
-              site?.last_sync_at === null ? (
-                'never'
-              ) : (
-                <Time at={timeOf(site?.last_sync_at)} show="relative" />
-              ),
-            ),
+          : column('Last sync', 'w-word end', ({ site }) => {
+              if (site?.last_sync_at === null) return 'never';
+              const at = timeOf(site?.last_sync_at);
+              return at === undefined ? <NotKnown /> : <Time at={at} show="relative" />;
+            }),
         column('State', 'w-count', States),
         column('Last result', 'w-last', LastResult),
         column('Findings', 'w-do end', ({ account, target, findings }) =>
