@@ -3,7 +3,6 @@
  * functions are pure. An item is `core`, `plugin shop/shop.php` or `theme storefront`.
  */
 import { countOf } from '../../src/text.ts';
-import { atLeast } from './binomial.ts';
 
 export type BrokeKind = 'failed' | 'disconnected' | 'hacked' | 'found';
 
@@ -264,3 +263,20 @@ function standingOf(
 /** `3 of 5 sites broke (by chance: 0.001%): site-1: it is disconnected`. */
 export const suspectText = ({ broke, taken, chance }: Suspect): string =>
   `${broke.length} of ${countOf(taken, 'site')} broke (by chance: ${(chance * 100).toPrecision(2)}%), the first ${nameOf(broke[0])}: ${broke[0]?.why}`;
+
+/**
+ * The exact binomial distribution: the probability of at least `k` of `n` when each happens with the probability `p`. Sums in logarithms, so that it is
+ * exact to about 12 digits for any `n` that an account has.
+ */
+export function atLeast(k: number, n: number, p: number): number {
+  if (k <= 0) return 1;
+  if (k > n || p <= 0) return 0;
+  if (p >= 1) return 1;
+  let choose = 0;
+  let sum = 0;
+  for (let i = 0; i <= n; i += 1) {
+    if (i >= k) sum += Math.exp(choose + i * Math.log(p) + (n - i) * Math.log1p(-p));
+    choose += Math.log(n - i) - Math.log(i + 1);
+  }
+  return Math.min(1, sum);
+}

@@ -14,6 +14,9 @@ local function is_taken(owner)
   return true
 end`;
 
+/** The name of the lease that an account's supervisor holds: the process that supervises the account's runs. */
+export const supervisorLease = (account: string): string => `supervisor:${account}`;
+
 const acquireLease = defineScript(
   { keys: ['lease'], args: ['owner', 'ttl'] },
   `${LEASES}

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { supervisorLease } from '../../src/engine/supervise/lease.ts';
+import { supervisorLease } from '../../src/records/lock-store.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';

@@ -6,7 +6,7 @@
 import type { Redis } from 'ioredis';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { supervisorLease } from '../../src/engine/supervise/lease.ts';
+import { supervisorLease } from '../../src/records/lock-store.ts';
 import { around } from './between.ts';
 import { until, type World } from './caretaker.ts';
 import type { Step } from './dying.ts';

@@ -1,8 +1,11 @@
 /** `caretaker findings`: what is wrong in the fleet. */
 import { isoMinute } from '../../clock.ts';
 import { acknowledgeFindings, unacknowledgeFindings } from '../../control/commands/acknowledge-findings.ts';
-import { listFindingsCommand } from '../../control/commands/list-findings.ts';
-import { type FindingReport, findingColumns } from '../../control/finding-report.ts';
+import {
+  type FindingReport,
+  findingColumns,
+  listFindingsCommand,
+} from '../../control/commands/list-findings.ts';
 import type { FindingState, Severity } from '../../records/filter-values.ts';
 import { withClient, withReader } from '../client.ts';
 import type { GlobalOptions, ReasonOption } from '../context.ts';

@@ -7,8 +7,8 @@ import { countOf } from '../../text.ts';
 import { type BaseDeps, defineCommand } from '../command.ts';
 import { InvalidRequestError, NotFoundError } from '../errors.ts';
 import { endOf, policyName, until } from '../fields.ts';
-import { FindingReport, toFindingReport } from '../finding-report.ts';
 import { type ListedFinding, standingOf } from '../findings.ts';
+import { FindingReport, toFindingReport } from './list-findings.ts';
 
 const names = {
   policy: policyName,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isPermitted, namedPolicies, type Principal } from '../../access/principal.ts';
 import { isoTime } from '../../clock.ts';
-import { supervisorLease } from '../../engine/supervise/lease.ts';
+import { supervisorLease } from '../../records/lock-store.ts';
 import type { Records } from '../../records/records.ts';
 import { RunSummary, TargetReport, toSummary, toTargetReport } from '../../run/report.ts';
 import { outcomes, type Run, type Target, triggers } from '../../run/run.ts';

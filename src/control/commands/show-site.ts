@@ -7,11 +7,11 @@ import type { Label } from '../../records/label-store.ts';
 import { SiteFacts } from '../../records/site-store.ts';
 import { defineCommand } from '../command.ts';
 import { InvalidRequestError, NotFoundError } from '../errors.ts';
-import { FindingReport, toFindingReport } from '../finding-report.ts';
 import { readSites } from '../site-readings.ts';
 import { type SiteView, type SiteViewDeps, viewSite } from '../site-view.ts';
 import { isSeenAccount } from '../sites.ts';
 import { openTargetIndex } from '../target-index.ts';
+import { FindingReport, toFindingReport } from './list-findings.ts';
 import { runsOfTarget, TargetInRun, toTargetInRun } from './list-runs.ts';
 
 const time = z.iso.datetime().nullable();

@@ -1,8 +1,8 @@
 /** When a policy runs, why it does not, and what can be done about it. */
+import cronstrue from 'cronstrue';
 import { formatAfter } from '../../policy/chains.ts';
-import type { Policy } from '../../policy/policy.ts';
+import type { Policy, Schedule } from '../../policy/policy.ts';
 import type { Pause } from '../../records/policy-store.ts';
-import { scheduleInWords } from '../../schedule/in-words.ts';
 import { Action } from './action.tsx';
 import { Badge } from './badge.tsx';
 import { useMay } from './contexts.tsx';
@@ -115,3 +115,19 @@ export const PolicyActions = ({ policy: { name, account }, paused }: { policy: P
       )}
     </span>
   ) : null;
+
+/** The schedule in words, without its time zone. */
+export const scheduleInWords = ({ cron }: Pick<Schedule, 'cron'>): string => cron.map(cronInWords).join('; ');
+
+/** A cron expression in words; as it is when it has a form without words. */
+export function cronInWords(expression: string): string {
+  const words = cronstrue.toString(expression, {
+    use24HourTimeFormat: true,
+    // As in `parseCron`: a day of the month and a day of the week both have to match.
+    logicalAndDayFields: true,
+    throwExceptionOnParseError: false,
+  });
+  if (words.startsWith('An error occurred')) return expression;
+  const text = words.charAt(0).toLowerCase() + words.slice(1);
+  return /^at [^,]*$/.test(text) && !text.includes('past the hour') ? `${text}, every day` : text;
+}

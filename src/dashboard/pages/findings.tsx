@@ -1,8 +1,7 @@
 import { holds } from '../../access/principal.ts';
 import { isoMinute } from '../../clock.ts';
 import { acknowledgeFindings } from '../../control/commands/acknowledge-findings.ts';
-import { listFindingsCommand } from '../../control/commands/list-findings.ts';
-import { findingColumns } from '../../control/finding-report.ts';
+import { findingColumns, listFindingsCommand } from '../../control/commands/list-findings.ts';
 import {
   type CountedGroup,
   type FindingPage,

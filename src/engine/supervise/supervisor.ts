@@ -10,6 +10,7 @@
 import { type Rest, restOf } from '../../clock.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { messageOf } from '../../errors.ts';
+import { supervisorLease } from '../../records/lock-store.ts';
 import { JUMP_MS } from '../../redis/clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
@@ -18,7 +19,6 @@ import { dispatch } from '../finish-run.ts';
 import { Follower } from '../follow/follow.ts';
 import { Gates } from '../rollout/gates.ts';
 import { FIRST_PROBE_DELAY_MS, PROBE_INTERVAL_MS, probeAccount } from './block.ts';
-import { supervisorLease } from './lease.ts';
 import { type AccountState, maintainRun } from './maintain-run.ts';
 
 const TICK_INTERVAL_MS = 1_000;

@@ -1,9 +1,9 @@
 /** The parts that decide, in tables: who is in which ring, what evidence means, and which native schedule follows. */
 import { describe, expect, test } from 'vitest';
 import { assign } from '../../../jobs/update-rings/assign.ts';
-import { atLeast } from '../../../jobs/update-rings/binomial.ts';
 import { decide } from '../../../jobs/update-rings/decide.ts';
 import type { Ring, RingRun, Rules, RunSite } from '../../../jobs/update-rings/evidence.ts';
+import { atLeast } from '../../../jobs/update-rings/evidence.ts';
 import { desiredOf, differences, nextAt, notShown } from '../../../jobs/update-rings/native.ts';
 
 const HOUR = 3_600_000;

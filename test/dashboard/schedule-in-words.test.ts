@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cronInWords, scheduleInWords } from '../../src/schedule/in-words.ts';
+import { cronInWords, scheduleInWords } from '../../src/dashboard/components/policy-schedule.tsx';
 
 test.each([
   ['0 2 * * *', 'at 02:00, every day'],
