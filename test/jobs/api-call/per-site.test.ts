@@ -1,9 +1,10 @@
 /** Calls about the items of lists that each site has: notes and custom work are changed and deleted. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
+import type { OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { asPerson } from '../acting.ts';
 import { callOf } from './policies.ts';
 
 let world: World;
@@ -12,8 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-const call = <Id extends OperationId>(id: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
+const call = asPerson(() => world);
 
 const writeNote = async (site_id: string, content: string): Promise<string> =>
   (await call('createSiteNote', { site_id, body: { note: { content } } })).note.id;

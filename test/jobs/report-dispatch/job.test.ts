@@ -71,8 +71,8 @@ const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Pol
   });
 
 /** Fires the policy and returns the outcome of each site, by its number. */
-async function dispatch(now: World, policy: Policy = aReportPolicy()) {
-  const run = await now.ended(await now.fire(policy));
+async function dispatch(now: World, policy: Policy = aReportPolicy(), only?: string[]) {
+  const run = await now.ended(await now.fire(policy, only));
   return { run, ...(await outcomesOf(now, run.id)) };
 }
 
@@ -179,20 +179,12 @@ describe('a report', () => {
     expect(effects(now)).toEqual(before);
     // Sites, templates and one of them, sender emails, reports, tasks: no request for a single site.
     expect(run.requests).toBe(6);
-  });
 
-  test('is sent to recipients who have not received it, and is not made again for that', async () => {
-    const now = await startAgency(['ada@one.example']);
-    await dispatch(now);
-
-    const { reasons } = await dispatch(
-      now,
-      aReportPolicy({ recipients: ['ADA@one.example', 'boss@a.example'] }),
-    );
-
-    expect(reasons).toEqual(['done']);
+    // It is sent to recipients who have not received it, and is not made again for that.
+    const more = aReportPolicy({ recipients: ['ADA@one.example', 'boss@a.example'] });
+    expect((await dispatch(now, more, ['site-0001'])).reasons).toEqual(['done']);
     expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example', 'boss@a.example']]);
-    expect(effects(now)).toEqual({ made: 1, sent: 2 });
+    expect(effects(now)).toEqual({ made: 2, sent: 3 });
   });
 
   test('of another template, recognised by its subject, is another report if the policy distinguishes them', async () => {
@@ -405,26 +397,18 @@ describe('a mail', () => {
 });
 
 describe('a missing prerequisite is named before anything is made:', () => {
-  test('a template that the account does not have, before the run lists anything', async () => {
+  test('a template before the run lists anything, a sender email, a period that is over; and the run fails', async () => {
     const now = await startAgency(['ada@one.example']);
-    const run = await now.ended(await now.fire(aReportPolicy({ template: 'Monthly care' })));
-    expect([run.status, run.counts.planned]).toEqual(['failed', 0]);
-    expect(run.detail).toMatch(
+    const unknown = await now.ended(await now.fire(aReportPolicy({ template: 'Monthly care' })));
+    expect([unknown.status, unknown.counts.planned]).toEqual(['failed', 0]);
+    expect(unknown.detail).toMatch(
       /no report template with the id "Monthly care".*write \{ name: "Monthly care" \}/,
     );
-  });
 
-  test('a sender email, a period that is over; and the run does not succeed', async () => {
-    const now = await startAgency(['ada@one.example']);
     const end = daysAfter(dayIn('UTC', now.clock.now()), 1);
-
-    const { run, first, targets } = await dispatch(
-      now,
-      aReportPolicy({
-        sender: { name: 'care@unpublished.example' },
-        period: { start: '2026-01-01', end },
-      }),
-    );
+    const policy = aReportPolicy({ sender: { name: 'care@unpublished.example' } });
+    const options = { ...(policy.options as object), period: { start: '2026-01-01', end } };
+    const { run, first, targets } = await dispatch(now, { ...policy, options });
 
     expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
     // The cause is one error, and not one for each site.
@@ -438,7 +422,6 @@ describe('a missing prerequisite is named before anything is made:', () => {
         `The period of the report ends on ${end}, which is not over yet.`,
     };
     expect(targets.find(({ id }) => id === 'prerequisites')).toMatchObject(cause);
-    const policy = aReportPolicy({ sender: { name: 'care@unpublished.example' } });
     const single = await now.ended(await now.fire(policy, ['site-0001']));
     expect([single.status, single.counts.failed]).toEqual(['failed', 1]);
     // A retry would be about every site of the policy.
@@ -536,11 +519,12 @@ describe('a report that is being made while the run is planned', () => {
     },
   );
 
-  test('about the same period, by another user, is sent, because nothing shows that it is a different one', async () => {
-    const now = await startAgency(['ada@one.example'], asUsual);
-    await makeReport(now, lastWeek(now), 'Short summary');
+  test('about the same period, by another user, is sent, and left alone only if subjects distinguish reports', async () => {
+    const now = await startAgency(['ada@one.example', 'ben@two.example'], asUsual);
+    for (const site of now.sandbox.siteIds()) await makeReport(now, lastWeek(now), 'Short summary', site);
 
-    const { first } = await dispatch(now);
+    // Nothing shows that it is a different one.
+    const { first } = await dispatch(now, aReportPolicy(), ['site-0001']);
 
     const reports = await reportsOf(now);
     expect(first?.reason).toBe('done');
@@ -548,18 +532,11 @@ describe('a report that is being made while the run is planned', () => {
       `The report ${reports[0]?.id}, which was already in the account, was delivered.`,
     );
     expect(reports.map(recipients)).toEqual([['ada@one.example']]);
-    expect(effects(now)).toEqual({ made: 1, sent: 1 });
-  });
+    expect(effects(now)).toEqual({ made: 2, sent: 1 });
 
-  test('about the same period, by another user, is left alone if subjects distinguish reports', async () => {
-    const now = await startAgency(['ada@one.example'], asUsual);
-    await makeReport(now, lastWeek(now), 'Short summary');
-
-    const { reasons } = await dispatch(now, aReportPolicy({ dedupe_by: 'subject', subject: 'Care' }));
-
-    expect(reasons).toEqual(['done']);
-    const reports = await reportsOf(now);
-    expect(reports.map(recipients).sort()).toEqual([[], ['ada@one.example']]);
+    const bySubject = aReportPolicy({ dedupe_by: 'subject', subject: 'Care' });
+    expect((await dispatch(now, bySubject, ['site-0002'])).reasons).toEqual(['done']);
+    expect((await reportsOf(now, 'site-0002')).map(recipients).sort()).toEqual([[], ['ben@two.example']]);
   });
 
   test('and was sent by another user before it was found, is not sent again', async () => {
@@ -686,16 +663,22 @@ describe('when the service', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 0 });
   });
 
-  test('cancels the task of our report for another user, the site fails', async () => {
-    const now = await startAgency(['ada@one.example'], asUsual);
-    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+  test('cancels the task of our report, or loses the report, for another user, the site fails or is gone', async () => {
+    const now = await startAgency(['ada@one.example', 'ben@two.example'], asUsual);
+    around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
+      if (operation === 'sendReportEmail' && 'report_id' in input)
+        await asked(now, 'deleteReport', { report_id: input.report_id });
       const answer = await call();
-      if (operation === 'createReport')
+      if (operation === 'createReport' && JSON.stringify(input).includes('site-0001'))
         await asked(now, 'cancelTask', { task_id: (answer as { task: { id: string } }).task.id });
       return answer;
     });
-    const { first } = await dispatch(now);
-    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-cancelled' });
+    const { targets } = await dispatch(now);
+    expect(targets).toMatchObject([
+      { outcome: 'failed', reason: 'task-cancelled' },
+      { outcome: 'skipped', reason: 'gone' },
+    ]);
+    expect(targets[1]?.detail).toMatch(/^The report report-\d+ was deleted before it was sent\.$/);
     expect(effects(now).sent).toBe(0);
   });
 
@@ -747,18 +730,6 @@ describe('when the service', () => {
       reason: 'timeout',
       detail: 'The task of the report completed, but the service does not list the report.',
     });
-  });
-
-  test('has lost the report before it was sent, the site is skipped as gone', async () => {
-    const now = await startAgency(['ada@one.example']);
-    around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
-      if (operation === 'sendReportEmail' && 'report_id' in input)
-        await asked(now, 'deleteReport', { report_id: input.report_id });
-      return call();
-    });
-    const { first } = await dispatch(now);
-    expect(first).toMatchObject({ outcome: 'skipped', reason: 'gone' });
-    expect(first?.detail).toMatch(/^The report report-\d+ was deleted before it was sent\.$/);
   });
 });
 
