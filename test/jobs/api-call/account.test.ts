@@ -1,9 +1,9 @@
 /** Calls about the account itself: they have one target, and are made once in each run. */
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { around } from '../../support/between.ts';
 import type { World } from '../../support/caretaker.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson, justBefore } from '../acting.ts';
 import { checkOf } from '../check/policies.ts';
 import { callOf, mistakesIn } from './policies.ts';
 
@@ -72,16 +72,9 @@ test('once makes a call for the account once for each key, in whichever run', as
 
 test('a change of a setting that is in progress is waited for', async () => {
   await start();
-  const { client } = world.caretaker.link('default');
-  let isChanged = false;
-  around(client, 'call', async (send, id) => {
-    if (id === 'resetWpLogin' && !isChanged) {
-      isChanged = true;
-      const body = { plugin_branding: { type: 'hidden' as const } };
-      await client.call('updatePluginBranding', { body }, { requestClass: 'person' });
-    }
-    return send() as never;
-  });
+  justBefore(world, 'resetWpLogin', () =>
+    asPerson(() => world)('updatePluginBranding', { body: { plugin_branding: { type: 'hidden' } } }),
+  );
   const policy = callOf({ from: 'account' }, { operation: 'resetWpLogin', confirm: 'resetWpLogin' });
 
   const run = await world.ended(await world.fire(policy));

@@ -43,7 +43,10 @@ export function describeLostAnswers(ids: readonly OperationId[], atTheSameTime =
       for (const operation of operations) {
         const { body, ...params } = (await inputs[operation](accountOf(world))) as Record<string, unknown>;
         const call = { operation, params, body, confirm: operation };
-        calls.push({ operation, policy: callOf({ from: 'account' }, call) });
+        calls.push({
+          operation,
+          policy: { ...callOf({ from: 'account' }, call), name: operation.toLowerCase() },
+        });
       }
       // What was made for the inputs is older than clocks differ.
       world.clock.leap(300_000);
@@ -59,14 +62,15 @@ export function describeLostAnswers(ids: readonly OperationId[], atTheSameTime =
       await Promise.all(ending);
     }
 
+    let allAtOnce: Promise<void> | undefined;
     beforeAll(async () => {
       world = await startWorld({ sites: 40, speedUp: 20 });
-      if (atTheSameTime) await lose(...ids);
     });
     afterAll(() => world.stop());
 
     test.each(ids)('%s', async (operation) => {
-      if (!atTheSameTime) await lose(operation);
+      if (atTheSameTime) allAtOnce ??= lose(...ids);
+      await (allAtOnce ?? lose(operation));
       const { target, effects, requests } = found.get(operation) as End;
 
       const isKnown = !isTraceless(operation);

@@ -30,10 +30,10 @@ const reasonsOf = (targets: readonly Target[]) =>
 type Within = (minutes: number, sites: readonly string[]) => Policy;
 /** The call for some sites, with a time limit for each. */
 const calling =
-  (call: object): Within =>
+  (name: string, call: object): Within =>
   (minutes, sites) => {
     const policy = callOf({ from: 'listSites', where: `site.id in ${JSON.stringify(sites)}` }, call);
-    return { ...policy, timeout: { ...policy.timeout, targetMs: minutes * 60_000 } };
+    return { ...policy, name, timeout: { ...policy.timeout, targetMs: minutes * 60_000 } };
   };
 const step = (options: object) => ({
   name: 'api-call',
@@ -43,12 +43,12 @@ const step = (options: object) => ({
 const note = { operation: 'createSiteNote', body: { note: { content: 'Backup.' } }, once: 'note' };
 /** The same as the second step of a policy. */
 const asStep: Within = (...given) => {
-  const { select, timeout } = calling(upload)(...given);
+  const { select, timeout } = calling('step', upload)(...given);
   return aPolicyOf([step(note), step(upload)], { select, timeout });
 };
 const kinds: Record<string, Within> = {
-  'a call': calling(upload),
-  'a call with once': calling({ ...upload, once: 'weekly' }),
+  'a call': calling('call', upload),
+  'a call with once': calling('once', { ...upload, once: 'weekly' }),
   'a step': asStep,
 };
 const ofEach = (reasons: string[]) => Object.fromEntries(Object.keys(kinds).map((kind) => [kind, reasons]));

@@ -10,7 +10,7 @@ import { aGate, around } from '../../support/between.ts';
 import { aPolicy, aSchedule } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
 import { memoryFolder } from '../../support/in-memory.ts';
-import { asPerson, targetsAfter } from '../acting.ts';
+import { asPerson, justBefore, targetsAfter } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 
 const DAY = 86_400_000;
@@ -204,15 +204,10 @@ describe('nothing is lost and nothing is stored twice', () => {
       { id: 'november', timestamp: '2026-11-02T12:00:00Z' },
     ]);
     const inTheWay = join(dir, 'logs/activity-logs/site-0001/2026-11.csv');
-    let isBlocked = true;
-    around(world.caretaker.link('default').client, 'call', (send, asked) => {
-      if (isBlocked && asked === 'listSiteActivityLogs') mkdirSync(inTheWay, { recursive: true });
-      return send();
-    });
+    justBefore(world, 'listSiteActivityLogs', () => mkdirSync(inTheWay, { recursive: true }));
 
     const failed = await runOf(logsOf());
     expect(files()).toEqual(['logs/activity-logs/site-0001/2026-10.csv']);
-    isBlocked = false;
     rmdirSync(inTheWay);
     const done = await runOf(logsOf());
 
@@ -268,10 +263,7 @@ describe('two runs', () => {
     await start({ sites: 1 });
     serving([{ id: 'a', timestamp: atTime(world.clock.from - DAY) }]);
     const gate = aGate();
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked === 'listSiteActivityLogs') await gate.pass();
-      return send();
-    });
+    justBefore(world, 'listSiteActivityLogs', gate.pass);
     const policy = archiving(
       {},
       { from: 'listSiteActivityLogs' },
@@ -325,10 +317,7 @@ test('a site that for_each excludes is not archived, and one that refuses its li
   const excluded = await runOf(archiving({}, { forEach }));
   const listed = world.sandbox.journal.countOf('listSiteNotes');
   const refused = await runOf(logsOf(), ['site-0001']);
-  around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-    if (asked === 'listSiteNotes') await call('deleteSite', { site_id: 'site-0001' });
-    return send();
-  });
+  justBefore(world, 'listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
   const gone = await runOf(archiving(), ['site-0001']);
 
   expect(Object.keys(excluded)).toEqual(['site-0002']);
@@ -344,7 +333,7 @@ test('a site that for_each excludes is not archived, and one that refuses its li
 describe('when its policy is loaded', () => {
   /** Each with its line, counted from the options. */
   const faultsOf = (select: string, options = '{ archive_dir: /srv/archive }') =>
-    mistakesOf(archive, select, options).map((mistake) => mistake.replace(/:\d+ /, ': '));
+    mistakesOf(archive, select, options).map((mistake) => mistake.replace(/:-?\d+ /, ': '));
 
   test.each([
     '{ from: listSiteActivityLogs, for_each: listSites }',

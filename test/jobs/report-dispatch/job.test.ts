@@ -14,6 +14,7 @@ import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
 import { quickReports } from '../../support/quick-reports.ts';
+import { asPerson, justBefore } from '../acting.ts';
 
 let world: World | undefined;
 const folders: string[] = [];
@@ -31,7 +32,7 @@ const aFolder = () => {
 
 /** What the account contains and has sent, as any other user of the service sees it. */
 const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
-  now.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
+  asPerson(() => now)(id, input);
 
 /**
  * An account in which every site has its own client, with an address by the site's number; '' is no address. Reports
@@ -302,10 +303,7 @@ describe('a mail', () => {
     const run = await now.fire(aReportPolicy({ delivery_timeout: '1m' }));
     await until(now, () => effects(now).sent === 1);
     const [report] = await reportsOf(now);
-    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
-      if (operation === 'showReport') await asked(now, 'deleteReport', { report_id: report?.id ?? '' });
-      return call();
-    });
+    justBefore(now, 'showReport', () => asked(now, 'deleteReport', { report_id: report?.id ?? '' }));
     await now.ended(run);
     const { first } = await outcomesOf(now, run.id);
     expect(first).toMatchObject({ outcome: 'failed', reason: 'timeout' });
@@ -501,15 +499,8 @@ describe('a report that is being made while the run is planned', () => {
       const now = await startAgency(['ada@one.example'], asUsual);
       const { start, end } = lastWeek(now);
       await makeReport(now, { start: daysAfter(start, 1), end });
-      let leapt = ends === 'after';
-      around(now.caretaker.link('default').client, 'call', async (call, operation) => {
-        // The plan lists the sites last.
-        if (operation === 'listSites' && !leapt) {
-          leapt = true;
-          now.clock.leap(120_000);
-        }
-        return call();
-      });
+      // The plan lists the sites last.
+      if (ends === 'before') justBefore(now, 'listSites', () => now.clock.leap(120_000));
 
       const { reasons } = await dispatch(now);
 
@@ -655,14 +646,6 @@ describe('a lost answer', () => {
 });
 
 describe('when the service', () => {
-  test('fails to make a report, the site fails with the step that failed', async () => {
-    const now = await startAgency(['ada@one.example'], { faults: { 'failing-tasks': 1 } });
-    const { first } = await dispatch(now);
-    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-failed' });
-    expect(first?.detail).toMatch(/^At the step \w+: The step \w+ failed\.$/);
-    expect(effects(now)).toEqual({ made: 1, sent: 0 });
-  });
-
   test('cancels the task of our report, or loses the report, for another user, the site fails or is gone', async () => {
     const now = await startAgency(['ada@one.example', 'ben@two.example'], asUsual);
     around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {

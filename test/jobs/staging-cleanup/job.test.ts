@@ -9,7 +9,7 @@ import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
-import { asPerson, effectsIn, targetsAfter } from '../acting.ts';
+import { asPerson, effectsIn, justBefore, targetsAfter } from '../acting.ts';
 
 const DAY = 86_400_000;
 let world: World;
@@ -55,23 +55,8 @@ async function moveAnnouncement(site: number, to: string) {
 
 const effects = () => effectsIn(world);
 
-/** Calls `happen` directly before an operation is sent for the first time, or the `nth`; it is not sent meanwhile. */
-function justBefore(operation: OperationId, happen: () => unknown, nth = 1) {
-  let seen = 0;
-  let happened: Promise<unknown> | undefined;
-  around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-    if (asked !== operation) return send();
-    seen += 1;
-    if (seen >= nth) {
-      happened ??= Promise.resolve(happen());
-      await happened;
-    }
-    return send();
-  });
-}
-
 /** Copies are listed by `prepare`, for the candidates, and a third time before one is changed. */
-const beforeSecondCheck = (happen: () => unknown) => justBefore('listStagingSites', happen, 3);
+const beforeSecondCheck = (happen: () => unknown) => justBefore(world, 'listStagingSites', happen, 3);
 
 describe('a stale copy', () => {
   test('is announced once on its live site, deleted by the first run after that, and the note is updated', async () => {
@@ -198,7 +183,7 @@ describe('a stale copy', () => {
 
   test('whose live site was removed from the account is skipped as gone', async () => {
     const [stale = ''] = await withCopies([0, 15]);
-    justBefore('listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
+    justBefore(world, 'listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
 
     const targets = await clean();
 
@@ -362,7 +347,7 @@ describe('answers that are lost', () => {
 
 test('a copy of which cannot be found out in time whether it was extended is not extended again', async () => {
   const [copy = ''] = await withCopies([0, 13]);
-  justBefore('extendStagingSiteExpiry', () => {
+  justBefore(world, 'extendStagingSiteExpiry', () => {
     world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, 'reset-after');
     world.sandbox.failNext({ operation: 'showStagingSite', times: 1_000 }, 'status-503');
   });
@@ -394,7 +379,7 @@ describe('extending', () => {
 
   test('beyond what the service allows is rejected with its message, and skipped when the copy is gone', async () => {
     const [copy = '', gone = ''] = await withCopies([0, 13], [1, 13]);
-    justBefore('extendStagingSiteExpiry', () => call('deleteStagingSite', { staging_site_id: gone }));
+    justBefore(world, 'extendStagingSiteExpiry', () => call('deleteStagingSite', { staging_site_id: gone }));
 
     const targets = await clean({ ...extension, days: 29 });
 

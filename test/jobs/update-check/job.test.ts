@@ -184,7 +184,7 @@ describe('a run of a schedule', () => {
     const other = await addSchedule(['site-0003', 'site-0004'], { name: 'Others' });
     const going = runNow(other, HOUR / 2);
 
-    const run = await world.fire(policyWith());
+    const run = await world.fire(policyWith({ pause_on_failed_rate: '40%' }));
     await until(world, async () => (await targetsOf(run))[other]?.state === 'following');
     world.clock.leap(HOUR / 2);
     const first = await targetsOf(await world.ended(run));
@@ -195,7 +195,10 @@ describe('a run of a schedule', () => {
     expect(linesOf(first[other])).toContainEqual(
       expect.stringMatching(`error ${await addressOf('site-0003')}: Failed at check`),
     );
-    expect(second[other]).toMatchObject({ outcome: 'succeeded' });
+    // Then the schedule is paused, as after one that had ended before.
+    expect(linesOf(first[other])[0]).toContain('Paused by this check, because its last run failed on 50%');
+    expect(effects().paused).toEqual([other]);
+    expect(second[other]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
     expect(linesOf(second[other])).toHaveLength(1);
   });
 
@@ -567,22 +570,6 @@ describe('pause_on_failed_rate', () => {
     expect(unchanged[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(linesOf(again[id])[0]).toContain('Paused by this check');
     expect(effects().paused).toEqual([id, id]);
-  });
-
-  test('pauses after a run that was followed to its end', async () => {
-    await startAccount();
-    world.sandbox.site('site-0001').failNextSync('Disk full.');
-    const id = await addSchedule(['site-0001']);
-    const task = runNow(id, HOUR / 2);
-    const run = await world.fire(policyWith(options));
-    await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
-
-    world.clock.leap(HOUR / 2);
-    const { [id]: target } = await targetsOf(await world.ended(run));
-
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed', taskId: task });
-    expect(linesOf(target)[0]).toContain('Paused by this check, because its last run failed on 100%');
-    expect(effects().paused).toEqual([id]);
   });
 });
 
