@@ -91,11 +91,6 @@ describe('mistakes are found when the policy is loaded', () => {
       'The job api-call works on any list; name one with "from", such as listSites. for the account as the one target: from: account',
     ],
     [
-      { from: 'listSites' },
-      branding,
-      'The call would be the same for every target, because it uses no value from the target. use a value such as { cel: site.id }, or select { from: account } to make it once in each run',
-    ],
-    [
       { from: 'account', filters: { type: { eq: 'custom' } } },
       branding,
       'The account has only one account, so "filters" does not apply to it. remove it',

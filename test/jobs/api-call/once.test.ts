@@ -1,24 +1,19 @@
 /** api-call with `once`: a call is made at most once for each target and key, in whichever run. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { claimCall, compileKey, keyFor } from '../../../jobs/api-call/once.ts';
 import type { Holder, Once } from '../../../src/job/job.ts';
 import { sourceOf } from '../../../src/job/source.ts';
 import type { Target } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World, WorldOptions } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { mistakesOf } from '../policies.ts';
 
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
-async function start(options: Parameters<typeof startWorld>[0]): Promise<void> {
-  world = await startWorld(options);
-  stop = () => world.stop();
+async function start(options: WorldOptions): Promise<void> {
+  world = await worldOfTest(options);
 }
 
 const noteOnce = (once: string, name = 'notes') =>

@@ -1,24 +1,19 @@
 /** api-call with `undoable` and `undo_of`: a policy reverses only what another policy really changed. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { ConflictError } from '../../../src/client/errors.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { asPerson, targetsAfter } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 async function start(sites: number): Promise<void> {
-  world = await startWorld({ sites });
-  stop = () => world.stop();
+  world = await worldOfTest({ sites });
 }
 
 const calling = (name: string, options: object, changes: Partial<Policy> = {}) =>

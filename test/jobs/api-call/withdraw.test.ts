@@ -1,21 +1,17 @@
 /** An announcement whose target the policy no longer selects is withdrawn, and announced again later. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { RejectedError } from '../../../src/client/errors.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicyOf } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World, WorldOptions } from '../../support/caretaker.ts';
 import { deletionAfter } from '../../support/old-copies.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { asPerson, effectsIn, targetsAfter } from '../acting.ts';
 
 const DAY = 86_400_000;
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 const deletion = (changes: Partial<Policy> = {}): Policy => ({ ...deletionAfter('1d'), ...changes });
 /** The same policy, which selects nothing. */
@@ -35,9 +31,8 @@ const requests = () => Object.values(world.sandbox.journal.totals.requests).redu
 const withdrawalOf = (copy: string) => `announcement of deleteStagingSite ${copy}`;
 
 /** Copies of the first sites whose deletion is announced. */
-async function announced(sites = 1, options: Parameters<typeof startWorld>[0] = {}): Promise<string[]> {
-  world = await startWorld({ sites: 3, ...options });
-  stop = world.stop;
+async function announced(sites = 1, options: WorldOptions = {}): Promise<string[]> {
+  world = await worldOfTest({ sites: 3, ...options });
   world.sandbox.staging.clear();
   const ids = world.sandbox.siteIds().slice(0, sites);
   const copies = ids.map((site) => world.sandbox.staging.make(site, 15));
@@ -223,8 +218,7 @@ describe('of a policy with steps', () => {
       { name: 'old-copies', select: { from: 'listSites', filters: {}, ...(where ? { where } : {}) } },
     );
   test('the plan shows the announcement with its step, and it is withdrawn without the other steps', async () => {
-    world = await startWorld({ sites: 1 });
-    stop = world.stop;
+    world = await worldOfTest({ sites: 1 });
 
     const before = await world.caretaker.engine.preview(steps());
     await runOf(steps());

@@ -1,9 +1,10 @@
 /** The job that only reports: each case that people ask for as a policy, over the sandbox. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { check } from '../../../jobs/check/job.ts';
 import type { Input, ListId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { asPerson } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 import { checkOf } from './policies.ts';
@@ -98,14 +99,8 @@ describe('each case of an agency is a small policy', () => {
 });
 
 describe('a check', () => {
-  let world: World | undefined;
-  afterEach(async () => {
-    await world?.stop();
-    world = undefined;
-  });
-
   test('reports nothing when the service does not show what decides, and a finding whose message lacks something', async () => {
-    world = await startWorld({ sites: 3 });
+    const world = await worldOfTest({ sites: 3 });
     for (const operation of ['listSites', 'showSite'] as const) world.sandbox.hide(operation, 'sync.paused');
     world.sandbox.hide('listSites', 'title');
 
@@ -122,7 +117,7 @@ describe('a check', () => {
   });
 
   test('shows in its plan what it reports, ends a named site with nothing wrong as done, and looks again in a retry', async () => {
-    world = await startWorld({ sites: 3 });
+    const world = await worldOfTest({ sites: 3 });
     const [paused = '', fine = ''] = world.sandbox.siteIds();
     world.sandbox.site(paused).pause(true);
     const policy = checkOf(

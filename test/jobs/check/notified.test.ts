@@ -1,26 +1,20 @@
 /** A check whose policy notifies: once when something is new, once when it is resolved, silent in between. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { check } from '../../../jobs/check/job.ts';
 import type { Select } from '../../../src/policy/policy.ts';
 import { startReceiver } from '../../notify/receiver.ts';
 import { letterOf } from '../../notify/world.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
-
-let world: World | undefined;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 /** A world whose Caretaker sends the messages to `ops`. */
 async function notifying(sites: number) {
-  world = await startWorld({ sites, notify: true });
+  const now = await worldOfTest({ sites, notify: true });
   const ops = await startReceiver();
-  const { retention, calendars } = world.caretaker.settings;
+  const { retention, calendars } = now.caretaker.settings;
   const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
-  world.caretaker.take({ notifications, calendars, retention });
-  return { now: world, ops };
+  now.caretaker.take({ notifications, calendars, retention });
+  return { now, ops };
 }
 
 test('a paused site is reported when it is first seen and when it is resumed', async () => {

@@ -1,15 +1,10 @@
 /** `mode: stale`, which relies on the service's own daily sync, and `spread_daily_sync`, which moves it. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assignedTime, siteSync } from '../../../jobs/site-sync/job.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
-
-let world: World | undefined;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
@@ -22,7 +17,7 @@ const spreading = policyWith({ mode: 'stale', max_age: '20h', spread_daily_sync:
 
 /** A world whose sites were synced by the service three hours ago. */
 async function worldOfFreshSites(sites: number) {
-  world = await startWorld({ sites });
+  const world = await worldOfTest({ sites });
   for (const id of world.sandbox.siteIds()) {
     const site = world.sandbox.site(id);
     site.lastSynced(3 * HOUR);

@@ -1,5 +1,5 @@
 /** What an update check reports, and every reason that it can give, each caused at the service. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { updateCheck } from '../../../jobs/update-check/job.ts';
 import { GoneError, RejectedError } from '../../../src/client/errors.ts';
 import type { Input } from '../../../src/contract/operations.ts';
@@ -8,15 +8,11 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run, Target } from '../../../src/run/run.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { asPerson } from '../acting.ts';
 
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 const HOUR = 3_600_000;
 const client = () => world.caretaker.link('default').client;
@@ -25,8 +21,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** An account with six sites and no auto update schedules. */
 async function startAccount(options: WorldOptions = {}): Promise<void> {
-  world = await startWorld({ sites: 6, ...options });
-  stop = world.stop;
+  world = await worldOfTest({ sites: 6, ...options });
   const { auto_update_schedules: planted } = await call('listAutoUpdateSchedules', {});
   for (const { id } of planted) await call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id });
   for (const id of world.sandbox.siteIds()) {

@@ -1,26 +1,21 @@
 /** update-check with `thresholds`: how long a problem may last depends on the site. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { updateCheck } from '../../../jobs/update-check/job.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { asPerson, targetsAfter } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 
 const DAY = 86_400_000;
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 const call = asPerson(() => world);
 
 /** Two sites with an outdated core that no schedule updates; the first has the tag premium. */
 async function withOutdatedSites() {
   // The minute of a first check does not end while it works.
-  world = await startWorld({ sites: 2, speedUp: 5 });
-  stop = world.stop;
+  world = await worldOfTest({ sites: 2, speedUp: 5 });
   const { auto_update_schedules: planted } = await call('listAutoUpdateSchedules', {});
   for (const { id } of planted) await call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).coreIs({ current: '6.8.2' });

@@ -1,19 +1,16 @@
 /** Rings against the sandbox: schedules made and kept, promotion, what happens when sites break, lost answers. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { updateRings } from '../../../jobs/update-rings/job.ts';
 import { localPrincipal } from '../../../src/access/principal.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World, type WorldOptions } from '../../support/caretaker.ts';
+import type { World, WorldOptions } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 import { asPerson } from '../acting.ts';
 import { mistakesOf, policyOf } from '../policies.ts';
 
 let world: World;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined as never;
-});
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -33,7 +30,7 @@ const policy = (changes: object = {}): Policy =>
 
 /** Twelve healthy sites with updates, of which the first six are the canaries. */
 async function start(more: WorldOptions = {}): Promise<void> {
-  world = await startWorld({ leaps: true, sites: 12, ...more });
+  world = await worldOfTest({ sites: 12, ...more });
   for (const id of world.sandbox.siteIds()) {
     world.sandbox.site(id).connect();
     world.sandbox.site(id).lock(false);
