@@ -175,16 +175,18 @@ export function accountOf({ caretaker, clock, sandbox }: World): Account {
 export const withoutList = () =>
   changing.filter((id) => !ofTheAccount.includes(id) && !lists.some((from) => fits(from, id)));
 
-/** The tests of every list, with some of the operations on its items. */
+/**
+ * The tests of every list, with some of the operations on its items. One world is for all of them: each finds or creates
+ * an item of its own.
+ */
 export function describeEveryList(pick: (fitting: OperationId[]) => OperationId[]): void {
-  describe.each(lists)('over %s', (from) => {
-    /** One for all operations of a list: each finds or creates an item of its own. */
-    let world: World;
-    beforeAll(async () => {
-      world = await startWorld({ sites: 24 });
-    });
-    afterAll(() => world.stop());
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ sites: 24 });
+  });
+  afterAll(() => world.stop());
 
+  describe.each(lists)('over %s', (from) => {
     /** How many items the account has, or all sites but those whose list cannot be read. */
     async function totalOf(count: (within: object) => Promise<number>, unread: { id: string }[]) {
       if (!parentListOf(from)) return count({});

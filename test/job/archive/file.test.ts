@@ -17,6 +17,7 @@ import {
   ArchiveError,
   ArchiveFolder,
   answered,
+  type FileName,
   keepFile,
   markOf,
   namesIn,
@@ -33,6 +34,13 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const pdf = (text = 'a report') => Readable.from([Buffer.from(text)]);
+/** A name in the folder of the test, where nothing else is said. */
+const named = (changes: Partial<FileName> = {}) => ({
+  extension: '.pdf',
+  dir,
+  names: ['c', 's', 'p'],
+  ...changes,
+});
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -40,32 +48,17 @@ const filesIn = (folder: string) =>
 
 describe('a report', () => {
   test('is stored under its client, its site and its period', async () => {
-    const file = await keepFile(pdf(), {
-      extension: '.pdf',
-      dir,
-      names: ['Harbor Law Ltd', 'harbor-law.example', '2026-10'],
-    });
+    const names = ['Harbor Law Ltd', 'harbor-law.example', '2026-10'];
+    const file = await keepFile(pdf(), named({ names }));
     expect(file).toBe(join(dir, 'Harbor Law Ltd', 'harbor-law.example', '2026-10.pdf'));
     expect(readFileSync(file, 'utf8')).toBe('a report');
   });
 
-  test('is stored in a folder that is created for it if the parent folder exists', async () => {
-    const file = await keepFile(pdf(), {
-      extension: '.pdf',
-      dir: join(dir, 'reports'),
-      names: ['c', 's', 'p'],
-    });
-    expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
-  });
-
-  test('and the folders created for it are readable by our own user only; existing folders keep their permissions', async () => {
+  test('is stored in folders created for it, which only our own user can read; existing ones keep their permissions', async () => {
     const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
     chmodSync(dir, 0o750);
-    const file = await keepFile(pdf(), {
-      extension: '.pdf',
-      dir: join(dir, 'reports'),
-      names: ['c', 's', 'p'],
-    });
+    const file = await keepFile(pdf(), named({ dir: join(dir, 'reports') }));
+    expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
     expect([file, dirname(file), join(dir, 'reports'), dir].map(modeOf)).toEqual([
       '600',
       '700',
@@ -74,26 +67,20 @@ describe('a report', () => {
     ]);
   });
 
-  test('replaces the previous one', async () => {
-    const names = ['c', 's', '2026-10'];
-    await keepFile(pdf('old'), { extension: '.pdf', dir, names });
-    const file = await keepFile(pdf('new'), { extension: '.pdf', dir, names });
+  test('replaces the previous one, which stays when the download is interrupted', async () => {
+    await keepFile(pdf('old'), named());
+    const file = await keepFile(pdf('new'), named());
     expect(readFileSync(file, 'utf8')).toBe('new');
-    expect(filesIn(dir)).toHaveLength(1);
-  });
-
-  test('whose download is interrupted leaves nothing behind, and the previous one stays', async () => {
-    const names = ['c', 's', '2026-10'];
-    await keepFile(pdf('old'), { extension: '.pdf', dir, names });
+    expect(filesIn(dir)).toEqual([join('c', 's', 'p.pdf')]);
     const cut = Readable.from(
       (async function* () {
         yield Buffer.from('half');
         throw new Error('the line was cut');
       })(),
     );
-    await expect(keepFile(cut, { extension: '.pdf', dir, names })).rejects.toThrow('the line was cut');
-    expect(filesIn(dir)).toEqual([join('c', 's', '2026-10.pdf')]);
-    expect(readFileSync(join(dir, 'c/s/2026-10.pdf'), 'utf8')).toBe('old');
+    await expect(keepFile(cut, named())).rejects.toThrow('the line was cut');
+    expect(filesIn(dir)).toEqual([join('c', 's', 'p.pdf')]);
+    expect(readFileSync(file, 'utf8')).toBe('new');
   });
 
   test('that is too large is not stored, and its download stops', async () => {
@@ -106,7 +93,7 @@ describe('a report', () => {
         }
       })(),
     );
-    const keeping = keepFile(endless, { extension: '.pdf', dir, names: ['c', 's', 'p'], maxBytes: 10_000 });
+    const keeping = keepFile(endless, { ...named(), maxBytes: 10_000 });
     await expect(keeping).rejects.toThrow('is larger than 10000 bytes');
     expect(filesIn(dir)).toEqual([]);
     expect(given).toBeLessThan(200_000);
@@ -130,7 +117,7 @@ describe('a name from outside', () => {
     ['x'.repeat(5000)],
     ['ß'.repeat(500)],
   ])('cannot lead to another folder: %j', async (name) => {
-    const file = await keepFile(pdf(), { extension: '.pdf', dir, names: [name, name, name] });
+    const file = await keepFile(pdf(), named({ names: [name, name, name] }));
     expect(relative(dir, file).split('/')).toHaveLength(3);
     expect(relative(dir, file)).not.toContain('..');
     expect(Buffer.byteLength(basename(file))).toBeLessThan(200);
@@ -169,7 +156,7 @@ describe('a file that cannot be written', () => {
   test('is reported in one sentence, and its stream is closed', async () => {
     writeFileSync(join(dir, 'c'), 'a file where a folder should be');
     const content = pdf();
-    const keeping = keepFile(content, { extension: '.pdf', dir, names: ['c', 's', 'p'] });
+    const keeping = keepFile(content, named());
     await expect(keeping).rejects.toThrow(
       `${join(dir, 'c', 's', 'p.pdf')} could not be written: a file exists in place of a folder.`,
     );
@@ -180,9 +167,7 @@ describe('a file that cannot be written', () => {
   test.each(['/proc/nope', join(tmpdir(), 'caretaker-no-such-disk', 'reports')])(
     'because its folder cannot be created is reported at once: %s',
     async (nowhere) => {
-      await expect(
-        keepFile(pdf(), { extension: '.pdf', dir: nowhere, names: ['c', 's', 'p'] }),
-      ).rejects.toThrow(
+      await expect(keepFile(pdf(), named({ dir: nowhere }))).rejects.toThrow(
         `${nowhere}/c/s/p.pdf could not be written: its folder does not exist and cannot be created`,
       );
     },
@@ -197,9 +182,7 @@ describe('a file that cannot be written', () => {
 
   test('because a folder has its name leaves no partial file behind', async () => {
     mkdirSync(join(dir, 'c/s/p.pdf'), { recursive: true });
-    await expect(keepFile(pdf(), { extension: '.pdf', dir, names: ['c', 's', 'p'] })).rejects.toThrow(
-      'a folder exists in place of the file',
-    );
+    await expect(keepFile(pdf(), named())).rejects.toThrow('a folder exists in place of the file');
     expect(filesIn(dir)).toEqual([]);
   });
 
@@ -220,7 +203,7 @@ test('an archive folder must be an absolute path', () => {
 });
 
 test('a file that another process has changed meanwhile is not replaced', async () => {
-  const name = { dir, names: ['logs', '2026-11'], extension: '.csv' };
+  const name = named({ names: ['logs', '2026-11'], extension: '.csv' });
   await keepFile(pdf('first'), name);
   const mark = (await readKept(name))?.mark;
   await keepFile(pdf('by another process'), name);

@@ -1,18 +1,14 @@
 /** Announcements in cases that are rare: long notes, and renewals that were interrupted. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RejectedError } from '../../../src/client/errors.ts';
 import { hashOfNote } from '../../../src/job/grace/announcement.ts';
 import { around } from '../../support/between.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
 import { deletionAfter } from '../../support/old-copies.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const DAY = 86_400_000;
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 const deletion = (where?: string) => deletionAfter('1d', where);
 const nothing = deletion('staging.id == "another"');
@@ -22,8 +18,7 @@ async function reasonsOf(policy: ReturnType<typeof deletion>) {
 }
 
 async function announced(): Promise<string> {
-  world = await startWorld({ sites: 1 });
-  stop = world.stop;
+  world = await worldOfTest({ sites: 1 });
   world.sandbox.staging.clear();
   const copy = world.sandbox.staging.make('site-0001', 15);
   expect(await reasonsOf(deletion())).toEqual({ [copy]: 'announced' });

@@ -19,25 +19,22 @@ describe('a task', () => {
   const judge = (status: string, of: TaskWatch = watch) =>
     taskWatch.evaluate(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
 
-  test('is done when it is completed, and adopted when another client had started it', () => {
-    expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
+  test.each<[string, object]>([
+    ['completed', { is: 'done', reason: 'done' }],
+    ['failed', { is: 'failed', reason: 'task-failed' }],
+    ['aborted', { is: 'failed', reason: 'task-aborted' }],
+    ['cancelled', { is: 'failed', reason: 'task-cancelled' }],
+    ['queued', { is: 'running' }],
+    ['initializing', { is: 'running' }],
+    ['running', { is: 'running' }],
+    // An unknown state is not taken for an end.
+    ['archived', { is: 'unclear' }],
+  ])('that is %s is judged as %j', (status, verdict) => {
+    expect(judge(status)).toEqual(verdict);
+  });
+
+  test('is adopted when another client had started it', () => {
     expect(judge('completed', { ...watch, adopted: true })).toEqual({ is: 'done', reason: 'adopted' });
-  });
-
-  test.each([
-    ['failed', 'task-failed'],
-    ['aborted', 'task-aborted'],
-    ['cancelled', 'task-cancelled'],
-  ])('that is %s has failed for that reason', (status, reason) => {
-    expect(judge(status)).toEqual({ is: 'failed', reason });
-  });
-
-  test.each(['queued', 'initializing', 'running'])('that is %s is still running', (status) => {
-    expect(judge(status)).toEqual({ is: 'running' });
-  });
-
-  test('in an unknown state is unclear, not done', () => {
-    expect(judge('archived')).toEqual({ is: 'unclear' });
   });
 
   test('that failed is reported with the step that failed, when it is polled', async () => {
@@ -203,6 +200,10 @@ describe('a sync that is polled', () => {
     showSiteSnapshot: (ids: { site_id: string; snapshot_id: string }) =>
       get(`/sites/${ids.site_id}/snapshots/${ids.snapshot_id}`),
   } as unknown as Api;
+  const withoutSnapshots = {
+    ...api,
+    showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+  };
   const lookWith = (by: Api, watch: Partial<SyncWatch>) => {
     const { since = clock.now() } = watch;
     return syncWatch.poll(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
@@ -235,10 +236,6 @@ describe('a sync that is polled', () => {
     const since = clock.now();
     sandbox.site(siteId).startSync();
     sandbox.site(siteId).finishSync();
-    const withoutSnapshots = {
-      ...api,
-      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
-    };
 
     expect(await lookWith(withoutSnapshots, { snapshotId: 'snap-1', since })).toEqual({
       is: 'done',
@@ -260,10 +257,6 @@ describe('a sync that is polled', () => {
 
   test('is lost when the service has no snapshot of it, does not sync the site, and has ended no sync since', async () => {
     const since = clock.now() + 60 * 60_000;
-    const withoutSnapshots = {
-      ...api,
-      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
-    };
     const lookWithout = (watch: Partial<SyncWatch>) => lookWith(withoutSnapshots, { since, ...watch });
 
     expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({

@@ -1,16 +1,16 @@
 /** Calls about the account itself: they have one target, and are made once in each run. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { around } from '../../support/between.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson, justBefore } from '../acting.ts';
 import { checkOf } from '../check/policies.ts';
 import { callOf, mistakesIn } from './policies.ts';
 
 let world: World;
-beforeEach(async () => {
-  world = await startWorld({ sites: 3 });
-});
-afterEach(() => world.stop());
+const start = async () => {
+  world = await worldOfTest({ sites: 3 });
+};
 
 const branding = {
   operation: 'updatePluginBranding',
@@ -23,6 +23,7 @@ async function carriedOut(policy: Policy) {
 }
 
 test('an operation without a target is called once for the account', async () => {
+  await start();
   const policy = callOf({ from: 'account' }, branding);
   const { targets, cost, stoppedBy } = await world.caretaker.engine.preview({
     ...policy,
@@ -36,15 +37,23 @@ test('an operation without a target is called once for the account', async () =>
   expect(world.sandbox.journal.effectsOf('updatePluginBranding')).toHaveLength(1);
 });
 
-test('the branding can be asked for first, so that nothing is sent when it is as wanted', async () => {
+test('the branding can be asked for first, or by a check, so that nothing is sent when it is as wanted', async () => {
+  await start();
   const policy = callOf({ from: 'showPluginBranding', where: 'plugin_branding.type != "hidden"' }, branding);
 
   expect(await carriedOut(policy)).toEqual([['plugin_branding', 'account default', 'succeeded', 'done']]);
   expect(await carriedOut(policy)).toEqual([]);
   expect(world.sandbox.journal.effectsOf('updatePluginBranding')).toHaveLength(1);
+
+  const login = checkOf(
+    '{ from: showWpLogin, where: wp_login.type == "default" }',
+    '{ message: "The login screen of {{wp_login.label}} is the default one" }',
+  );
+  expect(await carriedOut(login)).toMatchObject([['wp_login', 'account default', 'succeeded', 'found']]);
 });
 
 test('once makes a call for the account once for each key, in whichever run', async () => {
+  await start();
   const policy = callOf(
     { from: 'account' },
     {
@@ -62,16 +71,10 @@ test('once makes a call for the account once for each key, in whichever run', as
 });
 
 test('a change of a setting that is in progress is waited for', async () => {
-  const { client } = world.caretaker.link('default');
-  let isChanged = false;
-  around(client, 'call', async (send, id) => {
-    if (id === 'resetWpLogin' && !isChanged) {
-      isChanged = true;
-      const body = { plugin_branding: { type: 'hidden' as const } };
-      await client.call('updatePluginBranding', { body }, { requestClass: 'person' });
-    }
-    return send() as never;
-  });
+  await start();
+  justBefore(world, 'resetWpLogin', () =>
+    asPerson(() => world)('updatePluginBranding', { body: { plugin_branding: { type: 'hidden' } } }),
+  );
   const policy = callOf({ from: 'account' }, { operation: 'resetWpLogin', confirm: 'resetWpLogin' });
 
   const run = await world.ended(await world.fire(policy));
@@ -80,29 +83,12 @@ test('a change of a setting that is in progress is waited for', async () => {
   expect(run.requestsByOperation?.['resetWpLogin']).toBeGreaterThan(1);
 });
 
-test('a check can ask for the branding as well', async () => {
-  const run = await world.ended(
-    await world.fire(
-      checkOf(
-        '{ from: showWpLogin, where: wp_login.type == "default" }',
-        '{ message: "The login screen of {{wp_login.label}} is the default one" }',
-      ),
-    ),
-  );
-  expect(await world.targets(run)).toMatchObject([{ id: 'wp_login', reason: 'found' }]);
-});
-
 describe('mistakes are found when the policy is loaded', () => {
   test.each([
     [
       undefined,
       branding,
       'The job api-call works on any list; name one with "from", such as listSites. for the account as the one target: from: account',
-    ],
-    [
-      { from: 'listSites' },
-      branding,
-      'The call would be the same for every target, because it uses no value from the target. use a value such as { cel: site.id }, or select { from: account } to make it once in each run',
     ],
     [
       { from: 'account', filters: { type: { eq: 'custom' } } },

@@ -8,6 +8,7 @@ import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson, effectsIn, targetsAfter } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 
 const DAY = 86_400_000;
@@ -33,18 +34,13 @@ const deletion = (options: object = {}, changes: Partial<Policy> = {}) =>
     ...changes,
   });
 
-async function runOf(policy: Policy) {
-  const run = await world.ended(await world.fire(policy));
-  return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
-}
-
-const call = <Id extends OperationId>(operation: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
+const runOf = (policy: Policy) => targetsAfter(world, policy);
+const call = asPerson(() => world);
 const notes = async () => {
   const filters = { content: { contains: 'caretaker old-copies' } };
   return (await call('listSiteNotes', { site_id: 'site-0001', filters })).notes;
 };
-const effects = () => world.sandbox.journal.effects.map(({ operation }) => operation);
+const effects = () => effectsIn(world);
 const plans = async (policy: Policy) => {
   const { targets } = await world.caretaker.engine.preview(policy);
   return targets.map(({ plan }) => plan);
@@ -195,21 +191,37 @@ describe('an announced call', () => {
     expect(world.sandbox.journal.countOf('disableSiteActivityLogs')).toBe(1);
   });
 
-  test('keeps its announcement when the service refuses the call, and is made by a later run', async () => {
+  test('keeps its announcement when the service refuses the call, and is made although its note cannot be updated', async () => {
     const copy = await withCopy();
+    const noted = world.sandbox.staging.make('site-0002', 15);
     await runOf(deletion());
     world.clock.leap(3 * DAY);
     let refuses = true;
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked === 'deleteStagingSite' && refuses)
-        throw new RejectedError('deleteStagingSite', 422, { message: 'It is in use.' });
+    around(world.caretaker.link('default').client, 'call', async (send, asked, input) => {
+      if (refuses && Reflect.get(input, 'staging_site_id') === copy && asked === 'deleteStagingSite')
+        throw new RejectedError(asked, 422, { message: 'It is in use.' });
+      if (asked === 'updateSiteNote' && Reflect.get(input, 'site_id') === 'site-0002')
+        throw new RejectedError(asked, 422, { message: 'The site is locked.' });
       return send();
     });
-    expect((await runOf(deletion()))[copy]).toMatchObject({ outcome: 'failed', reason: 'rejected' });
-    refuses = false;
 
-    expect((await runOf(deletion()))[copy]).toMatchObject({ reason: 'done' });
-    expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
+    const first = await runOf(deletion());
+    refuses = false;
+    const second = await runOf(deletion());
+
+    expect(first[copy]).toMatchObject({ outcome: 'failed', reason: 'rejected' });
+    expect(first[noted]?.findings).toMatchObject([
+      { severity: 'info' },
+      {
+        severity: 'warning',
+        message: 'The note that announced it could not be updated: The site is locked.',
+      },
+    ]);
+    expect(second[copy]).toMatchObject({ reason: 'done' });
+    expect(effects()).toEqual([
+      ...['createSiteNote', 'createSiteNote', 'deleteStagingSite'],
+      ...['deleteStagingSite', 'updateSiteNote'],
+    ]);
   });
 
   test('that starts a task is followed to its end, and then its announcement is closed', async () => {
@@ -238,64 +250,32 @@ describe('an announced call', () => {
     });
     expect(effects()).toEqual(['createSiteNote', 'startSiteBackupMigration', 'updateSiteNote']);
   });
-
-  test('is made although its note can no longer be updated, and the run reports a warning', async () => {
-    const copy = await withCopy();
-    await runOf(deletion());
-    world.clock.leap(3 * DAY);
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked === 'updateSiteNote')
-        throw new RejectedError('updateSiteNote', 422, { message: 'The site is locked.' });
-      return send();
-    });
-
-    expect((await runOf(deletion()))[copy]?.findings).toMatchObject([
-      { severity: 'info' },
-      {
-        severity: 'warning',
-        message: 'The note that announced it could not be updated: The site is locked.',
-      },
-    ]);
-  });
 });
 
-describe('a target that belongs to no site', () => {
-  test('is announced in the findings only, and the call is made after the grace period', async () => {
-    world = await worldOfTest({ sites: 1 });
-    const tag = await call('createTag', { body: { tag: { name: 'old' } } });
-    const policy = deletion(
-      { operation: 'deleteTag', confirm: 'deleteTag' },
-      { select: { from: 'listTags', filters: {}, where: 'tag.name == "old"' } },
-    );
+test('a target that belongs to no site is announced in the findings only, and again 90 days past the date', async () => {
+  world = await worldOfTest({ sites: 1 });
+  const { tag } = await call('createTag', { body: { tag: { name: 'old' } } });
+  const policy = deletion(
+    { operation: 'deleteTag', confirm: 'deleteTag' },
+    { select: { from: 'listTags', filters: {}, where: 'tag.name == "old"' } },
+  );
 
-    const first = await runOf(policy);
-    const second = await runOf(policy);
-    world.clock.leap(3 * DAY);
-    const third = await runOf(policy);
+  const first = await runOf(policy);
+  world.clock.leap(94 * DAY);
+  const again = await runOf(policy);
+  const during = await runOf(policy);
+  world.clock.leap(3 * DAY);
+  const after = await runOf(policy);
 
-    const { id } = tag.tag;
-    expect([first, second, third].map((targets) => targets[id]?.reason)).toEqual([
-      'announced',
-      'announced',
-      'done',
-    ]);
-    expect(first[id]?.detail).toBe(second[id]?.detail);
-    expect(effects()).toEqual(['createTag', 'deleteTag']);
-  });
-
-  test('is announced again when its announcement is more than 90 days past its date', async () => {
-    world = await worldOfTest({ sites: 1 });
-    const { tag } = await call('createTag', { body: { tag: { name: 'old' } } });
-    const policy = deletion(
-      { operation: 'deleteTag', confirm: 'deleteTag' },
-      { select: { from: 'listTags', filters: {}, where: 'tag.name == "old"' } },
-    );
-    await runOf(policy);
-    world.clock.leap(94 * DAY);
-
-    expect((await runOf(policy))[tag.id]).toMatchObject({ reason: 'announced' });
-    expect(effects()).toEqual(['createTag']);
-  });
+  expect([first, again, during, after].map((targets) => targets[tag.id]?.reason)).toEqual([
+    'announced',
+    'announced',
+    'announced',
+    'done',
+  ]);
+  expect(again[tag.id]?.detail).not.toBe(first[tag.id]?.detail);
+  expect(during[tag.id]?.detail).toBe(again[tag.id]?.detail);
+  expect(effects()).toEqual(['createTag', 'deleteTag']);
 });
 
 test('the plan shows the announcements of the items of each site too', async () => {

@@ -1,7 +1,8 @@
 /** One operation of each form in which the account shows a change; `lost-answers.long.test.ts` has all. */
+import type { OperationId } from '../../../src/contract/operations.ts';
 import { describeLostAnswers } from './lost-answers.ts';
 
-describeLostAnswers([
+const ofEachForm: OperationId[] = [
   'updateClient',
   'acceptManagedAccount',
   'resendSenderEmailVerification',
@@ -13,4 +14,6 @@ describeLostAnswers([
   'assignTag',
   'enableSiteActivityLogs',
   'startSiteBackupUpload',
-]);
+];
+
+describeLostAnswers(ofEachForm, true);

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OperationId, operationIds, operationOf } from '../../../src/contract/operations.ts';
 import { probes } from '../../../src/job/reconcile/probes.ts';
 import { looksForState } from '../../../src/job/reconcile/wanted-state.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import type { Target } from '../../../src/run/run.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 import { inputs } from '../../support/operation-inputs.ts';
 import { accountOf } from '../every-list.ts';
@@ -16,28 +18,60 @@ const isTraceless = (id: OperationId) =>
 const isCheck = (id: OperationId) =>
   operationOf(id).effect === 'repeatable' && looksForState(id).looksFor.startsWith('Not looked for');
 
-/** The table: operation x {carried out, not carried out} -> outcome, and how often it is carried out. */
-export function describeLostAnswers(ids: readonly OperationId[]): void {
+/** How the target ended, and how often its operation was carried out and requested. */
+interface End {
+  target?: Target | undefined;
+  effects: number;
+  requests: number;
+}
+
+/**
+ * The table: operation x {carried out, not carried out} -> outcome, and how often it is carried out. At the same time, all
+ * wait together until what they do not find can be sent again; their inputs must not depend on each other.
+ */
+export function describeLostAnswers(ids: readonly OperationId[], atTheSameTime = false): void {
   describe.each([
     ['carried out', 'error-after'],
     ['not carried out', 'reset-before'],
   ] as const)('an operation that was %s, and whose answer was lost', (happened, fault) => {
     let world: World;
+    const found = new Map<OperationId, End>();
+
+    /** Calls these operations, loses each answer, and stores what became of each. */
+    async function lose(...operations: OperationId[]): Promise<void> {
+      const calls: { operation: OperationId; policy: Policy }[] = [];
+      for (const operation of operations) {
+        const { body, ...params } = (await inputs[operation](accountOf(world))) as Record<string, unknown>;
+        const call = { operation, params, body, confirm: operation };
+        calls.push({
+          operation,
+          policy: { ...callOf({ from: 'account' }, call), name: operation.toLowerCase() },
+        });
+      }
+      // What was made for the inputs is older than clocks differ.
+      world.clock.leap(300_000);
+      const { journal } = world.sandbox;
+      const count = (id: OperationId) => [journal.effectsOf(id).length, journal.countOf(id)] as const;
+      const ending = calls.map(async ({ operation, policy }) => {
+        const [effects, requests] = count(operation);
+        world.sandbox.failNext({ operation }, fault);
+        const [target] = await world.targets(await world.ended(await world.fire(policy)));
+        const [allEffects, allRequests] = count(operation);
+        found.set(operation, { target, effects: allEffects - effects, requests: allRequests - requests });
+      });
+      await Promise.all(ending);
+    }
+
+    let allAtOnce: Promise<void> | undefined;
     beforeAll(async () => {
       world = await startWorld({ sites: 40, speedUp: 20 });
     });
     afterAll(() => world.stop());
 
     test.each(ids)('%s', async (operation) => {
-      const { body, ...params } = (await inputs[operation](accountOf(world))) as Record<string, unknown>;
-      // What was made for the input is older than clocks differ.
-      world.clock.leap(300_000);
-      const { journal } = world.sandbox;
-      const before = { effects: journal.effectsOf(operation).length, requests: journal.countOf(operation) };
-      world.sandbox.failNext({ operation }, fault);
-      const policy = callOf({ from: 'account' }, { operation, params, body, confirm: operation });
-
-      const [target] = await world.targets(await world.ended(await world.fire(policy)));
+      if (atTheSameTime) allAtOnce ??= lose(...ids);
+      await (allAtOnce ?? lose(operation));
+      const { target, effects, requests } = found.get(operation) as End;
 
       const isKnown = !isTraceless(operation);
       expect(
@@ -46,9 +80,8 @@ export function describeLostAnswers(ids: readonly OperationId[]): void {
       ).toEqual(isKnown ? { outcome: 'succeeded', unknown: false } : { outcome: 'failed', unknown: true });
       if (isCheck(operation)) return;
       const times = isKnown || happened === 'carried out' ? 1 : 0;
-      expect(journal.effectsOf(operation).length - before.effects, 'effects').toBe(times);
-      if (happened === 'carried out')
-        expect(journal.countOf(operation) - before.requests, 'requests').toBe(1);
+      expect(effects, 'effects').toBe(times);
+      if (happened === 'carried out') expect(requests, 'requests').toBe(1);
     });
   });
 }

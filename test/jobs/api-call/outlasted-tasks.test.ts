@@ -2,15 +2,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import type { Run } from '../../../src/run/run.ts';
+import type { Run, Target } from '../../../src/run/run.ts';
 import { aPolicyOf } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { asPerson } from '../acting.ts';
 import { callOf } from './policies.ts';
 
 let world: World;
 afterEach(() => world.stop());
+const call = asPerson(() => world);
 
-const select = { from: 'listSites', where: 'site.backups.latest_snapshot.id != ""', limit: 2 };
 /** Takes eight minutes. */
 const upload = {
   operation: 'startSiteBackupUpload',
@@ -23,60 +24,82 @@ const upload = {
   },
 };
 const uploads = () => world.sandbox.journal.effectsOf('startSiteBackupUpload');
-const ended = async (run: Run) => {
-  const targets = await world.targets(await world.ended(run));
-  return targets.map(
-    ({ outcome, reason, steps }) => (outcome === 'succeeded' && steps?.at(-1)?.reason) || reason,
-  );
-};
+const reasonsOf = (targets: readonly Target[]) =>
+  targets.map(({ outcome, reason, steps }) => (outcome === 'succeeded' && steps?.at(-1)?.reason) || reason);
 
-/** The policy with a time limit for each target. */
-const within = (minutes: number, call: object): Policy => {
-  const policy = callOf(select, call);
-  return { ...policy, timeout: { ...policy.timeout, targetMs: minutes * 60_000 } };
-};
+type Within = (minutes: number, sites: readonly string[]) => Policy;
+/** The call for some sites, with a time limit for each. */
+const calling =
+  (name: string, call: object): Within =>
+  (minutes, sites) => {
+    const policy = callOf({ from: 'listSites', where: `site.id in ${JSON.stringify(sites)}` }, call);
+    return { ...policy, name, timeout: { ...policy.timeout, targetMs: minutes * 60_000 } };
+  };
+const step = (options: object) => ({
+  name: 'api-call',
+  job: 'api-call',
+  options: apiCall.options.parse(options),
+});
+const note = { operation: 'createSiteNote', body: { note: { content: 'Backup.' } }, once: 'note' };
 /** The same as the second step of a policy. */
-const asStep = (minutes: number): Policy => {
-  const step = (options: object) => ({
-    name: 'api-call',
-    job: 'api-call',
-    options: apiCall.options.parse(options),
-  });
-  const note = { operation: 'createSiteNote', body: { note: { content: 'Backup.' } }, once: 'note' };
-  const { select, timeout } = within(minutes, upload);
+const asStep: Within = (...given) => {
+  const { select, timeout } = calling('step', upload)(...given);
   return aPolicyOf([step(note), step(upload)], { select, timeout });
 };
+const kinds: Record<string, Within> = {
+  'a call': calling('call', upload),
+  'a call with once': calling('once', { ...upload, once: 'weekly' }),
+  'a step': asStep,
+};
+const ofEach = (reasons: string[]) => Object.fromEntries(Object.keys(kinds).map((kind) => [kind, reasons]));
 
-describe.each([
-  ['a call', (minutes: number) => within(minutes, upload)],
-  ['a call with once', (minutes: number) => within(minutes, { ...upload, once: 'weekly' })],
-  ['a step', asStep],
-])('%s whose task was running at the time limit', (_, policy) => {
-  test('is followed by the retry and the next run, and made again only where the task failed', async () => {
-    world = await startWorld({ sites: 20 });
-    const { client } = world.caretaker.link('default');
-    const first = await world.fire(policy(2));
-    expect(await ended(first)).toEqual(['timeout', 'timeout']);
+/** Two sites with backups for each kind of policy. */
+async function start(): Promise<Map<string, string[]>> {
+  world = await startWorld({ sites: 20 });
+  const { sites } = await call('listSites', {});
+  const ids = sites.flatMap(({ id, backups }) => (backups?.latest_snapshot?.id ? [id] : []));
+  return new Map(Object.keys(kinds).map((kind, i) => [kind, ids.slice(2 * i, 2 * i + 2)]));
+}
 
-    expect(await ended(await world.caretaker.engine.retry(first.id))).toEqual(['timeout', 'timeout']);
-    expect(uploads()).toHaveLength(2);
-    const [, { taskId: task_id = '' } = {}] = await world.targets(first);
-    await client.call('cancelTask', { task_id }, { requestClass: 'person' });
+/** Starts a run of each kind at the same time. Gives how the targets of each ended, and the runs. */
+async function ended(fire: (kind: string, policy: Within) => Promise<Run>) {
+  const all = Object.entries(kinds).map(async ([kind, policy]) => {
+    const run = await world.ended(await fire(kind, policy));
+    const targets = await world.targets(run);
+    return { kind, run, targets, reasons: reasonsOf(targets) };
+  });
+  const runs = await Promise.all(all);
+  return {
+    reasons: Object.fromEntries(runs.map(({ kind, reasons }) => [kind, reasons])),
+    of: (kind: string) => runs.find((one) => one.kind === kind)?.run.id ?? '',
+    second: runs.map(({ targets }) => targets[1]?.taskId ?? ''),
+  };
+}
 
-    expect(await ended(await world.fire(policy(20)))).toEqual(['adopted', 'done']);
-    expect(uploads()).toHaveLength(3);
+describe('a task that was running at the time limit', () => {
+  test('is followed by the retry and the next run, and made again only where it failed', async () => {
+    const sites = await start();
+    const first = await ended((kind, policy) => world.fire(policy(2, sites.get(kind) ?? [])));
+    expect(first.reasons).toEqual(ofEach(['timeout', 'timeout']));
+
+    const retried = await ended((kind) => world.caretaker.engine.retry(first.of(kind)));
+    expect(retried.reasons).toEqual(ofEach(['timeout', 'timeout']));
+    expect(uploads()).toHaveLength(6);
+    for (const task_id of first.second) await call('cancelTask', { task_id });
+
+    const next = await ended((kind, policy) => world.fire(policy(20, sites.get(kind) ?? [])));
+    expect(next.reasons).toEqual(ofEach(['adopted', 'done']));
+    expect(uploads()).toHaveLength(9);
   });
 
-  test('is done for the next run when the task has completed meanwhile', async () => {
-    world = await startWorld({ sites: 20 });
-    const first = await world.fire(policy(2));
-    expect(await ended(first)).toEqual(['timeout', 'timeout']);
+  test('is done for the next run when it has completed meanwhile', async () => {
+    const sites = await start();
+    const first = await ended((kind, policy) => world.fire(policy(2, sites.get(kind) ?? [])));
+    expect(first.reasons).toEqual(ofEach(['timeout', 'timeout']));
     world.clock.leap(600_000);
 
-    expect(await ended(await world.caretaker.engine.retry(first.id))).toEqual([
-      'already-done',
-      'already-done',
-    ]);
-    expect(uploads()).toHaveLength(2);
+    const retried = await ended((kind) => world.caretaker.engine.retry(first.of(kind)));
+    expect(retried.reasons).toEqual(ofEach(['already-done', 'already-done']));
+    expect(uploads()).toHaveLength(6);
   });
 });

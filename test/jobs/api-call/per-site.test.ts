@@ -1,9 +1,8 @@
 /** Calls about the items of lists that each site has: notes and custom work are changed and deleted. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { around } from '../../support/between.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { asPerson, justBefore } from '../acting.ts';
 import { callOf } from './policies.ts';
 
 let world: World;
@@ -12,8 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-const call = <Id extends OperationId>(id: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
+const call = asPerson(() => world);
 
 const writeNote = async (site_id: string, content: string): Promise<string> =>
   (await call('createSiteNote', { site_id, body: { note: { content } } })).note.id;
@@ -80,22 +78,10 @@ test('a note is updated with values of the note and of its site', async () => {
   expect((await notesOf(a))[id]).toBe(`${url}: outdated`);
 });
 
-/** Lets something happen directly before the first request of this operation. */
-function justBefore(operation: OperationId, happens: () => Promise<unknown>): void {
-  let isOver = false;
-  around(world.caretaker.link('default').client, 'call', async (send, id) => {
-    if (id === operation && !isOver) {
-      isOver = true;
-      await happens();
-    }
-    return send() as never;
-  });
-}
-
 test('a note that somebody edits after the plan is left as it is', async () => {
   const [a = ''] = world.sandbox.siteIds();
   const id = await writeNote(a, 'outdated');
-  justBefore('showSiteNote', async () => {
+  justBefore(world, 'showSiteNote', async () => {
     await world.clock.sleep(2_000);
     await call('updateSiteNote', { site_id: a, note_id: id, body: { note: { content: 'New, keep it.' } } });
   });
@@ -110,13 +96,13 @@ test('a note that somebody edits after the plan is left as it is', async () => {
 test('a note that is deleted after the plan is already gone, also directly before the call', async () => {
   const [a = ''] = world.sandbox.siteIds();
   const first = await writeNote(a, 'outdated');
-  justBefore('showSiteNote', () => call('deleteSiteNote', { site_id: a, note_id: first }));
+  justBefore(world, 'showSiteNote', () => call('deleteSiteNote', { site_id: a, note_id: first }));
   expect((await carriedOut(deletion())).ends).toMatchObject({
     [`${a}/${first}`]: ['succeeded', 'already-done', undefined],
   });
 
   const second = await writeNote(a, 'outdated');
-  justBefore('deleteSiteNote', () => call('deleteSite', { site_id: a }));
+  justBefore(world, 'deleteSiteNote', () => call('deleteSite', { site_id: a }));
   expect((await carriedOut(deletion())).ends).toMatchObject({
     [`${a}/${second}`]: ['succeeded', 'already-done', undefined],
   });
@@ -127,13 +113,13 @@ test('an update finds a note that is gone, with its site or without it', async (
   const first = await writeNote(a, 'outdated');
   const update = () =>
     callOf(outdated, { operation: 'updateSiteNote', body: { note: { content: { cel: 'site.url' } } } });
-  justBefore('showSiteNote', () => call('deleteSiteNote', { site_id: a, note_id: first }));
+  justBefore(world, 'showSiteNote', () => call('deleteSiteNote', { site_id: a, note_id: first }));
   expect((await carriedOut(update())).ends).toMatchObject({
     [`${a}/${first}`]: ['skipped', 'gone', undefined],
   });
 
   const second = await writeNote(b, 'outdated');
-  justBefore('updateSiteNote', () => call('deleteSite', { site_id: b }));
+  justBefore(world, 'updateSiteNote', () => call('deleteSite', { site_id: b }));
   expect((await carriedOut(update())).ends).toMatchObject({
     [`${b}/${second}`]: ['skipped', 'gone', undefined],
   });

@@ -1,76 +1,91 @@
 /** Invitations get a new id whenever they are sent again or changed: they are known by their e-mail. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
-import type { OperationId } from '../../../src/contract/operations.ts';
 import { findReplacement, lastingId } from '../../../src/job/reconcile/replaced-item.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { openAccount } from '../../support/account.ts';
 import { aPolicyOf } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 import { inputs } from '../../support/operation-inputs.ts';
+import { asPerson } from '../acting.ts';
 import { callOf } from './policies.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await startWorld({ sites: 1, speedUp: 20 });
-  await invite('ana@example.com');
-});
-afterEach(() => world.stop());
+describe('an invitation, which belongs to one test by its e-mail', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ sites: 1, speedUp: 20 });
+  });
+  afterAll(() => world.stop());
 
-const person = { requestClass: 'person' } as const;
-const client = () => world.caretaker.link('default').client;
-const invite = (email: string) =>
-  client().call('createTeamMember', { body: { team_member: { email, role: 'collaborator' } } }, person);
-const invitations = async () => {
-  const query = { filters: { status: { eq: 'pending' } } } as const;
-  const { team_members: members = [] } = await client().call('listTeamMembers', query, person);
-  return members.flatMap(({ email }) => (email?.endsWith('@example.com') ? [email] : []));
-};
+  const call = asPerson(() => world);
+  const invite = (email: string) =>
+    call('createTeamMember', { body: { team_member: { email, role: 'collaborator' } } });
+  const isInvited = async (email: string) => {
+    const query = { filters: { status: { eq: 'pending' } } } as const;
+    const { team_members: members = [] } = await call('listTeamMembers', query);
+    return members.some((one) => one.email === email);
+  };
 
-const select = { from: 'listTeamMembers', where: 'member.email == "ana@example.com"' };
-const sent = (operation: OperationId) => world.sandbox.journal.effectsOf(operation).length;
-const ended = async (policy: Policy) => {
-  const [target] = await world.targets(await world.ended(await world.fire(policy)));
-  return target?.steps?.at(-1)?.reason ?? target?.reason;
-};
-const stepsOf = (...calls: { operation: string }[]): Policy => {
-  const { select: selected } = callOf(select, { operation: 'resendTeamMemberInvitation' });
-  const steps = calls.map((call) => ({
-    name: 'api-call',
-    job: 'api-call',
-    options: apiCall.options.parse({ ...call, confirm: call.operation }),
-  }));
-  return aPolicyOf(steps, { select: selected });
-};
-const remove = { operation: 'deleteTeamMember' };
-const resend = { operation: 'resendTeamMemberInvitation' };
+  const selectOf = (email: string) => ({
+    from: 'listTeamMembers',
+    where: `member.email == "${email}"`,
+  });
+  const ended = async (policy: Policy) => {
+    const [target] = await world.targets(await world.ended(await world.fire(policy)));
+    return target?.steps?.at(-1)?.reason ?? target?.reason;
+  };
+  const stepsFor = (email: string, ...calls: { operation: string }[]): Policy => {
+    const { select } = callOf(selectOf(email), resend);
+    const steps = calls.map((one) => ({
+      name: 'api-call',
+      job: 'api-call',
+      options: apiCall.options.parse({ ...one, confirm: one.operation }),
+    }));
+    return aPolicyOf(steps, { select });
+  };
+  const resend = { operation: 'resendTeamMemberInvitation' } as const;
+  const change = {
+    operation: 'updateTeamMember',
+    body: { team_member: { note: 'Reminded.' } },
+  } as const;
+  const remove = { operation: 'deleteTeamMember' };
 
-test.each([
-  ['resendTeamMemberInvitation', {}],
-  ['updateTeamMember', { body: { team_member: { note: 'Reminded.' } } }],
-] as const)('%s with once is made once for an e-mail, in however many runs', async (operation, more) => {
-  const policy = callOf(select, { operation, ...more, once: 'remind-{{member.email}}' });
+  test.each([resend, change])(
+    'is handled by $operation with once a single time, in however many runs',
+    async (first) => {
+      const email = `once-${first.operation}@example.com`.toLowerCase();
+      await invite(email);
+      const policy = callOf(selectOf(email), { ...first, once: 'remind-{{member.email}}' });
+      const sent = () => world.sandbox.journal.effectsOf(first.operation).length;
+      const before = sent();
 
-  expect(await ended(policy)).toBe('done');
-  expect(await ended(policy)).toBe('already-done');
-  expect(sent(operation)).toBe(1);
-});
+      expect(await ended(policy)).toBe('done');
+      expect(await ended(policy)).toBe('already-done');
+      expect(sent()).toBe(before + 1);
+    },
+  );
 
-test.each([
-  ['sent again', resend],
-  ['changed', { operation: 'updateTeamMember', body: { team_member: { note: 'Reminded.' } } }],
-])('an invitation that a step has %s is deleted by the next one under its new id', async (_, first) => {
-  expect(await ended(stepsOf(first, remove))).toBe('done');
-  expect(await invitations()).toEqual([]);
-});
+  test.each([resend, change])(
+    'that a step with $operation gave a new id is deleted by the next one',
+    async (first) => {
+      const email = `step-${first.operation}@example.com`.toLowerCase();
+      await invite(email);
+      expect(await ended(stepsFor(email, first, remove))).toBe('done');
+      expect(await isInvited(email)).toBe(false);
+    },
+  );
 
-test('a deletion under a new id whose answer is lost is not taken for one of the old id', async () => {
-  const policy = stepsOf(resend, remove);
-  world.sandbox.failNext({ operation: 'deleteTeamMember' }, 'reset-before');
+  test('whose deletion under a new id gets no answer is not taken for one deleted under its old id', async () => {
+    const email = 'lost@example.com';
+    await invite(email);
+    const deleted = () => world.sandbox.journal.effectsOf('deleteTeamMember').length;
+    const before = deleted();
+    world.sandbox.failNext({ operation: 'deleteTeamMember' }, 'reset-before');
 
-  expect(await ended(policy)).toBe('done');
-  expect(await invitations()).toEqual([]);
-  expect(sent('deleteTeamMember')).toBe(1);
+    expect(await ended(stepsFor(email, resend, remove))).toBe('done');
+    expect(await isInvited(email)).toBe(false);
+    expect(deleted()).toBe(before + 1);
+  });
 });
 
 test('a person who has joined under a new id is not removed as an invitation', async () => {

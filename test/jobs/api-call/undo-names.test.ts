@@ -10,6 +10,7 @@ const registry = createRegistry([apiCall, siteSync]);
 const entry = (name: string, call: string, more = '') =>
   `  - name: ${name}\n    job: api-call\n    select: { from: listSites }\n${more}    with: ${call}\n`;
 const quiet = '{ operation: disableSiteActivityLogs, confirm: disableSiteActivityLogs, undoable: true }';
+const back = entry('back', '{ operation: enableSiteActivityLogs, undo_of: quiet }');
 const tagging = (tag: string) =>
   `{ operation: assignTag, params: { tag_id: ${tag} }, body: { site_ids: [{ cel: site.id }] }, undoable: true }`;
 const untagging = (tag: string, of: string) =>
@@ -31,8 +32,6 @@ function faultsOf(first: string, second: string, files?: (dir: string) => string
 }
 
 test('a policy that reverses another of another file is accepted, also when only its own file is read', () => {
-  const back = entry('back', '{ operation: enableSiteActivityLogs, undo_of: quiet }');
-
   expect(faultsOf(entry('quiet', quiet), back)).toEqual({ shown: [], names: ['quiet', 'back'] });
   expect(faultsOf(entry('quiet', quiet), back, (dir) => [`${dir}/b.yaml`])).toEqual({
     shown: [],
@@ -71,7 +70,7 @@ test.each([
   [
     'is not undoable',
     entry('quiet', quiet.replace(', undoable: true', '')),
-    entry('back', '{ operation: enableSiteActivityLogs, undo_of: quiet }'),
+    back,
     'b.yaml:5:57 The policy "quiet" has no call with "undoable", so it records nothing that could be reversed. add undoable: true to its call',
   ],
   [
@@ -89,7 +88,7 @@ test.each([
   [
     'works in another account',
     entry('quiet', quiet, '    account: other\n'),
-    entry('back', '{ operation: enableSiteActivityLogs, undo_of: quiet }'),
+    back,
     'b.yaml:5:57 The policy "quiet" works in the account "other", and this one in "default". use the same account in both',
   ],
   [
@@ -106,9 +105,6 @@ test.each([
 });
 
 test('a policy with errors of its own is not reported a second time where it is named', () => {
-  const { shown } = faultsOf(
-    entry('quiet', quiet.replace('undoable: true', 'undoable: yes please')),
-    entry('back', '{ operation: enableSiteActivityLogs, undo_of: quiet }'),
-  );
+  const { shown } = faultsOf(entry('quiet', quiet.replace('undoable: true', 'undoable: yes please')), back);
   expect(shown).toEqual([expect.stringMatching(/^a\.yaml:5:\d+ "undoable" must be /)]);
 });

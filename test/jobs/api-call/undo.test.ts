@@ -1,24 +1,19 @@
 /** api-call with `undoable` and `undo_of`: a policy reverses only what another policy really changed. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { ConflictError } from '../../../src/client/errors.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import type { Target } from '../../../src/run/run.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson, targetsAfter } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
 
 async function start(sites: number): Promise<void> {
-  world = await startWorld({ sites });
-  stop = () => world.stop();
+  world = await worldOfTest({ sites });
 }
 
 const calling = (name: string, options: object, changes: Partial<Policy> = {}) =>
@@ -33,14 +28,9 @@ const disable = { operation: 'disableSiteActivityLogs', confirm: 'disableSiteAct
 const quiet = (changes?: Partial<Policy>) => calling('quiet', { ...disable, undoable: true }, changes);
 const back = calling('back', { operation: 'enableSiteActivityLogs', undo_of: 'quiet' });
 
-const runOf = async (policy: Policy): Promise<Map<string, Target>> => {
-  const targets = await world.targets(await world.ended(await world.fire(policy)));
-  return new Map(targets.map((target) => [target.id, target]));
-};
-const client = () => world.caretaker.link('default').client;
-const person = { requestClass: 'person' } as const;
-const isOn = async (site_id: string) =>
-  (await client().call('showSite', { site_id }, person)).site.activity_logs?.enabled;
+const runOf = (policy: Policy) => targetsAfter(world, policy);
+const call = asPerson(() => world);
+const isOn = async (site_id: string) => (await call('showSite', { site_id })).site.activity_logs?.enabled;
 /** The time that the sandbox takes for a change. */
 const CHANGE_MS = 10_000;
 /** Somebody else sets it, as soon as the service has finished the change before. */
@@ -48,7 +38,7 @@ async function set(site_id: string, on: boolean): Promise<void> {
   const operation = on ? 'enableSiteActivityLogs' : 'disableSiteActivityLogs';
   for (;;) {
     try {
-      await client().call(operation, { site_id }, person);
+      await call(operation, { site_id });
       return;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
@@ -67,42 +57,44 @@ test('only what the policy changed itself is reversed, and only once', async () 
   const first = await runOf(back);
   const second = await runOf(back);
 
-  expect(before.get('site-0001')).toMatchObject({ reason: 'done' });
-  expect(before.get('site-0003')).toMatchObject({
+  expect(before['site-0001']).toMatchObject({ reason: 'done' });
+  expect(before['site-0003']).toMatchObject({
     outcome: 'succeeded',
     reason: 'already-done',
     detail: 'It was so before the call.',
   });
-  expect(first.get('site-0001')).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-  expect(first.get('site-0003')).toMatchObject({
+  expect(first['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+  expect(first['site-0003']).toMatchObject({
     outcome: 'skipped',
     reason: 'not-eligible',
     detail: 'The records do not show that the policy quiet changed it.',
   });
   expect(await Promise.all(['site-0001', 'site-0002', 'site-0003'].map(isOn))).toEqual([true, true, false]);
-  expect(second.get('site-0001')?.detail).toMatch(
+  expect(second['site-0001']?.detail).toMatch(
     /^The change by the policy quiet was reversed by the run back\./,
   );
+
+  // What the policy changes again is reversed again.
+  expect((await runOf(quiet()))['site-0001']).toMatchObject({ reason: 'done' });
+  expect((await runOf(back))['site-0001']).toMatchObject({ reason: 'done' });
 });
 
-test('what the policy has changed again after it was reversed is reversed again', async () => {
-  await start(1);
-  await set('site-0001', true);
-  for (let round = 0; round < 2; round += 1) {
-    expect((await runOf(quiet())).get('site-0001')).toMatchObject({ reason: 'done' });
-    expect((await runOf(back)).get('site-0001')).toMatchObject({ reason: 'done' });
-  }
-});
-
-test('what somebody has changed since is left alone', async () => {
+test('what somebody has changed since, or whose state is not shown, is left alone', async () => {
   await start(1);
   await set('site-0001', true);
   await runOf(quiet());
   await set('site-0001', true);
 
-  const end = (await runOf(back)).get('site-0001');
+  const changed = (await runOf(back))['site-0001'];
+  await runOf(quiet());
+  world.sandbox.hide('showSite', 'activity_logs');
+  const hidden = (await runOf(back))['site-0001'];
 
-  expect(end).toMatchObject({ reason: 'already-done', detail: 'It was reversed already.' });
+  expect(changed).toMatchObject({ reason: 'already-done', detail: 'It was reversed already.' });
+  expect(hidden).toMatchObject({
+    reason: 'not-eligible',
+    detail: 'The service does not show its present state.',
+  });
 });
 
 test('a change whose answer was lost counts as changed when the service shows it, and is not sent again', async () => {
@@ -113,9 +105,9 @@ test('a change whose answer was lost counts as changed when the service shows it
   world.sandbox.failNext({ operation: 'disableSiteActivityLogs' }, 'reset-after');
   world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
 
-  expect((await runOf(quiet())).get('site-0001')).toMatchObject({ reason: 'done' });
+  expect((await runOf(quiet()))['site-0001']).toMatchObject({ reason: 'done' });
   await world.clock.sleep(CHANGE_MS);
-  expect((await runOf(back)).get('site-0001')).toMatchObject({ reason: 'done' });
+  expect((await runOf(back))['site-0001']).toMatchObject({ reason: 'done' });
   expect(await isOn('site-0001')).toBe(true);
   const { journal } = world.sandbox;
   expect(journal.countOf('disableSiteActivityLogs')).toBe(1);
@@ -129,15 +121,15 @@ test('a change that the service never confirmed is not reversed', async () => {
   world.sandbox.failNext({ operation: 'disableSiteActivityLogs', times: 20 }, 'reset-after');
   // Nor does it show the state after the request.
   let show = () => {};
-  around(client(), 'call', async (send, asked) => {
+  around(world.caretaker.link('default').client, 'call', async (send, asked) => {
     if (asked === 'disableSiteActivityLogs') show = world.sandbox.hide('showSite', 'activity_logs');
     return send();
   });
   const retry = { attempts: 1, backoff: 'fixed', delayMs: 5_000, maxDelayMs: 5_000 } as const;
-  const lost = (await runOf(quiet({ retry }))).get('site-0001');
+  const lost = (await runOf(quiet({ retry })))['site-0001'];
   show();
 
-  const end = (await runOf(back)).get('site-0001');
+  const end = (await runOf(back))['site-0001'];
 
   expect(lost).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
   expect(end).toMatchObject({
@@ -147,18 +139,6 @@ test('a change that the service never confirmed is not reversed', async () => {
     ),
   });
   expect(world.sandbox.journal.effectsOf('enableSiteActivityLogs')).toHaveLength(1);
-});
-
-test('a site that does not show its state is left alone', async () => {
-  await start(1);
-  await set('site-0001', true);
-  await runOf(quiet());
-  world.sandbox.hide('showSite', 'activity_logs');
-
-  expect((await runOf(back)).get('site-0001')).toMatchObject({
-    reason: 'not-eligible',
-    detail: 'The service does not show its present state.',
-  });
 });
 
 test.each([

@@ -4,16 +4,14 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseCsv } from '../../../jobs/archive/entries.ts';
 import { archive } from '../../../jobs/archive/job.ts';
-import { UnavailableError } from '../../../src/client/errors.ts';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
-import { createRegistry } from '../../../src/job/registry.ts';
-import { loadPolicies } from '../../../src/policy/load-policies.ts';
+import type { Input } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
-import { folderWith } from '../../settings/folder.ts';
 import { aGate, around } from '../../support/between.ts';
 import { aPolicy, aSchedule } from '../../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
 import { memoryFolder } from '../../support/in-memory.ts';
+import { asPerson, justBefore, targetsAfter } from '../acting.ts';
+import { mistakesOf } from '../policies.ts';
 
 const DAY = 86_400_000;
 let world: World;
@@ -49,13 +47,8 @@ const archiving = (options: object = {}, select: object = {}, changes: Partial<P
   });
 const ofAccount = (from: string) => ({ from, forEach: undefined });
 
-async function runOf(policy: Policy, only?: string[]) {
-  const run = await world.ended(await world.fire(policy, only));
-  return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
-}
-
-const call = <Id extends OperationId>(operation: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
+const runOf = (policy: Policy, only?: string[]) => targetsAfter(world, policy, only);
+const call = asPerson(() => world);
 const note = async (content: string, site_id = 'site-0001') =>
   (await call('createSiteNote', { site_id, body: { note: { content } } })).note;
 
@@ -110,6 +103,10 @@ describe('the entries of a list', () => {
     const unchanged = await runOf(archiving());
 
     expect(files()).toEqual(['logs/notes/site-0001/2026-11.csv', 'logs/notes/site-0002/2026-11.csv']);
+    const [head] = textOf('logs/notes/site-0001/2026-11.csv').split('\r\n');
+    expect(head).toBe(
+      'site_id,site,id,created_at,content,user.name,user.email,updated_at,versions.available',
+    );
     expect(before['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     const rows = rowsOf('logs/notes/site-0001/2026-11.csv');
     expect(rows.filter(({ id }) => id === first.id || id === second.id)).toMatchObject([
@@ -130,38 +127,24 @@ describe('the entries of a list', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('begin with the columns of the site, the id and the time, and have the order of the contract', async () => {
+  test('are those that the filters let through, as the service shows them or as a spreadsheet reads them, without secrets', async () => {
     await start();
-    await note('x');
-    await runOf(archiving());
-
-    const [head] = textOf('logs/notes/site-0001/2026-11.csv').split('\r\n');
-    expect(head).toBe(
-      'site_id,site,id,created_at,content,user.name,user.email,updated_at,versions.available',
-    );
-  });
-
-  test('are not taken for formulas by a spreadsheet, and show no secrets', async () => {
-    await start();
-    await note('=HYPERLINK("https://evil.example")');
+    const made = await note('=HYPERLINK("https://evil.example")');
     await note('See https://me:hunter22@shop.example/admin');
+    await note('keep this');
     await runOf(archiving());
+    await runOf(archiving({ format: 'jsonl' }, {}, { name: 'json' }));
+    await runOf(archiving({ format: 'jsonl' }, {}, { name: 'json' }));
+    await runOf(archiving({}, { filters: { content: { contains: 'keep' } } }, { name: 'kept' }));
 
     const contents = rowsOf('logs/notes/site-0001/2026-11.csv').map(({ content }) => content);
     expect(contents).toContain(`'=HYPERLINK("https://evil.example")`);
     expect(textOf('logs/notes/site-0001/2026-11.csv')).not.toContain('hunter22');
-  });
-
-  test('are written as lines of JSON, as the service shows them', async () => {
-    await start();
-    const made = await note('=1+1');
-    await runOf(archiving({ format: 'jsonl' }));
-    await runOf(archiving({ format: 'jsonl' }));
-
-    const lines = textOf('logs/notes/site-0001/2026-11.jsonl').trim().split('\n');
+    const lines = textOf('json/notes/site-0001/2026-11.jsonl').trim().split('\n');
     expect(lines.map((line) => JSON.parse(line)).filter(({ id }) => id === made.id)).toEqual([
       { site_id: 'site-0001', site: expect.stringContaining('https://'), ...made },
     ]);
+    expect(rowsOf('kept/notes/site-0001/2026-11.csv').map(({ content }) => content)).toEqual(['keep this']);
   });
 
   test('of the account go into one folder', async () => {
@@ -184,19 +167,10 @@ describe('the entries of a list', () => {
     expect(rows).toHaveLength(recent.length);
     expect(rows[0]).toMatchObject({ performed_on: expect.any(String), status: expect.any(String) });
   });
-
-  test('are those that the filters of the policy let through', async () => {
-    await start();
-    await note('keep this');
-    await note('not that');
-    await runOf(archiving({}, { filters: { content: { contains: 'keep' } } }));
-
-    expect(rowsOf('logs/notes/site-0001/2026-11.csv').map(({ content }) => content)).toEqual(['keep this']);
-  });
 });
 
 describe('nothing is lost and nothing is stored twice', () => {
-  test('when there are more entries than one step reads, some of them in the same second', async () => {
+  test('when there are more entries than one step reads, in whatever order and some of them in the same second', async () => {
     await start({ sites: 1 });
     const logs = Array.from({ length: 1_750 }, (_, i) => ({
       id: `log-${String(i).padStart(4, '0')}`,
@@ -208,15 +182,8 @@ describe('nothing is lost and nothing is stored twice', () => {
 
     expect(targets['site-0001']?.detail).toBe('1750 new entries.');
     expect(idsIn('logs/activity-logs/site-0001/2026-11.csv')).toEqual(logs.map(({ id }) => id));
-  });
 
-  test('when the service orders them otherwise than asked', async () => {
-    await start({ sites: 1 });
-    const logs = Array.from({ length: 700 }, (_, i) => ({
-      id: `log-${i}`,
-      timestamp: atTime(world.clock.from - 10 * DAY + i * 1_000),
-    }));
-    serving(logs);
+    // The service orders them otherwise than asked.
     around(world.caretaker.link('default').client, 'call', async (send, asked) => {
       const answer = (await send()) as { activity_logs?: unknown[] };
       return (
@@ -225,10 +192,9 @@ describe('nothing is lost and nothing is stored twice', () => {
           : answer
       ) as never;
     });
+    await runOf(archiving({}, { from: 'listSiteActivityLogs' }, { name: 'reversed' }));
 
-    await runOf(logsOf());
-
-    expect(idsIn('logs/activity-logs/site-0001/2026-11.csv')).toEqual(logs.map(({ id }) => id));
+    expect(idsIn('reversed/activity-logs/site-0001/2026-11.csv')).toEqual(logs.map(({ id }) => id));
   });
 
   test('when a file cannot be written: the next run writes it', async () => {
@@ -238,15 +204,10 @@ describe('nothing is lost and nothing is stored twice', () => {
       { id: 'november', timestamp: '2026-11-02T12:00:00Z' },
     ]);
     const inTheWay = join(dir, 'logs/activity-logs/site-0001/2026-11.csv');
-    let isBlocked = true;
-    around(world.caretaker.link('default').client, 'call', (send, asked) => {
-      if (isBlocked && asked === 'listSiteActivityLogs') mkdirSync(inTheWay, { recursive: true });
-      return send();
-    });
+    justBefore(world, 'listSiteActivityLogs', () => mkdirSync(inTheWay, { recursive: true }));
 
     const failed = await runOf(logsOf());
     expect(files()).toEqual(['logs/activity-logs/site-0001/2026-10.csv']);
-    isBlocked = false;
     rmdirSync(inTheWay);
     const done = await runOf(logsOf());
 
@@ -255,10 +216,10 @@ describe('nothing is lost and nothing is stored twice', () => {
     expect(files().flatMap(idsIn)).toEqual(['october', 'november']);
   });
 
-  test('when an entry is shown late, or changes, within the overlap', async () => {
+  test('when an entry is shown late, or changes, within the overlap, or does not show its time', async () => {
     await start({ sites: 1 });
     const base = world.clock.from - 5 * DAY;
-    const logs: Log[] = [{ id: 'b', timestamp: atTime(base), username: 'before' }];
+    const logs: Log[] = [{ id: 'b', timestamp: atTime(base), username: 'before' }, { id: 'undated' }];
     serving(logs);
     await runOf(logsOf({ overlap: '2d' }));
     logs.push({ id: 'a', timestamp: atTime(base - DAY) });
@@ -272,6 +233,7 @@ describe('nothing is lost and nothing is stored twice', () => {
       { id: 'a' },
       { id: 'b', username: 'after' },
     ]);
+    expect(idsIn('logs/activity-logs/site-0001/undated.csv')).toEqual(['undated']);
   });
 
   test('when the records are lost, or the worker is another: the files decide', async () => {
@@ -294,15 +256,6 @@ describe('nothing is lost and nothing is stored twice', () => {
 
     expect(files().flatMap(idsIn)).toContain(made.id);
   });
-
-  test('when the service does not show the time of an entry', async () => {
-    await start({ sites: 1 });
-    serving([{ id: 'a', timestamp: atTime(world.clock.from - DAY) }, { id: 'undated' }]);
-    await runOf(logsOf());
-
-    expect((await runOf(logsOf()))['site-0001']?.detail).toBe('No new entries.');
-    expect(idsIn('logs/activity-logs/site-0001/undated.csv')).toEqual(['undated']);
-  });
 });
 
 describe('two runs', () => {
@@ -310,10 +263,7 @@ describe('two runs', () => {
     await start({ sites: 1 });
     serving([{ id: 'a', timestamp: atTime(world.clock.from - DAY) }]);
     const gate = aGate();
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked === 'listSiteActivityLogs') await gate.pass();
-      return send();
-    });
+    justBefore(world, 'listSiteActivityLogs', gate.pass);
     const policy = archiving(
       {},
       { from: 'listSiteActivityLogs' },
@@ -333,7 +283,7 @@ describe('two runs', () => {
 });
 
 describe('the files', () => {
-  test('are removed when their period ended longer ago than keep', async () => {
+  test('are removed when their period ended longer ago than keep, and left alone when they are not of this archive', async () => {
     await start({ sites: 1 });
     const logs = [0, 40, 80].map((days) => ({
       id: `${days}`,
@@ -347,15 +297,9 @@ describe('the files', () => {
 
     expect(targets['site-0001']?.detail).toBe('No new entries, 1 old file removed.');
     expect(files().flatMap(idsIn)).toEqual(['40', '0']);
-  });
 
-  test('are left alone when they are not of this archive', async () => {
-    await start({ sites: 1 });
-    serving([{ id: 'a', timestamp: atTime(world.clock.from - DAY) }]);
     const file = join(dir, 'logs/activity-logs/site-0001/2026-11.csv');
-    mkdirSync(join(dir, 'logs/activity-logs/site-0001'), { recursive: true });
     writeFileSync(file, 'id\r\n"open\r\n');
-
     expect((await runOf(logsOf()))['site-0001']).toMatchObject({
       reason: 'archive-failed',
       detail: expect.stringContaining(`${file} is not a file of this archive: it is not CSV`),
@@ -364,67 +308,32 @@ describe('the files', () => {
   });
 });
 
-describe('a list', () => {
-  test('that the service refuses is skipped as not-eligible', async () => {
-    await start({ sites: 1 });
-    await call('disableSiteActivityLogs', { site_id: 'site-0001' });
+test('a site that for_each excludes is not archived, and one that refuses its list or is gone is skipped', async () => {
+  await start();
+  await note('Elsewhere', 'site-0002');
+  const forEach = { list: 'listSites', filters: {}, where: 'site.id == "site-0002"' };
+  await call('disableSiteActivityLogs', { site_id: 'site-0001' });
 
-    expect((await runOf(logsOf()))['site-0001']).toMatchObject({
-      outcome: 'skipped',
-      reason: 'not-eligible',
-      detail: expect.stringContaining('Activity logging is not enabled'),
-    });
+  const excluded = await runOf(archiving({}, { forEach }));
+  const listed = world.sandbox.journal.countOf('listSiteNotes');
+  const refused = await runOf(logsOf(), ['site-0001']);
+  justBefore(world, 'listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
+  const gone = await runOf(archiving(), ['site-0001']);
+
+  expect(Object.keys(excluded)).toEqual(['site-0002']);
+  expect(listed).toBe(1);
+  expect(refused['site-0001']).toMatchObject({
+    outcome: 'skipped',
+    reason: 'not-eligible',
+    detail: expect.stringContaining('Activity logging is not enabled'),
   });
-
-  test('whose site has left the account meanwhile is skipped as gone', async () => {
-    await start({ sites: 2 });
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked === 'listSiteNotes') await call('deleteSite', { site_id: 'site-0001' });
-      return send();
-    });
-
-    expect((await runOf(archiving(), ['site-0001']))['site-0001']).toMatchObject({
-      outcome: 'skipped',
-      reason: 'gone',
-    });
-  });
-
-  test('that the service cannot list in any of the attempts ends as unavailable', async () => {
-    await start({ sites: 1 });
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked !== 'listSiteNotes') return send();
-      // Other requests are answered, so this is not an outage.
-      await call('listTags', {});
-      throw new UnavailableError(asked, true, 'HTTP 500');
-    });
-    const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
-
-    expect((await runOf(archiving({}, {}, { retry })))['site-0001']).toMatchObject({
-      outcome: 'failed',
-      reason: 'unavailable',
-    });
-  });
-
-  test('of a site that for_each excludes is not archived', async () => {
-    await start();
-    await note('Elsewhere', 'site-0002');
-    const forEach = { list: 'listSites', filters: {}, where: 'site.id == "site-0002"' };
-
-    const targets = await runOf(archiving({}, { forEach }));
-
-    expect(Object.keys(targets)).toEqual(['site-0002']);
-    expect(world.sandbox.journal.countOf('listSiteNotes')).toBe(1);
-  });
+  expect(gone['site-0001']).toMatchObject({ outcome: 'skipped', reason: 'gone' });
 });
 
 describe('when its policy is loaded', () => {
-  const faultsOf = (select: string, options = '{ archive_dir: /srv/archive }') => {
-    const text = `policies:\n  - name: p\n    job: archive\n    select: ${select}\n    with: ${options}\n`;
-    const dir = folderWith({ 'p.yaml': text });
-    return loadPolicies({ dir, registry: createRegistry([archive]) }).findings.map(
-      ({ line, message, suggestion }) => `${line - 3}: ${message}${suggestion ? ` ${suggestion}` : ''}`,
-    );
-  };
+  /** Each with its line, counted from the options. */
+  const faultsOf = (select: string, options = '{ archive_dir: /srv/archive }') =>
+    mistakesOf(archive, select, options).map((mistake) => mistake.replace(/:-?\d+ /, ': '));
 
   test.each([
     '{ from: listSiteActivityLogs, for_each: listSites }',
@@ -437,19 +346,19 @@ describe('when its policy is loaded', () => {
   test.each([
     [
       '{ from: listBackupDestinations }',
-      ['2: listBackupDestinations cannot be archived: it cannot be read by the time of its entries.'],
+      ['0: listBackupDestinations cannot be archived: it cannot be read by the time of its entries.'],
     ],
     [
       '{ from: listTasks, filters: { created_at: { gte: 2026-11-01T00:00:00Z } } }',
       [
-        '2: archive itself filters listTasks by created_at. remove select.filters.created_at, and use lookback',
+        '0: archive itself filters listTasks by created_at. remove select.filters.created_at, and use lookback',
       ],
     ],
     [
       '{ from: listTasks, where: task.status == "failed", sort: "created_at,asc" }',
       [
-        '1: The job archive works on whole lists, so "where" does not apply to their items. use filters, or for_each.where for the sites',
-        '1: The job archive works on whole lists, so "sort" does not apply to their items. remove it',
+        '-1: The job archive works on whole lists, so "where" does not apply to their items. use filters, or for_each.where for the sites',
+        '-1: The job archive works on whole lists, so "sort" does not apply to their items. remove it',
       ],
     ],
   ])('select is rejected: %s', (select, faults) => {
@@ -458,6 +367,6 @@ describe('when its policy is loaded', () => {
 
   test('keep has to be longer than overlap', () => {
     const options = '{ archive_dir: /srv/archive, overlap: 7d, keep: 7d }';
-    expect(faultsOf('{ from: listTasks }', options)).toEqual(['2: "keep" must be longer than "overlap".']);
+    expect(faultsOf('{ from: listTasks }', options)).toEqual(['0: "keep" must be longer than "overlap".']);
   });
 });

@@ -1,7 +1,7 @@
 /** Further cases that people ask for as a check: those over two lists, over single views, and over logs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { asPerson } from '../acting.ts';
 import { checkOf, mistakesIn } from './policies.ts';
 
 let world: World;
@@ -10,8 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const call = <Id extends OperationId>(id: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
+const call = asPerson(() => world);
 
 async function checked(select: string, options?: string) {
   const run = await world.ended(await world.fire(checkOf(select, options)));

@@ -1,9 +1,11 @@
 /** The job that only reports: each case that people ask for as a policy, over the sandbox. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { check } from '../../../jobs/check/job.ts';
 import type { Input, ListId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson } from '../acting.ts';
 import { mistakesOf } from '../policies.ts';
 import { checkOf } from './policies.ts';
 
@@ -31,10 +33,9 @@ describe('each case of an agency is a small policy', () => {
   });
   afterAll(() => world.stop());
 
-  const listed = async <Id extends ListId>(id: Id, query: object = {}) => {
-    const { client } = world.caretaker.link('default');
-    return client.call(id, { perPage: 100, ...query } as unknown as Input<Id>, { requestClass: 'person' });
-  };
+  const call = asPerson(() => world);
+  const listed = <Id extends ListId>(id: Id, query: object = {}) =>
+    call(id, { perPage: 100, ...query } as unknown as Input<Id>);
 
   test('the last snapshot is older than three days', async () => {
     const [old = '', never = '', recent = ''] = world.sandbox.siteIds();
@@ -98,79 +99,47 @@ describe('each case of an agency is a small policy', () => {
 });
 
 describe('a check', () => {
-  let world: World | undefined;
-  afterEach(async () => {
-    await world?.stop();
-    world = undefined;
-  });
-
-  test('reports nothing about a site when the service does not show what decides', async () => {
-    world = await startWorld({ sites: 3 });
+  test('reports nothing when the service does not show what decides, and a finding whose message lacks something', async () => {
+    const world = await worldOfTest({ sites: 3 });
     for (const operation of ['listSites', 'showSite'] as const) world.sandbox.hide(operation, 'sync.paused');
-
-    const { targets, status } = await checked(world, checkOf('{ from: listSites, where: site.sync.paused }'));
-
-    expect(targets.map(({ outcome }) => outcome)).toEqual(Array(3).fill('skipped'));
-    expect(targets.map(({ reason }) => reason)).toEqual(Array(3).fill('not-eligible'));
-    expect(status).toBe('succeeded');
-  });
-
-  test('reports a finding also when its message cannot be completed', async () => {
-    world = await startWorld({ sites: 2 });
     world.sandbox.hide('listSites', 'title');
 
+    const { targets, status } = await checked(world, checkOf('{ from: listSites, where: site.sync.paused }'));
     const { messages } = await checked(
       world,
       checkOf('{ from: listSites }', '{ message: "{{site.title}}, tag {{site.tags[9].name}}" }'),
     );
 
+    expect(targets.map(({ outcome }) => outcome)).toEqual(Array(3).fill('skipped'));
+    expect(targets.map(({ reason }) => reason)).toEqual(Array(3).fill('not-eligible'));
+    expect(status).toBe('succeeded');
     expect(new Set(Object.values(messages))).toEqual(new Set(['(not shown), tag (no value)']));
   });
 
-  test('of a site asked for by name that has nothing wrong ends as done', async () => {
-    world = await startWorld({ sites: 2 });
-    const [fine = '', paused = ''] = world.sandbox.siteIds();
+  test('shows in its plan what it reports, ends a named site with nothing wrong as done, and looks again in a retry', async () => {
+    const world = await worldOfTest({ sites: 3 });
+    const [paused = '', fine = ''] = world.sandbox.siteIds();
     world.sandbox.site(paused).pause(true);
-    const policy = checkOf('{ from: listSites, where: site.sync.paused }');
+    const policy = checkOf(
+      '{ from: listSites, where: site.sync.paused }',
+      '{ severity: error, message: "Paused: {{site.id}}" }',
+    );
 
-    const { targets } = await checked(world, policy, [fine, paused]);
-
-    expect(Object.fromEntries(targets.map(({ id, reason }) => [id, reason]))).toEqual({
-      [fine]: 'done',
-      [paused]: 'found',
-    });
-  });
-
-  test('looks again when it is retried: what was corrected since then is done', async () => {
-    world = await startWorld({ sites: 2 });
-    const [one = ''] = world.sandbox.siteIds();
-    world.sandbox.site(one).pause(true);
-    const policy = checkOf('{ from: listSites, where: site.sync.paused }', '{ severity: error }');
-    const run = await world.ended(await world.fire(policy));
-    expect(await world.reasons(run)).toEqual({ [one]: 'found' });
-    world.sandbox.site(one).pause(false);
-
+    const { ended, targets, cost } = await world.caretaker.engine.preview(policy);
+    const run = await world.ended(await world.fire(policy, [fine, paused]));
+    world.sandbox.site(paused).pause(false);
     const again = await world.ended(
       await world.caretaker.engine.retry(run.id, { which: { reasons: ['all'] } }),
     );
 
-    expect(await world.reasons(again)).toEqual({ [one]: 'done' });
-  });
-
-  test('shows in its plan what it would report, for no request beyond the list', async () => {
-    world = await startWorld({ sites: 3 });
-    const [one = ''] = world.sandbox.siteIds();
-    world.sandbox.site(one).pause(true);
-    const policy = checkOf(
-      '{ from: listSites, where: site.sync.paused }',
-      '{ message: "Paused: {{site.id}}" }',
-    );
-
-    const { ended, targets, cost } = await world.caretaker.engine.preview(policy);
-
     expect(targets).toEqual([]);
-    expect(ended).toMatchObject([{ id: one, outcome: 'succeeded', reason: 'found', why: `Paused: ${one}` }]);
+    expect(ended).toMatchObject([
+      { id: paused, outcome: 'failed', reason: 'found', why: `Paused: ${paused}` },
+    ]);
+    // No request beyond the list.
     expect(cost).toMatchObject({ planning: 1, acting: 0, following: 0 });
+    expect(await world.reasons(run)).toEqual({ [fine]: 'done', [paused]: 'found' });
+    expect(await world.reasons(again)).toEqual({ [paused]: 'done' });
   });
 });
 

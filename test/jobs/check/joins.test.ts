@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Input, ListId } from '../../../src/contract/operations.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { asPerson } from '../acting.ts';
 import { checkOf, mistakesIn } from './policies.ts';
 
 let world: World;
@@ -10,10 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const listed = async <Id extends ListId>(id: Id, query: object = {}) =>
-  world.caretaker
-    .link('default')
-    .client.call(id, { perPage: 100, ...query } as unknown as Input<Id>, { requestClass: 'person' });
+const call = asPerson(() => world);
+const listed = <Id extends ListId>(id: Id, query: object = {}) =>
+  call(id, { perPage: 100, ...query } as unknown as Input<Id>);
 
 async function checked(select: string, options?: string) {
   const run = await world.ended(await world.fire(checkOf(select, options)));
@@ -65,9 +65,7 @@ test('staging copies with their live site; a site that is gone is asked for with
   const orphan = world.sandbox.staging.make(gone, 1);
   const { sites } = await listed('listSites');
   const url = sites.find(({ id }) => id === live)?.url;
-  await world.caretaker
-    .link('default')
-    .client.call('deleteSite', { site_id: gone }, { requestClass: 'person' });
+  await call('deleteSite', { site_id: gone });
   const joined = (where: string) =>
     `{ from: listStagingSites, join: { site: { list: listSites, on: site.id == staging.site_id } }, where: '${where}' }`;
 

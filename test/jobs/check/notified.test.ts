@@ -1,25 +1,25 @@
 /** A check whose policy notifies: once when something is new, once when it is resolved, silent in between. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { check } from '../../../jobs/check/job.ts';
 import type { Select } from '../../../src/policy/policy.ts';
 import { startReceiver } from '../../notify/receiver.ts';
 import { letterOf } from '../../notify/world.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
-let world: World | undefined;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+/** A world whose Caretaker sends the messages to `ops`. */
+async function notifying(sites: number) {
+  const now = await worldOfTest({ sites, notify: true });
+  const ops = await startReceiver();
+  const { retention, calendars } = now.caretaker.settings;
+  const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
+  now.caretaker.take({ notifications, calendars, retention });
+  return { now, ops };
+}
 
 test('a paused site is reported when it is first seen and when it is resumed', async () => {
-  world = await startWorld({ sites: 4, notify: true });
-  const ops = await startReceiver();
-  const { retention, calendars } = world.caretaker.settings;
-  const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
-  world.caretaker.take({ notifications, calendars, retention });
-  const [site = '', other = ''] = world.sandbox.siteIds();
+  const { now, ops } = await notifying(4);
+  const [site = '', other = ''] = now.sandbox.siteIds();
   const select: Select = { from: 'listSites', filters: {}, where: 'site.sync.paused' };
   const policy = aPolicy({
     name: 'paused-sites',
@@ -28,7 +28,6 @@ test('a paused site is reported when it is first seen and when it is resumed', a
     options: check.options.parse({ message: 'Paused, last sync {{ago(site.sync.last_sync_at)}}' }),
     notify: [{ on: ['findings', 'recovered'], to: 'ops' }],
   });
-  const now = world;
   /** Runs the check and gives the subjects of what was sent since the run before. */
   const checked = async (sent: number, only?: string[]) => {
     const before = ops.received.length;
@@ -41,19 +40,16 @@ test('a paused site is reported when it is first seen and when it is resumed', a
   };
 
   expect(await checked(0)).toEqual([]);
-  world.sandbox.site(site).pause(true);
+  now.sandbox.site(site).pause(true);
   expect(await checked(1)).toEqual([['policy.findings', 2]]);
   expect(await checked(0)).toEqual([]);
 
   // What the service does not show is neither found nor resolved.
-  const show = [
-    world.sandbox.hide('listSites', 'sync.paused'),
-    world.sandbox.hide('showSite', 'sync.paused'),
-  ];
+  const show = [now.sandbox.hide('listSites', 'sync.paused'), now.sandbox.hide('showSite', 'sync.paused')];
   expect(await checked(0)).toEqual([]);
   for (const again of show) again();
 
-  world.sandbox.site(site).pause(false);
+  now.sandbox.site(site).pause(false);
   expect(await checked(0, [other])).toEqual([]);
   expect(await checked(1)).toEqual([['policy.recovered', 2]]);
   expect(await checked(0)).toEqual([]);
@@ -61,11 +57,7 @@ test('a paused site is reported when it is first seen and when it is resumed', a
 });
 
 test('a check that finds errors is told as found', async () => {
-  world = await startWorld({ sites: 2, notify: true });
-  const ops = await startReceiver();
-  const { retention, calendars } = world.caretaker.settings;
-  const notifications = { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } };
-  world.caretaker.take({ notifications, calendars, retention });
+  const { now, ops } = await notifying(2);
   const policy = aPolicy({
     name: 'every-site',
     job: 'check',
@@ -74,7 +66,7 @@ test('a check that finds errors is told as found', async () => {
     notify: [{ on: ['failed'], to: 'ops' }],
   });
 
-  const run = await world.ended(await world.fire(policy));
+  const run = await now.ended(await now.fire(policy));
   await ops.untilReceived(1);
 
   expect(run).toMatchObject({ status: 'failed', counts: { failed: 2, found: 2 } });

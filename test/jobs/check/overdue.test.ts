@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OperationId } from '../../../src/contract/operations.ts';
 import { examples } from '../../policy/example-runs.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
+import { asPerson } from '../acting.ts';
 
 const HOUR = 3_600_000;
 let world: World;
@@ -11,19 +12,20 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+/** What a run of this policy would report: a check decides in its plan. */
 async function checked(name: string) {
   const policy = examples.policies.find((one) => one.name === name);
   if (!policy) throw new Error(`There is no example "${name}".`);
-  const targets = await world.targets(await world.ended(await world.fire(policy)));
-  const withReason = (is: string) => targets.filter(({ reason }) => reason === is);
+  const { ended } = await world.caretaker.engine.preview(policy);
+  const withReason = (is: string) => ended.filter(({ reason }) => reason === is);
   return {
     found: withReason('found').map(({ id }) => id),
-    unknown: new Set(withReason('not-eligible').map(({ detail }) => detail)),
-    ids: targets.map(({ id }) => id),
+    unknown: new Set(withReason('not-eligible').map(({ why }) => why)),
+    ids: ended.map(({ id }) => id),
   };
 }
 
-test.each<[policy: string, hidden: string, shownBy: OperationId[], asWritten?: string]>([
+test.each<[policy: string, hidden: string, shownBy: OperationId[]]>([
   ['overdue-syncs', 'sync.next_sync_at', ['listSites', 'showSite']],
   ['overdue-scans', 'security.scanner.next_check_at', ['listSites', 'showSite']],
   ['overdue-updates', 'next_update_at', ['listAutoUpdateSchedules', 'showAutoUpdateSchedule']],
@@ -46,13 +48,7 @@ test('a schedule that missed its run is found, also beside paused ones, and copi
   const [late, paused] = ['schedule-0001', 'schedule-0004'] as const;
   world.sandbox.schedule(late).overdueBy(10 * HOUR);
   world.sandbox.schedule(paused).overdueBy(10 * HOUR);
-  await world.caretaker
-    .link('default')
-    .client.call(
-      'disableAutoUpdateSchedule',
-      { auto_update_schedule_id: paused },
-      { requestClass: 'person' },
-    );
+  await asPerson(() => world)('disableAutoUpdateSchedule', { auto_update_schedule_id: paused });
 
   expect(await checked('overdue-updates')).toMatchObject({ found: [late] });
   const { ids } = await checked('sites-without-reports');

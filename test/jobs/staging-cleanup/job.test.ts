@@ -2,13 +2,14 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
-import { GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
+import { GoneError, RejectedError } from '../../../src/client/errors.ts';
+import type { OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson, effectsIn, justBefore, targetsAfter } from '../acting.ts';
 
 const DAY = 86_400_000;
 let world: World;
@@ -30,16 +31,13 @@ const cleanup = (options: object, changes: Partial<Policy> = {}) =>
   });
 
 /** Runs the policy to its end, and gives the target of each copy. */
-async function clean(options: object = {}, changes: Partial<Policy> = {}) {
-  const run = await world.ended(await world.fire(cleanup(options, changes)));
-  return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
-}
+const clean = (options: object = {}, changes: Partial<Policy> = {}) =>
+  targetsAfter(world, cleanup(options, changes));
 
 const reasonsOf = (targets: Awaited<ReturnType<typeof clean>>) =>
   Object.fromEntries(Object.values(targets).map(({ id, reason }) => [id, reason]));
 
-const call = <Id extends OperationId>(operation: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
+const call = asPerson(() => world);
 
 const notesOf = async (site: number) => {
   const site_id = world.sandbox.siteIds()[site] ?? '';
@@ -55,20 +53,10 @@ async function moveAnnouncement(site: number, to: string) {
   await call('updateSiteNote', { site_id, note_id: note?.id ?? '', body: { note: { content } } });
 }
 
-const effects = () => world.sandbox.journal.effects.map(({ operation }) => operation);
-
-/** Calls `happen` directly before an operation is sent for the first time, or the `nth`. */
-function justBefore(operation: OperationId, happen: () => unknown, nth = 1) {
-  let seen = 0;
-  around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-    if (asked === operation) seen += 1;
-    if (asked === operation && seen === nth) await happen();
-    return send();
-  });
-}
+const effects = () => effectsIn(world);
 
 /** Copies are listed by `prepare`, for the candidates, and a third time before one is changed. */
-const beforeSecondCheck = (happen: () => unknown) => justBefore('listStagingSites', happen, 3);
+const beforeSecondCheck = (happen: () => unknown) => justBefore(world, 'listStagingSites', happen, 3);
 
 describe('a stale copy', () => {
   test('is announced once on its live site, deleted by the first run after that, and the note is updated', async () => {
@@ -109,31 +97,23 @@ describe('a stale copy', () => {
     await call('deleteSiteNote', { site_id: 'site-0001', note_id: note?.id ?? '' });
   };
 
-  test('whose note was removed is kept', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
+  test('whose note was removed, or lost its last line, is kept', async () => {
+    const [removed = '', edited = ''] = await withCopies([0, 15], [1, 15]);
     await clean();
     await removeNote();
+    const [note] = await notesOf(1);
+    const body = { note: { content: 'We still need this copy.' } };
+    await call('updateSiteNote', { site_id: 'site-0002', note_id: note?.id ?? '', body });
     world.clock.leap(4 * DAY);
 
     const targets = await clean();
 
-    expect(targets[stale]).toMatchObject({ outcome: 'skipped', reason: 'announcement-removed' });
-    expect(targets[stale]?.detail).toMatch(
+    expect(targets[removed]).toMatchObject({ outcome: 'skipped', reason: 'announcement-removed' });
+    expect(targets[removed]?.detail).toMatch(
       /^Its announcement for .* UTC was removed, so it is kept until .* UTC\.$/,
     );
-    expect(effects()).toEqual(['createSiteNote', 'deleteSiteNote']);
-  });
-
-  test('whose note lost its last line is kept', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    await clean();
-    const [note] = await notesOf(0);
-    const body = { note: { content: 'We still need this copy.' } };
-    await call('updateSiteNote', { site_id: 'site-0001', note_id: note?.id ?? '', body });
-    world.clock.leap(4 * DAY);
-
-    expect(reasonsOf(await clean())).toEqual({ [stale]: 'announcement-removed' });
-    expect(world.sandbox.staging.ids()).toEqual([stale]);
+    expect(targets[edited]?.reason).toBe('announcement-removed');
+    expect(effects()).toEqual(['createSiteNote', 'createSiteNote', 'deleteSiteNote', 'updateSiteNote']);
   });
 
   test('is kept too when its removed announcement is known from the note alone', async () => {
@@ -163,32 +143,27 @@ describe('a stale copy', () => {
     expect(effects()).toEqual(['createSiteNote']);
   });
 
-  test('whose announcement was given a later date is kept until then', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
+  test('is kept until a later date that its announcement was given, and announced again for one that cannot be right', async () => {
+    const [later = '', old = '', invalid = ''] = await withCopies([0, 15], [1, 15], [2, 15]);
     await clean();
     await moveAnnouncement(0, new Date(world.clock.now() + 5 * DAY).toISOString());
+    await moveAnnouncement(1, '2025-01-01T00:00:00Z');
+    await moveAnnouncement(2, 'tomorrow');
+    const all = { [later]: 'announced', [old]: 'announced', [invalid]: 'announced' };
+
+    expect(reasonsOf(await clean())).toEqual(all);
+
+    expect(effects()).toEqual([...Array(3).fill('createSiteNote'), ...Array(5).fill('updateSiteNote')]);
+    for (const site of [1, 2]) {
+      const [note] = await notesOf(site);
+      expect(Date.parse(/ from (\S+)\]$/.exec(note?.content ?? '')?.[1] ?? '')).toBeGreaterThan(
+        world.clock.now() + 2.9 * DAY,
+      );
+    }
     world.clock.leap(4 * DAY);
-
-    expect(reasonsOf(await clean())).toEqual({ [stale]: 'announced' });
+    expect(reasonsOf(await clean())).toEqual({ ...all, [old]: 'done', [invalid]: 'done' });
     world.clock.leap(1.1 * DAY);
-    expect(reasonsOf(await clean())).toEqual({ [stale]: 'done' });
-  });
-
-  test.each([
-    ['is older than three months', '2025-01-01T00:00:00Z'],
-    ['has no valid date', 'tomorrow'],
-  ])('whose announcement %s is announced again in the same note', async (_, date) => {
-    const [stale = ''] = await withCopies([0, 15]);
-    await clean();
-    await moveAnnouncement(0, date);
-
-    expect(reasonsOf(await clean())).toEqual({ [stale]: 'announced' });
-
-    expect(effects()).toEqual(['createSiteNote', 'updateSiteNote', 'updateSiteNote']);
-    const [note] = await notesOf(0);
-    expect(Date.parse(/ from (\S+)\]$/.exec(note?.content ?? '')?.[1] ?? '')).toBeGreaterThan(
-      world.clock.now() + 2.9 * DAY,
-    );
+    expect(reasonsOf(await clean())).toEqual({ [later]: 'done' });
   });
 
   test('that is no longer stale is kept, and the announcement of its deletion is withdrawn', async () => {
@@ -206,16 +181,9 @@ describe('a stale copy', () => {
     expect(await clean({ unless_tagged: [tag?.id] })).toEqual({});
   });
 
-  test('is deleted immediately, without a note, when the grace period is 0', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-
-    expect(reasonsOf(await clean({ grace: 0 }))).toEqual({ [stale]: 'done' });
-    expect(effects()).toEqual(['deleteStagingSite']);
-  });
-
   test('whose live site was removed from the account is skipped as gone', async () => {
     const [stale = ''] = await withCopies([0, 15]);
-    justBefore('listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
+    justBefore(world, 'listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
 
     const targets = await clean();
 
@@ -224,53 +192,24 @@ describe('a stale copy', () => {
   });
 });
 
-describe('a copy that is gone before it is deleted', () => {
-  test('is already-done when the second check finds that', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    beforeSecondCheck(() => world.sandbox.staging.clear());
-
-    expect((await clean({ grace: 0 }))[stale]).toMatchObject({
-      outcome: 'succeeded',
-      reason: 'already-done',
-    });
-    expect(effects()).toEqual([]);
-  });
-
-  test('is already-done when the deletion finds that, and gets its note updated', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    await clean();
-    world.clock.leap(3 * DAY);
-    justBefore('deleteStagingSite', () => world.sandbox.staging.clear());
-
-    expect((await clean())[stale]).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
-    expect(effects()).toEqual(['createSiteNote', 'updateSiteNote']);
-    expect((await notesOf(0))[0]?.content).toContain('was announced for deletion, but was already gone');
-  });
-});
-
 describe('a copy that changes between plan and deletion', () => {
-  test('because somebody extends it is not touched', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    const extend = () => call('extendStagingSiteExpiry', { staging_site_id: stale, body: { days: 3 } });
-    beforeSecondCheck(extend);
+  test('because it is deleted, extended or downloaded is not touched', async () => {
+    const [gone = '', extended = '', downloaded = ''] = await withCopies([0, 15], [1, 15], [2, 15]);
+    beforeSecondCheck(async () => {
+      await call('deleteStagingSite', { staging_site_id: gone });
+      await call('extendStagingSiteExpiry', { staging_site_id: extended, body: { days: 3 } });
+      startTask('download_staging', [{ id: downloaded }]);
+    });
 
     const targets = await clean({ grace: 0 });
 
-    expect(targets[stale]).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
-    expect(targets[stale]?.detail).toBe('It has changed since the plan was made.');
-    expect(effects()).toEqual(['extendStagingSiteExpiry']);
-  });
-
-  test('because a download of it starts is not touched', async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    beforeSecondCheck(() => startTask('download_staging', [{ id: stale }]));
-
-    const targets = await clean({ grace: 0 });
-
-    expect(targets[stale]?.detail).toMatch(
+    expect(targets[gone]).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
+    expect(targets[extended]).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+    expect(targets[extended]?.detail).toBe('It has changed since the plan was made.');
+    expect(targets[downloaded]?.detail).toMatch(
       /^The task task-\d+ \(download_staging\) is or may be working on it/,
     );
-    expect(effects()).toEqual([]);
+    expect(effects()).toEqual(['deleteStagingSite', 'extendStagingSiteExpiry']);
   });
 
   test('because a task whose type is not shown starts on it is not touched', async () => {
@@ -311,6 +250,8 @@ test('a copy that a running task is working on is not touched, and the detail na
     outcome: 'skipped',
     detail: `The task ${task} (download_staging) is or may be working on it: the service does not always show which copy a task is for.`,
   });
+  // Without a grace period, nothing is announced.
+  expect(effects()).toEqual(['deleteStagingSite', 'deleteStagingSite']);
 });
 
 describe('a copy that is kept', () => {
@@ -353,27 +294,23 @@ describe('a copy that is kept', () => {
     expect(reasonsOf(await clean({}, { select: { filters: {}, where } }))).toEqual({ [second]: 'announced' });
   });
 
-  test.each(['extend', 'report'])(
-    'by a tag that the account does not have is unknown, so %s touches no copy, and the run reports why',
-    async (action) => {
-      const [stale = ''] = await withCopies([0, 15]);
-      const how = action === 'extend' ? { expires_within: '7d', days: 14 } : {};
-      const options = { action, unless_tagged: ['999'], ...how };
+  test('by a tag that the account does not have is unknown: no copy is touched, and the run reports why', async () => {
+    const [stale = ''] = await withCopies([0, 15]);
+    for (const how of [{ action: 'extend', expires_within: '7d', days: 14 }, { action: 'report' }]) {
+      const options = { ...how, unless_tagged: ['999'] };
 
-      const targets = await clean(options);
-
-      expect(targets[stale]).toMatchObject({
+      expect((await clean(options))[stale], how.action).toMatchObject({
         outcome: 'skipped',
         reason: 'not-eligible',
         detail:
           'The account has no tag with the id "999" (unless_tagged), so it is unknown which copies to keep.',
       });
-      expect(effects()).toEqual([]);
       expect(await excludedBy(options)).toEqual({
         'tag 999': 'The account has no tag with this id (unless_tagged), so no copy is touched',
       });
-    },
-  );
+    }
+    expect(effects()).toEqual([]);
+  });
 });
 
 describe('answers that are lost', () => {
@@ -408,36 +345,17 @@ describe('answers that are lost', () => {
   });
 });
 
-const shortly: Partial<Policy> = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
-
-describe('when it cannot be found out in time', () => {
-  test('whether a copy was extended, it ends as unknown-effect and is not extended again', async () => {
-    const [copy = ''] = await withCopies([0, 13]);
-    justBefore('extendStagingSiteExpiry', () => {
-      world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, 'reset-after');
-      world.sandbox.failNext({ operation: 'showStagingSite', times: 1_000 }, 'status-503');
-    });
-
-    const targets = await clean(extension, shortly);
-
-    expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
-    expect(effects()).toEqual(['extendStagingSiteExpiry']);
+test('a copy of which cannot be found out in time whether it was extended is not extended again', async () => {
+  const [copy = ''] = await withCopies([0, 13]);
+  justBefore(world, 'extendStagingSiteExpiry', () => {
+    world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, 'reset-after');
+    world.sandbox.failNext({ operation: 'showStagingSite', times: 1_000 }, 'status-503');
   });
 
-  test('whether a copy was announced, it ends as unavailable after all attempts and is kept', async () => {
-    const [copy = ''] = await withCopies([0, 15]);
-    // Other requests are answered, so this is not an outage.
-    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
-      if (asked !== 'listSiteNotes') return send();
-      await call('listTags', {});
-      throw new UnavailableError(asked, true, 'HTTP 500');
-    });
+  const targets = await clean(extension, { timeout: { targetMs: 90_000, runMs: 28_800_000 } });
 
-    const targets = await clean({}, { retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 } });
-
-    expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
-    expect(effects()).toEqual([]);
-  });
+  expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+  expect(effects()).toEqual(['extendStagingSiteExpiry']);
 });
 
 const extension = { action: 'extend', older_than: undefined, expires_within: '3d', days: 7 };
@@ -459,17 +377,15 @@ describe('extending', () => {
     expect(world.sandbox.staging.ids()).toContain(other);
   });
 
-  test('beyond what the service allows is rejected with its message', async () => {
-    const [copy = ''] = await withCopies([0, 13]);
+  test('beyond what the service allows is rejected with its message, and skipped when the copy is gone', async () => {
+    const [copy = '', gone = ''] = await withCopies([0, 13], [1, 13]);
+    justBefore(world, 'extendStagingSiteExpiry', () => call('deleteStagingSite', { staging_site_id: gone }));
+
     const targets = await clean({ ...extension, days: 29 });
+
     expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'rejected' });
     expect(targets[copy]?.detail).toContain('30 days at most');
-  });
-
-  test('is skipped when the copy is gone', async () => {
-    const [copy = ''] = await withCopies([0, 13]);
-    justBefore('extendStagingSiteExpiry', () => world.sandbox.staging.clear());
-    expect((await clean(extension))[copy]).toMatchObject({ outcome: 'skipped', reason: 'gone' });
+    expect(targets[gone]).toMatchObject({ outcome: 'skipped', reason: 'gone' });
   });
 });
 
@@ -487,42 +403,43 @@ test('a report lists stale copies as findings, and changes nothing', async () =>
   expect(effects()).toEqual([]);
 });
 
-describe('the note of a copy that was deleted', () => {
-  const deleteAnnounced = async () => {
-    const [stale = ''] = await withCopies([0, 15]);
-    await clean();
-    world.clock.leap(3 * DAY);
-    return stale;
-  };
-
-  test('may already be gone', async () => {
-    const stale = await deleteAnnounced();
-    const [note] = await notesOf(0);
-    justBefore('updateSiteNote', () =>
-      call('deleteSiteNote', { site_id: 'site-0001', note_id: note?.id ?? '' }),
-    );
-
-    expect(reasonsOf(await clean())).toEqual({ [stale]: 'done' });
-  });
-
-  test('may be refused by the service: the copy is still deleted, and the run reports a warning', async () => {
-    const stale = await deleteAnnounced();
-    justBefore('updateSiteNote', () => {
+test('an announced copy is deleted whatever became of its note, and the note of one that was gone says so', async () => {
+  const [noteless = '', refused = '', gone = ''] = await withCopies([0, 15], [1, 15], [2, 15]);
+  await clean();
+  world.clock.leap(3 * DAY);
+  const [note] = await notesOf(0);
+  let isThere = true;
+  around(world.caretaker.link('default').client, 'call', async (send, asked, input) => {
+    if (isThere && asked === 'deleteStagingSite' && Reflect.get(input, 'staging_site_id') === gone) {
+      isThere = false;
+      await call('deleteStagingSite', { staging_site_id: gone });
+    }
+    const site = asked === 'updateSiteNote' && 'site_id' in input ? input.site_id : '';
+    if (site === 'site-0001') await call('deleteSiteNote', { site_id: site, note_id: note?.id ?? '' });
+    if (site === 'site-0002')
       throw new RejectedError('updateSiteNote', 422, { message: 'The site is locked.' });
-    });
-
-    const targets = await clean();
-
-    expect(targets[stale]).toMatchObject({
-      outcome: 'succeeded',
-      reason: 'done',
-      findings: [
-        { severity: 'info', message: expect.stringMatching(/^Deleted: created on /) },
-        { severity: 'warning', message: expect.stringContaining('The site is locked.') },
-      ],
-    });
-    expect(world.sandbox.staging.ids()).toEqual([]);
+    return send();
   });
+
+  const targets = await clean();
+
+  expect(targets[noteless]?.reason).toBe('done');
+  expect(targets[refused]).toMatchObject({
+    outcome: 'succeeded',
+    reason: 'done',
+    findings: [
+      { severity: 'info', message: expect.stringMatching(/^Deleted: created on /) },
+      { severity: 'warning', message: expect.stringContaining('The site is locked.') },
+    ],
+  });
+  expect(targets[gone]).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
+  expect((await notesOf(2))[0]?.content).toContain('was announced for deletion, but was already gone');
+  expect(effects().toSorted()).toEqual([
+    ...Array(3).fill('createSiteNote'),
+    'deleteSiteNote',
+    ...Array(3).fill('deleteStagingSite'),
+    'updateSiteNote',
+  ]);
 });
 
 describe('the plan', () => {

@@ -1,5 +1,5 @@
 /** What an update check reports, and every reason that it can give, each caused at the service. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { updateCheck } from '../../../jobs/update-check/job.ts';
 import { GoneError, RejectedError } from '../../../src/client/errors.ts';
 import type { Input } from '../../../src/contract/operations.ts';
@@ -8,22 +8,22 @@ import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run, Target } from '../../../src/run/run.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson } from '../acting.ts';
 
 let world: World;
-afterEach(() => world.stop());
 
 const HOUR = 3_600_000;
-const PERSON = { requestClass: 'person' } as const;
 const client = () => world.caretaker.link('default').client;
+const call = asPerson(() => world);
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** An account with six sites and no auto update schedules. */
 async function startAccount(options: WorldOptions = {}): Promise<void> {
-  world = await startWorld({ sites: 6, ...options });
-  const { auto_update_schedules: planted } = await client().call('listAutoUpdateSchedules', {}, PERSON);
-  for (const { id } of planted)
-    await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+  world = await worldOfTest({ sites: 6, ...options });
+  const { auto_update_schedules: planted } = await call('listAutoUpdateSchedules', {});
+  for (const { id } of planted) await call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id });
   for (const id of world.sandbox.siteIds()) {
     // The latest version, so that there is nothing to report about the site itself.
     world.sandbox.site(id).coreIs({ current: '6.8.3' });
@@ -42,7 +42,7 @@ async function addSchedule(sites: string[], changes: Partial<Fields> = {}): Prom
     options: { backup: false, visual_regression: false },
     ...changes,
   };
-  const made = await client().call('createAutoUpdateSchedule', { body: { auto_update_schedule } }, PERSON);
+  const made = await call('createAutoUpdateSchedule', { body: { auto_update_schedule } });
   return made.auto_update_schedule.id;
 }
 
@@ -66,14 +66,12 @@ async function runToTheEnd(schedule: string): Promise<string> {
 
 const ended = (task_id: string) =>
   until(world, async () => {
-    const { task } = await client().call('showTask', { task_id }, PERSON);
+    const { task } = await call('showTask', { task_id });
     return task.status !== 'initializing' && task.status !== 'running';
   });
 
-const pause = (id: string) =>
-  client().call('disableAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
-const enable = (id: string) =>
-  client().call('enableAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+const pause = (id: string) => call('disableAutoUpdateSchedule', { auto_update_schedule_id: id });
+const enable = (id: string) => call('enableAutoUpdateSchedule', { auto_update_schedule_id: id });
 
 const policyWith = (options: object = {}, changes: Partial<Policy> = {}): Policy =>
   aPolicy({
@@ -83,9 +81,9 @@ const policyWith = (options: object = {}, changes: Partial<Policy> = {}): Policy
     ...changes,
   });
 
-/** Runs a check and gives its targets by id. */
-async function check(options: object = {}): Promise<Record<string, Target>> {
-  return targetsOf(await world.ended(await world.fire(policyWith(options))));
+/** Runs a check and gives its targets by id. One of another name has reported nothing yet. */
+async function check(options: object = {}, name = 'update-check'): Promise<Record<string, Target>> {
+  return targetsOf(await world.ended(await world.fire(policyWith(options, { name }))));
 }
 
 const targetsOf = async (run: Run): Promise<Record<string, Target>> =>
@@ -95,7 +93,7 @@ const targetsOf = async (run: Run): Promise<Record<string, Target>> =>
 const linesOf = (target: Target | undefined): string[] =>
   (target?.findings ?? []).map(({ severity, about, message }) => `${severity} ${about}: ${message}`);
 
-const addressOf = async (site_id: string) => (await client().call('showSite', { site_id }, PERSON)).site.url;
+const addressOf = async (site_id: string) => (await call('showSite', { site_id })).site.url;
 
 const effects = () => ({
   enabled: world.sandbox.journal.effectsOf('enableAutoUpdateSchedule'),
@@ -103,38 +101,32 @@ const effects = () => ({
 });
 
 describe('a run of a schedule', () => {
-  test('that succeeded is reported once, with each site and its versions', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await runToTheEnd(id);
-
-    const first = await check();
-    const second = await check();
-
-    expect(first[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-    expect(first[id]?.detail).toMatch(/^1 site update in 1 run since .*, none failed\.$/);
-    const lines = linesOf(first[id]);
-    expect(lines[1]).toMatch(/^info run of 20.*Z: It completed: 1 updated of 1 site\.$/);
-    expect(lines[2]).toMatch(
-      new RegExp(`^info ${await addressOf('site-0001')}: Updated: Contact Form 5\\.\\S+ → 5\\.\\S+[.,]`),
-    );
-    expect(second[id]?.detail).toMatch(/^No run since /);
-    expect(linesOf(second[id])).toHaveLength(1);
-  });
-
-  test('that failed on one site and was aborted on another is failed, with site, step and error', async () => {
+  test('is reported once, with each site and its versions, or step and error', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     world.sandbox.site('site-0002').underMaintenance(true);
-    const id = await addSchedule(['site-0001', 'site-0002', 'site-0003']);
-    await runToTheEnd(id);
+    const bad = await addSchedule(['site-0001', 'site-0002', 'site-0003']);
+    const good = await addSchedule(['site-0004'], { name: 'Others' });
+    await runToTheEnd(bad);
+    await runToTheEnd(good);
 
     const first = await check();
     const second = await check();
+    const { [bad]: mild } = await check({ fail_on: ['overdue'] }, 'mild');
 
-    expect(first[id]).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
-    expect(first[id]?.detail).toMatch(/: 1 updated, 1 failed, 1 aborted of 3 sites\.$/);
-    const lines = linesOf(first[id]);
+    expect(first[good]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(first[good]?.detail).toMatch(/^1 site update in 1 run since .*, none failed\.$/);
+    const [, goodRun, updated] = linesOf(first[good]);
+    expect(goodRun).toMatch(/^info run of 20.*Z: It completed: 1 updated of 1 site\.$/);
+    expect(updated).toMatch(
+      new RegExp(`^info ${await addressOf('site-0004')}: Updated: Contact Form 5\\.\\S+ → 5\\.\\S+[.,]`),
+    );
+    expect(second[good]?.detail).toMatch(/^No run since /);
+    expect(linesOf(second[good])).toHaveLength(1);
+
+    expect(first[bad]).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+    expect(first[bad]?.detail).toMatch(/: 1 updated, 1 failed, 1 aborted of 3 sites\.$/);
+    const lines = linesOf(first[bad]);
     const [failed, aborted] = [await addressOf('site-0001'), await addressOf('site-0002')];
     expect(lines.find((line) => line.startsWith(`error ${failed}`))).toMatch(
       /Failed at check: The step check failed\. Planned: Contact Form \S+ → \S+/,
@@ -142,7 +134,10 @@ describe('a run of a schedule', () => {
     expect(lines.find((line) => line.startsWith(`error ${aborted}`))).toContain('Aborted at check:');
     expect(lines.filter((line) => line.startsWith('info http'))).toHaveLength(1);
     // A failed update is an event, which is reported once. It is not a state of the schedule.
-    expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(second[bad]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    // Its fail_on does not name failed updates.
+    expect(mild).toMatchObject({ outcome: 'skipped', reason: 'update-failed' });
+    expect(linesOf(mild)[1]).toMatch(/^warning run of .*: It failed/);
   });
 
   test('that failed stays an open finding of each site until a later run of the schedule updates that site', async () => {
@@ -151,8 +146,8 @@ describe('a run of a schedule', () => {
     isDown('site-0001', true);
     isDown('site-0002', true);
     const id = await addSchedule(['site-0001', 'site-0002', 'site-0003']);
-    const changes = async () => {
-      const { findings } = await world.ended(await world.fire(policyWith()));
+    const changes = async (name = 'update-check') => {
+      const { findings } = await world.ended(await world.fire(policyWith({}, { name })));
       return { new: findings?.new ?? 0, resolved: findings?.resolved ?? 0 };
     };
     await runToTheEnd(id);
@@ -171,33 +166,9 @@ describe('a run of a schedule', () => {
     await runToTheEnd(id);
     await runToTheEnd(id);
     expect(await changes(), 'all is updated').toEqual({ new: 0, resolved: 2 });
-  });
-
-  test('that a later one made good before the check is resolved by the next check', async () => {
-    await startAccount();
-    world.sandbox.site('site-0001').underMaintenance(true);
-    const id = await addSchedule(['site-0001']);
-    await runToTheEnd(id);
-    world.sandbox.site('site-0001').underMaintenance(false);
-    await runToTheEnd(id);
-
-    const first = await world.ended(await world.fire(policyWith()));
-    const second = await world.ended(await world.fire(policyWith()));
-
-    expect(first.findings).toMatchObject({ new: 2, resolved: 0 });
-    expect(second.findings).toMatchObject({ new: 0, resolved: 2 });
-  });
-
-  test('that failed is only a warning when fail_on does not name failed updates', async () => {
-    await startAccount();
-    world.sandbox.site('site-0001').failNextSync('Disk full.');
-    const id = await addSchedule(['site-0001']);
-    await runToTheEnd(id);
-
-    const { [id]: target } = await check({ fail_on: ['overdue'] });
-
-    expect(target).toMatchObject({ outcome: 'skipped', reason: 'update-failed' });
-    expect(linesOf(target)[1]).toMatch(/^warning run of .*: It failed/);
+    // A later run made good what another policy only learns of now.
+    expect(await changes('late'), 'two failed runs and two sites').toEqual({ new: 4, resolved: 0 });
+    expect(await changes('late'), 'nothing failed since').toEqual({ new: 0, resolved: 4 });
   });
 
   test('that is in progress is followed to its end and reported once, with all runs before it', async () => {
@@ -208,7 +179,7 @@ describe('a run of a schedule', () => {
     const other = await addSchedule(['site-0003', 'site-0004'], { name: 'Others' });
     const going = runNow(other, HOUR / 2);
 
-    const run = await world.fire(policyWith());
+    const run = await world.fire(policyWith({ pause_on_failed_rate: '40%' }));
     await until(world, async () => (await targetsOf(run))[other]?.state === 'following');
     world.clock.leap(HOUR / 2);
     const first = await targetsOf(await world.ended(run));
@@ -219,46 +190,40 @@ describe('a run of a schedule', () => {
     expect(linesOf(first[other])).toContainEqual(
       expect.stringMatching(`error ${await addressOf('site-0003')}: Failed at check`),
     );
-    expect(second[other]).toMatchObject({ outcome: 'succeeded' });
+    // Then the schedule is paused, as after one that had ended before.
+    expect(linesOf(first[other])[0]).toContain('Paused by this check, because its last run failed on 50%');
+    expect(effects().paused).toEqual([other]);
+    expect(second[other]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
     expect(linesOf(second[other])).toHaveLength(1);
   });
 
-  test('that takes longer than follow_for is reported by the next check', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    const task = runNow(id, 24 * HOUR);
-
-    const first = await check({ follow_for: '10s' });
-    await client().call('cancelTask', { task_id: task }, PERSON);
-    const second = await check();
-    const third = await check();
-
-    expect(first[id]).toMatchObject({ outcome: 'skipped', reason: 'timeout' });
-    expect(linesOf(first[id])[1]).toContain(`It is still running (task ${task}); the next check reports`);
-    expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-    expect(linesOf(second[id])[1]).toMatch(/^warning run of .*: It was cancelled: 1 cancelled of 1 site\.$/);
-    expect(linesOf(third[id])).toHaveLength(1);
-  });
-
-  test('is followed for follow_for at most, for all runs together', async () => {
+  test('that takes longer than follow_for, which is for all runs together, is reported by the next check', async () => {
     await startAccount();
     const [one, other] = [
       await addSchedule(['site-0001']),
       await addSchedule(['site-0002'], { name: 'Others' }),
     ];
-    for (const schedule of [one, other]) runNow(schedule, 24 * HOUR);
+    const [task, otherTask] = [runNow(one, 24 * HOUR), runNow(other, 24 * HOUR)];
 
     const fired = await world.fire(policyWith({ follow_for: '10m' }));
     await until(world, async () => (await targetsOf(fired))[one]?.state === 'following');
     world.clock.leap(570_000);
     const run = await world.ended(fired);
+    const first = await targetsOf(run);
+    for (const task_id of [task, otherTask]) await call('cancelTask', { task_id });
+    const second = await check();
+    const third = await check();
 
     for (const id of [one, other]) {
-      const { reason, finishedAt = 0 } = (await targetsOf(run))[id] ?? {};
-      expect(reason).toBe('timeout');
+      const { outcome, reason, finishedAt = 0 } = first[id] ?? {};
+      expect([outcome, reason]).toEqual(['skipped', 'timeout']);
       expect(finishedAt - (run.startedAt ?? 0)).toBeGreaterThanOrEqual(600_000);
       expect(finishedAt - (run.startedAt ?? 0)).toBeLessThan(HOUR / 2);
     }
+    expect(linesOf(first[one])[1]).toContain(`It is still running (task ${task}); the next check reports`);
+    expect(second[one]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(linesOf(second[one])[1]).toMatch(/^warning run of .*: It was cancelled: 1 cancelled of 1 site\.$/);
+    expect(linesOf(third[one])).toHaveLength(1);
   });
 
   test('belongs to the service, so cancelling the check does not cancel it', async () => {
@@ -274,7 +239,7 @@ describe('a run of a schedule', () => {
     await ended(task);
 
     expect(world.sandbox.journal.effectsOf('cancelTask')).toEqual([]);
-    expect((await client().call('showTask', { task_id: task }, PERSON)).task.status).not.toBe('cancelled');
+    expect((await call('showTask', { task_id: task })).task.status).not.toBe('cancelled');
   });
 
   test('that a cancelled check did not report is reported by the next check', async () => {
@@ -287,7 +252,7 @@ describe('a run of a schedule', () => {
     const run = await world.fire(policyWith());
     await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
     const cancelled = await world.caretaker.engine.forceEnd(run.id);
-    await client().call('cancelTask', { task_id: task }, PERSON);
+    await call('cancelTask', { task_id: task });
     const next = await check();
 
     expect(cancelled.status).toBe('cancelled');
@@ -320,80 +285,59 @@ describe('a run of a schedule', () => {
     }
     expect((await check())[id]?.outcome).toBe('succeeded');
   });
-
-  test('whose task the service no longer has is reported without its sites', async () => {
-    await startAccount();
-    world.sandbox.site('site-0001').failNextSync('Disk full.');
-    const id = await addSchedule(['site-0001']);
-    await runToTheEnd(id);
-    around(client(), 'call', (call, operation) =>
-      operation === 'showTask' ? Promise.reject(new GoneError('showTask')) : call(),
-    );
-
-    const { [id]: target } = await check();
-
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
-    expect(linesOf(target)[1]).toContain('the service does not show the results of its 1 site.');
-  });
 });
 
 describe('a run for which the service does not show everything', () => {
-  test('is reported from the details of its task when the list does not count its sites', async () => {
+  test('is reported from the details of its task, and has no result when neither list nor task shows it', async () => {
     await startAccount();
+    world.sandbox.site('site-0003').failNextSync('Disk full.');
+    const failed = await addSchedule(['site-0003'], { name: 'Others' });
     const id = await addSchedule(['site-0001', 'site-0002']);
+    await runToTheEnd(failed);
     await runToTheEnd(id);
-    world.sandbox.hide('listTasks', 'progress');
+    const showProgress = world.sandbox.hide('listTasks', 'progress');
 
-    const target = (await check())[id];
-
-    expect(target).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect((await check())[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(world.sandbox.journal.countOf('showTask')).toBeGreaterThan(0);
-  });
 
-  test.each(['task.details', 'task.details.sites.status'])(
-    'has no result when neither list nor task shows the results of its sites (%s)',
-    async (field) => {
-      await startAccount();
-      const id = await addSchedule(['site-0001', 'site-0002']);
-      await runToTheEnd(id);
-      world.sandbox.hide('listTasks', 'progress');
-      world.sandbox.hide('showTask', field);
-
-      const target = (await check())[id];
-
-      expect(target).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+    for (const field of ['task.details', 'task.details.sites.status']) {
+      const show = world.sandbox.hide('showTask', field);
+      const target = (await check({}, field.replaceAll('.', '-')))[id];
+      show();
+      expect(target, field).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
       expect(target?.detail).toMatch(/^0 site updates in 1 run .*, but not all sites of 1 run are shown\.$/);
       expect(linesOf(target)[1]).toContain('the service does not show the results of its 2 sites');
-    },
-  );
+    }
+    showProgress();
 
-  test('is reported for its schedule even if the history does not show the schedule', async () => {
+    around(client(), 'call', (send, operation) =>
+      operation === 'showTask' ? Promise.reject(new GoneError('showTask')) : send(),
+    );
+    const target = (await check({}, 'without-task'))[failed];
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+    expect(linesOf(target)[1]).toContain('the service does not show the results of its 1 site.');
+  });
+
+  test('is reported for its schedule even if the history shows neither the schedule nor the time', async () => {
     await startAccount();
     const [one, other] = [
       await addSchedule(['site-0001']),
       await addSchedule(['site-0002'], { name: 'Others' }),
     ];
     const [task] = [await runToTheEnd(one), await pause(other)];
-    world.sandbox.hide('listAutoUpdateHistory', 'auto_update_schedule');
+    const show = world.sandbox.hide('listAutoUpdateHistory', 'auto_update_schedule');
 
     const targets = await check();
+    show();
+    world.sandbox.hide('listAutoUpdateHistory', 'performed_on');
+    world.sandbox.hide('listTasks', 'updated_at');
+    const { [one]: timeless } = await check({}, 'timeless');
 
     expect(targets[one]?.findings?.map((finding) => finding.task)).toContain(task);
     expect(targets[other]?.reason).toBe('schedule-paused');
     expect(linesOf(targets[other])).toHaveLength(1);
-  });
-
-  test('is reported even if the history does not show its time', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    const task = await runToTheEnd(id);
-    world.sandbox.hide('listAutoUpdateHistory', 'performed_on');
-    world.sandbox.hide('listTasks', 'updated_at');
-
-    const target = (await check())[id];
-
-    expect(target?.findings?.map((finding) => finding.task)).toContain(task);
-    expect(linesOf(target)[1]).toMatch(/^info run of \?/);
+    expect(timeless?.findings?.map((finding) => finding.task)).toContain(task);
+    expect(linesOf(timeless)[1]).toMatch(/^info run of \?/);
   });
 });
 
@@ -426,42 +370,24 @@ describe('a schedule', () => {
     expect(mild[late]?.reason).toBe('done');
   });
 
-  test('that is paused is reported, and fails only when fail_on names it', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await pause(id);
-
-    expect((await check())[id]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
-    expect((await check({ fail_on: ['paused'] }))[id]).toMatchObject({ outcome: 'failed' });
-    expect(effects().enabled).toEqual([]);
-  });
-
-  test('that has never run is reported; one that has not started never fails for that', async () => {
+  test('that is paused or has never run fails only when fail_on names that, and never before its start', async () => {
     await startAccount();
     const never = await addSchedule(['site-0001']);
     const future = await addSchedule(['site-0001'], { started_at: iso(world.clock.now() + 240 * HOUR) });
+    const paused = await addSchedule(['site-0001']);
+    await pause(paused);
 
     const reported = await check();
-    const failing = await check({ fail_on: ['no-history'] });
+    const failing = await check({ fail_on: ['no-history', 'paused'] });
 
+    expect(reported[paused]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
+    expect(failing[paused]).toMatchObject({ outcome: 'failed' });
+    expect(effects().enabled).toEqual([]);
     expect(reported[never]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
     expect(reported[never]?.detail).toMatch(/^It has never run; the first run is due /);
     expect(failing[never]).toMatchObject({ outcome: 'failed', reason: 'no-history' });
     expect(failing[future]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
     expect(failing[future]?.detail).toMatch(/^It has not started; /);
-  });
-
-  test('that is deleted after the plan was made is gone', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await pause(id);
-    around(client(), 'call', async (call, operation) => {
-      if (operation === 'showAutoUpdateSchedule')
-        await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
-      return call();
-    });
-
-    expect((await check({ enable_paused: true }))[id]).toMatchObject({ outcome: 'skipped', reason: 'gone' });
   });
 });
 
@@ -523,10 +449,12 @@ describe('enable_paused', () => {
   test('enables a paused schedule once, and the next check changes nothing', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
+    const never = await addSchedule(['site-0002'], { name: 'Never' });
     await runToTheEnd(id);
     await pause(id);
+    await pause(never);
 
-    const first = await check(options);
+    const first = await check({ ...options, fail_on: ['no-history'] });
     const second = await check(options);
 
     expect(first[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
@@ -535,21 +463,13 @@ describe('enable_paused', () => {
     );
     expect(linesOf(first[id])[1]).toContain('It completed');
     expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-    expect(effects().enabled).toEqual([id]);
     expect(world.sandbox.schedule(id).state().status).toBe('active');
-  });
-
-  test('reports as an error why a schedule that it enabled still fails the check', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await pause(id);
-
-    const { [id]: target } = await check({ ...options, fail_on: ['no-history'] });
-
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'no-history' });
-    expect(linesOf(target)[0]).toMatch(
+    // Why it fails the check all the same is an error.
+    expect(first[never]).toMatchObject({ outcome: 'failed', reason: 'no-history' });
+    expect(linesOf(first[never])[0]).toMatch(
       /^error schedule: Was paused; enabled by this check\. It has never run\. The next run is due/,
     );
+    expect(effects().enabled.toSorted()).toEqual([id, never].toSorted());
   });
 
   test('is requested once when the answer is lost, and again when the request provably did not arrive', async () => {
@@ -570,60 +490,57 @@ describe('enable_paused', () => {
     expect(world.sandbox.journal.countOf('enableAutoUpdateSchedule')).toBe(5);
   });
 
-  test('succeeds when somebody else has enabled the schedule', async () => {
+  test('reports what else became of the schedule: somebody enabled or deleted it, or the service refuses', async () => {
     await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await pause(id);
-    let enabled = false;
-    around(client(), 'call', async (call, operation) => {
-      if (operation === 'enableAutoUpdateSchedule' && !enabled) {
-        enabled = true;
-        await enable(id);
+    const [enabled, refused, gone] = [
+      await addSchedule(['site-0001']),
+      await addSchedule(['site-0002'], { name: 'Refused' }),
+      await addSchedule(['site-0003'], { name: 'Gone' }),
+    ];
+    await runToTheEnd(refused);
+    for (const id of [enabled, refused, gone]) await pause(id);
+    const happened = new Set<string>();
+    around(client(), 'call', async (send, operation, input) => {
+      const id = 'auto_update_schedule_id' in input ? String(input.auto_update_schedule_id) : '';
+      const isFirst = !happened.has(id);
+      if (operation === 'enableAutoUpdateSchedule') {
+        if (id === refused) throw new RejectedError(operation, 422, { message: 'The plan has ended.' });
+        happened.add(id);
+        if (id === enabled && isFirst) await enable(id);
+      } else if (operation === 'showAutoUpdateSchedule' && id === gone && isFirst) {
+        happened.add(id);
+        await call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id });
       }
-      return call();
+      return send();
     });
 
-    const { [id]: target } = await check(options);
+    const targets = await check(options);
 
-    expect(linesOf(target)[0]).toMatch(
+    expect(linesOf(targets[enabled])[0]).toMatch(
       /^warning schedule: .*enabled by this check|^warning schedule: Active/,
     );
-    expect(effects().enabled).toEqual([id]);
-  });
-
-  test('ends as rejected with the message of the service, and everything else is reported', async () => {
-    await startAccount();
-    const id = await addSchedule(['site-0001']);
-    await runToTheEnd(id);
-    await pause(id);
-    around(client(), 'call', (call, operation) =>
-      operation === 'enableAutoUpdateSchedule'
-        ? Promise.reject(new RejectedError(operation, 422, { message: 'The plan has ended.' }))
-        : call(),
-    );
-
-    const { [id]: target } = await check(options);
-
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'rejected', detail: 'The plan has ended.' });
-    expect(linesOf(target)).toContainEqual('error schedule: It could not be enabled: The plan has ended.');
-    expect(linesOf(target)).toContainEqual(expect.stringContaining('It completed: 1 updated'));
+    expect(effects().enabled).toEqual([enabled]);
+    expect(targets[gone]).toMatchObject({ outcome: 'skipped', reason: 'gone' });
+    // Everything else is reported.
+    expect(targets[refused]).toMatchObject({
+      outcome: 'failed',
+      reason: 'rejected',
+      detail: 'The plan has ended.',
+    });
+    const lines = linesOf(targets[refused]);
+    expect(lines).toContainEqual('error schedule: It could not be enabled: The plan has ended.');
+    expect(lines).toContainEqual(expect.stringContaining('It completed: 1 updated'));
   });
 });
 
 describe('pause_on_failed_rate', () => {
   const options = { pause_on_failed_rate: '40%', enable_paused: true };
 
-  /** A schedule for two sites, one of which cannot be updated. */
-  async function addFailing(): Promise<string> {
+  test('pauses a schedule once if its last run failed on more than that percentage, and only a person enables it again', async () => {
+    await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     const id = await addSchedule(['site-0001', 'site-0002']);
     await runToTheEnd(id);
-    return id;
-  }
-
-  test('pauses a schedule once if its last run failed on more than that percentage, and nothing enables it again', async () => {
-    await startAccount();
-    const id = await addFailing();
     world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
 
     const first = await check(options);
@@ -638,28 +555,8 @@ describe('pause_on_failed_rate', () => {
     expect(linesOf(third[id])[0]).toContain('It is not enabled, because its last run failed on 50%');
     expect(effects()).toEqual({ enabled: [], paused: [id] });
     expect(world.sandbox.schedule(id).state().status).toBe('paused');
-  });
 
-  test('pauses after a run that was followed to its end', async () => {
-    await startAccount();
-    world.sandbox.site('site-0001').failNextSync('Disk full.');
-    const id = await addSchedule(['site-0001']);
-    const task = runNow(id, HOUR / 2);
-    const run = await world.fire(policyWith(options));
-    await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
-
-    world.clock.leap(HOUR / 2);
-    const { [id]: target } = await targetsOf(await world.ended(run));
-
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed', taskId: task });
-    expect(linesOf(target)[0]).toContain('Paused by this check, because its last run failed on 100%');
-    expect(effects().paused).toEqual([id]);
-  });
-
-  test('does not pause a schedule that a person enabled again, until a new run fails', async () => {
-    await startAccount();
-    const id = await addFailing();
-    await check(options);
+    // From then on, only a new run that fails pauses it.
     await enable(id);
     const unchanged = await check(options);
     await runToTheEnd(id);
@@ -669,20 +566,9 @@ describe('pause_on_failed_rate', () => {
     expect(linesOf(again[id])[0]).toContain('Paused by this check');
     expect(effects().paused).toEqual([id, id]);
   });
-
-  test('does not pause a schedule that failed on no more than that percentage', async () => {
-    await startAccount();
-    const id = await addFailing();
-
-    const { [id]: target } = await check({ pause_on_failed_rate: '50%' });
-
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
-    expect(effects().paused).toEqual([]);
-  });
 });
 
 test('whether a schedule was paused is unknown when it has an unknown status', async () => {
-  await startAccount();
   const reconcile = (status: string) => {
     const showAutoUpdateSchedule = async () => ({ auto_update_schedule: { id: 'x', status } });
     const acting = {

@@ -1,45 +1,35 @@
 /** update-check with `thresholds`: how long a problem may last depends on the site. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { updateCheck } from '../../../jobs/update-check/job.ts';
-import { createRegistry } from '../../../src/job/registry.ts';
-import { loadPolicies } from '../../../src/policy/load-policies.ts';
-import { folderWith } from '../../settings/folder.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson, targetsAfter } from '../acting.ts';
+import { mistakesOf } from '../policies.ts';
 
 const DAY = 86_400_000;
-const PERSON = { requestClass: 'person' } as const;
 let world: World;
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-  stop = undefined;
-});
-const client = () => world.caretaker.link('default').client;
+const call = asPerson(() => world);
 
 /** Two sites with an outdated core that no schedule updates; the first has the tag premium. */
 async function withOutdatedSites() {
   // The minute of a first check does not end while it works.
-  world = await startWorld({ sites: 2, speedUp: 5 });
-  stop = world.stop;
-  const { auto_update_schedules: planted } = await client().call('listAutoUpdateSchedules', {}, PERSON);
-  for (const { id } of planted)
-    await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+  world = await worldOfTest({ sites: 2, speedUp: 5 });
+  const { auto_update_schedules: planted } = await call('listAutoUpdateSchedules', {});
+  for (const { id } of planted) await call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).coreIs({ current: '6.8.2' });
-  const { tag } = await client().call('createTag', { body: { tag: { name: 'premium' } } }, PERSON);
-  await client().call('assignTag', { tag_id: tag.id, body: { site_ids: ['site-0001'] } }, PERSON);
+  const { tag } = await call('createTag', { body: { tag: { name: 'premium' } } });
+  await call('assignTag', { tag_id: tag.id, body: { site_ids: ['site-0001'] } });
 }
 
 const premium = { where: 'site.tags.exists(t, t.name == "premium")', max_age: '2d' };
 const others = { max_age: '14d' };
 
-async function check(thresholds: object[]) {
+const check = (thresholds: object[]) => {
   const options = updateCheck.options.parse({ thresholds });
-  const policy = aPolicy({ name: 'updates', job: 'update-check', options });
-  const run = await world.ended(await world.fire(policy));
-  return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
-}
+  return targetsAfter(world, aPolicy({ name: 'updates', job: 'update-check', options }));
+};
 const outcomes = (targets: Awaited<ReturnType<typeof check>>) =>
   Object.fromEntries(Object.values(targets).map(({ id, outcome }) => [id, outcome]));
 
@@ -92,7 +82,7 @@ describe('a site whose core has a problem', () => {
 
   test('fails at once when the service does not show what the condition needs', async () => {
     await withOutdatedSites();
-    around(client(), 'call', async (send, asked) => {
+    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
       const answer: unknown = await send();
       if (asked === 'showSite') delete (answer as { site: { tags?: unknown } }).site.tags;
       if (asked === 'listSites')
@@ -107,26 +97,16 @@ describe('a site whose core has a problem', () => {
   });
 });
 
-describe('when its policy is loaded', () => {
-  const faultsOf = (thresholds: string) => {
-    const text = `policies:\n  - name: p\n    job: update-check\n    with:\n      thresholds: ${thresholds}\n`;
-    const dir = folderWith({ 'p.yaml': text });
-    return loadPolicies({ dir, registry: createRegistry([updateCheck]) }).findings.map(
-      ({ column, message, suggestion }) => `${column - 19}: ${message}${suggestion ? ` ${suggestion}` : ''}`,
-    );
-  };
-
-  test.each([
-    ['[{ where: site.locked, max_age: 2d }, { max_age: 14d }]', []],
-    ['[{ where: site.lockd, max_age: 2d }]', ['15: site has no field "lockd". did you mean locked?']],
-    ['[{ where: site.url, max_age: 2d }]', ['10: The condition must be true or false, but it is string.']],
+test.each([
+  ['[{ where: site.locked, max_age: 2d }, { max_age: 14d }]', []],
+  ['[{ where: site.lockd, max_age: 2d }]', ['0:29 site has no field "lockd". did you mean locked?']],
+  ['[{ where: site.url, max_age: 2d }]', ['0:24 The condition must be true or false, but it is string.']],
+  [
+    '[{ max_age: 2d }, { where: site.locked, max_age: 2d }]',
     [
-      '[{ max_age: 2d }, { where: site.locked, max_age: 2d }]',
-      [
-        '1: A threshold without "where" is for all sites, so those after it would never apply. move it to the end',
-      ],
+      '0:15 A threshold without "where" is for all sites, so those after it would never apply. move it to the end',
     ],
-  ])('thresholds %s are checked, with their place', (thresholds, faults) => {
-    expect(faultsOf(thresholds)).toEqual(faults);
-  });
+  ],
+])('thresholds %s are checked when the policy is loaded, with their place', (thresholds, faults) => {
+  expect(mistakesOf(updateCheck, '{}', `{ thresholds: ${thresholds} }`)).toEqual(faults);
 });

@@ -1,25 +1,21 @@
 /** Rings against the sandbox: schedules made and kept, promotion, what happens when sites break, lost answers. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { updateRings } from '../../../jobs/update-rings/job.ts';
 import { localPrincipal } from '../../../src/access/principal.ts';
-import type { Input } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World, type WorldOptions } from '../../support/caretaker.ts';
+import type { World, WorldOptions } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { asPerson } from '../acting.ts';
 import { mistakesOf, policyOf } from '../policies.ts';
 
 let world: World;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined as never;
-});
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const always = { when: 'always', expiresMs: 7 * DAY } as const;
-const PERSON = { requestClass: 'person' } as const;
-const client = () => world.caretaker.link('default').client;
+const call = asPerson(() => world);
 
 const first = 'site.id in ["site-0001", "site-0002", "site-0003", "site-0004", "site-0005", "site-0006"]';
 const options = (changes: object = {}) => ({
@@ -34,7 +30,7 @@ const policy = (changes: object = {}): Policy =>
 
 /** Twelve healthy sites with updates, of which the first six are the canaries. */
 async function start(more: WorldOptions = {}): Promise<void> {
-  world = await startWorld({ leaps: true, sites: 12, ...more });
+  world = await worldOfTest({ sites: 12, ...more });
   for (const id of world.sandbox.siteIds()) {
     world.sandbox.site(id).connect();
     world.sandbox.site(id).lock(false);
@@ -43,24 +39,20 @@ async function start(more: WorldOptions = {}): Promise<void> {
     world.sandbox.site(id).coreIs({ current: '6.8.3' });
     world.sandbox.site(id).fallBehind();
   }
-  const { auto_update_schedules: all } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  const { auto_update_schedules: all } = await call('listAutoUpdateSchedules', {});
   for (const { id, status } of all)
-    if (status === 'active')
-      await client().call('disableAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+    if (status === 'active') await call('disableAutoUpdateSchedule', { auto_update_schedule_id: id });
 }
 
 const look = async (one = policy()): Promise<Run> => world.ended(await world.fire(one));
 async function rings() {
-  const { auto_update_schedules: all } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  const { auto_update_schedules: all } = await call('listAutoUpdateSchedules', {});
   const ours = all.filter(({ name }) => name?.includes('[caretaker safe/'));
   return Object.fromEntries(ours.map((one) => [/safe\/(.*)\]/.exec(one.name ?? '')?.[1], one]));
 }
 const idOf = async (ring: string) => (await rings())[ring]?.id ?? '';
 const targetsOf = async (run: Run) =>
   Object.fromEntries((await world.targets(run)).map((one) => [one.id, one]));
-const call = (operation: 'updateAutoUpdateSchedule', input: Input<'updateAutoUpdateSchedule'>) =>
-  client().call(operation, input, PERSON);
-
 /** The first ring updates its sites, and time passes until they have soaked and synced. */
 async function prove(soakMs = 2 * DAY): Promise<void> {
   await look();
@@ -70,7 +62,7 @@ async function prove(soakMs = 2 * DAY): Promise<void> {
 
 test('each ring gets its schedule: the first runs, the later is paused, and a person’s stay as they are', async () => {
   await start();
-  const { auto_update_schedules: before } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  const { auto_update_schedules: before } = await call('listAutoUpdateSchedules', {});
   const run = await look();
   const { canary, rest } = await rings();
   expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 2, failed: 0 } });
@@ -88,14 +80,22 @@ test('each ring gets its schedule: the first runs, the later is paused, and a pe
   const effects = world.sandbox.journal.effects.length;
   expect(await look()).toMatchObject({ status: 'succeeded' });
   expect(world.sandbox.journal.effects).toHaveLength(effects);
-  const { auto_update_schedules: after } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  const { auto_update_schedules: after } = await call('listAutoUpdateSchedules', {});
   expect(after).toEqual(expect.arrayContaining(before));
+
+  // The schedule of a ring that the policy no longer has is paused.
+  await look(policy({ rings: [{ name: 'few', where: first }, { name: 'rest' }] }));
+  const renamed = await rings();
+  expect([renamed['canary']?.status, renamed['few']?.status]).toEqual(['paused', 'active']);
 });
 
-test('what was proven goes on to the next ring, for one run', async () => {
+test('what was proven goes on to the next ring, for one run, even if a person deleted the schedule that proved it', async () => {
   await start();
   await prove();
+  const auto_update_schedule_id = await idOf('canary');
+  await call('deleteAutoUpdateSchedule', { auto_update_schedule_id });
   await look();
+  expect((await rings())['canary']).toMatchObject({ status: 'active' });
   const { rest } = await rings();
   expect(rest).toMatchObject({
     status: 'active',
@@ -121,16 +121,6 @@ test('an approved run enables the next ring for nothing that was proven since th
   expect(rest).toMatchObject({ status: 'paused', options: { backup: true } });
 });
 
-test('what a ring proved is known after a person deleted its schedule', async () => {
-  await start();
-  await prove();
-  const auto_update_schedule_id = await idOf('canary');
-  await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id }, PERSON);
-  await look();
-  const { canary, rest } = await rings();
-  expect([canary?.status, rest?.status]).toEqual(['active', 'active']);
-});
-
 test('when sites break, the next ring stays paused, and they get one note each once the service shows what notes say', async () => {
   await start();
   world.sandbox.schedules.breakSites([{ filename: 'contact-form/contact-form.php', afterMs: HOUR }]);
@@ -141,7 +131,7 @@ test('when sites break, the next ring stays paused, and they get one note each o
   });
   const ofPerson = { note: { content: 'by a person' } };
   for (const site_id of world.sandbox.siteIds().slice(0, 6))
-    await client().call('createSiteNote', { site_id, body: ofPerson }, PERSON);
+    await call('createSiteNote', { site_id, body: ofPerson });
   const show = world.sandbox.hide('listSiteNotes', 'content');
   const canary = (await targetsOf(await look(noting)))['ring:canary'];
   expect((await rings())['rest']).toMatchObject({ status: 'paused' });
@@ -157,21 +147,10 @@ test('when sites break, the next ring stays paused, and they get one note each o
   expect(ofRing('site-0001')).toEqual([]);
   show();
   // The account no longer has this one: the others get their notes.
-  await client().call('deleteSite', { site_id: 'site-0003' }, PERSON);
+  await call('deleteSite', { site_id: 'site-0003' });
   await look(noting);
   await look(noting);
   for (const id of ['site-0001', 'site-0006']) expect(ofRing(id)).toHaveLength(1);
-});
-
-test('a ring whose schedule is not shown whole is left as it is', async () => {
-  await start();
-  await look();
-  const effects = world.sandbox.journal.effects.length;
-  for (const operation of ['listAutoUpdateSchedules', 'showAutoUpdateSchedule'] as const)
-    world.sandbox.hide(operation, 'scope.sites.ids');
-  const run = await look();
-  expect(run).toMatchObject({ status: 'failed' });
-  expect(world.sandbox.journal.effects).toHaveLength(effects);
 });
 
 test('a site that was not well before the updates is no evidence, and holds nothing', async () => {
@@ -234,12 +213,21 @@ test('a task of a later ring that has not started is cancelled when the ring mus
     reason: 'ring-holds',
     detail: expect.stringContaining('contact-form/contact-form.php'),
   });
-  expect((await client().call('showTask', { task_id }, PERSON)).task.status).toBe('cancelled');
+  expect((await call('showTask', { task_id })).task.status).toBe('cancelled');
 });
 
-test('a failed run is no evidence while the service does not show what its task did', async () => {
+test('what the service does not show of a schedule or a failed run is no reason to change anything', async () => {
   await start();
   await look();
+  const { journal } = world.sandbox;
+  const effects = journal.effects.length;
+  const shows = (['listAutoUpdateSchedules', 'showAutoUpdateSchedule'] as const).map((operation) =>
+    world.sandbox.hide(operation, 'scope.sites.ids'),
+  );
+  expect(await look()).toMatchObject({ status: 'failed' });
+  expect(journal.effects).toHaveLength(effects);
+  for (const show of shows) show();
+
   world.sandbox.hide('showTask', 'task.details');
   world.sandbox.site('site-0001').failNextSync('disk full');
   world.sandbox.schedule(await idOf('canary')).runNow(60_000);
@@ -251,21 +239,7 @@ test('a failed run is no evidence while the service does not show what its task 
   );
 });
 
-test('another active schedule that updates sites of the rings is a warning', async () => {
-  await start();
-  await client().call('enableAutoUpdateSchedule', { auto_update_schedule_id: 'schedule-0003' }, PERSON);
-  const targets = await targetsOf(await look());
-  expect(targets['ring:canary']?.findings).toMatchObject([
-    {
-      severity: 'warning',
-      about: 'schedule-0003',
-      message:
-        'The schedule "Nightly plugins" updates 4 sites of the rings too, with what no ring has proven: pause it.',
-    },
-  ]);
-});
-
-test('a schedule that a person changed is set back, or only reported', async () => {
+test('a schedule that a person changed is set back, or only reported, and one that updates sites of the rings too is a warning', async () => {
   await start();
   await look();
   const change = async () =>
@@ -288,32 +262,37 @@ test('a schedule that a person changed is set back, or only reported', async () 
     { message: expect.stringContaining('options is backup, not none') },
   ]);
   expect((await rings())['canary']).toMatchObject({ options: { backup: false } });
+
+  await call('enableAutoUpdateSchedule', { auto_update_schedule_id: 'schedule-0003' });
+  const beside = await targetsOf(await look());
+  expect(beside['ring:canary']?.findings).toMatchObject([
+    {
+      severity: 'warning',
+      about: 'schedule-0003',
+      message:
+        'The schedule "Nightly plugins" updates 4 sites of the rings too, with what no ring has proven: pause it.',
+    },
+  ]);
 });
 
-test.each(['createAutoUpdateSchedule', 'disableAutoUpdateSchedule', 'updateAutoUpdateSchedule'] as const)(
-  'a lost answer to %s leaves each ring once and right',
-  async (operation) => {
-    await start();
-    world.sandbox.failNext({ operation }, 'reset-after');
-    await look();
-    const { canary, rest } = await rings();
-    expect(world.sandbox.journal.effectsOf('createAutoUpdateSchedule')).toHaveLength(2);
-    expect([canary?.status, rest?.status]).toEqual(['active', 'paused']);
-  },
-);
+test('lost answers leave each ring once and right', async () => {
+  await start();
+  const changes = [
+    'createAutoUpdateSchedule',
+    'updateAutoUpdateSchedule',
+    'disableAutoUpdateSchedule',
+  ] as const;
+  for (const operation of changes) world.sandbox.failNext({ operation }, 'reset-after');
+  await look();
+  const { canary, rest } = await rings();
+  expect(world.sandbox.journal.effectsOf('createAutoUpdateSchedule')).toHaveLength(2);
+  expect([canary?.status, rest?.status]).toEqual(['active', 'paused']);
+});
 
 test('a list that shows a new schedule late leads to no second one', async () => {
   await start({ listLagMs: 60_000 });
   await look();
   expect(world.sandbox.journal.effectsOf('createAutoUpdateSchedule')).toHaveLength(2);
-});
-
-test('the schedule of a ring that the policy no longer has is paused', async () => {
-  await start();
-  await look();
-  await look(policy({ rings: [{ name: 'few', where: first }, { name: 'rest' }] }));
-  const { canary, few } = await rings();
-  expect([canary?.status, few?.status]).toEqual(['paused', 'active']);
 });
 
 test('mistakes in the rings are reported with their place', () => {
