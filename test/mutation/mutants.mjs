@@ -1,6 +1,6 @@
 /**
- * The mutants of a file: small changes of its code, each of which some test should notice. Found in the
- * syntax tree, made in the text, so that a mutant differs from its file in one place only.
+ * The mutants of a file: small changes of its code, each of which some test should notice. All of them are compiled
+ * in at once, each behind a switch: `__mutant(7) ? mutant : original`.
  */
 import { parseAst } from 'vitest/node';
 
@@ -33,67 +33,93 @@ const codes = new Set([
   'requestClass',
 ]);
 
-/** All mutants of a source text: where, what stands there instead, and what that is called. */
-export function mutantsOf(source) {
+/**
+ * All mutants of a source text: where, what stands there instead, and what that is called. `as` says how the switch
+ * is written: an expression, a statement, or the name of a method.
+ */
+export function mutantsOf(source, file) {
   const found = [];
-  const add = (node, replacement, operator) =>
-    found.push({ start: node.start, end: node.end, replacement, operator });
+  const add = ({ start, end }, replacement, operator, as = 'expression') =>
+    found.push({ start, end, replacement, operator, as });
   const text = (node) => source.slice(node.start, node.end);
-  visit(parseAst(source, { lang: 'ts' }), undefined, (node, parent) => {
+  visit(parseAst(source, { lang: file.endsWith('x') ? 'tsx' : 'ts' }), undefined, (node, parent) => {
     switch (node.type) {
       case 'BinaryExpression':
-      case 'LogicalExpression': {
-        const { left, right, operator } = node;
-        const put = (other) => {
-          const between = source.slice(left.end, right.start).replace(operator, other);
-          add(node, `(${text(left)}${between}${text(right)})`, `${operator} to ${other}`);
-        };
-        if (swapped[operator] && !isText(node)) put(swapped[operator]);
-        if (operator === '??') add(node, text(left), 'no default');
+      case 'LogicalExpression':
+        binary(node, source, add);
         break;
-      }
       case 'IfStatement':
       case 'ConditionalExpression':
         add(node.test, 'true', 'condition true');
         add(node.test, 'false', 'condition false');
         break;
       case 'UnaryExpression':
-        if (node.operator === '!') add(node, `(${text(node.argument)})`, 'no negation');
+        if (node.operator === '!') add(node, text(node.argument), 'no negation');
         break;
       case 'Literal':
-        literal(node, parent, add);
+        if (parent?.type !== 'Property' || parent.value === node) literal(node, parent, add);
         break;
       case 'ExpressionStatement':
-        if (isCall(node.expression)) add(node, ';', 'call removed');
+        if (isCall(node.expression) && node.expression.callee?.type !== 'Super')
+          add(node, '', 'call removed', 'statement');
         break;
       case 'CallExpression':
-        call(node, add);
+        call(node, source, add);
         break;
       case 'SpreadElement':
-        if (parent?.type === 'ObjectExpression') add(node, '...{}', 'spread removed');
+        if (parent?.type === 'ObjectExpression') add(node.argument, '{}', 'spread removed');
         break;
     }
   });
-  const usable = found.filter((one) => isCode(mutated(source, one)));
-  return usable.map((one) => ({
+  return found.map((one) => ({
     ...one,
     ...placeOf(source, one.start),
     was: source.slice(one.start, one.end),
   }));
 }
 
-/** Whether it can be read at all: what nobody can run, no test has to notice. */
-function isCode(source) {
-  try {
-    return parseAst(source, { lang: 'ts' }) !== undefined;
-  } catch {
-    return false;
-  }
+/** The text with all these mutants in it, each behind the switch with its `id`. */
+export function switched(source, mutants) {
+  const inOrder = [...mutants].sort((a, b) => a.start - b.start || b.end - a.end);
+  const part = (from, to, within) => {
+    let at = from;
+    let made = '';
+    while (within.length > 0) {
+      const { start, end } = within[0];
+      const here = within.filter((one) => one.start === start && one.end === end);
+      const inside = within.filter((one) => one.end <= end && !here.includes(one));
+      within = within.filter((one) => one.start >= end);
+      made += source.slice(at, start) + switchOf(here, part(start, end, inside));
+      at = end;
+    }
+    return made + source.slice(at, to);
+  };
+  return part(0, source.length, inOrder);
 }
 
-/** The text with the mutant in it. */
-export const mutated = (source, { start, end, replacement }) =>
-  source.slice(0, start) + replacement + source.slice(end);
+function switchOf(mutants, original) {
+  const all = (as, write) => mutants.filter((one) => one.as === as).map(write);
+  const name = all('name', ({ id, replacement }) => `__mutant(${id}) ? '${replacement}' : `);
+  if (name.length > 0) {
+    const [, optional, method] = original.match(/^(\??)\.\s*(\w+)$/);
+    return `${optional ? '?.' : ''}[${name.join('')}'${method}']`;
+  }
+  const instead = all('expression', ({ id, replacement }) => `__mutant(${id}) ? (${replacement}) : `);
+  const made = instead.length > 0 ? `(${instead.join('')}(${original}))` : original;
+  const removed = all('statement', ({ id }) => `__mutant(${id})`);
+  return removed.length > 0 ? `{ if (!${removed[0]}) ${made} }` : made;
+}
+
+function binary(node, source, add) {
+  const { left, right, operator } = node;
+  const other = swapped[operator];
+  if (other && !isText(node)) {
+    const between = source.slice(left.end, right.start).replace(operator, other);
+    const [before, after] = [source.slice(node.start, left.end), source.slice(right.start, node.end)];
+    add(node, before + between + after, `${operator} to ${other}`);
+  }
+  if (operator === '??') add(node, source.slice(left.start, left.end), 'no default');
+}
 
 function literal(node, parent, add) {
   if (typeof node.value === 'boolean') add(node, String(!node.value), 'flag turned');
@@ -103,12 +129,17 @@ function literal(node, parent, add) {
   if (isDecisive || parent?.type === 'SwitchCase') add(node, "'mutated'", 'another code');
 }
 
-function call({ callee, arguments: given }, add) {
+function call(node, source, add) {
+  const { callee, arguments: given } = node;
   if (callee.type !== 'MemberExpression' || callee.computed) return;
-  const { name } = callee.property;
-  if (methods[name]) add(callee.property, methods[name], `${name} to ${methods[name]}`);
-  if ((name === 'filter' || name === 'sort') && given.length < 2)
-    add({ start: callee.object.end, end: given[0] ? given[0].end + 1 : callee.end + 2 }, '', `no ${name}`);
+  const { property, optional } = callee;
+  const { name } = property;
+  const dot = source.lastIndexOf('.', property.start) - (optional ? 1 : 0);
+  if (methods[name])
+    add({ start: dot, end: property.end }, methods[name], `${name} to ${methods[name]}`, 'name');
+  const isRemovable = (name === 'filter' || name === 'sort') && given.length < 2;
+  if (isRemovable && !source.slice(node.start, dot + 2).includes('?.'))
+    add(node, source.slice(node.start, dot), `no ${name}`);
 }
 
 const isCall = (node) =>

@@ -1,222 +1,222 @@
 /**
- * `npm run mutation -- [--count 300] [--seed 1] [--only TEXT] [--limit SECONDS] [--minutes MINUTES] [--part
- * 1/2] [--report]`: changes the sources in one small place at a time, and looks whether a test notices.
- * `--part 1/2` beside `--part 2/2` shares the sample between two processes.
+ * `npm run mutation -- [--count 3000] [--seed 1] [--only TEXT] [--minutes 60] [--tries 40] [--again] [--report]`: changes
+ * the sources in one small place at a time, and looks whether a test notices.
  *
- * Works in a copy of the tracked files, with one worker at the lowest priority. What was tried is kept in
- * `.mutation/`, one line each, so that a run that was stopped goes on where it was, and another seed adds to
- * it. `--report` only prints.
+ * All mutants of the sample are compiled in at once, each behind a switch. A first round runs every test without a
+ * mutant, and learns how long each takes and which mutants it comes by. In every further round each test has one
+ * mutant that it comes by and that no test has noticed, the cheap tests first. So a run of the tests tries thousands
+ * of mutants, not one. A mutant counts as noticed when the same test has failed with it twice.
  *
- * StrykerJS 9, the last for Node 20, mutates code in the test's own process only, not in the processes that tests
- * start; on two files of `src/schedule` it had not tried its 510 mutants after nine minutes.
+ * What was tried is kept in `.mutation/`, and a run that was stopped goes on there; remove the folder to begin anew.
+ * `--again`, after tests were changed, tries what was noticed once more, and forgets the rest: none may survive.
+ * Not tried: what runs only while a module loads ("static"), and what only started processes run ("unreached").
+ *
+ * StrykerJS 9, the last for Node 20, tries one mutant at a time: of two files of `src/schedule` it had not tried the
+ * 510 mutants after nine minutes.
  */
-import { fork, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { setPriority, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { mutantsOf, mutated } from './mutants.mjs';
-import { filesIn, relatedTests } from './related.mjs';
-import { report } from './report.mjs';
+import { mutantsOf } from './mutants.mjs';
+import { grouped, report } from './report.mjs';
 
 const { values } = parseArgs({
   options: {
-    count: { type: 'string', default: '300' },
+    count: { type: 'string', default: '3000' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
-    limit: { type: 'string', default: '60' },
-    minutes: { type: 'string', default: '600' },
-    part: { type: 'string', default: '1/1' },
+    minutes: { type: 'string', default: '60' },
+    tries: { type: 'string', default: '40' },
+    again: { type: 'boolean', default: false },
     report: { type: 'boolean', default: false },
   },
 });
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const results = join(root, '.mutation', 'results.jsonl');
-const folders = ['src/engine', 'src/client', 'src/budget', 'src/records', 'src/schedule', 'jobs'];
-/** A file of tests that takes longer than this is left out; so many of the nearest are run for a mutant. */
-const SLOWEST_MS = 60_000;
-const MAX_FILES = 6;
-const limitMs = Number(values.limit) * 1_000;
-const [part, parts] = values.part.split('/').map(Number);
-
-const known = existsSync(results)
-  ? readFileSync(results, 'utf8')
-      .trim()
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line))
-  : [];
-if (values.report) {
-  process.stdout.write(report(known));
-  process.exit();
-}
-
-setPriority(19);
-mkdirSync(dirname(results), { recursive: true });
-const copy = mkdtempSync(join(tmpdir(), 'caretaker-mutation-'));
-const { stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
-for (const file of stdout.split('\0').filter((one) => one && existsSync(join(root, one))))
-  cpSync(join(root, file), join(copy, file));
-symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-
-let child;
-/** Ends the runner with whatever its tests have started: it is the first of its own process group. */
-function stop() {
-  try {
-    if (child) process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
-  child = undefined;
-}
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
-process.on('exit', () => {
-  stop();
-  rmSync(copy, { recursive: true, force: true });
-});
-
-async function runner() {
-  if (child?.connected) return child;
-  child = fork(fileURLToPath(new URL('runner.mjs', import.meta.url)), [copy, '45000'], {
-    cwd: copy,
-    detached: true,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  await new Promise((ready) => child.once('message', ready));
-  return child;
-}
-
-/** Files of the copy that the runner has to compile again. */
-const stale = new Set();
-function write(file, text) {
-  writeFileSync(join(copy, file), text);
-  stale.add(join(copy, file));
-}
-
-/** Runs a file of tests until its first failure; `timeout` when that takes too long. */
-async function run(test, ms) {
-  const to = await runner();
-  const began = Date.now();
-  const changed = [...stale];
-  stale.clear();
-  const ended = Promise.withResolvers ? Promise.withResolvers() : deferred();
-  const timer = setTimeout(() => ended.resolve('timeout'), ms);
-  to.once('message', ended.resolve);
-  to.once('exit', () => ended.resolve('timeout'));
-  to.send({ test: join(copy, test), changed });
-  const answer = await ended.promise;
-  clearTimeout(timer);
-  to.removeAllListeners('message');
-  to.removeAllListeners('exit');
-  if (answer === 'timeout') stop();
-  return {
-    answer,
-    ms: Date.now() - began,
-    fails: answer === 'timeout' || answer.failed.length > 0 || answer.passed === 0,
-  };
-}
-
-function deferred() {
-  const one = {};
-  one.promise = new Promise((resolve) => {
-    one.resolve = resolve;
-  });
-  return one;
-}
-
-/**
- * How long files of tests take on the sources as they are; null for one that fails there or takes too long.
- */
-const durations = join(root, '.mutation', 'durations.json');
-const usual = existsSync(durations) ? JSON.parse(readFileSync(durations, 'utf8')) : {};
-async function usualMs(test) {
-  if (usual[test] === undefined) {
-    const { fails, ms } = await run(test, SLOWEST_MS);
-    usual[test] = fails ? null : ms;
-    writeFileSync(durations, JSON.stringify(usual, undefined, 2));
-  }
-  return usual[test];
-}
-
-/** What becomes of one mutant. */
-async function tryOut({ file, ...mutant }, tests) {
-  const source = readFileSync(join(copy, file), 'utf8');
-  let spent = 0;
-  let tried = 0;
-  for (const test of tests) {
-    if (tried >= MAX_FILES || spent > limitMs) break;
-    const ms = await usualMs(test);
-    if (ms === null) continue;
-    tried += 1;
-    write(file, mutated(source, mutant));
-    const once = await run(test, 4 * ms + 20_000);
-    // A test that fails once on a busy machine has not noticed anything yet.
-    const last = once.fails && once.answer !== 'timeout' ? await run(test, 4 * ms + 20_000) : once;
-    write(file, source);
-    spent += once.ms;
-    if (last.answer === 'timeout') return { is: 'timeout', by: test, files: tried };
-    if (last.fails)
-      return { is: 'killed', by: `${test}: ${last.answer.failed[0] ?? 'nothing ran'}`, files: tried };
-  }
-  return { is: tried === 0 ? 'untested' : 'survived', files: tried };
-}
-
-const testsOf = relatedTests(root);
-const all = folders
-  .flatMap((folder) => filesIn(root, folder))
-  .flatMap((file) => {
-    const source = readFileSync(join(copy, file), 'utf8');
-    return mutantsOf(source).map((mutant) => ({ file, ...mutant }));
-  });
-/** The same order for the same seed, and nearly the same when a file has changed. */
-const rank = ({ file, start, operator }) =>
-  createHash('sha256').update(`${values.seed} ${file} ${start} ${operator}`).digest('hex');
-const idOf = ({ file, line, column, operator, was }) =>
-  `${file}:${line}:${column} ${operator} ${was.slice(0, 60)}`;
-const done = new Set(known.map(({ id }) => id));
-const sample = all
-  .filter(({ file }) => file.includes(values.only))
-  .map((mutant) => ({ mutant, rank: rank(mutant) }))
-  .sort((a, b) => (a.rank < b.rank ? -1 : 1))
-  .slice(0, Number(values.count))
-  .filter((_, index) => index % parts === part - 1)
-  .filter(({ mutant }) => !done.has(idOf(mutant)));
-
-process.stderr.write(`${all.length} mutants, ${sample.length} to try\n`);
+const folder = join(root, '.mutation');
+const kept = join(folder, 'state.json');
 const until = Date.now() + Number(values.minutes) * 60_000;
-for (const [index, { mutant }] of sample.entries()) {
-  if (Date.now() > until) break;
-  const began = Date.now();
-  const found = await tryOut(mutant, testsOf(mutant.file));
-  const { file, line, column, operator, was, replacement } = mutant;
-  const result = {
-    id: idOf(mutant),
-    file,
-    line,
-    column,
-    operator,
-    was,
-    now: replacement,
-    ...found,
-    ms: Date.now() - began,
-  };
-  appendFileSync(results, `${JSON.stringify(result)}\n`);
-  known.push(result);
-  process.stderr.write(
-    `${index + 1}/${sample.length} ${result.is.padEnd(8)} ${result.id} (${Math.round(result.ms / 1_000)} s)\n`,
+
+/** A round is stopped when no test has begun or ended for so long. */
+const SILENCE_MS = 100_000;
+/** What the tests of one round take together, at most: some two minutes on four workers. */
+const ROUND_MS = 400_000;
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+mkdirSync(folder, { recursive: true });
+const state = existsSync(kept)
+  ? JSON.parse(readFileSync(kept, 'utf8'))
+  : { mutants: sampled(), tests: undefined, rounds: 0 };
+if (values.again) Object.assign(state, { mutants: noticedBefore(state), tests: undefined, rounds: 0 });
+const save = () => {
+  writeFileSync(`${kept}.new`, JSON.stringify(state));
+  renameSync(`${kept}.new`, kept);
+};
+
+/** What was noticed before, as far as its place is still there; it is tried first by the test that noticed it. */
+function noticedBefore({ mutants }) {
+  const key = ({ file, operator, was }) => `${file} ${operator} ${was}`;
+  const now = new Map();
+  for (const file of new Set(mutants.map((one) => one.file)))
+    if (existsSync(join(root, file)))
+      for (const one of mutantsOf(readFileSync(join(root, file), 'utf8'), file))
+        now.set(key({ file, ...one }), one);
+  return mutants
+    .filter((one) => one.by && now.has(key(one)))
+    .map(({ by, ...one }, id) => ({ ...one, ...now.get(key(one)), id, suspect: by, tried: [] }));
+}
+
+function sampled() {
+  const rank = ({ file, start, operator }) =>
+    createHash('sha256').update(`${values.seed} ${file} ${start} ${operator}`).digest('hex');
+  return (
+    ['src', 'jobs']
+      .flatMap((top) => filesIn(top))
+      // The service is the world of the tests, and the browser's code runs in browsers alone.
+      .filter((file) => !/^src\/(sandbox|dashboard\/client)\//.test(file) && file.includes(values.only))
+      .flatMap((file) =>
+        mutantsOf(readFileSync(join(root, file), 'utf8'), file).map((one) => ({ file, ...one })),
+      )
+      .map((mutant) => [rank(mutant), mutant])
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .slice(0, Number(values.count))
+      .map(([, mutant], id) => ({ id, ...mutant, tried: [] }))
   );
 }
-process.stdout.write(report(known));
-process.exit();
+
+function filesIn(top) {
+  return readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(top, file));
+}
+
+/** Runs the tests of `plan` (all of them without one), and gives what each wrote down. */
+async function round(plan) {
+  for (const file of readdirSync(folder)) if (file.startsWith('results-')) rmSync(join(folder, file));
+  const mutants = grouped(state.mutants, ({ file }) => file);
+  const files = plan
+    ? [...new Set(Object.keys(plan).map((name) => name.split(' > ')[0]))]
+    : ['test/**/*.test.ts'];
+  writeFileSync(
+    join(folder, 'round.json'),
+    JSON.stringify({ count: state.mutants.length, mutants, files, tests: plan }),
+  );
+  const child = spawn(
+    process.execPath,
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/mutation/vitest.config.mjs'],
+    { cwd: root, detached: true, stdio: 'ignore', env: { ...process.env, MUTATION_FOLDER: folder } },
+  );
+  const stop = () => process.kill(-child.pid, 'SIGKILL');
+  process.once('exit', stop);
+  const written = () => readdirSync(folder).filter((file) => file.startsWith('results-'));
+  const size = () => written().reduce((sum, file) => sum + readFileSync(join(folder, file)).length, 0);
+  let [last, since] = [0, Date.now()];
+  const watch = setInterval(() => {
+    const now = size();
+    if (now !== last) [last, since] = [now, Date.now()];
+    else if (Date.now() - since > SILENCE_MS) stop();
+  }, 5_000);
+  await new Promise((resolve) => child.once('exit', resolve));
+  clearInterval(watch);
+  process.off('exit', stop);
+  return written().flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line)),
+  );
+}
+
+const open = () => state.mutants.filter(({ by }) => !by);
+
+/** Each test with the mutant that it tries next. Those that failed once are tried by the same test again. */
+function planned() {
+  const plan = {};
+  let sum = 0;
+  const take = (mutant, name) => {
+    const { ms } = state.tests[name];
+    plan[name] = { mutant: mutant.id, limitMs: 3_000 + 5 * ms };
+    sum += ms;
+  };
+  for (const mutant of open()) {
+    if (mutant.suspect && !plan[mutant.suspect]) take(mutant, mutant.suspect);
+  }
+  const waiting = open()
+    .filter(({ suspect, tried }) => !suspect && tried.length < Number(values.tries))
+    .map((mutant) => ({ mutant, names: namesFor(mutant) }))
+    .filter(({ names }) => names.length > 0)
+    .sort((a, b) => a.names.length - b.names.length);
+  for (let again = true; again && sum < ROUND_MS; ) {
+    again = false;
+    for (const { mutant, names } of waiting) {
+      const at = names.findIndex((name) => !plan[name]);
+      if (at < 0 || sum >= ROUND_MS) continue;
+      take(mutant, names.splice(at, 1)[0]);
+      again = true;
+    }
+  }
+  return plan;
+}
+
+/** What each mutant's tests are, by its id. */
+let byMutant;
+/** The tests that come by a mutant and have not tried it, those first that are cheap, near and about little else. */
+function namesFor({ id, file, tried }) {
+  if (!byMutant) {
+    byMutant = state.mutants.map(() => []);
+    for (const [name, { reached }] of Object.entries(state.tests))
+      for (const one of reached) byMutant[one].push(name);
+  }
+  const near = `test/${roomOf(file)}/`;
+  // A test that comes by few mutants is about them.
+  const cost = (name) => {
+    const { ms, reached } = state.tests[name];
+    return (20 + ms) * (20 + reached.length) * (name.startsWith(near) ? 1 : 4);
+  };
+  const costs = new Map(byMutant[id].map((name) => [name, cost(name)]));
+  return byMutant[id].filter((name) => !tried.includes(name)).sort((a, b) => costs.get(a) - costs.get(b));
+}
+const roomOf = (file) =>
+  file
+    .replace(/^src\//, '')
+    .split('/')
+    .slice(0, file.startsWith('jobs/') ? 2 : 1)
+    .join('/');
+
+function learn(lines) {
+  const ended = new Set(lines.filter(({ is }) => is !== 'begun').map(({ test }) => test));
+  for (const { test, mutant: id, is } of lines) {
+    if (id === undefined || (is === 'begun' && ended.has(test))) continue;
+    const mutant = state.mutants[id];
+    if (is === 'passed') {
+      if (!mutant.tried.includes(test)) mutant.tried.push(test);
+      if (mutant.suspect === test) mutant.suspect = undefined;
+    } else if (mutant.suspect === test) mutant.by = test;
+    else mutant.suspect ??= test;
+  }
+}
+
+if (!values.report && !state.tests) {
+  const lines = await round();
+  const usable = lines.filter(({ is }) => is === 'passed');
+  state.tests = Object.fromEntries(usable.map(({ test, ms, reached }) => [test, { ms, reached }]));
+  process.stderr.write(`${usable.length} tests, ${lines.length - usable.length} not usable\n`);
+  for (const { test, is, error } of lines)
+    if (is === 'failed') process.stderr.write(`failed: ${test}: ${error}\n`);
+  save();
+}
+while (!values.report && Date.now() < until) {
+  const plan = planned();
+  if (Object.keys(plan).length === 0) break;
+  const began = Date.now();
+  learn(await round(plan));
+  state.rounds += 1;
+  save();
+  process.stderr.write(
+    `round ${state.rounds}: ${Object.keys(plan).length} tests, ${Math.round((Date.now() - began) / 1_000)} s; ${open().length} of ${state.mutants.length} mutants not noticed\n`,
+  );
+}
+const isReached = new Set(Object.values(state.tests ?? {}).flatMap(({ reached }) => reached));
+process.stdout.write(report(state.mutants, isReached));
