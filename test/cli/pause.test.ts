@@ -22,6 +22,9 @@ test('a second pause without options changes nothing and shows who paused, when 
 
   const longer = await desk.run(['policies', 'pause', 'nightly-sync', '--for', '3d']);
   expect(longer.stderr).toContain('This replaces an earlier pause: paused by');
+  expect(longer.stderr).toMatch(
+    /^nightly-sync is paused until \S+ \S+Z, and is then resumed automatically\.$/m,
+  );
   const { paused, next } = await pausedOf();
   expect(paused.reason).toBe('moving house');
   // Three days later it runs again automatically.

@@ -1,16 +1,12 @@
 /** Commands that change policies, freezes, runs and announcements: with `--server` as on the machine of the server. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { Ended } from '../support/cli.ts';
 import { alike, openPair, type Pair } from './server-pair.ts';
 
 // Each test starts some twenty processes.
 vi.setConfig({ testTimeout: 360_000 });
 
-let pair: Pair;
-let same: Pair['same'];
-
-beforeAll(async () => {
-  pair = await openPair(`policies:
+const pair = await openPair(`policies:
   - { name: one, job: site-sync, schedule: { cron: "0 2 1 1 *" } }
   - { name: other, job: site-sync, schedule: { cron: "0 2 1 1 *" } }
   - name: asked
@@ -26,9 +22,8 @@ beforeAll(async () => {
     select: { from: listSites, where: 'site.id in ["site-0001", "site-0002"]' }
     with: { operation: deleteSite, confirm: deleteSite, grace: 3d }
 `);
-  ({ same } = pair);
-});
-afterAll(() => pair.clear());
+const { same } = pair;
+afterAll(pair.clear);
 
 /** Without times to the minute: the two commands may run in different ones. */
 const atSomeTime = ({ code, stdout, stderr }: Ended): Ended => {
@@ -65,15 +60,8 @@ test('rings are shown, held and released', async () => {
 
 test('policies are paused and resumed', async () => {
   const both = ['one', 'other'] as const;
-  const paused = await sameOn(both, (name) => [
-    'policies',
-    'pause',
-    name,
-    '--until',
-    '2099-01-01',
-    '--reason',
-    'moving',
-  ]);
+  const until = ['--until', '2099-01-01', '--reason', 'moving'];
+  const paused = await sameOn(both, (name) => ['policies', 'pause', name, ...until]);
   expect(paused).toMatchObject({ code: 0, stderr: expect.stringContaining('paused') });
   await same(['policies']);
   await sameOn(both, (name) => ['policies', 'pause', name]);

@@ -4,19 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Records } from '../../src/records/records.ts';
-import type { Desk, Ended, Started } from '../support/cli.ts';
-import { alike, OPERATOR, ofSameMinutes, openPair, type Pair } from './server-pair.ts';
+import type { Ended } from '../support/cli.ts';
+import { alike, OPERATOR, ofSameMinutes, openPair } from './server-pair.ts';
 
-let pair: Pair;
-let desk: Desk;
-let daemon: Started;
-let server: string;
-
-beforeAll(async () => {
-  pair = await openPair(`policies:
+const { desk, daemon, server, here, remote, same, sameBut, clear } = await openPair(`policies:
   - name: sync
     description: Every night
     labels: { team: shop }
@@ -47,14 +41,7 @@ beforeAll(async () => {
     job: site-sync
     select: { where: 'site.id in ["site-0009", "site-0010"]' }
 `);
-  ({ desk, daemon, server } = pair);
-});
-afterAll(() => pair.clear());
-
-const here: Pair['here'] = (args) => pair.here(args);
-const remote: Pair['remote'] = (args, token) => pair.remote(args, token);
-const same: Pair['same'] = (args) => pair.same(args);
-const sameBut: Pair['sameBut'] = (args) => pair.sameBut(args);
+afterAll(clear);
 
 /** Resolves at the next event of any run, or after a second. */
 async function untilNextEvent(records: Records): Promise<void> {

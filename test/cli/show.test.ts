@@ -12,8 +12,8 @@ import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { isoClock } from '../../src/clock.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
-import { countOf, csvLine } from '../../src/text.ts';
-import { aPolicy } from '../support/builders.ts';
+import { countOf } from '../../src/text.ts';
+import { aPolicy, aSchedule, aTarget } from '../support/builders.ts';
 
 describe('the table of targets', () => {
   const target: Target = {
@@ -83,13 +83,12 @@ describe('a retry', () => {
   beforeAll(async () => {
     ({ reasons } = await loadJobs());
   });
+  const ended = (id: string, outcome: 'failed' | 'skipped', reason: Reason) =>
+    aTarget(id, { state: 'ended', outcome, reason, finishedAt: 1 });
   const adviceFor = (...failures: Reason[]) =>
     retryAdvice(
       { id: 'p.1' },
-      failures.map((reason, at) => ({
-        ...{ id: `site-${at}`, label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 },
-        ...{ outcome: 'failed', reason, finishedAt: 1 },
-      })),
+      failures.map((reason, at) => ended(`site-${at}`, 'failed', reason)),
       reasons,
     );
 
@@ -111,33 +110,16 @@ describe('a retry', () => {
     ]);
   });
   test('is not advised for skipped targets', () => {
-    const skipped = { id: 's', label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 } as const;
-    expect(
-      retryAdvice(
-        { id: 'p.1' },
-        [{ ...skipped, outcome: 'skipped', reason: 'timeout', finishedAt: 1 }],
-        reasons,
-      ),
-    ).toEqual([]);
+    expect(retryAdvice({ id: 'p.1' }, [ended('s', 'skipped', 'timeout')], reasons)).toEqual([]);
   });
 });
 
 describe('the table of policies', () => {
-  const schedule = {
-    cron: ['0 2 * * *'],
-    timezone: 'America/Argentina/Buenos_Aires',
-    jitterMs: 0,
-    overlap: 'skip',
-    catchupMs: 0,
-    blackout: [],
-  } as const;
+  const schedule = aSchedule({ cron: ['0 2 * * *'], timezone: 'America/Argentina/Buenos_Aires' });
   const at = Date.UTC(2026, 10, 21, 2);
   const reason = 'the agency moves house until the first of December';
   const row = {
-    policy: aPolicy({
-      name: 'monthly-reports',
-      schedule: { ...schedule, cron: [...schedule.cron], blackout: [] },
-    }),
+    policy: aPolicy({ name: 'monthly-reports', schedule }),
     pause: { at, by: 'anna', until: at, reason },
     last: undefined,
     nextAt: at,
@@ -242,15 +224,6 @@ test('a run with a spread shows from when, until when and how often targets star
   );
   expect(formatSpread({} as Run)).toBeUndefined();
   expect(formatSpread({ spread: { ...spread, targets: 0 } } as Run)).toBeUndefined();
-});
-
-describe('a line for spreadsheets', () => {
-  test('keeps commas, quotes and line breaks inside their cell', () => {
-    expect(csvLine(['a,b', 'say "x"', 'two\nlines', 3, null])).toBe('"a,b","say ""x""","two\nlines",3,');
-  });
-  test.each(['=1+1', '+1', '-1', '@sum', '\tx'])('never starts a formula: %j', (text) => {
-    expect(csvLine([text])).toBe(`'${text}`);
-  });
 });
 
 describe('what blocks a run', () => {

@@ -14,9 +14,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { signInsTo } from '../../src/app/audit-events.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { openAudit, openAuditFile } from '../../src/control/audit.ts';
-import type { AuditLine } from '../../src/records/audit-store.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
+import { auditLines } from './acting.ts';
 
 let world: World;
 let daemon: Daemon | undefined;
@@ -31,11 +31,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function lines(): Promise<AuditLine[]> {
-  const found: AuditLine[] = [];
-  for await (const { line } of world.caretaker.records.audit.newestFirst({})) found.unshift(line);
-  return found;
-}
+const lines = () => auditLines(world);
 
 test('a changed, an added and a removed policy have lines with the hashes of their versions', async () => {
   const file = join(folder, 'sync.yaml');

@@ -1,16 +1,14 @@
 /** Commands over real records: roles, the audit log, and acts with an idempotency key. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../../src/access/principal.ts';
 import { openAudit } from '../../src/control/audit.ts';
 import { answerOnce, carryOut } from '../../src/control/carry-out.ts';
-import type { Actor } from '../../src/control/command.ts';
 import { cancelRun } from '../../src/control/commands/change-run.ts';
 import { beginFreeze, endFreeze } from '../../src/control/commands/freeze.ts';
 import { pausePolicy } from '../../src/control/commands/pause-policy.ts';
 import { runPolicy } from '../../src/control/commands/run-policy.ts';
-import type { AuditLine } from '../../src/records/audit-store.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
+import { actor, auditLines, operator, viewer } from './acting.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -25,17 +23,7 @@ const depsOf = ({ caretaker }: World) => ({
   policy: (name: string) => (name === policy.name ? policy : undefined),
   needAccount: () => undefined,
 });
-const actor = (grants: Principal['grants'], name = 'anna'): Actor => ({
-  principal: { kind: 'user', name, grants },
-  from: '192.0.2.1',
-});
-const operator = actor([{ role: 'operator' }]);
-
-async function lines(): Promise<AuditLine[]> {
-  const found: AuditLine[] = [];
-  for await (const { line } of world.caretaker.records.audit.newestFirst({})) found.unshift(line);
-  return found;
-}
+const lines = () => auditLines(world);
 
 test('an act has a line before it is carried out and a line with its result', async () => {
   const run = await carryOut(
@@ -62,7 +50,6 @@ test('an act has a line before it is carried out and a line with its result', as
 });
 
 test('an act that the role does not permit is not carried out, and has a line', async () => {
-  const viewer = actor([{ role: 'viewer' }]);
   const elsewhere = actor([{ role: 'operator', policies: ['other'] }]);
   for (const by of [viewer, elsewhere])
     await expect(carryOut(pausePolicy, depsOf(world), { policy: 'sync' }, by)).rejects.toMatchObject({
@@ -145,9 +132,9 @@ test('a key belongs to one request of one principal', async () => {
 test('a repetition is refused once the role is taken away', async () => {
   const deps = depsOf(world);
   await answerOnce(pausePolicy, deps, { policy: 'sync' }, operator, 'key-1');
-  await expect(
-    answerOnce(pausePolicy, deps, { policy: 'sync' }, actor([{ role: 'viewer' }]), 'key-1'),
-  ).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  await expect(answerOnce(pausePolicy, deps, { policy: 'sync' }, viewer, 'key-1')).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+  });
 });
 
 test('lines of the audit log expire after the retention period', async () => {
