@@ -50,15 +50,3 @@ test('next lists a policy below each scheduled time of the one that it follows, 
   const { stdout } = await desk.run(['next', 'check', '--until', '1d']);
   expect(stdout).toMatch(/^ {2}after sync +check +site-sync/m);
 });
-
-test('validate shows a loop with its place', async () => {
-  desk.write(
-    'config/policies/loop.yaml',
-    'policies: [{ name: a, job: site-sync, schedule: { after: { policy: a } } }]\n',
-  );
-  const { code, stderr } = await desk.run(['validate', 'config/policies/loop.yaml']);
-  expect(code).toBe(2);
-  expect(stderr).toContain(
-    'config/policies/loop.yaml:1:68: These policies start each other in a loop: a -> a.',
-  );
-});

@@ -11,23 +11,16 @@ import { factLines, formatSpread, targetTable } from '../../src/cli/output/show-
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { isoClock } from '../../src/clock.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
-import type { Run, Target } from '../../src/run/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import { countOf } from '../../src/text.ts';
 import { aPolicy, aSchedule, aTarget } from '../support/builders.ts';
 
 describe('the table of targets', () => {
-  const target: Target = {
-    id: 'site-0047',
+  const target = aTarget('site-0047', {
     label: 'https://a-rather-long-name-of-a-site.old-town-dental-47.example',
-    state: 'ended',
-    fence: 3,
-    attempts: 0,
-    waits: 0,
-    outcome: 'failed',
-    reason: 'unknown-effect',
-    finishedAt: 1,
+    ...{ state: 'ended', outcome: 'failed', reason: 'unknown-effect', finishedAt: 1 },
     detail: 'The service no longer knows the sync: its snapshot is not found (HTTP 404).',
-  };
+  });
   const shown = (dataColumns: number | undefined) =>
     targetTable([target], { dataColumns, paint: (_, text) => text } as Terminal).split('\n');
 
@@ -194,16 +187,8 @@ test('a count of one is singular', () => {
 
 describe('work that the service no longer knows', () => {
   const at = Date.parse('2026-11-21T12:00:00Z');
-  const target = (id: string, lostAt?: number): Target => ({
-    id,
-    label: id,
-    state: 'following',
-    watch: { kind: 'task', since: at },
-    fence: 1,
-    attempts: 0,
-    waits: 0,
-    ...(lostAt === undefined ? {} : { lostAt }),
-  });
+  const target = (id: string, lostAt?: number) =>
+    aTarget(id, { state: 'following', watch: { kind: 'task', since: at }, lostAt });
   test('is reported with the time of the next search', () => {
     const targets = [target('a', at + 5_000), target('b', at), target('c')];
     expect(formatLostWork(targets, at + 10_000)).toBe(

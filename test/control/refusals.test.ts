@@ -94,7 +94,10 @@ test('an act that breaks off is failed, not refused', async () => {
   const lines = await linesOf(() =>
     expect(carryOut(cancelRun, deps, { run: ended }, operator)).rejects.toThrow('the disk is full'),
   );
-  expect(lines.at(-1)).toMatchObject({ result: 'failed', code: 'INTERNAL', message: 'the disk is full' });
+  expect(lines.at(-1)).toMatchObject({
+    ...{ what: 'runs.cancel', run: ended, policy: 'sync' },
+    ...{ result: 'failed', code: 'INTERNAL', message: 'the disk is full' },
+  });
 });
 
 test('a backfill that is refused after its first run is failed, and says how many runs it has started', async () => {

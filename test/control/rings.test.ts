@@ -13,6 +13,7 @@ import { showSite } from '../../src/control/commands/show-site.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import type { World } from '../support/caretaker.ts';
+import { healthySites } from '../support/quick-syncs.ts';
 import { worldOfTest } from '../support/world-of-test.ts';
 import { actor } from './acting.ts';
 
@@ -53,13 +54,9 @@ async function statuses() {
 }
 
 beforeEach(async () => {
-  world = await worldOfTest({ sites: 6, leaps: true });
+  world = await worldOfTest({ sites: 6, before: healthySites });
   for (const id of world.sandbox.siteIds()) {
     const site = world.sandbox.site(id);
-    site.connect();
-    site.lock(false);
-    site.pause(false);
-    site.underMaintenance(false);
     site.coreIs({ current: '6.8.3' });
     site.fallBehind();
   }
