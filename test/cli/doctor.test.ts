@@ -43,7 +43,8 @@ test('without problems, each check is one line with its source, and warnings do 
 test('a data folder that cannot be used is wrong, and the cause is named', async () => {
   const file = join(desk.folder, 'in-the-way');
   writeFileSync(file, '');
-  const { code, stdout } = await desk.run(['doctor'], { CARETAKER_DATA_DIR: join(file, 'data') });
+  const embedded = { CARETAKER_DATA_DIR: join(file, 'data'), REDIS_URL: 'embedded' };
+  const { code, stdout } = await desk.run(['doctor'], embedded);
   expect(code).toBe(3);
   expect(stdout).toMatch(
     /^wrong +data folder: The data folder .* cannot be created, since its path contains a file/m,
