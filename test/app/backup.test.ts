@@ -1,17 +1,8 @@
 /** Backups of the records: taken while runs work, restored into another or an emptied Redis. */
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { apiCall } from '../../jobs/api-call/job.ts';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { restoreBackup, takeBackup } from '../../src/app/backup.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -19,55 +10,32 @@ import { serviceAddress } from '../../src/contract/service-address.ts';
 import { keys } from '../../src/records/keys.ts';
 import { connectRedis } from '../../src/redis/connect.ts';
 import { redisTroubles } from '../../src/redis/health.ts';
-import { aPolicy } from '../support/builders.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
-import { memoryFolder } from '../support/in-memory.ts';
+import { folderWith } from '../settings/folder.ts';
+import { until, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { keptLog } from '../support/quiet.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
+import { notesOf, perSite } from './notes.ts';
 
 const SITES = 12;
 const by = { who: { kind: 'local', name: 'ops' }, from: 'cli@here' } as const;
 const DAY_MS = 86_400_000;
+const notes = notesOf('notes');
+const deletions = perSite('deletions', { operation: 'deleteSite' });
 let world: World;
 let folder: string;
 let file: string;
-let fresh: TestRedis | undefined;
-let reopened: Caretaker | undefined;
-let working: { stop(): Promise<void> } | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(memoryFolder(), 'caretaker-backup-'));
+  folder = folderWith({});
   file = join(folder, 'records.gz');
 });
-afterEach(async () => {
-  await working?.stop();
-  await reopened?.close();
-  working = reopened = undefined;
-  await world.stop();
-  await fresh?.stop();
-  fresh = undefined;
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** Changes every site, one at a time. */
-const changing = (name: string, options: object) =>
-  aPolicy({
-    name,
-    job: 'api-call',
-    select: { from: 'listSites', filters: {} },
-    options: apiCall.options.parse(options),
-    limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 },
-  });
-const notes = changing('notes', {
-  operation: 'createSiteNote',
-  body: { note: { content: 'Leader.' } },
-});
-const deletions = changing('deletions', { operation: 'deleteSite' });
 
 /** The settings of another machine: a new Redis and an empty data folder. */
 async function elsewhere() {
-  fresh = await startTestRedis();
+  const fresh = await startTestRedis();
+  onTestFinished(() => fresh.stop());
   return {
     redis: { kind: 'url', url: fresh.socketPath } as const,
     dataDir: join(folder, 'data'),
@@ -75,9 +43,21 @@ async function elsewhere() {
   };
 }
 
+/** A Caretaker there. */
+async function openThere(settings: Awaited<ReturnType<typeof elsewhere>>): Promise<Caretaker> {
+  const opened = await openCaretaker({
+    ...{ settings: { ...world.caretaker.settings, ...settings }, log: keptLog(), clock: world.clock },
+  });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+const restoreTo = (settings: Parameters<typeof restoreBackup>[1], replace = false, from = file) =>
+  restoreBackup(from, settings, { replace, by, log: keptLog(), clock: world.clock });
+
 // A held run that is cancelled: restored.test.ts.
 test('a run that was backed up in its middle is held after the restore, and once released it finds what is done', async () => {
-  world = await startWorld({ before: quickSyncs, sites: SITES });
+  world = await worldOfTest({ before: quickSyncs, sites: SITES });
   const { caretaker } = world;
   const effects = () => world.sandbox.journal.effectsOf('deleteSite');
   const run = await world.fire(deletions);
@@ -87,16 +67,10 @@ test('a run that was backed up in its middle is held after the restore, and once
   expect(await world.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: SITES } });
   const settings = await elsewhere();
 
-  const restored = await restoreBackup(file, settings, {
-    ...{ replace: false, by, log: keptLog(), clock: world.clock },
-  });
-
-  expect(restored).toMatchObject({ runs: 1, held: [run.id] });
-  reopened = await openCaretaker({
-    ...{ settings: { ...caretaker.settings, ...settings }, log: keptLog(), clock: world.clock },
-  });
-  const { records, engine } = reopened;
-  working = engine.work(50);
+  expect(await restoreTo(settings)).toMatchObject({ runs: 1, held: [run.id] });
+  const { records, engine } = await openThere(settings);
+  const working = engine.work(50);
+  onTestFinished(() => working.stop());
   expect(await records.runs.get(run.id)).toMatchObject({ status: 'running', held: expect.anything() });
   // Half a minute of the world's time, in which a worker would have continued the run.
   await systemClock.sleep(500);
@@ -110,13 +84,16 @@ test('a run that was backed up in its middle is held after the restore, and once
   await engine.release(run.id);
 
   await until(world, async () => (await records.runs.get(run.id))?.finishedAt !== undefined);
-  expect(await records.runs.get(run.id)).toMatchObject({ counts: { planned: SITES, failed: 0 } });
+  const ended = await records.runs.get(run.id);
+  expect(ended).toMatchObject({ counts: { planned: SITES, failed: 0 } });
+  expect(ended?.held).toBeUndefined();
+  await expect(engine.release(run.id)).rejects.toThrow('has already ended');
   expect(new Set(effects()).size).toBe(SITES);
   expect(effects()).toHaveLength(SITES);
 });
 
 test('everything that is kept is the same after a restore, with expiry and indexes', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 3 });
+  world = await worldOfTest({ before: quickSyncs, sites: 3 });
   const { caretaker } = world;
   const done = await world.ended(await world.fire(notes));
   await caretaker.records.policies.pause('other', { at: 1, by: 'ops' });
@@ -135,13 +112,9 @@ test('everything that is kept is the same after a restore, with expiry and index
   const ttl = await caretaker.redis.store.pttl(totals);
   await takeBackup(file, caretaker, by);
   const settings = await elsewhere();
-  await restoreBackup(file, settings, { replace: false, by, log: keptLog(), clock: world.clock });
+  await restoreTo(settings);
 
-  reopened = await openCaretaker({
-    settings: { ...caretaker.settings, ...settings },
-    log: keptLog(),
-    clock: world.clock,
-  });
+  const reopened = await openThere(settings);
 
   expect(await report(reopened.records)).toEqual({ ...before, active: [] });
   expect(before).toMatchObject({ runs: [{}], address: serviceAddress(world.sandbox.url) });
@@ -158,13 +131,12 @@ test('everything that is kept is the same after a restore, with expiry and index
 });
 
 test('a damaged file, records that are there, and running processes are refused, and nothing is changed', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 2 });
+  world = await worldOfTest({ before: quickSyncs, sites: 2 });
   const { caretaker } = world;
   const run = await world.ended(await world.fire(notes));
   await takeBackup(file, caretaker, by);
   const settings = await elsewhere();
-  const restore = (from = file, replace = false) =>
-    restoreBackup(from, settings, { replace, by, log: keptLog(), clock: world.clock });
+  const restore = (from = file, replace = false) => restoreTo(settings, replace, from);
   // What "caretaker doctor" writes to look whether Redis accepts writes is no record.
   const looking = await connectRedis(settings.redis, settings.dataDir, keptLog());
   await redisTroubles(looking.store, { paused: async () => [] });
@@ -177,10 +149,9 @@ test('a damaged file, records that are there, and running processes are refused,
   await caretaker.records.presence.announce({
     ...{ id: 'night-shift.7.0badc0de-v5', pid: 7, host: 'night-shift', roles: ['worker'], ...seen },
   });
-  const own = { ...caretaker.settings };
-  await expect(
-    restoreBackup(file, own, { replace: true, by, log: keptLog(), clock: world.clock }),
-  ).rejects.toThrow(/while processes use the records: .*process 7 on night-shift/);
+  await expect(restoreTo(caretaker.settings, true)).rejects.toThrow(
+    /while processes use the records: .*process 7 on night-shift/,
+  );
   expect(await caretaker.records.runs.get(run.id)).toBeDefined();
 
   const cut = join(folder, 'cut.gz');
@@ -201,23 +172,19 @@ test('a damaged file, records that are there, and running processes are refused,
 });
 
 test('a restore that was interrupted keeps every process from starting until it is repeated', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 1 });
+  world = await worldOfTest({ before: quickSyncs, sites: 1 });
   const { caretaker } = world;
   await world.ended(await world.fire(notes));
   await takeBackup(file, caretaker, by);
   const settings = await elsewhere();
-  await restoreBackup(file, settings, { replace: false, by, log: keptLog(), clock: world.clock });
-  const open = () =>
-    openCaretaker({ settings: { ...caretaker.settings, ...settings }, log: keptLog(), clock: world.clock });
-  reopened = await open();
-  await reopened.redis.store.hset(keys.schema, 'restoring', '1');
-  await reopened.close();
-  reopened = undefined;
+  await restoreTo(settings);
+  const there = await connectRedis(settings.redis, settings.dataDir, keptLog());
+  await there.store.hset(keys.schema, 'restoring', '1');
+  await there.close();
 
-  await expect(open()).rejects.toMatchObject({ code: 'INCOMPLETE_RESTORE' });
+  await expect(openThere(settings)).rejects.toMatchObject({ code: 'INCOMPLETE_RESTORE' });
 
-  await restoreBackup(file, settings, { replace: true, by, log: keptLog(), clock: world.clock });
-  reopened = await open();
-  expect(await reopened.records.runs.list({ limit: 5 })).toHaveLength(1);
+  await restoreTo(settings, true);
+  expect(await (await openThere(settings)).records.runs.list({ limit: 5 })).toHaveLength(1);
   expect(existsSync(`${file}.${process.pid}.part`)).toBe(false);
 });

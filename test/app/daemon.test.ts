@@ -1,61 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
-import { memoryFolder } from '../support/in-memory.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDaemon } from '../../src/app/daemon.ts';
+import { until } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
-import { sampleOf } from '../support/sample.ts';
-
-let world: World;
-let folder: string;
-let daemons: Daemon[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(memoryFolder(), 'caretaker-policies-'));
-});
-afterEach(async () => {
-  for (const daemon of daemons) await daemon.stop();
-  daemons = [];
-  await world.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const hourly = `policies:
-  - name: hourly
-    job: site-sync
-    schedule: { cron: "0 * * * *", catchup: 30m }
-`;
-
-test.runIf(sampleOf(false, true))(
-  'two daemons on one Redis fire each scheduled time of a policy once',
-  async () => {
-    writeFileSync(join(folder, 'hourly.yaml'), hourly);
-    world = await startWorld({ before: quickSyncs, sites: 2, work: false, policiesDir: folder });
-    const others = [world.caretaker, await world.another({ work: false })];
-    daemons = await Promise.all(
-      others.map((caretaker) => startDaemon({ caretaker, roles: ['scheduler', 'worker'] })),
-    );
-    const { records } = world.caretaker;
-    await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
-
-    const HOUR = 3_600_000;
-    const first = (Math.floor(world.clock.now() / HOUR) + 1) * HOUR;
-    for (const scheduledFor of [first, first + HOUR]) {
-      world.clock.leap(scheduledFor - world.clock.now());
-      const list = () => records.runs.list({ policy: 'hourly', since: scheduledFor, limit: 10 });
-      await until(world, async () => (await list()).some(({ finishedAt }) => finishedAt !== undefined));
-
-      expect(await list()).toMatchObject([{ scheduledFor, status: 'succeeded', counts: { succeeded: 2 } }]);
-    }
-    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(4);
-  },
-);
+import { worldOfTest } from '../support/world-of-test.ts';
 
 test('each daemon shows how it is, and together they note the depth of the queues once a minute', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 1, work: false, policiesDir: folder });
+  const world = await worldOfTest({ before: quickSyncs, sites: 1, work: false });
   const others = [world.caretaker, await world.another({ work: false })];
-  daemons = await Promise.all(others.map((caretaker) => startDaemon({ caretaker, roles: ['worker'] })));
+  for (const caretaker of others) {
+    const daemon = await startDaemon({ caretaker, roles: ['worker'] });
+    onTestFinished(() => daemon.stop());
+  }
   const { depths, presence } = world.caretaker.records;
 
   const noted = async () =>

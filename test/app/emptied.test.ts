@@ -1,30 +1,16 @@
 /** A Redis that is emptied at any point of a run: the next run is not affected. */
 import type { Redis } from 'ioredis';
-import { afterEach, expect, test } from 'vitest';
-import { apiCall } from '../../jobs/api-call/job.ts';
+import { expect, test } from 'vitest';
 import { around } from '../support/between.ts';
-import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { sampleOf } from '../support/sample.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
+import { notesOf } from './notes.ts';
 
 /** At how many points of a run, evenly spaced by commands, Redis is emptied. */
 const POINTS = sampleOf(5, 24);
-let world: World;
-afterEach(() => world.stop());
-
-/** Adds one note to each site. */
-const notes = (name: string) =>
-  aPolicy({
-    name,
-    job: 'api-call',
-    select: { from: 'listSites', filters: {} },
-    options: apiCall.options.parse({ operation: 'createSiteNote', body: { note: { content: name } } }),
-    limits: { concurrency: 2, maxTargets: 100, maxPercent: 100 },
-  });
-
 test('wherever Redis is emptied in a run, the next one succeeds, and no key of the lost one comes back', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 6 });
+  const world = await worldOfTest({ before: quickSyncs, sites: 6 });
   const { caretaker, sandbox, log } = world;
   const { store } = caretaker.redis;
   let sent = 0;
@@ -36,18 +22,18 @@ test('wherever Redis is emptied in a run, the next one succeeds, and no key of t
     if (sent === emptyAt) void store.flushall().then(() => onEmptied());
     return send();
   });
-  const whole = await world.fire(notes('whole'));
+  const whole = await world.fire(notesOf('whole', 'whole', 2));
   await world.ended(whole);
   const commands = sent;
 
   for (let point = 0; point < POINTS; point += 1) {
-    const lost = await world.fire(notes(`lost-${point}`));
+    const lost = await world.fire(notesOf(`lost-${point}`, `lost-${point}`, 2));
     const emptied = new Promise<void>((resolve) => {
       onEmptied = resolve;
     });
     emptyAt = sent + 1 + Math.floor((point * commands) / POINTS);
     await emptied;
-    const next = await world.fire(notes(`next-${point}`));
+    const next = await world.fire(notesOf(`next-${point}`, `next-${point}`, 2));
     expect(await world.ended(next), `point ${point}`).toMatchObject({
       status: 'succeeded',
       counts: { planned: 6, succeeded: 6 },

@@ -1,37 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openCaretaker } from '../../src/app/caretaker.ts';
+import { startDaemon } from '../../src/app/daemon.ts';
+import { folderWith } from '../settings/folder.ts';
 import { heldClock } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
 
 const MINUTE = 60_000;
 const STEP = 500;
 
-let world: World;
-let folder: string;
-let caretaker: Caretaker;
-let daemon: Daemon;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
-});
-afterEach(async () => {
-  await daemon.stop();
-  await caretaker.close();
-  await world.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
 // Only the whole daemon shows which loops run in it. It takes more than a second because each of 120 steps awaits Redis.
 test('a daemon with nothing to do wakes up and asks Redis a few times in five seconds', async () => {
   const policies = Array.from({ length: 10 }, (_, index) => `  - { name: p${index}, job: site-sync }\n`);
-  writeFileSync(join(folder, 'ten.yaml'), `policies:\n${policies.join('')}`);
-  world = await startWorld({ sites: 1, work: false, policiesDir: folder });
+  const policiesDir = folderWith({ 'ten.yaml': `policies:\n${policies.join('')}` });
+  const world = await worldOfTest({ sites: 1, work: false, policiesDir });
   const held = heldClock();
   let sleeps = 0;
   const clock = {
@@ -41,8 +24,10 @@ test('a daemon with nothing to do wakes up and asks Redis a few times in five se
       return held.sleep(ms, signal);
     },
   };
-  caretaker = await openCaretaker({ settings: world.caretaker.settings, log: keptLog(), clock });
-  daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
+  const caretaker = await openCaretaker({ settings: world.caretaker.settings, log: keptLog(), clock });
+  onTestFinished(() => caretaker.close());
+  const daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
+  onTestFinished(() => daemon.stop());
   // Supervisor, recorder, notifier, policies, Redis, records, and what is repeated for all of them.
   const loops = 7;
   const allSleep = () =>

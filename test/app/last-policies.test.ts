@@ -1,11 +1,11 @@
 /** What was active stays active: after a restart with broken files or without the folder, and with several daemons. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDaemon } from '../../src/app/daemon.ts';
 import { lastPoliciesTo } from '../../src/app/policy-versions.ts';
 import type { Policy } from '../../src/policy/policy.ts';
+import { folderWith } from '../settings/folder.ts';
 import { aPolicy } from '../support/builders.ts';
 import { until, type World } from '../support/caretaker.ts';
 import { worldOfTest } from '../support/world-of-test.ts';
@@ -26,10 +26,7 @@ async function start(world: World) {
 
 // Several starts of a daemon on one Redis: only a real start reads what an earlier one stored.
 test('a restarted daemon has the last policies of a broken file and of a lost folder, and reports both', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'caretaker-last-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(join(dir, 'a.yaml'), text('one'));
-  writeFileSync(join(dir, 'b.yaml'), text('two'));
+  const dir = folderWith({ 'a.yaml': text('one'), 'b.yaml': text('two') });
   const world = await worldOfTest({ sites: 1, work: false, policiesDir: dir });
   const { records, clock } = world.caretaker;
   const stored = async () => (await records.lastPolicies.names()).sort().join();

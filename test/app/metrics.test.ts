@@ -1,40 +1,27 @@
 /** What a daemon measures reaches the one that serves the metrics, whichever process it is. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startDaemon } from '../../src/app/daemon.ts';
 import { type Exposition, readExposition } from '../dashboard/exposition.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
+import { folderWith } from '../settings/folder.ts';
+import { until } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
 
 const PASSWORD = 'correct horse battery';
-let world: World;
-let folder: string;
-let daemons: Daemon[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
-});
-afterEach(async () => {
-  for (const daemon of daemons) await daemon.stop();
-  daemons = [];
-  await world.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 test('durations that a worker measures are in the metrics of the daemon with the dashboard', async () => {
-  writeFileSync(
-    join(folder, 'hourly.yaml'),
-    'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m } }\n',
-  );
-  world = await startWorld({
-    before: quickSyncs,
-    ...{ sites: 2, work: false, policiesDir: folder, dashboard: { password: PASSWORD } },
+  const policiesDir = folderWith({
+    'hourly.yaml':
+      'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m } }\n',
+  });
+  const world = await worldOfTest({
+    ...{ before: quickSyncs, sites: 2, work: false, policiesDir, dashboard: { password: PASSWORD } },
   });
   const serving = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
+  onTestFinished(() => serving.stop());
   const caretaker = await world.another({ work: false });
-  daemons = [serving, await startDaemon({ caretaker, roles: ['scheduler', 'worker'] })];
+  const firing = await startDaemon({ caretaker, roles: ['scheduler', 'worker'] });
+  onTestFinished(() => firing.stop());
   const { records } = caretaker;
   await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
 

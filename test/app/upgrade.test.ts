@@ -1,17 +1,15 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
-
-let world: World | undefined;
-afterEach(() => world?.stop());
+import { worldOfTest } from '../support/world-of-test.ts';
 
 test('a running process stops when a newer release has migrated the records, and sends no change from then on', async () => {
   let told: (error: Error) => void = () => undefined;
   const ends = new Promise<Error>((resolve) => {
     told = resolve;
   });
-  world = await startWorld({ sites: 3, onOtherVersion: (error) => told(error) });
-  const { caretaker, sandbox, clock, fire } = world;
+  const { caretaker, sandbox, clock, fire } = await worldOfTest({
+    ...{ sites: 3, onOtherVersion: (error: Error) => told(error) },
+  });
 
   await caretaker.redis.store.hset('{caretaker}:schema', 'version', 99);
   await fire(aPolicy());

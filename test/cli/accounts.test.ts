@@ -1,27 +1,15 @@
 /** `accounts`, `accounts move`, and what the other commands say about an account with another address. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenRecords } from '../../src/app/open-records.ts';
+import { expect, test } from 'vitest';
 import { serviceAddress } from '../../src/contract/service-address.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let sandbox: Sandbox;
-let records: OpenRecords['records'];
+const { sandbox, desk } = await sandboxOfFile({ sites: 2, speed: 200 });
+const { records } = await desk.keepRedis();
 const OLD = 'https://old.example.com/api/v6';
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 2, speed: 200, rateLimit: 0 });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
-  ({ records } = await desk.keepRedis());
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
 
 test('commands refuse an account of another service until it is moved, which is asked and audited', async () => {
   const address = serviceAddress(sandbox.url);
-  const list = async () => JSON.parse((await desk.run(['accounts', '--json'])).stdout);
+  const list = () => desk.json(['accounts']);
   expect(await list()).toEqual([{ name: 'default', address, bound: null }]);
   expect((await desk.run(['accounts', 'move', 'default'])).stderr).toContain('has no records yet');
   await records.accounts.move('default', OLD);

@@ -1,17 +1,10 @@
 /** `caretaker api`: the description of an operation, and errors that are found before anything is sent. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../src/cli/output/describe-operation.ts';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-beforeAll(() => {
-  // No server listens on this port, so every output comes from the command itself.
-  desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 't' });
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile();
 
 test('--help of an operation shows its parameters, filters with operators and values, sorts and an example', async () => {
   const { code, stdout } = await desk.run(['api', 'listSites', '--help']);
@@ -28,8 +21,9 @@ test('--help of an operation shows its parameters, filters with operators and va
 test('--help of an operation with a body shows its shape', async () => {
   const { stdout } = await desk.run(['api', 'createTag', '-h']);
   expect(stdout).toMatch(/"name": string,\n +"color": string \(optional\)/);
-  const { stdout: json } = await desk.run(['api', 'createTag', '--describe', '--json']);
-  expect(JSON.parse(json)).toMatchObject({ method: 'POST', path: '/tags', requestBody: { required: true } });
+  expect(await desk.json(['api', 'createTag', '--describe'])).toMatchObject({
+    ...{ method: 'POST', path: '/tags', requestBody: { required: true } },
+  });
 });
 
 test.each(Object.keys(operations) as OperationId[])('%s can be described, with all its parameters', (id) => {
@@ -39,8 +33,7 @@ test.each(Object.keys(operations) as OperationId[])('%s can be described, with a
 });
 
 test('--list with a word lists the operations that have it in their name or path', async () => {
-  const { stdout } = await desk.run(['api', '--list', 'TAG', '--json']);
-  const found: { id: string; path: string }[] = JSON.parse(stdout);
+  const found = await desk.json<{ id: string; path: string }[]>(['api', '--list', 'TAG']);
   expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining(['listTags', 'createTag']));
   for (const { id, path } of found) expect(`${id} ${path}`).toMatch(/tag/i);
 });
@@ -58,6 +51,7 @@ test.each([
   { args: ['showSite'], says: 'showSite: site_id is missing.' },
   { args: ['showSite', '--param', 'sit_id=1'], says: 'sit_id is not taken here, did you mean site_id?' },
   { args: ['listSites', '--filter', 'conection_status:eq=x'], says: 'did you mean connection_status?' },
+  { args: ['listSites', '--filter', 'colour:eq=red'], says: 'cannot filter by "colour"' },
   { args: ['listSites', '--filter', 'connection_status:eq=conected'], says: 'did you mean connected?' },
   {
     args: ['listSites', '--filter', 'url:eq=x'],
@@ -73,7 +67,7 @@ test.each([
 });
 
 test('a PDF does not overwrite a file', async () => {
-  writeFileSync(join(desk.folder, 'mine.pdf'), 'mine');
+  desk.write('mine.pdf', 'mine');
   const args = ['api', 'downloadReport', '--param', 'report_id=1', '--file', 'mine.pdf'];
   const { code, stderr } = await desk.run(args);
   expect({ code, stderr }).toEqual({

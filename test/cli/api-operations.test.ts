@@ -2,33 +2,19 @@
  * Calls operations once through the command line, each in its own account, so that calls are independent: here one of
  * each form of input and answer, in the long file each.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { main } from '../../src/cli/main.ts';
+import { expect, test } from 'vitest';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import { complete } from '../../src/contract/schema.ts';
-import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
 import { type OpenAccount, openAccount } from '../support/account.ts';
-import { TestIo } from '../support/io.ts';
 import { inputs } from '../support/operation-inputs.ts';
-import { keptLog } from '../support/quiet.ts';
 import { sampleOf } from '../support/sample.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'caretaker-operations-'));
-const config = join(folder, 'caretaker.yaml');
-let redis: EmbeddedRedis;
-
-beforeAll(async () => {
-  // The commands share this server instead of starting one each.
-  writeFileSync(config, '');
-  redis = await openEmbeddedRedis({ dataDir: folder, log: keptLog() });
-});
-afterAll(async () => {
-  await redis.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+// The commands share its Redis instead of starting one each.
+const desk = deskOfFile();
+await desk.keepRedis();
 
 /** An input as command-line options. */
 function wordsOf(id: OperationId, input: object): string[] {
@@ -36,9 +22,8 @@ function wordsOf(id: OperationId, input: object): string[] {
     if (name === 'sort') return ['--sort', String(value)];
     if (name === 'filters') return Object.entries(value).flatMap(filterWords);
     if (name !== 'body') return ['--param', `${name}=${value}`];
-    const file = join(folder, `${id}.json`);
-    writeFileSync(file, JSON.stringify(value));
-    return ['--body', file];
+    desk.write(`${id}.json`, JSON.stringify(value));
+    return ['--body', `${id}.json`];
   });
 }
 
@@ -48,17 +33,9 @@ const filterWords = ([field, conditions]: [string, unknown]): string[] =>
     `${field}:${operator}=${value}`,
   ]);
 
-/** Runs a command line for an account, and gives what it printed. */
-async function run(argv: string[], { sandbox: { url, token } }: OpenAccount) {
-  const env = {
-    CARETAKER_CONFIG: config,
-    CARETAKER_DATA_DIR: folder,
-    CARETAKER_BASE_URL: url,
-    CARETAKER_API_TOKEN: token,
-  };
-  const io = new TestIo({ env });
-  return { code: await main(argv, io), ...io.printed };
-}
+/** Runs a command line for an account. */
+const run = (argv: string[], { sandbox: { url, token } }: OpenAccount) =>
+  desk.run(argv, { CARETAKER_BASE_URL: url, CARETAKER_API_TOKEN: token });
 
 /** Conditions and an order; parameters in the path; with a body, and without an answer; a file. */
 const forms: OperationId[] = ['listSites', 'showSite', 'createSiteNote', 'deleteTag', 'downloadReport'];
@@ -69,7 +46,7 @@ test.each(sampleOf(forms, Object.keys(operations) as OperationId[]))(
     const account = await openAccount();
     const words = wordsOf(id, await inputs[id](account));
     const { answer, answers } = operationOf(id);
-    const pdf = join(folder, `${id}.pdf`);
+    const pdf = join(desk.folder, `${id}.pdf`);
     const before = account.sandbox.journal.requests.length;
 
     const { code, stdout, stderr } = await run(
@@ -90,8 +67,8 @@ test.each(['__proto__', 'constructor', 'toString'])(
   '%s as a filter, operator, parameter or key of a body is refused like any unknown name',
   async (name) => {
     const account = await openAccount();
-    const body = join(folder, 'inherited.json');
-    writeFileSync(body, `{"tag":{"name":"x","${name}":1},"${name}":{}}`);
+    const body = 'inherited.json';
+    desk.write(body, `{"tag":{"name":"x","${name}":1},"${name}":{}}`);
     const before = account.sandbox.journal.requests.length;
 
     for (const words of [

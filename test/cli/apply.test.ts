@@ -1,32 +1,21 @@
 /** Saved plans on the command line: real commands in a folder of their own, against a sandbox and Redis. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openCaretaker } from '../../src/app/caretaker.ts';
 import { readSavedPlan } from '../../src/cli/saved-plan-file.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
 import { keptLog } from '../support/quiet.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 3, speed: 100, rateLimit: 0, token: 't' });
-  for (const id of sandbox.siteIds()) sandbox.site(id).connect();
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  const notes = (name: string, where: string) =>
-    `  - name: ${name}\n    job: api-call\n    select: { from: listSites, where: '${where}' }\n    with: { operation: createSiteNote, body: { note: { content: Hello } } }\n`;
-  desk.write(
-    'config/policies/notes.yaml',
-    `policies:\n${notes('notes', 'site.id != ""')}${notes('none', 'site.id == ""')}${notes('batches', 'site.id != ""')}    rollout: { batches: [1, 50%] }\n`,
-  );
-  await desk.keepRedis();
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 3, speed: 100 });
+for (const id of sandbox.siteIds()) sandbox.site(id).connect();
+const notes = (name: string, where: string) =>
+  `  - name: ${name}\n    job: api-call\n    select: { from: listSites, where: '${where}' }\n    with: { operation: createSiteNote, body: { note: { content: Hello } } }\n`;
+desk.write(
+  'config/policies/notes.yaml',
+  `policies:\n${notes('notes', 'site.id != ""')}${notes('none', 'site.id == ""')}${notes('batches', 'site.id != ""')}    rollout: { batches: [1, 50%] }\n`,
+);
 
 const sent = () => sandbox.journal.effectsOf('createSiteNote').length;
 
@@ -71,7 +60,7 @@ test('applying a plan again whose run was interrupted says that it is not over, 
   const before = sent();
   const env = {
     CARETAKER_BASE_URL: sandbox.url,
-    CARETAKER_API_TOKEN: 't',
+    CARETAKER_API_TOKEN: sandbox.token,
     REDIS_URL: (await desk.keepRedis()).redis.where,
   };
   const killed = await openCaretaker({

@@ -1,23 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 3, speed: 200, rateLimit: 0, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { desk } = await sandboxOfFile({ sites: 3, speed: 200, keepsRedis: false });
 
 test('the records of one folder are restored in another, and stay as they are without --replace', async () => {
   expect((await desk.run(['run', 'nightly-sync'])).code).toBe(0);
-  const [before] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
+  const [before] = await desk.json(['runs']);
 
   const backup = await desk.run(['backup', 'records.gz', '--reason', 'before the upgrade']);
   expect(backup).toMatchObject({
@@ -28,13 +18,14 @@ test('the records of one folder are restored in another, and stay as they are wi
   expect(await desk.run(['backup', 'records.gz'])).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('records.gz exists already') },
   });
-  const lines = JSON.parse((await desk.run(['audit', '--what', 'records', '--json'])).stdout);
-  expect(lines).toMatchObject([{ what: 'records.backup', why: 'before the upgrade' }]);
+  expect(await desk.json(['audit', '--what', 'records'])).toMatchObject([
+    { what: 'records.backup', why: 'before the upgrade' },
+  ]);
 
   const elsewhere = { CARETAKER_DATA_DIR: 'elsewhere' };
   const restored = await desk.run(['restore', 'records.gz'], elsewhere);
   expect(restored).toMatchObject({ code: 0, stderr: expect.stringContaining('were restored: 1 run.') });
-  expect(JSON.parse((await desk.run(['runs', '--json'], elsewhere)).stdout)).toEqual([before]);
+  expect(await desk.json(['runs'], elsewhere)).toEqual([before]);
   expect(await desk.run(['restore', 'records.gz'])).toMatchObject({
     ...{ code: 2, stderr: expect.stringMatching(/has records already.*\[BACKUP\]/) },
   });

@@ -1,26 +1,15 @@
 /** `caretaker budget`: who uses the account's requests, and what the schedules will cost. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 30, seed: 1, speed: 60, rateLimit: 200, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  await desk.keepRedis();
-  const sync = (name: string, cron: string) =>
-    `  - name: ${name}\n    job: site-sync\n    schedule: { cron: "${cron}" }\n`;
-  desk.write(
-    'config/policies/mine.yaml',
-    `policies:\n${sync('once-a-day', '0 3 * * *')}${sync('all-the-time', '* * * * *')}    timeout: { run: 1m, target: 1m }\n  - { name: next-in-line, job: site-sync, schedule: { after: { policy: once-a-day } } }\n  - { name: on-failure, job: site-sync, schedule: { after: { policy: once-a-day, status: [failed] } } }\n`,
-  );
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 30, seed: 1, speed: 60, rateLimit: 200 });
+const sync = (name: string, cron: string) =>
+  `  - name: ${name}\n    job: site-sync\n    schedule: { cron: "${cron}" }\n`;
+desk.write(
+  'config/policies/mine.yaml',
+  `policies:\n${sync('once-a-day', '0 3 * * *')}${sync('all-the-time', '* * * * *')}    timeout: { run: 1m, target: 1m }\n  - { name: next-in-line, job: site-sync, schedule: { after: { policy: once-a-day } } }\n  - { name: on-failure, job: site-sync, schedule: { after: { policy: once-a-day, status: [failed] } } }\n`,
+);
 
 test('it shows the window, other clients, and the policies for which the budget is too small', async () => {
   sandbox.account.useUpRequests(63);
@@ -40,7 +29,7 @@ test('it shows the window, other clients, and the policies for which the budget 
 
 test('where nothing listens, it shows what was estimated before, as the page does', async () => {
   const budgetOf = async (env = {}) => {
-    const [account] = JSON.parse((await desk.run(['budget', '--json'], env)).stdout).accounts;
+    const [account] = (await desk.json(['budget'], env)).accounts;
     const costs = account.next_24_hours.policies.map(
       ({ policy, requests_a_run, known_from }: Record<string, unknown>) =>
         [policy, known_from, requests_a_run] as const,
@@ -50,7 +39,7 @@ test('where nothing listens, it shows what was estimated before, as the page doe
   const { costs } = await budgetOf();
   expect(costs[0]).toEqual(['once-a-day', 'estimate', expect.any(Number)]);
 
-  const silent = await startSandbox({ sites: 1, seed: 1, token: 't' });
+  const silent = await startSandbox({ sites: 1 });
   await silent.stop();
   expect(await budgetOf({ CARETAKER_BASE_URL: silent.url })).toEqual({
     costs,
@@ -60,9 +49,7 @@ test('where nothing listens, it shows what was estimated before, as the page doe
 
 test('the forecast is based on the cost of past runs', async () => {
   await desk.run(['run', 'once-a-day']);
-  const { stdout } = await desk.run(['budget', '--json']);
-
-  const [account] = JSON.parse(stdout).accounts;
+  const [account] = (await desk.json(['budget'])).accounts;
   const sum = (counts: Record<string, number>) =>
     Object.values(counts).reduce((all, count) => all + count, 0);
   expect(sum(account.window.by_class)).toBeGreaterThan(0);
@@ -75,9 +62,9 @@ test('the forecast is based on the cost of past runs', async () => {
 });
 
 test('with another address it shows nothing of the account; there it warns of a policy that needs more than it has', async () => {
-  await sandbox.stop();
-  sandbox = await startSandbox({ sites: 400, seed: 1, speed: 60, rateLimit: 100, token: 't' });
-  const there = { CARETAKER_BASE_URL: sandbox.url };
+  const bigger = await startSandbox({ sites: 400, seed: 1, speed: 60, rateLimit: 100 });
+  onTestFinished(() => bigger.stop());
+  const there = { CARETAKER_BASE_URL: bigger.url };
   const refused = await desk.run(['budget'], there);
   expect(refused.code).toBe(2);
   expect(refused.stdout).toBe('');

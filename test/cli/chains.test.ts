@@ -1,32 +1,25 @@
 /** Policies that follow another (`schedule.after`), as the commands show them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-
-beforeAll(() => {
-  desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 't' });
-  const policy = (name: string, schedule: string) =>
-    `  - name: ${name}\n    job: site-sync\n    schedule: { ${schedule} }\n`;
-  desk.write(
-    'config/policies/mine.yaml',
-    `policies:\n${[
-      policy('reports', 'after: { policy: check, status: [failed, succeeded, partial] }, enabled: false'),
-      policy('sync', 'cron: "0 3 * * *"'),
-      policy('check', 'after: { policy: sync, within: 6h }'),
-    ].join('')}`,
-  );
-});
-afterAll(() => desk.clear());
-
-const printed = async (...args: string[]) => JSON.parse((await desk.run([...args, '--json'])).stdout);
+const desk = deskOfFile();
+const policy = (name: string, schedule: string) =>
+  `  - name: ${name}\n    job: site-sync\n    schedule: { ${schedule} }\n`;
+desk.write(
+  'config/policies/mine.yaml',
+  `policies:\n${[
+    policy('reports', 'after: { policy: check, status: [failed, succeeded, partial] }, enabled: false'),
+    policy('sync', 'cron: "0 3 * * *"'),
+    policy('check', 'after: { policy: sync, within: 6h }'),
+  ].join('')}`,
+);
 
 test('policies --graph shows each policy below the one that it follows', async () => {
   const { stdout } = await desk.run(['policies', '--graph']);
   expect(stdout).toMatch(/^sync +site-sync +0 3 \* \* \* UTC +\d{4}-\d\d-\d\d 03:00Z/m);
   expect(stdout).toMatch(/^ {2}check +site-sync +after sync +after \d{4}-\d\d-\d\d 03:00Z/m);
   expect(stdout).toMatch(/^ {4}reports +site-sync +after check \(failed, succeeded or partial\)/m);
-  const tree = await printed('policies', '--graph');
+  const tree = await desk.json(['policies', '--graph']);
   expect(tree.find(({ name }: { name: string }) => name === 'sync')).toMatchObject({
     after: null,
     followed_by: [{ name: 'check', followed_by: [{ name: 'reports' }] }],
@@ -34,7 +27,7 @@ test('policies --graph shows each policy below the one that it follows', async (
 });
 
 test('policies show names what it follows and what follows it', async () => {
-  expect(await printed('policies', 'show', 'check')).toMatchObject({
+  expect(await desk.json(['policies', 'show', 'check'])).toMatchObject({
     policy: { schedule: { after: { policy: 'sync', status: ['succeeded'], within: '6h' } } },
     next: [],
     followed_by: ['reports'],
@@ -44,7 +37,7 @@ test('policies show names what it follows and what follows it', async () => {
 });
 
 test('next lists a policy below each scheduled time of the one that it follows, without a time', async () => {
-  const rows = await printed('next', 'sync', 'check', 'reports', '--until', '1d');
+  const rows = await desk.json(['next', 'sync', 'check', 'reports', '--until', '1d']);
   expect(rows.map(({ policy }: { policy: string }) => policy)).toEqual(['sync', 'check', 'reports']);
   expect(rows[1]).toMatchObject({
     after: 'sync',
@@ -56,16 +49,4 @@ test('next lists a policy below each scheduled time of the one that it follows, 
   expect(rows[2]).toMatchObject({ after: 'check', skipped: { why: 'disabled' } });
   const { stdout } = await desk.run(['next', 'check', '--until', '1d']);
   expect(stdout).toMatch(/^ {2}after sync +check +site-sync/m);
-});
-
-test('validate shows a loop with its place', async () => {
-  desk.write(
-    'config/policies/loop.yaml',
-    'policies: [{ name: a, job: site-sync, schedule: { after: { policy: a } } }]\n',
-  );
-  const { code, stderr } = await desk.run(['validate', 'config/policies/loop.yaml']);
-  expect(code).toBe(2);
-  expect(stderr).toContain(
-    'config/policies/loop.yaml:1:68: These policies start each other in a loop: a -> a.',
-  );
 });

@@ -1,32 +1,17 @@
 /** Completion in real shells: bash, zsh and fish. Shells that are not installed are skipped. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { describe, expect, test } from 'vitest';
 import { fastClock } from '../support/caretaker.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let sandbox: Sandbox;
-let run: string;
-beforeAll(async () => {
-  const clock = fastClock(5);
-  sandbox = await startSandbox({ sites: 2, rateLimit: 0, clock });
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token }, clock);
-  await desk.keepRedis();
-  run = JSON.parse((await desk.run(['run', 'nightly-sync', '--json'])).stdout).run;
-  const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
-  mkdirSync(join(desk.folder, 'bin'));
-  const command = join(desk.folder, 'bin/caretaker');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`);
-  chmodSync(command, 0o755);
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { desk } = await sandboxOfFile({ sites: 2, clock: fastClock(5) });
+const { run } = await desk.json(['run', 'nightly-sync']);
+const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
+mkdirSync(join(desk.folder, 'bin'));
+desk.write('bin/caretaker', `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`);
+chmodSync(join(desk.folder, 'bin/caretaker'), 0o755);
 
 const completed = async (...words: string[]) =>
   (await desk.run(['completion', 'bash', '--', ...words])).stdout.trim().split('\n');

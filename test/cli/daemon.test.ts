@@ -1,25 +1,15 @@
 /** `caretaker daemon` and the commands beside it, in this process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { fastClock } from '../support/caretaker.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-
-beforeAll(async () => {
-  const clock = fastClock(5);
-  sandbox = await startSandbox({ sites: 8, rateLimit: 0, token: 'a-secret-token', clock });
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-secret-token' }, clock);
-  desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const [TOKEN, PASSWORD] = ['a-secret-token', 'open-sesame-please'];
+const { desk } = await sandboxOfFile({ sites: 8, clock: fastClock(5), token: TOKEN, keepsRedis: false });
+const configure = (dashboard: string) => desk.write('config/caretaker.yaml', `dashboard: { ${dashboard} }\n`);
+const withPassword = `port: 0, password: ${PASSWORD}`;
+beforeEach(() => configure(withPassword));
 
 test('the daemon works on runs of other commands, reloads changed files, and stops on a signal', async () => {
   const daemon = desk.start(['daemon']);
@@ -31,7 +21,7 @@ test('the daemon works on runs of other commands, reloads changed files, and sto
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   expect((await fetch(`${url}/metrics`)).status).toBe(401);
   expect((await fetch(`${url}/queues`, { redirect: 'manual' })).status).not.toBe(200);
-  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer open-sesame-please' } });
+  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${PASSWORD}` } });
   expect(await metrics.text()).toContain('caretaker_');
 
   const detached = await desk.run(['run', 'nightly-sync', '--detach']);
@@ -39,9 +29,7 @@ test('the daemon works on runs of other commands, reloads changed files, and sto
   const id = detached.stdout.trim();
   await daemon.line(new RegExp(`a run starts.*${id}|${id}.*a run starts`));
   await daemon.line(new RegExp(`a run ended.*${id}|${id}.*a run ended`));
-  expect(JSON.parse((await desk.run(['runs', 'show', id, '--json'])).stdout)).toMatchObject({
-    status: 'succeeded',
-  });
+  expect(await desk.json(['runs', 'show', id])).toMatchObject({ status: 'succeeded' });
 
   desk.write('config/policies/broken.yaml', 'policies:\n  - nam: x\n');
   await daemon.line(/broken.yaml:2:5: .*; no previous version of it is known/);
@@ -50,23 +38,8 @@ test('the daemon works on runs of other commands, reloads changed files, and sto
   const { code, stdout, stderr } = await daemon.ended;
   expect(code).toBe(0);
   expect(stderr).toContain('stopped');
-  expect(stdout + stderr).not.toContain('a-secret-token');
-  expect(stdout + stderr).not.toContain('open-sesame-please');
-});
-
-test('without a terminal all output is log lines, and none contains the sign-in link', async () => {
-  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
-  const daemon = desk.start(['daemon']);
-  await daemon.line(/the daemon is running/);
-  daemon.signal('SIGTERM');
-  const { stderr } = await daemon.ended;
-  desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
-
-  const lines = stderr.trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line).msg)).toContainEqual(
-    expect.stringMatching(/^Dashboard: http:\S+ \(sign in with a link: a button/),
-  );
-  expect(stderr).not.toContain('key=');
+  expect(stdout + stderr).not.toContain(TOKEN);
+  expect(stdout + stderr).not.toContain(PASSWORD);
 });
 
 test('while a file has errors, every command shows which of its policies the daemon keeps active', async () => {
@@ -81,8 +54,10 @@ test('while a file has errors, every command shows which of its policies the dae
     /nightly-sync\.yaml has had errors since \S+ \S+Z \(1:1: The file holds no policy\); the daemon continues to use the previous version of nightly-sync \(read at \S+ \S+Z\)\./,
   );
   expect(listed.stdout).toContain('nightly-sync (kept active: its file has errors)');
-  const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);
-  expect(shown).toMatchObject({ policy: { name: 'nightly-sync' }, kept: { error: expect.any(String) } });
+  expect(await desk.json(['policies', 'show', 'nightly-sync'])).toMatchObject({
+    policy: { name: 'nightly-sync' },
+    kept: { error: expect.any(String) },
+  });
   const run = await desk.run(['run', 'nightly-sync', '--detach']);
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('The daemon continues to use the previous version, read at ');
@@ -126,14 +101,14 @@ test('a second daemon reports the first one and what to do, and can share the wo
 });
 
 test('without a password on an address that others can reach, the daemon names the key to set', async () => {
-  desk.write('config/caretaker.yaml', 'dashboard: { host: 0.0.0.0, port: 0 }\n');
+  configure('host: 0.0.0.0, port: 0');
   const { code, stderr } = await desk.run(['daemon']);
   expect(code).toBe(2);
   expect(stderr).toContain('dashboard.password');
 });
 
-test('caretaker dashboard prints a link that signs one browser in, once', async () => {
-  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
+test('the sign-in link is in no line of the log; "caretaker dashboard" prints one, which signs one browser in, once', async () => {
+  configure('port: 0');
   expect(await desk.run(['dashboard'])).toMatchObject({ code: 1, stdout: '' });
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is running/);
@@ -145,9 +120,13 @@ test('caretaker dashboard prints a link that signs one browser in, once', async 
 
   expect({ code, statuses }).toEqual({ code: 0, statuses: [302, 401] });
   expect(stderr).toContain('The link works once');
-  desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
-  const withPassword = await desk.run(['dashboard']);
-  expect(withPassword.stdout.trim()).toBe(new URL(link).origin);
+  configure(withPassword);
+  expect((await desk.run(['dashboard'])).stdout.trim()).toBe(new URL(link).origin);
   daemon.signal('SIGTERM');
-  await daemon.ended;
+  const log = (await daemon.ended).stderr;
+  const lines = log.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).msg)).toContainEqual(
+    expect.stringMatching(/^Dashboard: http:\S+ \(sign in with a link: a button/),
+  );
+  expect(log).not.toContain('key=');
 });

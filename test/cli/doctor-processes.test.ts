@@ -4,18 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenRecords } from '../../src/app/open-records.ts';
+import { expect, test } from 'vitest';
 import { identityOnHost, startTimeOf } from '../../src/redis/embedded/processes.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let opened: OpenRecords;
-beforeAll(async () => {
-  desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 't' });
-  opened = await desk.keepRedis();
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile();
+const opened = await desk.keepRedis();
 
 const daemonChecks = async () =>
   (await desk.run(['doctor'])).stdout.split('\n').filter((line) => line.includes(' daemon: '));

@@ -2,26 +2,16 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { noteClockJump } from '../../src/records/reported.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aRun } from '../support/builders.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
 import { sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { keptLog } from '../support/quiet.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 3, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 3, rateLimit: 200, keepsRedis: false });
 
 async function doctorOf(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const service = await startFaultyService(answer);
@@ -43,14 +33,18 @@ test('without problems, each check is one line with its source, and warnings do 
   expect(stdout).toMatch(/^warning +daemon: none is running/m);
   expect(stdout).toMatch(/requests left in the current window; as the service reports$/m);
   expect(stdout).toMatch(/^ok +clock: /m);
-  expect(stdout).toMatch(/^ok +contract: all \d+ operations$/m);
+  expect(stdout).toMatch(/^ok +contract: all 106 operations$/m);
   expect(stdout).not.toContain('..\n');
+  expect(stdout).not.toContain('wrong');
+  // An embedded Redis is started by each command.
+  await desk.keepRedis();
 });
 
 test('a data folder that cannot be used is wrong, and the cause is named', async () => {
   const file = join(desk.folder, 'in-the-way');
   writeFileSync(file, '');
-  const { code, stdout } = await desk.run(['doctor'], { CARETAKER_DATA_DIR: join(file, 'data') });
+  const embedded = { CARETAKER_DATA_DIR: join(file, 'data'), REDIS_URL: 'embedded' };
+  const { code, stdout } = await desk.run(['doctor'], embedded);
   expect(code).toBe(3);
   expect(stdout).toMatch(
     /^wrong +data folder: The data folder .* cannot be created, since its path contains a file/m,
@@ -74,23 +68,14 @@ test('a policy that refers to what the account does not have is named', async ()
 });
 
 test('--json prints the same as one list', async () => {
-  const { stdout } = await desk.run(['doctor', '--json']);
-  const checks: { what: string; state: string }[] = JSON.parse(stdout);
+  const checks = await desk.json<{ what: string; state: string }[]>(['doctor']);
   expect(checks.map(({ what }) => what)).toEqual(
     expect.arrayContaining(['configuration', 'Redis', 'daemon']),
   );
   expect(new Set(checks.map(({ state }) => state))).toEqual(new Set(['ok', 'warning']));
 });
 
-test('a running daemon is named', async () => {
-  const daemon = desk.start(['daemon', '--roles', 'scheduler,worker']);
-  await daemon.line(/the daemon is running/);
-  expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: running: pid \d+ on /m);
-  daemon.signal('SIGTERM');
-  await daemon.ended;
-});
-
-test('daemons that have read different policy files are named, with the difference', async () => {
+test('running daemons are named, and how the policy files differ that they have read', async () => {
   const other = join(desk.folder, 'other-policies');
   mkdirSync(other);
   const policies = (message: string) =>
@@ -101,10 +86,7 @@ test('daemons that have read different policy files are named, with the differen
   const config = join(other, 'caretaker.yaml');
   writeFileSync(
     config,
-    `accounts: { default: { base_url: '${sandbox.url}', token: t } }
-policies: .
-data_dir: ${join(desk.folder, '.caretaker')}
-`,
+    `accounts: { default: { base_url: '${sandbox.url}', token: ${sandbox.token} } }\npolicies: .\n`,
   );
   const first = desk.start(['daemon', '--roles', 'scheduler']);
   const second = desk.start(['daemon', '--roles', 'scheduler', '--config', config]);
@@ -112,6 +94,7 @@ data_dir: ${join(desk.folder, '.caretaker')}
 
   const { stdout } = await desk.run(['doctor']);
 
+  expect(stdout).toMatch(/^ok +daemon: running: pid \d+ on /m);
   expect(stdout.replace(/\s+/g, ' ')).toMatch(
     new RegExp(
       `warning policies of the daemons: the policy notes differs between daemons: .*pid ${process.pid}`,

@@ -1,17 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how placeholders are written in policy files.
 /** Policies of a file with `defaults`, `vars` and `matrix`, on the command line. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/load-jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-beforeAll(() => {
-  desk = openDesk({});
-  desk.write(
-    'config/policies/shared.yaml',
-    `vars: { zone: Europe/Berlin, tags: [Gold, silver] }
+const desk = deskOfFile({});
+desk.write(
+  'config/policies/shared.yaml',
+  `vars: { zone: Europe/Berlin, tags: [Gold, silver] }
 defaults: { job: site-sync, schedule: { timezone: "\${{ vars.zone }}" } }
 policies:
   - name: sync
@@ -19,9 +17,7 @@ policies:
     schedule: { cron: "0 2 * * *", jitter: 5m }
     with: { message: "For \${{ matrix.tag }}, not $\${{ vars.zone }}" }
 `,
-  );
-});
-afterAll(() => desk.clear());
+);
 
 test('policies show --expanded prints a file that is read as the same policy', async () => {
   const shown = await desk.run(['policies', 'show', 'sync-gold', '--expanded']);
@@ -37,8 +33,9 @@ test('policies show --expanded prints a file that is read as the same policy', a
   expect(again?.hash).toBe(own?.hash);
   expect(again?.options).toMatchObject({ message: 'For Gold, not ${{ vars.zone }}' });
 
-  const { stdout } = await desk.run(['policies', 'show', 'sync-gold', '--expanded', '--json']);
-  expect(JSON.parse(stdout)).toMatchObject({ policies: [{ name: 'sync-gold', schedule: { jitter: '5m' } }] });
+  expect(await desk.json(['policies', 'show', 'sync-gold', '--expanded'])).toMatchObject({
+    policies: [{ name: 'sync-gold', schedule: { jitter: '5m' } }],
+  });
 });
 
 test('validate counts the policies of a matrix, and shows an unknown variable at its place', async () => {

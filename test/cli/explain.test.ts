@@ -1,6 +1,6 @@
 /** `caretaker explain` knows every word that an operator meets, and its examples can be used. */
 import { Environment } from '@marcbachmann/cel-js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadJobs } from '../../src/app/load-jobs.ts';
 import { keyTopics } from '../../src/cli/explain/keys.ts';
@@ -11,16 +11,11 @@ import { addAgo, addConversions, suggested } from '../../src/expression/function
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { PolicyEntry } from '../../src/policy/policy-file.ts';
 import { ConfigFile } from '../../src/settings/config-file.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-beforeAll(() => {
-  desk = openDesk({});
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile({});
 
-const explained = async (word: string) =>
-  JSON.parse((await desk.run(['explain', word, '--json'])).stdout) as Record<string, unknown>[];
+const explained = (word: string) => desk.json<Record<string, unknown>[]>(['explain', word]);
 
 describe('explain', () => {
   test('says of a reason what it means, what to do, and whether a retry may help', async () => {

@@ -1,26 +1,19 @@
 import { expect, test } from 'vitest';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
-import type { TargetIn } from '../../src/run/run.ts';
+import { aTarget } from '../support/builders.ts';
 import { TestIo } from '../support/io.ts';
 
-const target: TargetIn<'ended'> = {
-  id: 's-1',
+const target = aTarget('s-1', {
   label: 'Plugins',
-  state: 'ended',
-  fence: 1,
-  attempts: 0,
-  waits: 0,
-  outcome: 'skipped',
-  reason: 'schedule-paused',
-  finishedAt: 1,
+  ...{ state: 'ended', outcome: 'skipped', reason: 'schedule-paused', finishedAt: 1 },
   detail: 'It is paused.',
   findings: [
     { severity: 'warning', about: 'schedule', message: 'It is paused.' },
     { severity: 'error', about: 'a.example', message: 'Failed at check: Disk full.' },
     { severity: 'info', about: 'long.example', message: 'Updated: Shop 9.1 → 9.2.' },
   ],
-};
+});
 
 test('findings are printed by target, and those of severity info only if all are requested', () => {
   const terminal = { ...openTerminal(new TestIo()), paint: (_: unknown, text: string) => text };

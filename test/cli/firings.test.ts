@@ -1,38 +1,25 @@
 /**
  * The commands about scheduled times: `next`, `why`, `backfill` and `freeze`, and a policy that paused itself.
  */
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
-import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
-import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openCaretaker } from '../../src/app/caretaker.ts';
 import { timesKey } from '../../src/schedule/due.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { clearOfTheHour } from '../support/time-of-day.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
 const DAY = 86_400_000;
 
-let sandbox: Sandbox;
-let desk: Desk;
-let redis: EmbeddedRedis;
-/** The Caretaker that a daemon would open here. */
-let caretaker: Caretaker;
-
-beforeAll(async () => {
-  await clearOfTheHour();
-  sandbox = await startSandbox({ sites: 2, rateLimit: 0 });
-  for (const id of sandbox.siteIds()) {
-    const site = sandbox.site(id);
-    site.connect();
-    site.syncTakes(500);
-  }
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
-  desk.write(
-    'config/policies/own.yaml',
-    `policies:
+await clearOfTheHour();
+const clock = fastClock(5, Date.now());
+const { sandbox, desk } = await sandboxOfFile({ sites: 2, clock });
+for (const id of sandbox.siteIds()) sandbox.site(id).connect();
+desk.write(
+  'config/policies/own.yaml',
+  `policies:
   - name: daily
     job: site-sync
     schedule: { cron: "0 3 * * *", jitter: 10m, spread: 2s, pause_after_failures: 2 }
@@ -40,37 +27,17 @@ beforeAll(async () => {
     job: site-sync
     schedule: { cron: "0 3 * * *", timezone: Asia/Tokyo, blackout: [{ from: 2020-01-01, to: 2099-12-31 }] }
 `,
-  );
-  redis = await openEmbeddedRedis({ dataDir: join(desk.folder, '.caretaker'), log: keptLog() });
-  const account = { name: 'default', baseUrl: sandbox.url, token: sandbox.token, unset: {} };
-  caretaker = await openCaretaker({
-    log: keptLog(),
-    settings: {
-      accounts: {
-        default: { ...account, budget: { requestsPerMinute: 200, reserve: 0.1, whenRedisIsDown: 'stop' } },
-      },
-      redis: { kind: 'url', url: redis.socketPath },
-      policiesDir: '/nowhere',
-      dataDir: join(desk.folder, '.caretaker'),
-      daemon: { concurrency: 5 },
-      dashboard: { host: '127.0.0.1', port: 0 },
-      notifications: {},
-      calendars: {},
-      maintenance: [],
-      retention: { runsMs: 90 * DAY },
-      audit: { keptMs: 400 * 86_400_000 },
-      access: noAccess,
-      warnings: [],
-      policyMentions: [],
-    },
-  });
+);
+const env = {
+  CARETAKER_BASE_URL: sandbox.url,
+  CARETAKER_API_TOKEN: sandbox.token,
+  REDIS_URL: (await desk.keepRedis()).redis.where,
+};
+/** The Caretaker that a daemon would open here. */
+const caretaker = await openCaretaker({
+  ...{ settings: loadSettings({ cwd: desk.folder, env }), log: keptLog(), clock },
 });
-afterAll(async () => {
-  await caretaker.close();
-  await desk.clear();
-  await redis.close();
-  await sandbox.stop();
-});
+afterAll(() => caretaker.close());
 
 /** The day this many days from today, in UTC. */
 const day = (from: number) => new Date(Date.now() + from * DAY).toISOString().slice(0, 10);
@@ -83,8 +50,7 @@ interface Coming {
   timezone: string;
   skipped: { why: string; note: string | null } | null;
 }
-const coming = async (policy: string): Promise<Coming[]> =>
-  JSON.parse((await desk.run(['next', policy, '--until', '3d', '--json'])).stdout);
+const coming = (policy: string) => desk.json<Coming[]>(['next', policy, '--until', '3d']);
 
 test('upcoming runs are listed with their jitter, and those that will be skipped with the reason', async () => {
   const tomorrow = (await coming('daily')).find((one) => one.scheduled_for === three(1));
@@ -141,19 +107,10 @@ test('a backfill first shows what it would do, runs the times without a run, and
   expect(sandbox.journal.effectsOf('syncSite')).toHaveLength(4);
 
   expect((await times()).map(({ fires }: { fires: boolean }) => fires)).toEqual([false, false]);
+  const again = { fires: true, because: expect.stringMatching(/-backfill succeeded$/), run: null };
   expect(await times('--reprocess', 'all')).toMatchObject([
-    {
-      scheduled_for: three(-3),
-      fires: true,
-      because: expect.stringMatching(/-backfill succeeded$/),
-      run: null,
-    },
-    {
-      scheduled_for: three(-2),
-      fires: true,
-      because: expect.stringMatching(/-backfill succeeded$/),
-      run: null,
-    },
+    { ...again, scheduled_for: three(-3) },
+    { ...again, scheduled_for: three(-2) },
   ]);
   expect((await desk.run(['why', 'daily', day(-2)])).stdout).toMatch(/was missed.*-backfill, succeeded/);
 });
@@ -174,7 +131,7 @@ test('a freeze is shown in the upcoming runs, prevents a backfill, and can be en
 });
 
 test('every command shows that a policy paused itself after failed runs, and resuming resets its count', async () => {
-  const { engine, records, clock } = caretaker;
+  const { engine, records } = caretaker;
   const policy = aPolicy({
     name: 'daily',
     limits: { concurrency: 1, maxTargets: 1, maxPercent: 100 },

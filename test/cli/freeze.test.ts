@@ -1,21 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { OpenRecords } from '../../src/app/open-records.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { afterEach, expect, test } from 'vitest';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let sandbox: Sandbox;
-let records: OpenRecords['records'];
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 2, speed: 200, rateLimit: 0 });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
-  ({ records } = await desk.keepRedis());
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 2, speed: 200 });
+const { records } = await desk.keepRedis();
 afterEach(() => records.freeze.end(Date.now()));
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
 
 const DAY = 86_400_000;
 
@@ -80,37 +68,19 @@ test('a freeze can be ended early, and replaces an earlier one', async () => {
   expect((await desk.run(['policies'])).stderr).not.toContain('frozen');
 });
 
-test.each([
-  [[], 'A freeze needs an end'],
-  [['--until', '2020-01-01'], 'must be in the future'],
-])('a freeze with %j is rejected in one sentence', async (options, sentence) => {
-  const { code, stderr } = await desk.run(['freeze', 'add', ...options]);
-  expect(code).toBe(2);
-  expect(stderr).toContain(sentence);
-});
-
 test('a part is frozen beside other freezes, listed, shown where it matters, and ended by its number', async () => {
-  const job = await desk.run([
-    'freeze',
-    'add',
-    '--job',
-    'site-sync',
-    '--for',
-    '1h',
-    '--reason',
-    'a new theme',
-  ]);
+  const add = ['freeze', 'add', '--job', 'site-sync', '--for', '1h', '--reason', 'a new theme'];
+  const job = await desk.run(add);
   expect(job.stderr).toMatch(
     /^Policies with the job site-sync are frozen until .*"caretaker freeze end (\d+)" ends the freeze early\.$/m,
   );
   const id = /freeze end (\d+)/.exec(job.stderr)?.[1] ?? '';
-  const { tags } = JSON.parse((await desk.run(['api', 'listTags', '--json'])).stdout);
-  const { name } = tags[0];
+  const [{ name }] = (await desk.json(['api', 'listTags'])).tags;
   expect((await desk.run(['freeze', 'add', '--tag', name, '--for', '2h'])).stderr).toMatch(
     /^Targets with the tag ".+" are frozen until .*: runs that are planned until then skip them\./m,
   );
 
-  const listed = JSON.parse((await desk.run(['freeze', 'list', '--json'])).stdout);
+  const listed = await desk.json(['freeze', 'list']);
   expect(listed).toMatchObject([
     { id, job: 'site-sync', tag: null, reason: 'a new theme' },
     { job: null, tag: name },
@@ -136,17 +106,6 @@ test('a part is frozen beside other freezes, listed, shown where it matters, and
   expect((await desk.run(['freeze', 'list'])).stderr).toContain('Nothing is frozen.');
 });
 
-test.each([
-  [['--job', 'site-snyc'], 'There is no job "site-snyc": did you mean site-sync?'],
-  [['--account', 'x'], 'There is no account "x"'],
-  [['--tag', 'no such tag'], 'There is no tag "no such tag"'],
-  [['--client', 'nobody'], 'There is no client "nobody"'],
-])('a freeze with %j is refused, because it would freeze nothing', async (options, sentence) => {
-  const { code, stderr } = await desk.run(['freeze', 'add', '--for', '1h', ...options]);
-  expect(code).toBe(2);
-  expect(stderr).toContain(sentence);
-});
-
 test('a freeze that recurs is listed with its next time and its rule, and ended for good by its number', async () => {
   const add = ['freeze', 'add', '--every', '0 22 1 1 *', '--for', '2h', '--timezone', 'Europe/Berlin'];
   const added = await desk.run([...add, '--policy', 'nightly-*', '--reason', 'New Year']);
@@ -156,7 +115,7 @@ test('a freeze that recurs is listed with its next time and its rule, and ended 
     ) ?? [];
   expect(id).not.toBe('');
 
-  const [listed] = JSON.parse((await desk.run(['freeze', 'list', '--json'])).stdout);
+  const [listed] = await desk.json(['freeze', 'list']);
   expect(listed).toMatchObject({
     ...{ policy: 'nightly-*', reason: 'New Year' },
     rule: { id, cron: ['0 22 1 1 *'], timezone: 'Europe/Berlin', for: '2h' },
@@ -171,13 +130,24 @@ test('a freeze that recurs is listed with its next time and its rule, and ended 
 test('a freeze that begins later is listed, holds from its begin, and can be ended before', async () => {
   const later = ['freeze', 'add', '--from', '2098-01-01', '--for', '3d', '--job', 'site-sync'];
   expect((await desk.run(later)).code).toBe(0);
-  const [listed] = JSON.parse((await desk.run(['freeze', 'list', '--json'])).stdout);
+  const [listed] = await desk.json(['freeze', 'list']);
   expect(listed).toMatchObject({ since: '2098-01-01T00:00:00.000Z', until: '2098-01-04T00:00:00.000Z' });
   expect((await desk.run(['freeze', 'end', listed.id])).code).toBe(0);
   expect((await desk.run(['freeze', 'list'])).stderr).toContain('Nothing is frozen.');
 });
 
 test.each([
+  [[], 'A freeze needs an end'],
+  [['--until', '2020-01-01'], 'must be in the future'],
+  // They would freeze nothing.
+  [['--for', '1h', '--job', 'site-snyc'], 'There is no job "site-snyc": did you mean site-sync?'],
+  [['--for', '1h', '--account', 'x'], 'There is no account "x"'],
+  [['--for', '1h', '--tag', 'no such tag'], 'There is no tag "no such tag"'],
+  [['--for', '1h', '--client', 'nobody'], 'There is no client "nobody"'],
+  [
+    ['--for', '1h', '--policy', 'nightyl-sync'],
+    'There is no policy "nightyl-sync": did you mean nightly-sync?',
+  ],
   [['--every', '0 22 * * fri', '--for', '2d'], 'give --policy, --account, --job, --client or --tag'],
   [['--every', '0 22 * * fri', '--job', 'site-sync'], '--every needs --for'],
   [['--for', '8h', '--timezone', 'Europe/Berlin'], '--timezone is that of --every, which is missing'],
@@ -185,10 +155,6 @@ test.each([
   [['--every', 'often', '--for', '1h', '--job', 'site-sync'], 'cron'],
   [['--every', '0 0 31 2 *', '--for', '1h', '--job', 'site-sync'], 'never fires'],
   [['--from', '2098-01-01', '--for', '1h'], 'A freeze of everything begins at once'],
-  [
-    ['--policy', 'nightyl-sync', '--for', '1h'],
-    'There is no policy "nightyl-sync": did you mean nightly-sync?',
-  ],
 ])('a freeze with %j is refused with what is wrong', async (options, sentence) => {
   const { code, stderr } = await desk.run(['freeze', 'add', ...options]);
   expect(stderr).toContain(sentence);

@@ -1,18 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-afterEach(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 2 });
 
 test('a deletion that is started while its file is still being written does what the whole file says', async () => {
-  sandbox = await startSandbox({ sites: 2, rateLimit: 0, token: 'a-secret-token' });
   for (const id of sandbox.siteIds()) sandbox.staging.make(id, 20);
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-secret-token' });
   const begun = `policies:
   - name: clean
     job: staging-cleanup

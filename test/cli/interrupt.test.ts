@@ -4,33 +4,25 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { handleSignals } from '../../src/cli/interruption.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
-import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
+import { untilSeen } from '../support/cli.ts';
 import { startFaultyService } from '../support/faulty-service.ts';
 import { TestIo } from '../support/io.ts';
-import { startTestRedis } from '../support/redis.ts';
-import { openRedisProxy } from '../support/redis-proxy.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
+import { interruptedWithoutRedis } from './without-redis.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-
-beforeAll(async () => {
-  const clock = fastClock(5, Date.now());
-  sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't', clock });
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(10_000);
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
+const { sandbox, desk } = await sandboxOfFile({
+  sites: 12,
+  clock: fastClock(5, Date.now()),
+  keepsRedis: false,
 });
+for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(10_000);
 /** Every site is stale, so that the policy has targets. */
 beforeEach(() => {
   for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
 });
 
 /** Resolves when the service has received a request for a sync. */
@@ -67,20 +59,6 @@ test('a service that does not respond to a request is named within seconds, long
 });
 
 describe('while Redis is unavailable', () => {
-  /** An active run whose Redis became unavailable and that got a signal. */
-  async function interrupted() {
-    const redis = await startTestRedis();
-    const redisProxy = await openRedisProxy(redis.socketPath);
-    const before = sandbox.journal.effects.length;
-    const started = desk.spawn(['run', 'nightly-sync'], { REDIS_URL: redisProxy.url });
-    await untilSeen(() => sandbox.journal.effects.length > before);
-    await redisProxy.close();
-    await redis.stop();
-    started.child.kill('SIGTERM');
-    await started.line(/^Stopping after /);
-    return started;
-  }
-
   test('a daemon that is still starting ends at a signal, whatever it waits for', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -115,7 +93,7 @@ describe('while Redis is unavailable', () => {
   });
 
   test('a second signal ends it immediately, and it still prints how to continue', async () => {
-    const { child, ended } = await interrupted();
+    const { child, ended } = await interruptedWithoutRedis(desk, sandbox);
     const asked = performance.now();
     child.kill('SIGINT');
     const { code, stderr } = await ended;

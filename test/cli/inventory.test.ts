@@ -1,25 +1,13 @@
 /** An account is saved in a file, and a policy is planned with this file only. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { deskOfFile, sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-let elsewhere: Desk;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 30, rateLimit: 0 });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
-  // A machine without an account and without Redis.
-  elsewhere = openDesk({ REDIS_URL: 'redis://127.0.0.1:1' });
-  await desk.keepRedis();
-});
-afterAll(async () => {
-  await desk.clear();
-  await elsewhere.clear();
-  await sandbox.stop();
-});
+const { desk } = await sandboxOfFile({ sites: 30 });
+// A machine without an account and without Redis.
+const elsewhere = deskOfFile({ REDIS_URL: 'redis://127.0.0.1:1' });
 
 test('an inventory is saved, and shows its plan on a machine without account and Redis', async () => {
   const file = join(elsewhere.folder, 'fleet.json.gz');
@@ -54,21 +42,16 @@ test('an inventory is saved, and shows its plan on a machine without account and
 
 test('a list that arrives incomplete is said to be so', async () => {
   const service = await startSandbox({ sites: 105, rateLimit: 0 });
-  const trial = openDesk({ CARETAKER_BASE_URL: service.url, CARETAKER_API_TOKEN: service.token });
-  await trial.keepRedis();
-  try {
-    service.outage.begin('unstable-order');
-    for (const command of [
-      ['inventory', 'save', 'part.json', '--policy', 'nightly-sync'],
-      ['api', 'listSites', '--all'],
-    ])
-      expect((await trial.run(command)).stderr).toContain(
-        'warning: listSites is incomplete: 100 of the 105 items that the service counts arrived.',
-      );
-  } finally {
-    await trial.clear();
-    await service.stop();
-  }
+  onTestFinished(() => service.stop());
+  service.outage.begin('unstable-order');
+  const there = { CARETAKER_BASE_URL: service.url };
+  for (const command of [
+    ['inventory', 'save', 'part.json', '--policy', 'nightly-sync'],
+    ['api', 'listSites', '--all'],
+  ])
+    expect((await desk.run(command, there)).stderr).toContain(
+      'warning: listSites is incomplete: 100 of the 105 items that the service counts arrived.',
+    );
 });
 
 test('an inventory of one policy names what it lacks for another policy', async () => {

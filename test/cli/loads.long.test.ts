@@ -1,2 +1,2 @@
-/** More commands. */
+/** More commands than in `loads.test.ts`. */
 import './loads.test.ts';

@@ -5,9 +5,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { basename, join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { sampleOf } from '../support/sample.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
 interface Bundle {
   files: { path: string; contents: Uint8Array | string }[];
@@ -20,12 +20,13 @@ interface Bundle {
 const root = resolve(import.meta.dirname, '../..');
 const preload = join(root, 'test/support/loaded.mjs');
 
-let desk: Desk;
+const isShort = sampleOf(true, false);
+const shortTest = test.runIf(isShort);
+const desk = deskOfFile();
 let made: Bundle['metafile'];
 let files: Bundle['files'];
 let outputs: Map<string, { inputs: object }>;
 beforeAll(async () => {
-  desk = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 'unused' });
   await desk.keepRedis();
   // A first process may build the program: what that loads says nothing.
   await desk.spawn(['--version']).ended;
@@ -33,7 +34,6 @@ beforeAll(async () => {
   ({ metafile: made, files } = (await bundleProgram(root)) as Bundle);
   outputs = new Map(Object.entries(made.outputs).map(([path, output]) => [basename(path), output]));
 });
-afterAll(() => desk.clear());
 
 /** Starts a command that notes what it loads. */
 function watched(args: string[]) {
@@ -69,16 +69,9 @@ const lazy = [
     'pdfkit',
     'nodemailer',
     'openid-client',
-    'pino-pretty',
-    '@modelcontextprotocol/sdk',
   ],
-  ...[
-    '@opentelemetry/sdk-trace-node',
-    '@opentelemetry/exporter-trace-otlp-http',
-    'undici',
-    'hono',
-    'prom-client',
-  ],
+  ...['pino-pretty', '@modelcontextprotocol/sdk', '@opentelemetry/sdk-trace-node'],
+  ...['@opentelemetry/exporter-trace-otlp-http', 'undici', 'hono', 'prom-client'],
 ];
 const policies = ['@bufbuild/re2', '@marcbachmann/cel-js', 'croner', 'node-cron'];
 
@@ -93,7 +86,7 @@ const commands = [
   { args: ['runs'], files: 31, kilobytes: 1_600, without: [...policies, ...lazy] },
 ];
 
-test.each(sampleOf(commands.slice(0, 2), commands))(
+test.each(sampleOf(commands.slice(0, 2), commands.slice(2)))(
   '$args loads only what it needs',
   async ({ args, files, kilobytes, without }) => {
     const { environment, loaded } = watched(args);
@@ -108,53 +101,60 @@ test.each(sampleOf(commands.slice(0, 2), commands))(
   },
 );
 
-test('an idle daemon has loaded what every role needs, and what few use only when it is used', async () => {
-  const { environment, loaded } = watched(['daemon']);
-  const daemon = desk.spawn(['daemon', '--port', '0'], environment);
+/** What a daemon has loaded that was stopped as soon as it ran. */
+async function loadedByDaemon(...options: string[]) {
+  const { environment, loaded } = watched(['daemon', ...options]);
+  const daemon = desk.spawn(['daemon', ...options], environment);
   await daemon.line(/the daemon is running/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
-  const weight = loaded();
+  return loaded();
+}
 
-  expect([...weight.packages]).toEqual(expect.arrayContaining(['bullmq', 'hono', 'prom-client']));
-  expect(weight.files).toBeLessThanOrEqual(90);
-  expect(weight.kilobytes).toBeLessThanOrEqual(5_200);
-  const needed = ['bullmq', 'hono', 'prom-client', 'undici'];
-  expect(lazy.filter((name) => weight.packages.has(name) && !needed.includes(name))).toEqual([]);
-});
+shortTest(
+  'an idle daemon has loaded what every role needs, and what few use only when it is used',
+  async () => {
+    const weight = await loadedByDaemon('--port', '0');
 
-test.runIf(sampleOf(false, true))(
+    expect([...weight.packages]).toEqual(expect.arrayContaining(['bullmq', 'hono', 'prom-client']));
+    expect(weight.files).toBeLessThanOrEqual(90);
+    expect(weight.kilobytes).toBeLessThanOrEqual(5_200);
+    const needed = ['bullmq', 'hono', 'prom-client', 'undici'];
+    expect(lazy.filter((name) => weight.packages.has(name) && !needed.includes(name))).toEqual([]);
+  },
+);
+
+test.runIf(!isShort)(
   'a daemon without the role dashboard does not load what the dashboard needs, and without a request no HTTP client',
   async () => {
-    const { environment, loaded } = watched(['daemon', '--roles', 'worker']);
-    const daemon = desk.spawn(['daemon', '--roles', 'worker'], environment);
-    await daemon.line(/the daemon is running/);
-    daemon.child.kill('SIGTERM');
-    await daemon.ended;
-
-    const { packages } = loaded();
+    const { packages } = await loadedByDaemon('--roles', 'worker');
     expect(
       ['bullmq', 'hono', '@hono/node-server', 'prom-client', 'undici'].filter((name) => packages.has(name)),
     ).toEqual(['bullmq']);
   },
 );
 
-test('each package that our code loads when it is needed has its names, not only a default export', () => {
-  const loaded = Object.entries(made.inputs)
-    .filter(([path]) => path.startsWith('src/'))
-    .flatMap(([, { imports }]) => imports)
-    .filter(({ path, kind, external }) => kind === 'dynamic-import' && !external && !path.startsWith('src/'))
-    .map(({ path }) => path);
-  const parts = Object.values(made.outputs).filter(({ entryPoint = '' }) => loaded.includes(entryPoint));
+shortTest(
+  'each package that our code loads when it is needed has its names, not only a default export',
+  () => {
+    const loaded = Object.entries(made.inputs)
+      .filter(([path]) => path.startsWith('src/'))
+      .flatMap(([, { imports }]) => imports)
+      .filter(
+        ({ path, kind, external }) => kind === 'dynamic-import' && !external && !path.startsWith('src/'),
+      )
+      .map(({ path }) => path);
+    const parts = Object.values(made.outputs).filter(({ entryPoint = '' }) => loaded.includes(entryPoint));
 
-  expect(loaded.join()).toContain('pino-pretty');
-  expect(parts).toHaveLength(new Set(loaded).size);
-  expect(parts.filter(({ exports }) => exports.join() === 'default').map((one) => one.entryPoint)).toEqual(
-    [],
-  );
-});
+    expect(loaded.join()).toContain('pino-pretty');
+    expect(parts).toHaveLength(new Set(loaded).size);
+    expect(parts.filter(({ exports }) => exports.join() === 'default').map((one) => one.entryPoint)).toEqual(
+      [],
+    );
+  },
+);
 
-test('our code loads from node_modules only what the npm package installs', () => {
+shortTest('our code loads from node_modules only what the npm package installs', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const call = /(?:\b(?:require|load)\d*|\$chunk|\(importMetaUrl\))\("([@\w][^"]*)"\)/g;
   const loaded = files

@@ -4,44 +4,35 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { commands } from '../../src/control/commands.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { openDesk } from '../support/cli.ts';
 import { TestIo } from '../support/io.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
 const TOKEN = 'a-secret-token-of-the-account';
 const VIEWER = 'a-token-of-a-viewer-of-one-policy';
 
-let sandbox: Sandbox;
-let desk: Desk;
-let env: Record<string, string>;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 3, speed: 100, rateLimit: 0, token: TOKEN });
-  for (const id of sandbox.siteIds()) sandbox.site(id).connect();
-  env = { CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: TOKEN };
-  desk = openDesk(env);
-  desk.write(
-    'config/caretaker.yaml',
-    `dashboard: { port: 0, password: open-sesame-please }\naccess: { tokens: { reader: { token: ${VIEWER}, roles: [{ role: viewer, policies: [notes] }] } } }\n`,
-  );
-  const notes = (name: string) =>
-    `  - name: ${name}\n    job: api-call\n    select: { from: listSites }\n    with: { operation: createSiteNote, body: { note: { content: Hello } } }\n`;
-  desk.write(
-    'config/policies/notes.yaml',
-    `policies:\n${notes('notes')}${notes('asked')}    approval: { when: always }\n`,
-  );
-  env['REDIS_URL'] = (await desk.keepRedis()).redis.where;
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 3, speed: 100, token: TOKEN });
+for (const id of sandbox.siteIds()) sandbox.site(id).connect();
+desk.write(
+  'config/caretaker.yaml',
+  `dashboard: { port: 0, password: open-sesame-please }\naccess: { tokens: { reader: { token: ${VIEWER}, roles: [{ role: viewer, policies: [notes] }] } } }\n`,
+);
+const notes = (name: string) =>
+  `  - name: ${name}\n    job: api-call\n    select: { from: listSites }\n    with: { operation: createSiteNote, body: { note: { content: Hello } } }\n`;
+desk.write(
+  'config/policies/notes.yaml',
+  `policies:\n${notes('notes')}${notes('asked')}    approval: { when: always }\n`,
+);
+const { records, redis } = await desk.keepRedis();
+const account = { CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: TOKEN };
+const env: Record<string, string> = { ...account, REDIS_URL: redis.where };
 
 const effects = () => sandbox.journal.effectsOf('createSiteNote').length;
 
-const openHere = (folder = desk.folder, environment = env) =>
+const openHere = (folder = desk.folder, environment: Record<string, string> = env) =>
   open(['--config', join(folder, 'config/caretaker.yaml'), '--plans', folder], environment);
 
 /** Runs the command in this process until the client closes. */
@@ -154,9 +145,8 @@ test('what changes something is refused with a sentence and a code, and so is wh
 });
 
 test('without records, nothing is read, and no Redis is started', async () => {
-  const { REDIS_URL: _, ...rest } = env;
-  const empty = openDesk(rest);
-  const { call, close } = await openHere(empty.folder, rest);
+  const empty = openDesk(account);
+  const { call, close } = await openHere(empty.folder, account);
 
   expect(await call('runs_list')).toEqual({ error: expect.stringMatching(/^There are no records yet: /) });
   expect(existsSync(join(empty.folder, '.caretaker'))).toBe(false);
@@ -169,7 +159,6 @@ test('with a daemon, only a run that waits for an approval is started; a token r
   const daemon = desk.start(['daemon']);
   const [server = ''] = /http:\/\/127[^\s"]+/.exec(await daemon.line(/Dashboard: http/)) ?? [];
   await daemon.line(/the daemon is running/);
-  const { records } = await desk.keepRedis();
   const { call: here, close } = await openHere();
   const before = effects();
 

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenRecords } from '../../src/app/open-records.ts';
+import { expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../notify/receiver.ts';
 import { activeRun, aProcess, endRun, letterOf, telling, webhooks } from '../notify/world.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
 import { deliver } from '../support/deliveries.ts';
 import { findIn } from '../support/findings.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let known: OpenRecords;
-beforeAll(async () => {
-  desk = openDesk({});
-  known = await desk.keepRedis();
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile({});
+const known = await desk.keepRedis();
 
 /** Writes a configuration with one channel. */
 const configure = ({ url }: Receiver) =>
@@ -34,7 +28,7 @@ test('a notification that was rejected is listed with its reason, and sent again
   expect(listed.stdout).toMatch(
     /ops +run\.failed +nightly-sync\S* +dead +1 +msg_\S+ +it answered with HTTP 404/,
   );
-  const [report] = JSON.parse((await desk.run(['notify', 'list', '--json'])).stdout);
+  const [report] = await desk.json(['notify', 'list']);
   expect(report).toMatchObject({
     ...{ to: 'ops', event: 'run.failed', state: 'dead', policy: 'nightly-sync', next_attempt_at: null },
     attempts: [{ result: 'rejected', why: 'it answered with HTTP 404' }],
@@ -45,12 +39,15 @@ test('a notification that was rejected is listed with its reason, and sent again
   await clock.advance(Date.now() - clock.now());
   await notifier.deliverDue();
   expect(letterOf(ops, 1).headers).toMatchObject({ 'webhook-id': report.id });
-  const lines = JSON.parse((await desk.run(['audit', '--what', 'notifications.resend', '--json'])).stdout);
-  expect(lines[0]).toMatchObject({ result: 'done', policy: 'nightly-sync', why: 'the address was fixed' });
+  expect((await desk.json(['audit', '--what', 'notifications.resend']))[0]).toMatchObject({
+    result: 'done',
+    policy: 'nightly-sync',
+    why: 'the address was fixed',
+  });
   await queues.close();
 });
 
-test('all that were given up are sent again by one command', async () => {
+test('all that were given up are sent again by one command, and an unknown one is not', async () => {
   const at = Date.now();
   const about = { event: 'run.failed', at, message: { text: 'nightly-sync failed.' } };
   const dead = { state: 'dead', attempt: { at, is: 'rejected', ms: 1 } } as const;
@@ -69,6 +66,9 @@ test('all that were given up are sent again by one command', async () => {
   );
   const wrong = ['notify resend', 'notify resend msg_one --dead', 'notify resend msg_one --to mail'];
   for (const words of wrong) expect((await desk.run(words.split(' '))).code).toBe(2);
+  const { code, stderr: refusal } = await desk.run(['notify', 'resend', 'msg_unknown']);
+  expect(code).toBe(2);
+  expect(refusal).toMatch(/^error: There is no notification "msg_unknown"\. "caretaker notify list" shows/m);
 });
 
 test('all findings of a policy that match are acknowledged by one command', async () => {
@@ -85,12 +85,6 @@ test('all findings of a policy that match are acknowledged by one command', asyn
   expect((await acknowledge('--all')).stderr).toContain('No open finding of many matches.');
   const since = await desk.run(['findings', '--policy', 'many', '--since', '1h', '--output', 'jsonl']);
   expect(since.stdout.trim().split('\n')).toHaveLength(3);
-});
-
-test('an unknown notification cannot be sent again, in one sentence', async () => {
-  const { code, stderr } = await desk.run(['notify', 'resend', 'msg_unknown']);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/^error: There is no notification "msg_unknown"\. "caretaker notify list" shows/m);
 });
 
 test('a test message shows whether a channel accepts it, and an unknown channel suggests a similar one', async () => {
@@ -125,9 +119,7 @@ test('doctor reports what did not arrive or waits for long, and what to do', asy
   await deliver(known.records, { ...about, id: 'msg_c', to: 'mail' });
   await deliver(known.records, { ...about, id: 'msg_d', to: 'phone', at: Date.now() });
 
-  const checks: { what: string; state: string; message: string }[] = JSON.parse(
-    (await desk.run(['doctor', '--json'])).stdout,
-  );
+  const checks = await desk.json<{ what: string; state: string; message: string }[]>(['doctor']);
 
   expect(checks.filter(({ what }) => /"(chat|mail|phone)"$/.test(what))).toEqual([
     {

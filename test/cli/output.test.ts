@@ -1,20 +1,16 @@
 /** Every command that shows data prints it in the formats of `--output`, from one implementation. */
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type List, type Listed, showList } from '../../src/cli/output/list.ts';
 import { formats, rowTable, show } from '../../src/cli/output/show.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { keepSecret } from '../../src/secrets.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
 import { TestIo } from '../support/io.ts';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-beforeAll(() => {
-  desk = openDesk({});
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile({});
 
 /** What `show` prints on standard output, which is a terminal with colours. */
 async function shown(output: (typeof formats)[number], what: Partial<Parameters<typeof show>[2]>) {

@@ -1,21 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenRecords } from '../../src/app/open-records.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let known: OpenRecords;
-beforeAll(async () => {
-  desk = openDesk({});
-  known = await desk.keepRedis();
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile({});
+const known = await desk.keepRedis();
 
 const pausedOf = async () =>
-  JSON.parse((await desk.run(['policies', '--json'])).stdout).find(
-    ({ name }: { name: string }) => name === 'nightly-sync',
-  );
+  (await desk.json(['policies'])).find(({ name }: { name: string }) => name === 'nightly-sync');
 
 test('a second pause without options changes nothing and shows who paused, when and why', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
@@ -30,6 +22,9 @@ test('a second pause without options changes nothing and shows who paused, when 
 
   const longer = await desk.run(['policies', 'pause', 'nightly-sync', '--for', '3d']);
   expect(longer.stderr).toContain('This replaces an earlier pause: paused by');
+  expect(longer.stderr).toMatch(
+    /^nightly-sync is paused until \S+ \S+Z, and is then resumed automatically\.$/m,
+  );
   const { paused, next } = await pausedOf();
   expect(paused.reason).toBe('moving house');
   // Three days later it runs again automatically.
@@ -38,6 +33,7 @@ test('a second pause without options changes nothing and shows who paused, when 
 
   const resumed = await desk.run(['policies', 'resume', 'nightly-sync']);
   expect(resumed.stderr).toMatch(/^nightly-sync is resumed; it was paused by .* \(moving house\)\.$/m);
+  expect(await pausedOf()).toMatchObject({ paused: null, next: expect.stringMatching(/T\d\d:\d\d:/) });
   expect((await desk.run(['policies', 'resume', 'nightly-sync'])).stderr).toContain('was not paused');
 });
 
@@ -77,16 +73,8 @@ async function paused(): Promise<string[]> {
 }
 
 test('several policies can be paused together: by names, by a pattern, by job, by label, or all', async () => {
-  await desk.run([
-    'policies',
-    'pause',
-    'nightly-sync',
-    'update-check',
-    '--for',
-    '3d',
-    '--reason',
-    'moving house',
-  ]);
+  const both = ['nightly-sync', 'update-check', '--for', '3d', '--reason', 'moving house'];
+  await desk.run(['policies', 'pause', ...both]);
   expect(await paused()).toEqual(['nightly-sync', 'update-check']);
   const resumed = await desk.run(['policies', 'resume', '*-sync', 'update-?heck']);
   expect(resumed.stderr).toMatch(

@@ -1,15 +1,11 @@
 /** `caretaker test`, where there is neither an account nor Redis. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-beforeAll(() => {
-  desk = openDesk({ REDIS_URL: 'redis://127.0.0.1:1' });
-  mkdirSync(join(desk.folder, 'mine'));
-});
-afterAll(() => desk.clear());
+const desk = deskOfFile({ REDIS_URL: 'redis://127.0.0.1:1' });
+mkdirSync(join(desk.folder, 'mine'));
 
 test('the tests of the shipped policies pass, one line each', async () => {
   const { code, stdout, stderr } = await desk.run(['test']);
@@ -41,8 +37,7 @@ test('a test that fails shows what differs, and the exit code is 1', async () =>
           + shop https://shop.example
 `);
   expect(stderr).toBe('0 tests passed, 1 failed.\n');
-  const json = await desk.run(['test', 'mine/fails.yaml', '--json']);
-  expect(JSON.parse(json.stdout)).toMatchObject({
+  expect(await desk.json(['test', 'mine/fails.yaml'])).toMatchObject({
     passed: 0,
     failed: 1,
     tests: [{ name: 'Nothing is stale', passed: false, differences: [{ at: 'targets' }] }],

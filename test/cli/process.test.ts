@@ -1,19 +1,8 @@
 /** Commands as processes: the build has what they load, and their exit code and both streams arrive. Only a process shows that. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 2, rateLimit: 0 });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
-  await desk.keepRedis();
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { desk } = await sandboxOfFile({ sites: 2 });
 
 test.each([
   {

@@ -4,19 +4,12 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { afterAll, expect, test } from 'vitest';
+import { deskOfFile } from './desk-of-file.ts';
 
-let desk: Desk;
-let elsewhere: string;
-beforeAll(() => {
-  desk = openDesk({});
-  elsewhere = mkdtempSync(join(tmpdir(), 'caretaker-elsewhere-'));
-});
-afterAll(async () => {
-  await desk.clear();
-  rmSync(elsewhere, { recursive: true, force: true });
-});
+const desk = deskOfFile({});
+const elsewhere = mkdtempSync(join(tmpdir(), 'caretaker-elsewhere-'));
+afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
 
 test('a command that only reads creates no data folder and starts no Redis', async () => {
   expect((await desk.run(['policies'])).code).toBe(0);

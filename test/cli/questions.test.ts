@@ -1,11 +1,11 @@
 /** Questions at a terminal: Ctrl-C ends each with 130 and one line that says what was not done. Only a process has a terminal. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk, started } from '../support/cli.ts';
+import { started } from '../support/cli.ts';
 import { TestIo } from '../support/io.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
 const CTRL_C = '\u0003';
 const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
@@ -20,22 +20,12 @@ function hasTerminal(): boolean {
 }
 const withoutTerminal = !hasTerminal();
 
-let sandbox: Sandbox;
-let desk: Desk;
+const { sandbox, desk } = await sandboxOfFile({ sites: 2 });
+desk.write('config/policies/sync.yaml', 'policies: [{ name: sync, job: site-sync, with: { mode: all } }]\n');
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 2, rateLimit: 0, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  desk.write(
-    'config/policies/sync.yaml',
-    'policies: [{ name: sync, job: site-sync, with: { mode: all } }]\n',
-  );
-  await desk.keepRedis();
   expect(await desk.run(['plan', 'sync', '--out', 'sync.plan'])).toMatchObject({ code: 0 });
 });
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const account = { CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token, NO_COLOR: '1' };
 
 /** Starts a command at a terminal; its output is standard output and standard error together. */
 function atTerminal(args: readonly string[]): {
@@ -43,13 +33,7 @@ function atTerminal(args: readonly string[]): {
   asked: (question: RegExp) => Promise<unknown>;
   ended: Promise<{ code: number | null; stdout: string }>;
 } {
-  const env = {
-    ...process.env,
-    CARETAKER_BASE_URL: sandbox.url,
-    CARETAKER_API_TOKEN: 't',
-    CI: '',
-    NO_COLOR: '1',
-  };
+  const env = { ...process.env, ...account, CI: '' };
   const command = [process.execPath, bin, ...args].join(' ');
   const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: desk.folder, env });
   const { line, ended } = started(child);
@@ -57,16 +41,16 @@ function atTerminal(args: readonly string[]): {
 }
 
 test.skipIf(withoutTerminal).each([
-  [['apply', 'sync.plan'], /Only "yes" applies the plan/, CTRL_C, 130, 'Nothing was applied.'],
-  [['user', 'add', 'ana'], /Password:/, CTRL_C, 130, 'No hash was made.'],
-])('%j, answered at %s with %j, ends with %i', async (args, question, keys, code, sentence) => {
+  [['apply', 'sync.plan'], /Only "yes" applies the plan/, 'Nothing was applied.'],
+  [['user', 'add', 'ana'], /Password:/, 'No hash was made.'],
+])('%j, answered at %s with Ctrl-C, ends with 130', async (args, question, sentence) => {
   const { child, asked, ended } = atTerminal(args);
   await asked(question);
-  child.stdin?.write(keys);
+  child.stdin?.write(CTRL_C);
 
-  const { stdout, ...result } = await ended;
+  const { stdout, code } = await ended;
 
-  expect(result.code).toBe(code);
+  expect(code).toBe(130);
   const after = stdout
     .slice(stdout.search(question))
     .split(/\r?\n/)
@@ -81,12 +65,7 @@ test.each([
   ['Ctrl-D', '\u0004'],
 ])('answered with %s, nothing is applied', async (_, input) => {
   const io = new TestIo({
-    env: {
-      CARETAKER_CONFIG: join(desk.folder, 'config/caretaker.yaml'),
-      CARETAKER_BASE_URL: sandbox.url,
-      CARETAKER_API_TOKEN: 't',
-      NO_COLOR: '1',
-    },
+    env: { ...account, CARETAKER_CONFIG: join(desk.folder, 'config/caretaker.yaml') },
     input,
     terminals: ['stdin', 'stdout', 'stderr'],
   });

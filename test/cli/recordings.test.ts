@@ -1,31 +1,21 @@
 /** What the command line shows about recordings (`record:` of a policy). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RunReport } from '../../src/run/report.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { aRun } from '../support/builders.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
 import { DUE_MS, leaveUnrecorded } from '../support/recordings.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 3, token: 't', speed: 100 });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  desk.write(
-    'config/policies/recorded.yaml',
-    `policies:
+const { desk } = await sandboxOfFile({ sites: 3, speed: 100 });
+desk.write(
+  'config/policies/recorded.yaml',
+  `policies:
   - name: recorded
     job: api-call
     select: { from: listSites }
     with: { operation: createSiteNote, body: { note: { content: "Checked." } } }
     record: { custom_work: { title: "Monthly maintenance" }, note: living }
 `,
-  );
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+);
 
 test('a plan shows what would be recorded, on how many sites, and the requests', async () => {
   const { code, stdout } = await desk.run(['plan', 'recorded']);
@@ -33,7 +23,7 @@ test('a plan shows what would be recorded, on how many sites, and the requests',
   expect(stdout).toMatch(
     /^It would then record custom work \(“Monthly maintenance”\) and the living note on at most 3 sites: up to \d+ requests, of the class record\.$/m,
   );
-  const { recording } = JSON.parse((await desk.run(['plan', 'recorded', '--json'])).stdout);
+  const { recording } = await desk.json(['plan', 'recorded']);
   expect(recording).toMatchObject({ sites: 3, custom_work: 'Monthly maintenance', note: 'living' });
 
   expect((await desk.run(['plan', 'nightly-sync'])).stdout).not.toContain('It would then record');
@@ -41,7 +31,7 @@ test('a plan shows what would be recorded, on how many sites, and the requests',
 
 test('a run shows how much of it is recorded, and where and why the rest is not', async () => {
   const { records } = await desk.keepRedis();
-  const id = (JSON.parse((await desk.run(['run', 'recorded', '--json'])).stdout) as RunReport).run;
+  const id = (await desk.json<RunReport>(['run', 'recorded'])).run;
   const shown = async () => (await desk.run(['runs', 'show', id])).stdout;
 
   expect(await shown()).toMatch(
@@ -71,7 +61,7 @@ test('a run shows how much of it is recorded, and where and why the rest is not'
     /^ {2}not recorded {2}site-0001, custom work: The service refused the request \(HTTP 422\): custom work is disabled\.$/m,
   );
   expect(text).toMatch(/^ {2}not recorded {2}site-0001, note: A person has removed the note\.$/m);
-  const { recordings } = JSON.parse((await desk.run(['runs', 'show', id, '--json'])).stdout) as RunReport;
+  const { recordings } = await desk.json<RunReport>(['runs', 'show', id]);
   expect(recordings).toMatchObject({ wanted: 6, recorded: 4, failed: 1, left: 1, requests: 8 });
 });
 
@@ -83,15 +73,9 @@ test('doctor warns of recordings that have waited for more than an hour, with th
   expect((await desk.run(['doctor'])).stdout).not.toContain('recordings');
 
   const long = Date.now() - 61 * 60_000;
-  await leaveUnrecorded(
-    records,
-    { ...run, id: 'recorded.stuck', createdAt: long },
-    {
-      sites: ['site-0003'],
-      at: long,
-      why: 'The service answers HTTP 503.',
-    },
-  );
+  const stuck = { ...run, id: 'recorded.stuck', createdAt: long };
+  const why = 'The service answers HTTP 503.';
+  await leaveUnrecorded(records, stuck, { sites: ['site-0003'], at: long, why });
 
   const { code, stdout } = await desk.run(['doctor']);
   expect(code).toBe(0);

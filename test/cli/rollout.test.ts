@@ -1,38 +1,23 @@
 /** `run` and `runs watch` of a run in batches: what is printed on the way, and the exit codes. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { expect, test } from 'vitest';
 import { fastClock } from '../support/caretaker.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-
-beforeAll(async () => {
-  const clock = fastClock(5);
-  sandbox = await startSandbox({ sites: 3, clock, rateLimit: 0, token: 't' });
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
-  for (const id of sandbox.siteIds()) sandbox.site(id).connect();
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
-  const batches =
-    'rollout: { batches: [1, 100%], pause: 1s, healthy: site.connection.status == "connected" }';
-  const gate =
-    'rollout: { batches: [1], healthy: site.connection.status == "disconnected", wait_when_closed: 1h }';
-  const approval = 'approval: { when: always, each_batch: true }';
-  desk.write(
-    'config/policies/sync.yaml',
-    `policies:
+const { sandbox, desk } = await sandboxOfFile({ sites: 3, clock: fastClock(5) });
+for (const id of sandbox.siteIds()) sandbox.site(id).connect();
+const batches = 'rollout: { batches: [1, 100%], pause: 1s, healthy: site.connection.status == "connected" }';
+const gate =
+  'rollout: { batches: [1], healthy: site.connection.status == "disconnected", wait_when_closed: 1h }';
+const approval = 'approval: { when: always, each_batch: true }';
+desk.write(
+  'config/policies/sync.yaml',
+  `policies:
   - { name: sync, job: site-sync, with: { mode: all }, ${batches} }
   - { name: closed, job: site-sync, with: { mode: all }, ${gate.replace(', wait_when_closed: 1h', '')} }
   - { name: waits, job: site-sync, with: { mode: all }, ${gate} }
   - { name: asks, job: site-sync, with: { mode: all }, rollout: { batches: [1] }, ${approval} }
 `,
-  );
-  await desk.keepRedis();
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+);
 
 const linesOf = (text: string) => text.split('\n').filter((line) => /[Bb]atch|gate/.test(line));
 

@@ -1,33 +1,21 @@
 /** The commands about runs while no daemon is running. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
-
-let sandbox: Sandbox;
-let desk: Desk;
-/** A run that was interrupted during syncs that take an hour. */
-let interrupted: string;
+import { describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { untilSeen } from '../support/cli.ts';
+import { type FileDesk, sandboxOfFile } from './desk-of-file.ts';
 
 /** A service whose syncs take an hour, and a desk at which a run of it was interrupted. */
-async function interruptARun(): Promise<{ sandbox: Sandbox; desk: Desk; interrupted: string }> {
-  const sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't' });
+async function interruptARun(): Promise<{ sandbox: Sandbox; desk: FileDesk; interrupted: string }> {
+  const { sandbox, desk } = await sandboxOfFile({ sites: 12 });
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(3_600_000);
-  const desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  await desk.keepRedis();
   const started = desk.start(['run', 'nightly-sync']);
   await untilSeen(() => sandbox.journal.effects.length > 0);
   started.signal('SIGINT');
   const { stderr } = await started.ended;
   return { sandbox, desk, interrupted: /caretaker runs resume (\S+)/.exec(stderr)?.[1] ?? '' };
 }
-
-beforeAll(async () => {
-  ({ sandbox, desk, interrupted } = await interruptARun());
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { desk, interrupted } = await interruptARun();
+const refusing = await interruptARun();
 
 describe('after an interrupted run', () => {
   test('the next one is skipped; the active run, that no process works on it, and what to do are printed', async () => {
@@ -59,9 +47,7 @@ test('a truncated list of runs has a notice, and a complete one does not', async
 
 test('a list takes a filter several times and with commas; a filter of one value is refused twice', async () => {
   const statusesOf = async (...args: string[]) =>
-    (JSON.parse((await desk.run(['runs', '--json', ...args])).stdout) as { status: string }[]).map(
-      ({ status }) => status,
-    );
+    (await desk.json<{ status: string }[]>(['runs', ...args])).map(({ status }) => status);
   await desk.run(['run', 'nightly-sync']);
   const both = (await statusesOf('--limit', '50')).filter((status) =>
     ['running', 'skipped'].includes(status),
@@ -89,15 +75,12 @@ test('audit --what finds what begins with it', async () => {
   await desk.run(['freeze', 'add', '--for', '3d', '--reason', 'a test']);
   await desk.run(['freeze', 'end']);
   const whatOf = async (what: string) =>
-    (JSON.parse((await desk.run(['audit', '--what', what, '--json'])).stdout) as { what: string }[]).map(
-      (line) => line.what,
-    );
+    (await desk.json<{ what: string }[]>(['audit', '--what', what])).map((line) => line.what);
   expect(await whatOf('freeze')).toEqual(['freezes.end', 'freezes.begin']);
   expect(await whatOf('freezes.b')).toEqual(['freezes.begin']);
   expect(await whatOf('end')).toEqual([]);
   expect(await whatOf('sign-in,freezes.b')).toEqual(['freezes.begin']);
-  const before = await desk.run(['audit', '--until', '1h', '--json']);
-  expect(JSON.parse(before.stdout), 'nothing is older than an hour').toEqual([]);
+  expect(await desk.json(['audit', '--until', '1h']), 'nothing is older than an hour').toEqual([]);
   const wrong = await desk.run(['audit', '--until', 'often']);
   expect(wrong.stderr).toContain('--until must be a duration or a time');
 });
@@ -137,12 +120,10 @@ test('a value that a list does not know is refused beside others', async () => {
 describe('a run is found', () => {
   test('by a prefix of its id, and by "last", which ignores skipped runs', async () => {
     const beginning = interrupted.slice(0, -2);
-    const { stdout } = await desk.run(['runs', 'show', beginning, '--json']);
-    expect(JSON.parse(stdout).run).toBe(interrupted);
-    const [newest] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
-    const last = await desk.run(['runs', 'show', 'last', '--json']);
+    expect((await desk.json(['runs', 'show', beginning])).run).toBe(interrupted);
+    const [newest] = await desk.json(['runs']);
     expect(newest).toMatchObject({ status: 'skipped' });
-    expect(JSON.parse(last.stdout).run).toBe(interrupted);
+    expect((await desk.json(['runs', 'show', 'last'])).run).toBe(interrupted);
   });
 
   test('not by a prefix of several ids: these are listed, with exit 2', async () => {
@@ -179,12 +160,12 @@ describe('a run is found', () => {
 
 describe('targets named on the command line', () => {
   test('none of which the policy selects: exit 2, and no run is created', async () => {
-    const before = JSON.parse((await desk.run(['runs', '--json'])).stdout).length;
+    const before = (await desk.json(['runs'])).length;
     const { code, stderr } = await desk.run(['run', 'nightly-sync', '--target', 'site-9999']);
     expect(code).toBe(2);
     expect(stderr).toContain('nightly-sync selects none of the targets that you named');
     expect(stderr).toContain('site-9999: It is not in the account');
-    expect(JSON.parse((await desk.run(['runs', '--json'])).stdout)).toHaveLength(before);
+    expect(await desk.json(['runs'])).toHaveLength(before);
   });
 
   test('some of which it does not select are listed', async () => {
@@ -218,7 +199,7 @@ describe('cancelling a run that no process works on', () => {
     const { code, stderr } = await desk.run(['runs', 'cancel', interrupted, '--force']);
     expect(code).toBe(0);
     expect(stderr).toMatch(/\d+ targets? may still be in progress in the service/);
-    const run = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);
+    const run = await desk.json(['runs', 'show', interrupted]);
     expect(run.status).toBe('cancelled');
     expect(run.targets.map(({ outcome }: { outcome: string }) => outcome)).not.toContain(null);
   });
@@ -240,29 +221,24 @@ test('the outcome of each target can be exported, one per line', async () => {
   const jsonl = (await desk.run(['runs', 'export', interrupted, '-o', 'jsonl'])).stdout.trimEnd();
   const targets = jsonl.split('\n').map((line) => JSON.parse(line));
   expect(targets).toHaveLength(csv.length - 1);
-  const shown = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);
+  const shown = await desk.json(['runs', 'show', interrupted]);
   expect(targets).toEqual(shown.targets.map((target: object) => ({ run: interrupted, ...target })));
 });
 
 test('cancelling a run whose account refuses access says that its tasks cannot be followed', async () => {
-  const { sandbox, desk, interrupted: id } = await interruptARun();
+  const { sandbox, desk, interrupted: id } = refusing;
   sandbox.account.deactivate();
-  try {
-    const refused = await desk.run(['runs', 'resume', id]);
-    expect(refused.code).toBe(3);
+  const refused = await desk.run(['runs', 'resume', id]);
+  expect(refused.code).toBe(3);
 
-    const { code, stderr } = await desk.run(['runs', 'cancel', id]);
+  const { code, stderr } = await desk.run(['runs', 'cancel', id]);
 
-    expect(code).toBe(0);
-    expect(stderr).toContain('cannot be followed to their end. This is recorded.');
-    const run = JSON.parse((await desk.run(['runs', 'show', id, '--json'])).stdout);
-    expect(run.status).toBe('cancelled');
-    const underWay = run.targets.filter(
-      ({ detail }: { detail: string | null }) => detail === 'It was still under way in the service.',
-    );
-    expect(underWay.length).toBeGreaterThan(0);
-  } finally {
-    await desk.clear();
-    await sandbox.stop();
-  }
+  expect(code).toBe(0);
+  expect(stderr).toContain('cannot be followed to their end. This is recorded.');
+  const run = await desk.json(['runs', 'show', id]);
+  expect(run.status).toBe('cancelled');
+  const underWay = run.targets.filter(
+    ({ detail }: { detail: string | null }) => detail === 'It was still under way in the service.',
+  );
+  expect(underWay.length).toBeGreaterThan(0);
 });

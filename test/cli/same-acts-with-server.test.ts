@@ -1,16 +1,12 @@
 /** Commands that change policies, freezes, runs and announcements: with `--server` as on the machine of the server. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { Ended } from '../support/cli.ts';
 import { alike, openPair, type Pair } from './server-pair.ts';
 
 // Each test starts some twenty processes.
 vi.setConfig({ testTimeout: 360_000 });
 
-let pair: Pair;
-let same: Pair['same'];
-
-beforeAll(async () => {
-  pair = await openPair(`policies:
+const pair = await openPair(`policies:
   - { name: one, job: site-sync, schedule: { cron: "0 2 1 1 *" } }
   - { name: other, job: site-sync, schedule: { cron: "0 2 1 1 *" } }
   - name: asked
@@ -26,9 +22,8 @@ beforeAll(async () => {
     select: { from: listSites, where: 'site.id in ["site-0001", "site-0002"]' }
     with: { operation: deleteSite, confirm: deleteSite, grace: 3d }
 `);
-  ({ same } = pair);
-});
-afterAll(() => pair.clear());
+const { same, sameEach } = pair;
+afterAll(pair.clear);
 
 /** Without times to the minute: the two commands may run in different ones. */
 const atSomeTime = ({ code, stdout, stderr }: Ended): Ended => {
@@ -65,15 +60,8 @@ test('rings are shown, held and released', async () => {
 
 test('policies are paused and resumed', async () => {
   const both = ['one', 'other'] as const;
-  const paused = await sameOn(both, (name) => [
-    'policies',
-    'pause',
-    name,
-    '--until',
-    '2099-01-01',
-    '--reason',
-    'moving',
-  ]);
+  const until = ['--until', '2099-01-01', '--reason', 'moving'];
+  const paused = await sameOn(both, (name) => ['policies', 'pause', name, ...until]);
   expect(paused).toMatchObject({ code: 0, stderr: expect.stringContaining('paused') });
   await same(['policies']);
   await sameOn(both, (name) => ['policies', 'pause', name]);
@@ -106,8 +94,7 @@ test('freezes begin, are listed, and end', async () => {
   await sameOn([ids[0] ?? '', ids[1] ?? ''], (id) => ['freeze', 'end', id]);
   await same(['freeze', 'end', '4711']);
   await pair.here(['freeze', 'end']);
-  await same(['freeze', 'end']);
-  await same(['freeze', 'list']);
+  await sameEach(['freeze end', 'freeze list']);
 });
 
 test('runs are cancelled and resumed, or it is said why not', async () => {
@@ -126,9 +113,7 @@ test('runs are cancelled and resumed, or it is said why not', async () => {
 });
 
 test('queues are shown and resumed', async () => {
-  await same(['queues']);
-  await same(['queues', '--json']);
-  await same(['queues', 'resume']);
+  await sameEach(['queues', 'queues --json', 'queues resume']);
 });
 
 test('notifications are listed and sent again, and a test message says what became of it', async () => {
@@ -136,10 +121,7 @@ test('notifications are listed and sent again, and a test message says what beca
   const rejected = await same(['notify', 'test', 'ops']);
   expect(rejected.stderr).toMatch(/^"ops" was not notified: it answered with HTTP 4\d\d\.$/m);
   expect(rejected.code).not.toBe(0);
-  await same(['notify', 'test', 'opps']);
-  await same(['notify', 'list']);
-  await same(['notify', 'list', '--json']);
-  await same(['notify', 'resend', 'msg_unknown']);
+  await sameEach(['notify test opps', 'notify list', 'notify list --json', 'notify resend msg_unknown']);
 });
 
 test('announced changes are listed and cancelled', async () => {
@@ -170,10 +152,8 @@ test('announced changes are listed and cancelled', async () => {
 });
 
 test('the audit log shows what both did', async () => {
-  await same(['audit', '--limit', '500']);
-  await same(['audit', '--what', 'policies', '--json']);
+  await sameEach(['audit --limit 500', 'audit --what policies --json']);
   const audit = await same(['audit', '--what', 'announcements', '-o', 'csv']);
   expect(audit.stdout).toContain('a mistake');
-  await same(['audit', '--what', 'nothing']);
-  await same(['audit', '--since', 'yesterday-ish']);
+  await sameEach(['audit --what nothing', 'audit --since yesterday-ish']);
 });

@@ -4,19 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Records } from '../../src/records/records.ts';
-import type { Desk, Ended, Started } from '../support/cli.ts';
-import { alike, OPERATOR, ofSameMinutes, openPair, type Pair } from './server-pair.ts';
+import type { Ended } from '../support/cli.ts';
+import { alike, OPERATOR, ofSameMinutes, openPair } from './server-pair.ts';
 
-let pair: Pair;
-let desk: Desk;
-let daemon: Started;
-let server: string;
-
-beforeAll(async () => {
-  pair = await openPair(`policies:
+const { desk, daemon, server, here, remote, same, sameEach, sameBut, clear } = await openPair(`policies:
   - name: sync
     description: Every night
     labels: { team: shop }
@@ -47,14 +41,7 @@ beforeAll(async () => {
     job: site-sync
     select: { where: 'site.id in ["site-0009", "site-0010"]' }
 `);
-  ({ desk, daemon, server } = pair);
-});
-afterAll(() => pair.clear());
-
-const here: Pair['here'] = (args) => pair.here(args);
-const remote: Pair['remote'] = (args, token) => pair.remote(args, token);
-const same: Pair['same'] = (args) => pair.same(args);
-const sameBut: Pair['sameBut'] = (args) => pair.sameBut(args);
+afterAll(clear);
 
 /** Resolves at the next event of any run, or after a second. */
 async function untilNextEvent(records: Records): Promise<void> {
@@ -94,25 +81,14 @@ test('a run is started, followed, listed and shown', async () => {
   await same(['run', 'single', '--target', 'nothing']);
   // The runs that follow those of `sync` would move on between the two commands.
   await untilNothingMoves();
-  await same(['runs']);
-  await same(['runs', '--json']);
-  await same(['runs', '--policy', 'sync', '--status', 'failed']);
-  await same(['runs', '--status', 'finished']);
-  await same(['runs', 'show', 'last']);
-  await same(['runs', 'show', 'last', '--json']);
-  await same(['runs', 'show', 'last', '--target', 'site-0001']);
-  await same(['runs', 'show', 'last', '-o', 'csv']);
-  await same(['runs', 'compare', 'last']);
-  await same(['runs', 'compare', 'last', '--with', '7d']);
-  await same(['runs', 'show', 'sink']);
-  await same(['runs', 'show', 'sync.']);
-  await same(['runs', 'watch', 'last']);
-  await same(['runs', 'retry', 'last']);
-  await same(['status']);
-  await same(['sites']);
-  await same(['sites', 'show', 'site-0001']);
-  await same(['site', 'show', 'site-0012', '--json']);
-  await same(['sites', '--outcome', 'succeeded', '--json']);
+  await sameEach([
+    ...['runs', 'runs --json', 'runs --policy sync --status failed', 'runs --status finished'],
+    ...['runs show last', 'runs show last --json', 'runs show last --target site-0001'],
+    ...['runs show last -o csv', 'runs compare last', 'runs compare last --with 7d'],
+    ...['runs show sink', 'runs show sync.', 'runs watch last', 'runs retry last', 'status'],
+    ...['sites', 'sites show site-0001', 'site show site-0012 --json'],
+    ...['sites --outcome succeeded --json'],
+  ]);
 });
 
 test('a run that waits for an approval is left with the commands that decide it, and shown with it', async () => {
@@ -122,8 +98,7 @@ test('a run that waits for an approval is left with the commands that decide it,
     stderr: expect.stringMatching(/^Approve it: +caretaker approvals approve asked\./m),
   });
   const [first, second] = [idIn(local, 'asked'), idIn(away, 'asked')];
-  await same(['approvals']);
-  await same(['approvals', '--json']);
+  await sameEach(['approvals', 'approvals --json']);
   const shown = await same(['runs', 'show', first]);
   expect(shown.stdout).toMatch(
     /^It waits for an approval until .*Every run of the policy needs an approval\.$/m,
@@ -162,24 +137,20 @@ test('a run with batches is shown with them, and is continued manually', async (
 
 test('policies are listed, shown and explained', async () => {
   await untilNothingMoves();
-  await same(['policies']);
-  await same(['policies', '--label', 'team=shop', '--label', 'team']);
-  await same(['policies', '--label', 'team=other']);
-  await same(['policies', '--graph']);
-  await same(['policies', '--graph', '--json']);
-  await same(['policies', 'show', 'sync', '--json']);
-  await same(['policies', 'show', 'sync', '--expanded']);
+  await sameEach([
+    ...['policies', 'policies --label team=shop --label team', 'policies --label team=other'],
+    ...['policies --graph', 'policies --graph --json', 'policies show sync --json'],
+    ...['policies show sync --expanded'],
+  ]);
   const shown = await here(['policies', 'show', 'sync']);
   // The file is on the machine of the server, so its path is complete.
   const away = await remote(['policies', 'show', 'sync']);
   expect(away.stdout.replace(`${desk.folder}/`, '')).toBe(shown.stdout);
-  await same(['next']);
-  await same(['next', 'sync', '--until', '2d', '--json']);
-  await same(['why', 'sync', 'tomorrow']);
-  await same(['why', 'sync', 'yesterday', '--json']);
-  await same(['why', 'sync', '2026-02-30']);
-  await same(['backfill', 'sync', '--from', '3d', '--dry-run']);
-  await same(['backfill', 'rolled', '--from', '3d']);
+  await sameEach([
+    ...['next', 'next sync --until 2d --json', 'why sync tomorrow'],
+    ...['why sync yesterday --json', 'why sync 2026-02-30'],
+    ...['backfill sync --from 3d --dry-run', 'backfill rolled --from 3d'],
+  ]);
 });
 
 test('a policy that the server does not have is named with what is close to it', async () => {
@@ -210,10 +181,10 @@ test('past scheduled times are run, one after the other', async () => {
 test('a plan is saved here and applied there, once, with its checks', async () => {
   const [local, away] = [join(desk.folder, 'here.plan'), join(desk.folder, 'away.plan')];
   const words = ({ stdout }: Ended) => stdout.replaceAll(/took? about.*/g, '');
-  await same(['plan', 'planned']);
-  await same(['plan', 'planned', '--detailed-exitcode']);
-  await same(['plan', 'planned', '--expires', '3d']);
-  await same(['plan', 'planned', '--out', 'x.plan', '--expires', '31d']);
+  await sameEach([
+    ...['plan planned', 'plan planned --detailed-exitcode', 'plan planned --expires 3d'],
+    ...['plan planned --out x.plan --expires 31d'],
+  ]);
   const made = await here(['plan', 'planned', '--out', local, '--detailed-exitcode']);
   const there = await remote(['plan', 'planned', '--out', away, '--detailed-exitcode']);
   expect(there.code).toBe(2);
@@ -263,7 +234,5 @@ test('a plan of a policy that was changed since is applied only by an admin with
 });
 
 test('the targets of a run are exported', async () => {
-  await same(['runs', 'export', 'last']);
-  await same(['runs', 'export', 'last', '-o', 'jsonl']);
-  await same(['runs', 'export', 'last', '-o', 'json']);
+  await sameEach(['runs export last', 'runs export last -o jsonl', 'runs export last -o json']);
 });

@@ -23,6 +23,8 @@ export interface Pair {
   remote(args: string[], token?: string): Promise<Ended>;
   /** One after the other; what both print, which has to be the same. */
   same(args: string[]): Promise<Ended>;
+  /** `same` for each of these command lines, in turn. */
+  sameEach(lines: readonly string[]): Promise<void>;
   /** The same for commands that each start a run of their own, one after the other. */
   sameBut(args: string[]): Promise<{ local: Ended; away: Ended }>;
   clear(): Promise<void>;
@@ -58,6 +60,12 @@ export async function openPair(policies: string): Promise<Pair> {
       },
       dirname(desk.folder),
     );
+  const same = async (args: string[]) => {
+    const local = await here(args);
+    const away = await remote(args);
+    expect(ofSameMinutes(inFolder(away, desk), local), args.join(' ')).toEqual(inFolder(local, desk));
+    return local;
+  };
   return {
     sandbox,
     desk,
@@ -65,11 +73,9 @@ export async function openPair(policies: string): Promise<Pair> {
     server,
     here,
     remote,
-    async same(args) {
-      const local = await here(args);
-      const away = await remote(args);
-      expect(ofSameMinutes(inFolder(away, desk), local)).toEqual(inFolder(local, desk));
-      return local;
+    same,
+    async sameEach(lines) {
+      for (const line of lines) await same(line.split(' '));
     },
     async sameBut(args) {
       const local = await here(args);

@@ -11,23 +11,16 @@ import { factLines, formatSpread, targetTable } from '../../src/cli/output/show-
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { isoClock } from '../../src/clock.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
-import type { Run, Target } from '../../src/run/run.ts';
-import { countOf, csvLine } from '../../src/text.ts';
-import { aPolicy } from '../support/builders.ts';
+import type { Run } from '../../src/run/run.ts';
+import { countOf } from '../../src/text.ts';
+import { aPolicy, aSchedule, aTarget } from '../support/builders.ts';
 
 describe('the table of targets', () => {
-  const target: Target = {
-    id: 'site-0047',
+  const target = aTarget('site-0047', {
     label: 'https://a-rather-long-name-of-a-site.old-town-dental-47.example',
-    state: 'ended',
-    fence: 3,
-    attempts: 0,
-    waits: 0,
-    outcome: 'failed',
-    reason: 'unknown-effect',
-    finishedAt: 1,
+    ...{ state: 'ended', outcome: 'failed', reason: 'unknown-effect', finishedAt: 1 },
     detail: 'The service no longer knows the sync: its snapshot is not found (HTTP 404).',
-  };
+  });
   const shown = (dataColumns: number | undefined) =>
     targetTable([target], { dataColumns, paint: (_, text) => text } as Terminal).split('\n');
 
@@ -83,13 +76,12 @@ describe('a retry', () => {
   beforeAll(async () => {
     ({ reasons } = await loadJobs());
   });
+  const ended = (id: string, outcome: 'failed' | 'skipped', reason: Reason) =>
+    aTarget(id, { state: 'ended', outcome, reason, finishedAt: 1 });
   const adviceFor = (...failures: Reason[]) =>
     retryAdvice(
       { id: 'p.1' },
-      failures.map((reason, at) => ({
-        ...{ id: `site-${at}`, label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 },
-        ...{ outcome: 'failed', reason, finishedAt: 1 },
-      })),
+      failures.map((reason, at) => ended(`site-${at}`, 'failed', reason)),
       reasons,
     );
 
@@ -111,33 +103,16 @@ describe('a retry', () => {
     ]);
   });
   test('is not advised for skipped targets', () => {
-    const skipped = { id: 's', label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 } as const;
-    expect(
-      retryAdvice(
-        { id: 'p.1' },
-        [{ ...skipped, outcome: 'skipped', reason: 'timeout', finishedAt: 1 }],
-        reasons,
-      ),
-    ).toEqual([]);
+    expect(retryAdvice({ id: 'p.1' }, [ended('s', 'skipped', 'timeout')], reasons)).toEqual([]);
   });
 });
 
 describe('the table of policies', () => {
-  const schedule = {
-    cron: ['0 2 * * *'],
-    timezone: 'America/Argentina/Buenos_Aires',
-    jitterMs: 0,
-    overlap: 'skip',
-    catchupMs: 0,
-    blackout: [],
-  } as const;
+  const schedule = aSchedule({ cron: ['0 2 * * *'], timezone: 'America/Argentina/Buenos_Aires' });
   const at = Date.UTC(2026, 10, 21, 2);
   const reason = 'the agency moves house until the first of December';
   const row = {
-    policy: aPolicy({
-      name: 'monthly-reports',
-      schedule: { ...schedule, cron: [...schedule.cron], blackout: [] },
-    }),
+    policy: aPolicy({ name: 'monthly-reports', schedule }),
     pause: { at, by: 'anna', until: at, reason },
     last: undefined,
     nextAt: at,
@@ -212,16 +187,8 @@ test('a count of one is singular', () => {
 
 describe('work that the service no longer knows', () => {
   const at = Date.parse('2026-11-21T12:00:00Z');
-  const target = (id: string, lostAt?: number): Target => ({
-    id,
-    label: id,
-    state: 'following',
-    watch: { kind: 'task', since: at },
-    fence: 1,
-    attempts: 0,
-    waits: 0,
-    ...(lostAt === undefined ? {} : { lostAt }),
-  });
+  const target = (id: string, lostAt?: number) =>
+    aTarget(id, { state: 'following', watch: { kind: 'task', since: at }, lostAt });
   test('is reported with the time of the next search', () => {
     const targets = [target('a', at + 5_000), target('b', at), target('c')];
     expect(formatLostWork(targets, at + 10_000)).toBe(
@@ -242,15 +209,6 @@ test('a run with a spread shows from when, until when and how often targets star
   );
   expect(formatSpread({} as Run)).toBeUndefined();
   expect(formatSpread({ spread: { ...spread, targets: 0 } } as Run)).toBeUndefined();
-});
-
-describe('a line for spreadsheets', () => {
-  test('keeps commas, quotes and line breaks inside their cell', () => {
-    expect(csvLine(['a,b', 'say "x"', 'two\nlines', 3, null])).toBe('"a,b","say ""x""","two\nlines",3,');
-  });
-  test.each(['=1+1', '+1', '-1', '@sum', '\tx'])('never starts a formula: %j', (text) => {
-    expect(csvLine([text])).toBe(`'${text}`);
-  });
 });
 
 describe('what blocks a run', () => {

@@ -1,24 +1,11 @@
 /** `caretaker sites`: all sites of the accounts, from the first minute on. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SiteFacts } from '../../src/records/site-store.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { NOWHERE, sandboxOfFile } from './desk-of-file.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
+const { sandbox, desk } = await sandboxOfFile({ sites: 120, seed: 1 });
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 120, seed: 1, rateLimit: 0, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  await desk.keepRedis();
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
-
-const listed = async (...options: string[]): Promise<Record<string, unknown>[]> =>
-  JSON.parse((await desk.run(['sites', '--json', ...options])).stdout);
+const listed = (...options: string[]) => desk.json<Record<string, unknown>[]>(['sites', ...options]);
 
 test('before any run the sites of the account are listed, and the service is asked once', async () => {
   const { code, stdout, stderr } = await desk.run(['sites']);
@@ -114,13 +101,8 @@ test('a service that does not answer leaves the list of before, with its time an
 });
 
 test('when the service was never reached, an empty list is no success', async () => {
-  const other = openDesk({ CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6', CARETAKER_API_TOKEN: 't' });
-  try {
-    await other.keepRedis();
-    const { code, stdout, stderr } = await other.run(['sites', '--not-synced', '3d', '--json']);
-    expect({ code, sites: JSON.parse(stdout) }).toEqual({ code: 3, sites: [] });
-    expect(stderr).toContain('The sites of the account "default" were never read:');
-  } finally {
-    await other.clear();
-  }
+  await (await desk.keepRedis()).redis.store.flushall();
+  const { code, stdout, stderr } = await desk.run(['sites', '--not-synced', '3d', '--json'], NOWHERE);
+  expect({ code, sites: JSON.parse(stdout) }).toEqual({ code: 3, sites: [] });
+  expect(stderr).toContain('The sites of the account "default" were never read:');
 });

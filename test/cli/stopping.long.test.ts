@@ -1,32 +1,19 @@
 /** SIGTERM while the daemon works: each test waits for the ten seconds after which a process gives up. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
-import { startTestRedis } from '../support/redis.ts';
-import { openRedisProxy } from '../support/redis-proxy.ts';
+import { expect, test } from 'vitest';
+import { sandboxOfFile } from './desk-of-file.ts';
+import { redisThatGoes } from './without-redis.ts';
 
-let sandbox: Sandbox;
-let desk: Desk;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 12, speed: 20, rateLimit: 0, token: 't' });
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
-  for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+const { sandbox, desk } = await sandboxOfFile({ sites: 12, speed: 20, keepsRedis: false });
+desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
+for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
 
 test('a daemon whose Redis became unavailable during a run ends about ten seconds after SIGTERM, and logs that', async () => {
-  const redis = await startTestRedis();
-  const redisProxy = await openRedisProxy(redis.socketPath);
-  const daemon = desk.spawn(['daemon'], { REDIS_URL: redisProxy.url });
+  const redis = await redisThatGoes();
+  const daemon = desk.spawn(['daemon'], { REDIS_URL: redis.url });
   await daemon.line(/the daemon is running/);
-  await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: redisProxy.url });
+  await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: redis.url });
   while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
-  await redisProxy.close();
+  await redis.goes();
   const asked = performance.now();
   daemon.child.kill('SIGTERM');
 
@@ -37,7 +24,6 @@ test('a daemon whose Redis became unavailable during a run ends about ten second
   expect(stderr.trim().split('\n').at(-1)).toContain(
     'stopped without Redis, which does not respond; the next daemon continues the work in progress',
   );
-  await redis.stop();
 });
 
 test('a daemon whose service does not respond ends about ten seconds after SIGTERM, and the next ends the run', async () => {

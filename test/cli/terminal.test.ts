@@ -76,9 +76,11 @@ describe('colours and control characters from the service', () => {
   });
 
   test('are escaped in CSV, and no cell is a formula', () => {
-    expect(csvLine([HOSTILE, '=1+1', '\u200b=1+1', '＝1', '@x', 'two\nlines'])).toBe(
-      `${WRITTEN_OUT},'=1+1,\\u200b=1+1,'＝1,'@x,"two\nlines"`,
+    expect(csvLine([HOSTILE, '=1+1', '\u200b=1+1', '＝1', '@x', '+1', '-1', '\tx'])).toBe(
+      `${WRITTEN_OUT},'=1+1,\\u200b=1+1,'＝1,'@x,'+1,'-1,'\tx`,
     );
+    const parts = ['a,b', 'say "x"', 'two\nlines', 3, null];
+    expect(csvLine(parts)).toBe('"a,b","say ""x""","two\nlines",3,');
   });
 });
 

@@ -1,31 +1,17 @@
 /** `runs watch` follows what another process does; `runs show --failed` shows what went wrong. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { expect, test } from 'vitest';
 import { fastClock } from '../support/caretaker.ts';
-import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
+import { untilSeen } from '../support/cli.ts';
+import { sandboxOfFile } from './desk-of-file.ts';
 
-const SITES = 6;
-let sandbox: Sandbox;
-let desk: Desk;
-
-beforeAll(async () => {
-  const clock = fastClock(5);
-  sandbox = await startSandbox({ sites: SITES, clock, rateLimit: 0, token: 't' });
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' }, clock);
-  desk.write(
-    'config/policies/sync.yaml',
-    `policies:
+const { sandbox, desk } = await sandboxOfFile({ sites: 6, clock: fastClock(5) });
+desk.write(
+  'config/policies/sync.yaml',
+  `policies:
   - { name: sync, job: site-sync }
   - { name: impossible, job: api-call, select: { from: listSites }, with: { operation: createSiteCustomWorks, body: { custom_works: [{ title: Work, performed_on: "2099-01-01" }] } } }
 `,
-  );
-  await desk.keepRedis();
-});
-afterAll(async () => {
-  await desk.clear();
-  await sandbox.stop();
-});
+);
 
 test('watching a run shows its result when another process has ended it, and sends nothing itself', async () => {
   const before = sandbox.journal.effects.length;
@@ -37,8 +23,7 @@ test('watching a run shows its result when another process has ended it, and sen
   const { code } = await working.ended;
   expect(watching.code).toBe(code);
   const report = JSON.parse(watching.stdout);
-  const shown = JSON.parse((await desk.run(['runs', 'show', 'last', '--json'])).stdout);
-  expect(report).toEqual(shown);
+  expect(report).toEqual(await desk.json(['runs', 'show', 'last']));
   expect(report.finished_at).not.toBeNull();
 });
 
@@ -53,7 +38,7 @@ test('a run that has ended is shown at once, with the exit code of its status', 
 });
 
 test('--failed shows only the targets that failed, with reason and detail, in every format', async () => {
-  const all = JSON.parse((await desk.run(['runs', 'show', 'last', '--json'])).stdout).targets;
+  const all = (await desk.json(['runs', 'show', 'last'])).targets;
   const failed = all.filter(({ outcome }: { outcome: string }) => outcome === 'failed');
   expect(failed.length).toBeGreaterThan(0);
 
@@ -83,6 +68,6 @@ test('Ctrl-C stops watching and leaves the run as it is', async () => {
   watching.signal('SIGINT');
 
   expect((await watching.ended).code).toBe(130);
-  const [{ status }] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
+  const [{ status }] = await desk.json(['runs']);
   expect(status).toBe('running');
 });

@@ -1,6 +1,5 @@
 /** Acknowledged findings are listed with who knows of them, and do not count until their time or until they come back. */
-import { Redis } from 'ioredis';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { carryOut } from '../../src/control/carry-out.ts';
 import {
   acknowledgeFindings,
@@ -13,60 +12,42 @@ import type { KnownFinding } from '../../src/records/finding-indexes.ts';
 import { openRecords } from '../../src/records/records.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+import { operator, viewer } from './acting.ts';
 
 const DAY = 86_400_000;
-const by = {
-  principal: { kind: 'user', name: 'anna', grants: [{ role: 'operator' }] },
-  from: '192.0.2.1',
-} as const;
 const audit = {
   write: async () => undefined,
   writeResult: async () => undefined,
   refuse: async () => undefined,
 };
 
-async function aWorld() {
-  const server = await startTestRedis();
-  const redis = new Redis(server.options);
-  onTestFinished(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  const records = openRecords(redis);
-  const clock = heldClock();
-  const deps = { records, clock, audit: audit as never };
-  const groups = () => findingGroups(records, {}, clock.now(), () => true);
-  return {
-    records,
-    clock,
-    redis,
-    acknowledge: (input: object) =>
-      carryOut(
-        acknowledgeFindings,
-        deps,
-        { policy: 'stale-backups', site: 'a', reason: 'known', ...input },
-        by,
-      ),
-    unacknowledge: (input: object = {}) =>
-      carryOut(unacknowledgeFindings, deps, { policy: 'stale-backups', site: 'a', ...input }, by),
-    async list(state?: FindingState) {
-      const { findings } = await carryOut(listFindingsCommand, deps, { state }, by);
-      return findings.map((one) => `${one.target} ${one.about} ${one.state}`);
-    },
-    async counts() {
-      const [errors] = await groups();
-      return errors && { counted: unacknowledged(errors), new: newUnacknowledged(errors) };
-    },
-  };
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+const POLICY = { policy: 'stale-backups' };
+let clock: ReturnType<typeof heldClock>;
+beforeEach(async () => {
+  await redis.flushall();
+  clock = heldClock();
+});
+const deps = () => ({ records, clock, audit: audit as never });
+const acknowledge = (input: object) =>
+  carryOut(acknowledgeFindings, deps(), { ...POLICY, site: 'a', reason: 'known', ...input }, operator);
+const unacknowledge = () => carryOut(unacknowledgeFindings, deps(), { ...POLICY, site: 'a' }, operator);
+async function list(state?: FindingState) {
+  const { findings } = await carryOut(listFindingsCommand, deps(), { state }, operator);
+  return findings.map((one) => `${one.target} ${one.about} ${one.state}`);
+}
+async function counts() {
+  const [errors] = await findingGroups(records, {}, clock.now(), () => true);
+  return errors && { counted: unacknowledged(errors), new: newUnacknowledged(errors) };
 }
 
-const find = (records: Awaited<ReturnType<typeof aWorld>>['records'], at: number, ...targets: string[]) =>
+const find = (at: number, ...targets: string[]) =>
   findIn(records, { at, found: targets.map((target) => ({ target })) });
 
 test('an acknowledged finding is listed with who and why, and is counted no more', async () => {
-  const { records, acknowledge, list, counts } = await aWorld();
-  await find(records, NOON - 1_000, 'a', 'b');
+  await find(NOON - 1_000, 'a', 'b');
   expect(await counts()).toEqual({ counted: 2, new: 2 });
 
   expect(await acknowledge({ until: '7d' })).toMatchObject([
@@ -84,8 +65,7 @@ test('an acknowledged finding is listed with who and why, and is counted no more
 });
 
 test('after its time it counts again, and so it does when somebody ends it', async () => {
-  const { records, clock, acknowledge, unacknowledge, list, counts } = await aWorld();
-  await find(records, NOON - 2 * DAY, 'a');
+  await find(NOON - 2 * DAY, 'a');
   await acknowledge({ until: '7d' });
   expect(await counts()).toEqual({ counted: 0, new: 0 });
   await clock.advance(7 * DAY);
@@ -100,19 +80,17 @@ test('after its time it counts again, and so it does when somebody ends it', asy
 });
 
 test('a finding that is resolved and comes back is not acknowledged, and one that is still there is', async () => {
-  const { records, acknowledge, list } = await aWorld();
-  await find(records, NOON - 3 * DAY, 'a', 'b');
+  await find(NOON - 3 * DAY, 'a', 'b');
   await acknowledge({});
   await acknowledge({ site: 'b' });
-  await find(records, NOON - 2 * DAY, 'b');
+  await find(NOON - 2 * DAY, 'b');
   expect(await list('acknowledged')).toEqual(['b backup acknowledged']);
-  await find(records, NOON - DAY - 1, 'a', 'b');
+  await find(NOON - DAY - 1, 'a', 'b');
 
   expect((await list()).sort()).toEqual(['a backup open', 'b backup acknowledged']);
 });
 
 test('one of several findings on a site is acknowledged by what it is about', async () => {
-  const { records, acknowledge, list } = await aWorld();
   const found = ['backup', 'core'].map((about) => ({ target: 'a', about }));
   await findIn(records, { at: NOON - 1_000, found });
   await acknowledge({ about: 'core' });
@@ -122,8 +100,7 @@ test('one of several findings on a site is acknowledged by what it is about', as
 });
 
 test('several findings are acknowledged at once, and those that are resolved meanwhile are left out', async () => {
-  const { records, acknowledge, list } = await aWorld();
-  await find(records, NOON - 1_000, 'a', 'b', 'c');
+  await find(NOON - 1_000, 'a', 'b', 'c');
   const of = (...targets: string[]) => ({
     site: undefined,
     findings: targets.map((target) => ({ target, about: 'backup' })),
@@ -139,33 +116,28 @@ test('several findings are acknowledged at once, and those that are resolved mea
 });
 
 test('what is not there, has no reason or is beyond the role is refused', async () => {
-  const { records, acknowledge, clock } = await aWorld();
-  await find(records, NOON - 1_000, 'a');
+  await find(NOON - 1_000, 'a');
   await expect(acknowledge({ site: 'x' })).rejects.toThrow(
     'The policy stale-backups has no open finding on x in the account default. "caretaker findings" lists them.',
   );
   await expect(acknowledge({ about: 'core' })).rejects.toThrow('no open finding about "core"');
   await expect(acknowledge({ reason: ' ' })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   await expect(acknowledge({ until: '2020-01-01T00:00:00Z' })).rejects.toThrow('must be in the future');
-  const viewer = { principal: { kind: 'user', name: 'v', grants: [{ role: 'viewer' }] }, from: 'x' } as const;
-  const input = { policy: 'stale-backups', site: 'a', reason: 'known' };
-  const deps = { records, clock, audit: audit as never };
-  await expect(carryOut(acknowledgeFindings, deps, input, viewer)).rejects.toMatchObject({
+  const input = { ...POLICY, site: 'a', reason: 'known' };
+  await expect(carryOut(acknowledgeFindings, deps(), input, viewer)).rejects.toMatchObject({
     code: 'FORBIDDEN',
   });
 });
 
 test('acknowledgements of findings that were resolved are forgotten', async () => {
-  const { records, redis, acknowledge } = await aWorld();
-  await find(records, NOON - 3 * DAY, 'a', 'b');
+  await find(NOON - 3 * DAY, 'a', 'b');
   await acknowledge({});
-  await find(records, NOON - 2 * DAY, 'b');
+  await find(NOON - 2 * DAY, 'b');
   await acknowledge({ site: 'b' });
   expect(await redis.hkeys('{caretaker}:acknowledged:default:stale-backups')).toEqual(['b\nbackup']);
 });
 
 test('a policy has at most 1,000 acknowledged findings, and those that ended make room', async () => {
-  const { records, clock, redis, acknowledge } = await aWorld();
   const found = Array.from({ length: 1_000 }, (_, i) => ({ target: 'a', about: `plugin ${i}` }));
   await findIn(records, { at: NOON - 1_000, found: [...found, { target: 'b' }] });
   const of = { account: 'default', policy: 'stale-backups' };

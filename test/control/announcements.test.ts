@@ -14,27 +14,30 @@ import { aPolicy } from '../support/builders.ts';
 import type { World } from '../support/caretaker.ts';
 import { deletionAfter } from '../support/old-copies.ts';
 import { worldOfTest } from '../support/world-of-test.ts';
+import { actor, operator, viewer } from './acting.ts';
 
 const DAY = 86_400_000;
-const by = {
-  principal: { kind: 'user', name: 'anna', grants: [{ role: 'operator' }] },
-  from: '192.0.2.1',
-} as const;
 const policy = deletionAfter('1d');
 let world: World;
 
+/** A site with one copy, which is old enough. */
+async function aCopy(): Promise<string> {
+  world = await worldOfTest({ sites: 1 });
+  world.sandbox.staging.clear();
+  return world.sandbox.staging.make('site-0001', 15);
+}
 async function runOf(one: Policy = policy) {
   const run = await world.ended(await world.fire(one));
   return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
 }
 const listed = async () => {
-  const { announcements } = await carryOut(listAnnouncements, world.caretaker, {}, by);
+  const { announcements } = await carryOut(listAnnouncements, world.caretaker, {}, operator);
   return announcements;
 };
 async function cancel(reason?: string): Promise<CancelledAnswer> {
   const [one] = await listed();
   const input = { announcement: one?.id ?? '', ...(reason ? { reason } : {}) };
-  const cancelled = await carryOut(cancelAnnouncement, world.caretaker, input, by);
+  const cancelled = await carryOut(cancelAnnouncement, world.caretaker, input, operator);
   return cancelAnnouncement.toAnswer(cancelled, input) as CancelledAnswer;
 }
 const notes = () =>
@@ -48,25 +51,17 @@ const requests = () => Object.values(world.sandbox.journal.totals.requests).redu
 describe('the deletion of a copy that is announced', () => {
   let copy: string;
   beforeEach(async () => {
-    world = await worldOfTest({ sites: 1 });
-    world.sandbox.staging.clear();
-    copy = world.sandbox.staging.make('site-0001', 15);
+    copy = await aCopy();
     expect((await runOf())[copy]).toMatchObject({ reason: 'announced' });
   });
 
-  test('is listed with its date', async () => {
+  test('is listed with its date; it is not made once it is cancelled, and its note is gone at once', async () => {
     expect(await listed()).toMatchObject([
       {
-        policy: 'old-copies',
-        account: 'default',
-        target: copy,
-        siteId: 'site-0001',
+        ...{ policy: 'old-copies', account: 'default', target: copy, siteId: 'site-0001' },
         memory: { from: expect.any(Number), noteId: expect.any(String) },
       },
     ]);
-  });
-
-  test('is not made once it is cancelled, and its note is gone at once', async () => {
     const before = requests();
     const answer = await cancel('a client needs it');
 
@@ -182,7 +177,7 @@ describe('the deletion of a copy that is announced', () => {
       };
       around(records.once, 'replace', (send) => dieAt('noted', send));
       around(world.caretaker.link('default').client, 'call', (send, name) => dieAt(name, send as never));
-      const request = () => answerOnce(cancelAnnouncement, world.caretaker, input, by, 'one key');
+      const request = () => answerOnce(cancelAnnouncement, world.caretaker, input, operator, 'one key');
 
       await expect(request()).rejects.toThrow('the process died');
       expect(await request()).toMatchObject({ cancelled_by: 'anna', note: 'removed' });
@@ -219,9 +214,7 @@ test('an announcement without a note is cancelled in the records alone, until 90
 });
 
 test('an announcement that a run is writing cannot be cancelled yet', async () => {
-  world = await worldOfTest({ sites: 1 });
-  world.sandbox.staging.clear();
-  world.sandbox.staging.make('site-0001', 15);
+  await aCopy();
   const { client } = world.caretaker.link('default');
   const refusals: unknown[] = [];
   around(client, 'call', async (send, operation) => {
@@ -235,27 +228,17 @@ test('an announcement that a run is writing cannot be cancelled yet', async () =
 });
 
 test('a user who may only read, or who has other policies, cancels nothing', async () => {
-  world = await worldOfTest({ sites: 1 });
-  world.sandbox.staging.clear();
-  world.sandbox.staging.make('site-0001', 15);
+  await aCopy();
   await runOf();
   const [one] = await listed();
   const input = { announcement: one?.id ?? '' };
-  const as = (...grants: { role: 'viewer' | 'operator'; policies?: string[] }[]) => ({
-    principal: { kind: 'user', name: 'berta', grants } as const,
-    from: '192.0.2.1',
-  });
+  const elsewhere = actor([{ role: 'operator', policies: ['another'] }]);
 
-  for (const who of [as({ role: 'viewer' }), as({ role: 'operator', policies: ['another'] })])
+  for (const who of [viewer, elsewhere])
     await expect(carryOut(cancelAnnouncement, world.caretaker, input, who)).rejects.toMatchObject({
       code: 'FORBIDDEN',
     });
-  const others = await carryOut(
-    listAnnouncements,
-    world.caretaker,
-    {},
-    as({ role: 'operator', policies: ['another'] }),
-  );
+  const others = await carryOut(listAnnouncements, world.caretaker, {}, elsewhere);
   expect(others).toEqual({ announcements: [], total: 0 });
   expect(notes()).toHaveLength(1);
 });

@@ -1,47 +1,33 @@
 /** What the audit log shows in addition to commands, from a real daemon. */
-import {
-  appendFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { signInsTo } from '../../src/app/audit-events.ts';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { startDaemon } from '../../src/app/daemon.ts';
+import type { Role } from '../../src/app/roles.ts';
 import { openAudit, openAuditFile } from '../../src/control/audit.ts';
-import type { AuditLine } from '../../src/records/audit-store.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
+import { folderWith } from '../settings/folder.ts';
+import { until, type World, type WorldOptions } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
+import { auditLines } from './acting.ts';
 
 let world: World;
-let daemon: Daemon | undefined;
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-audit-'));
-});
-afterEach(async () => {
-  await daemon?.stop();
-  daemon = undefined;
-  await world.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function lines(): Promise<AuditLine[]> {
-  const found: AuditLine[] = [];
-  for await (const { line } of world.caretaker.records.audit.newestFirst({})) found.unshift(line);
-  return found;
-}
+const start = async (options: WorldOptions = {}) => {
+  world = await worldOfTest({ sites: 1, work: false, ...options });
+};
+const startWithDaemon = async (role: Role, options?: WorldOptions) => {
+  await start(options);
+  const daemon = await startDaemon({ caretaker: world.caretaker, roles: [role] });
+  onTestFinished(() => daemon.stop());
+  return daemon;
+};
+const lines = () => auditLines(world);
 
 test('a changed, an added and a removed policy have lines with the hashes of their versions', async () => {
-  const file = join(folder, 'sync.yaml');
-  writeFileSync(file, 'policies:\n  - { name: sync, job: site-sync }\n');
-  world = await startWorld({ sites: 1, work: false, policiesDir: folder });
-  daemon = await startDaemon({ caretaker: world.caretaker, roles: ['worker'] });
+  const policiesDir = folderWith({ 'sync.yaml': 'policies:\n  - { name: sync, job: site-sync }\n' });
+  const file = join(policiesDir, 'sync.yaml');
+  await startWithDaemon('worker', { policiesDir });
   appendFileSync(file, '  - { name: other, job: site-sync }\n');
   await until(world, async () => (await lines()).length === 1);
   writeFileSync(file, 'policies:\n  - { name: sync, job: site-sync, limits: { max_targets: 5 } }\n');
@@ -56,9 +42,8 @@ test('a changed, an added and a removed policy have lines with the hashes of the
 });
 
 test('signing in, failing to sign in and signing out have lines', async () => {
-  world = await startWorld({ sites: 1, work: false, policiesDir: folder });
-  daemon = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
-  const { url = '', signInLink = '' } = daemon.dashboard ?? {};
+  const { dashboard } = await startWithDaemon('dashboard', { policiesDir: folderWith({}) });
+  const { url = '', signInLink = '' } = dashboard ?? {};
   await fetch(`${url}/sign-in?key=wrong`, { redirect: 'manual' });
   const signedIn = await fetch(signInLink, { redirect: 'manual' });
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -73,7 +58,7 @@ test('signing in, failing to sign in and signing out have lines', async () => {
 });
 
 test('attempts that are refused unread cannot fill the log', async () => {
-  world = await startWorld({ sites: 1, work: false });
+  await start();
   const { audit, clock } = world.caretaker;
   const note = signInsTo(audit, clock.now);
   for (let index = 0; index < 50; index += 1)
@@ -83,9 +68,9 @@ test('attempts that are refused unread cannot fill the log', async () => {
 });
 
 test('lines are appended to a file, which can be renamed at any time', async () => {
-  world = await startWorld({ sites: 1, work: false });
+  await start();
   const { records, clock } = world.caretaker;
-  const path = join(folder, 'logs', 'audit.jsonl');
+  const path = join(folderWith({}), 'logs', 'audit.jsonl');
   const log = keptLog();
   const audit = openAudit({ records, clock, keptMs: 3_600_000, log, file: openAuditFile(path, log) });
   const event = { result: 'done', who: { kind: 'user', name: 'anna' }, from: '192.0.2.1' } as const;
@@ -99,10 +84,10 @@ test('lines are appended to a file, which can be renamed at any time', async () 
 });
 
 test('a file that cannot be written does not stop an act', async () => {
-  world = await startWorld({ sites: 1, work: false });
+  await start();
   const { records, clock } = world.caretaker;
   const log = keptLog();
-  writeFileSync(join(folder, 'no-folder'), '');
+  const folder = folderWith({ 'no-folder': '' });
   const file = openAuditFile(join(folder, 'no-folder', 'audit.jsonl'), log);
   const audit = openAudit({ records, clock, keptMs: 3_600_000, log, file });
   await audit.note({ result: 'done', who: { kind: 'user', name: 'anna' }, from: 'here', what: 'first' });

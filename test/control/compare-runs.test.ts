@@ -1,48 +1,33 @@
 /** `runs.compare`: what differs between a run and an earlier one of its policy. */
-import { Redis } from 'ioredis';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { carryOut } from '../../src/control/carry-out.ts';
 import { compareRuns, formatComparison } from '../../src/control/commands/compare-runs.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
+import { openRecords } from '../../src/records/records.ts';
 import type { Run, TargetIn } from '../../src/run/run.ts';
 import { aRun, ended } from '../dashboard/world.ts';
 import { heldClock } from '../support/held-clock.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 import { workedOn } from '../support/worked-on.ts';
+import { viewer } from './acting.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const DAY = 86_400_000;
 
-async function aWorld() {
-  const server = await startTestRedis();
-  const redis = new Redis(server.options);
-  onTestFinished(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  const records = openRecords(redis);
-  const run = async (
-    id: string,
-    daysBefore: number,
-    targets: TargetIn<'ended'>[],
-    changes: Partial<Run> = {},
-  ) => workedOn(records, aRun({ id, createdAt: NOON - daysBefore * DAY, ...changes }), targets);
-  return { run, compare: (run: string, other?: string) => compare(records, run, other) };
-}
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+beforeEach(() => redis.flushall());
 
-function compare(records: Records, run: string, other?: string) {
-  const by = {
-    principal: { kind: 'user', name: 'ana', grants: [{ role: 'viewer' }] },
-    from: '192.0.2.1',
-  } as const;
+const run = (id: string, daysBefore: number, targets: TargetIn<'ended'>[], changes: Partial<Run> = {}) =>
+  workedOn(records, aRun({ id, createdAt: NOON - daysBefore * DAY, ...changes }), targets);
+
+function compare(run: string, other?: string) {
   const deps = { records, clock: heldClock(NOON) } as unknown as Parameters<typeof compareRuns.carryOut>[1];
-  return carryOut(compareRuns, deps, { run, with: other }, by);
+  return carryOut(compareRuns, deps, { run, with: other }, viewer);
 }
 
 const took = (seconds: number) => ({ startedAt: NOON, finishedAt: NOON + seconds * 1_000 });
 
 test('each target that differs is listed by how, the gravest first, and the others are counted', async () => {
-  const { run, compare } = await aWorld();
   await run('sync.1', 1, [
     ended('well', 'succeeded', took(5)),
     ended('a-little-slower', 'succeeded', took(30)),
@@ -89,7 +74,6 @@ test('each target that differs is listed by how, the gravest first, and the othe
 });
 
 test('the other run is the one before, the one nearest to some time before, or one that is named', async () => {
-  const { run, compare } = await aWorld();
   const one = [ended('site', 'succeeded')];
   await run('weekly', 7.01, one);
   await run('six-days', 6.4, one);

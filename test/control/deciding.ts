@@ -3,53 +3,48 @@ import { expect } from 'vitest';
 import type { Caretaker } from '../../src/app/caretaker.ts';
 import { answerOnce } from '../../src/control/carry-out.ts';
 import type { AnyCommand } from '../../src/control/command.ts';
-import type { AuditLine } from '../../src/records/audit-store.ts';
+import { isFinal } from '../../src/run/moves.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import type { World } from '../support/caretaker.ts';
 import { type CutRun, cutEverywhere, notedBy, runOf } from '../support/rollout-cuts.ts';
-
-const by = {
-  principal: { kind: 'user', name: 'anna', grants: [{ role: 'admin' }] },
-  from: '192.0.2.1',
-} as const;
+import { sampleOf } from '../support/sample.ts';
+import { admin, auditLines } from './acting.ts';
 
 const request = (caretaker: Caretaker, command: AnyCommand, run: Run, input: object = {}) =>
-  answerOnce(command, caretaker, { run: run.id, reason: 'checked', ...input }, by, `key of ${run.id}`);
-
-/** The lines of the audit log about a run, oldest first. */
-async function linesOf({ caretaker }: World, run: string): Promise<AuditLine[]> {
-  const lines: AuditLine[] = [];
-  for await (const { line } of caretaker.records.audit.newestFirst({}))
-    if (line.run === run) lines.unshift(line);
-  return lines;
-}
+  answerOnce(command, caretaker, { run: run.id, reason: 'checked', ...input }, admin, `key of ${run.id}`);
 
 export interface Deciding {
   command: AnyCommand;
   policy: Parameters<typeof cutEverywhere>[1]['policy'];
-  until: (run: Run) => boolean;
+  /** Default: until it waits for an approval. */
+  until?: (run: Run) => boolean;
   input?: (targets: readonly Target[]) => object;
-  /** It is cut after every so many commands. */
-  every: number;
-  /** Whether the run shows the act, at the cut and later. */
-  isDecided: (run: Run) => boolean;
-  /** Whether the run has come to where it stays after the act. */
-  isOver: (run: Run) => boolean;
+  /** Whether the run shows the act, at the cut and later. Default: whether an approval of it is decided. */
+  isDecided?: (run: Run) => boolean;
+  /** Whether the run has come to where it stays after the act. Default: whether it has ended. */
+  isOver?: (run: Run) => boolean;
 }
 
 /**
- * Cuts the act after every so many commands; then daemons work alone, then the person repeats the request. Gives the
+ * Cuts the act after every fourth command to Redis, in the long suite after each; then daemons work alone, then the person repeats the request. Gives the
  * runs as they are after that.
  */
 export async function decideUnderCuts(
   world: World,
   deciding: Deciding,
 ): Promise<{ run: Run; cut: CutRun }[]> {
-  const { command, policy, until, input = () => ({}), every, isDecided, isOver } = deciding;
+  const {
+    command,
+    policy,
+    until = ({ status }) => status === 'awaiting-approval',
+    input = () => ({}),
+    isDecided = ({ approvals = [] }) => approvals.some(({ decided }) => decided !== undefined),
+    isOver = ({ status }) => isFinal(status),
+  } = deciding;
   const cuts = await cutEverywhere(world, {
     policy,
     until,
-    every,
+    every: sampleOf(4, 1),
     act: (caretaker, run, targets) => request(caretaker, command, run, input(targets)),
   });
   const decided = cuts.filter(({ atCut }) => isDecided(atCut));
@@ -84,7 +79,7 @@ export async function decideUnderCuts(
   for (const cut of cuts) ends.push({ cut, run: await world.ended(cut.before, isOver) });
   await working.stop();
   for (const { before } of cuts) {
-    const lines = await linesOf(world, before.id);
+    const lines = (await auditLines(world)).filter(({ run }) => run === before.id);
     expect(new Set(lines.map(({ act }) => act)).size, 'it is one act').toBe(1);
     expect(lines.at(0)).toMatchObject({ result: 'requested', what: command.name, why: 'checked' });
     expect(lines.at(-1)).toMatchObject({ result: 'done', who: { name: 'anna' } });

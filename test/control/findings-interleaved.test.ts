@@ -1,25 +1,15 @@
 /** Findings are listed while runs are compared: what stays open is never missing. */
-import { Redis } from 'ioredis';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type FindingFilter, listFindings } from '../../src/control/findings.ts';
 import { fieldOf } from '../../src/records/finding-indexes.ts';
 import type { SeenFinding } from '../../src/records/findings-store.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
+import { openRecords } from '../../src/records/records.ts';
 import { findIn } from '../support/findings.ts';
 import { NOON } from '../support/held-clock.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
-let redis: Redis;
-let records: Records;
-beforeEach(async () => {
-  const server = await startTestRedis();
-  redis = new Redis(server.options);
-  records = openRecords(redis);
-  onTestFinished(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-});
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
 
 const find = (at: number, ...found: (string | Partial<SeenFinding>)[]) =>
   findIn(records, { at, found: found.map((one) => (typeof one === 'string' ? { target: one } : one)) });

@@ -1,6 +1,6 @@
 /** `sites.list`: all sites of the accounts as the service last showed them, and when it is asked for them. */
 import { Redis } from 'ioredis';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { carryOut } from '../../src/control/carry-out.ts';
 import { listSitesCommand } from '../../src/control/commands/list-sites.ts';
 import type { SiteFacts } from '../../src/records/site-store.ts';
@@ -8,16 +8,16 @@ import { aPolicy, aRun, ended } from '../dashboard/world.ts';
 import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
+import { actor, viewer } from './acting.ts';
 
 const MINUTE = 60_000;
 type Input = Parameters<typeof carryOut<typeof listSitesCommand.input, object, object>>[2];
 type Grants = Parameters<typeof carryOut>[3]['principal']['grants'];
 
 let world: World;
-afterEach(() => world.stop());
-
 const start = async (options: WorldOptions = {}) => {
-  world = await startWorld({ sites: 3, speedUp: 1, work: false, ...options });
+  world = await worldOfTest({ sites: 3, speedUp: 1, work: false, ...options });
 };
 
 async function list(
@@ -31,13 +31,12 @@ async function list(
   const settings = deps.accounts
     ? { accounts: Object.fromEntries(deps.accounts.map((name) => [name, {}])) }
     : caretaker.settings;
-  const by = { principal: { kind: 'user', name: 'ana', grants }, from: '192.0.2.1' } as const;
   // However slow the machine is, the reading ends.
   const page = await carryOut(
     listSitesCommand,
     { maxReadingMs: 1e9, ...caretaker, ...deps, settings },
     input,
-    by,
+    actor(grants),
   );
   const [of] = page.accounts;
   return {
@@ -90,13 +89,9 @@ test('however many ask, the service is asked once in five minutes, one request f
 test('two processes that are asked at the same time read the sites once', async () => {
   await start();
   const another = await world.another({ work: false });
-  const by = {
-    principal: { kind: 'local', name: 'ana', grants: [{ role: 'viewer' }] },
-    from: 'cli',
-  } as const;
   const [here, there] = await Promise.all([
     list(),
-    carryOut(listSitesCommand, { ...another, maxReadingMs: 1e9 }, {}, by),
+    carryOut(listSitesCommand, { ...another, maxReadingMs: 1e9 }, {}, viewer),
   ]);
   expect([here.found, there.found]).toEqual([3, 3]);
   expect(asked()).toBe(1);
@@ -190,18 +185,13 @@ test('neither credentials nor email addresses of clients are stored', async () =
   expect(JSON.stringify(all)).not.toMatch(/@|password|http_auth/);
 });
 
-test('the record of an account that is gone from the settings goes too', async () => {
+test('an account that has no site any more has an empty list, and the record of one that is gone from the settings goes too', async () => {
   await start();
   await list();
-  await list({}, { accounts: ['other'] });
-  expect([...(await world.caretaker.records.sites.readings()).keys()]).toEqual([]);
-});
-
-test('an account that has no site any more has an empty list', async () => {
-  await start();
-  await recorded({ id: 'a' });
   await recorded();
   expect(await list()).toMatchObject({ ids: [], found: 0 });
+  await list({}, { accounts: ['other'] });
+  expect([...(await world.caretaker.records.sites.readings()).keys()]).toEqual([]);
 });
 
 const DAY = 86_400_000;
@@ -227,32 +217,37 @@ const fleet = () =>
     { id: 'e' },
   );
 
-test.each([
-  [{}, ['a', 'b', 'c', 'd', 'e']],
-  [{ order: 'descending' as const }, ['e', 'd', 'c', 'b', 'a']],
-  [{ text: 'SHOP' }, ['a']],
-  [{ client: 'acme' }, ['a']],
-  [{ client: ['c1', 'other'] }, ['a']],
-  [{ tag: 'vip' }, ['b']],
-  [{ tag: '7' }, ['b']],
-  [{ connection: 'disconnected' as const }, ['b']],
-  [{ not_synced: '3d' }, ['b', 'c', 'd', 'e']],
-  [{ not_synced: '4d12h' }, ['c', 'd', 'e']],
-  [{ account: 'other' }, []],
-  [{ outcome: 'failed' as const }, ['a']],
-  [{ outcome: 'none' as const }, ['c', 'd', 'e']],
-  [{ findings: 'true' as const }, ['b', 'c']],
-  [{ findings: 'false' as const, outcome: 'none' as const }, ['d', 'e']],
-])('with %j only these sites are listed', async (input, ids) => {
-  await start();
-  await fleet();
-  await worked('sync.1', [ended('a', 'failed'), ended('b', 'succeeded')]);
-  // What a check of updates found about a site counts for the site.
-  const found = [{ target: 'b' }, { target: 'site:c' }];
-  await findIn(world.caretaker.records, { at: world.clock.now(), found });
+describe('of a fleet', () => {
+  beforeAll(async () => {
+    world = await startWorld({ sites: 3, speedUp: 1, work: false });
+    await fleet();
+    await worked('sync.1', [ended('a', 'failed'), ended('b', 'succeeded')]);
+    // What a check of updates found about a site counts for the site.
+    const found = [{ target: 'b' }, { target: 'site:c' }];
+    await findIn(world.caretaker.records, { at: world.clock.now(), found });
+  });
+  afterAll(() => world.stop());
 
-  expect((await list(input)).ids).toEqual(ids);
-  expect(asked()).toBe(0);
+  test.each([
+    [{}, ['a', 'b', 'c', 'd', 'e']],
+    [{ order: 'descending' as const }, ['e', 'd', 'c', 'b', 'a']],
+    [{ text: 'SHOP' }, ['a']],
+    [{ client: 'acme' }, ['a']],
+    [{ client: ['c1', 'other'] }, ['a']],
+    [{ tag: 'vip' }, ['b']],
+    [{ tag: '7' }, ['b']],
+    [{ connection: 'disconnected' as const }, ['b']],
+    [{ not_synced: '3d' }, ['b', 'c', 'd', 'e']],
+    [{ not_synced: '4d12h' }, ['c', 'd', 'e']],
+    [{ account: 'other' }, []],
+    [{ outcome: 'failed' as const }, ['a']],
+    [{ outcome: 'none' as const }, ['c', 'd', 'e']],
+    [{ findings: 'true' as const }, ['b', 'c']],
+    [{ findings: 'false' as const, outcome: 'none' as const }, ['d', 'e']],
+  ])('with %j only these sites are listed', async (input, ids) => {
+    expect((await list(input)).ids).toEqual(ids);
+    expect(asked()).toBe(0);
+  });
 });
 
 test('only a site with a successful backup that is recent, and backups that are on, is left out as backed up', async () => {
@@ -279,18 +274,17 @@ test('only a site with a successful backup that is recent, and backups that are 
   expect((await list({ not_backed_up: '9d' })).ids).not.toContain('old');
 });
 
-test.each(['not_synced', 'not_backed_up'] as const)(
-  'of an account that was never read, %s lists the sites that are known by runs, and nothing else',
-  async (filter) => {
-    await start();
-    world.sandbox.outage.begin('status-503');
-    await worked('sync.1', [ended('a', 'succeeded', { site: 'a' }), ended('a/note-1', 'succeeded')]);
-    await worked('sync.2', [ended('b', 'succeeded', { site: 'b' })], { account: 'no longer there' });
+test('of an account that was never read, those without a sync or backup are the sites that are known by runs', async () => {
+  await start();
+  world.sandbox.outage.begin('status-503');
+  await worked('sync.1', [ended('a', 'succeeded', { site: 'a' }), ended('a/note-1', 'succeeded')]);
+  await worked('sync.2', [ended('b', 'succeeded', { site: 'b' })], { account: 'no longer there' });
 
+  for (const filter of ['not_synced', 'not_backed_up']) {
     expect((await list({ [filter]: '7d' })).ids).toEqual(['a']);
     expect((await list({ [filter]: '7d', kind: 'other' })).ids).toEqual([]);
-  },
-);
+  }
+});
 
 test('what a run worked on and the account has no longer is listed as such, and other targets apart', async () => {
   await start();

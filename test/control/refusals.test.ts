@@ -1,9 +1,7 @@
 /** What the audit log shows of acts that were not carried out: refused, or failed. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../src/access/principal.ts';
 import { openAudit } from '../../src/control/audit.ts';
 import { carryOut } from '../../src/control/carry-out.ts';
-import type { Actor } from '../../src/control/command.ts';
 import { backfillPolicy } from '../../src/control/commands/backfill.ts';
 import { cancelRun } from '../../src/control/commands/change-run.ts';
 import { pausePolicy } from '../../src/control/commands/pause-policy.ts';
@@ -14,6 +12,7 @@ import { announcementOf } from '../support/announcement-of.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { savePlanOf } from '../support/saved-plans.ts';
+import { actor, admin, auditLines, operator } from './acting.ts';
 
 let world: World;
 let ended: string;
@@ -38,21 +37,10 @@ const depsOf = ({ caretaker }: World) => ({
   sendTest: () => Promise.reject(new Error('nothing is sent here')),
   needAccount: () => ({ baseUrl: caretaker.settings.accounts['default']?.baseUrl ?? '' }),
 });
-const actor = (grants: Principal['grants'], name = 'anna'): Actor => ({
-  principal: { kind: 'user', name, grants },
-  from: '192.0.2.1',
-});
-const operator = actor([{ role: 'operator' }]);
-
 async function linesOf(act: () => Promise<unknown>): Promise<AuditLine[]> {
-  const read = async () => {
-    const found: AuditLine[] = [];
-    for await (const { line } of world.caretaker.records.audit.newestFirst({})) found.unshift(line);
-    return found;
-  };
-  const before = (await read()).length;
+  const before = (await auditLines(world)).length;
   await act();
-  return (await read()).slice(before);
+  return (await auditLines(world)).slice(before);
 }
 
 /** For each command something that the state, the input or the settings do not allow. */
@@ -88,10 +76,9 @@ test('every command that changes something is among these cases', () => {
 test.each(refused)('%s that is not possible now is refused', async (name, input, code) => {
   const command = commands.find((one) => one.name === name);
   if (!command) throw new Error(`no command ${name}`);
-  const by = actor([{ role: 'admin' }]);
 
   const lines = await linesOf(() =>
-    expect(carryOut(command, depsOf(world), input(), by)).rejects.toMatchObject({ code }),
+    expect(carryOut(command, depsOf(world), input(), admin)).rejects.toMatchObject({ code }),
   );
 
   expect(lines.map(({ what, result }) => [what, result])).toEqual([
@@ -107,7 +94,10 @@ test('an act that breaks off is failed, not refused', async () => {
   const lines = await linesOf(() =>
     expect(carryOut(cancelRun, deps, { run: ended }, operator)).rejects.toThrow('the disk is full'),
   );
-  expect(lines.at(-1)).toMatchObject({ result: 'failed', code: 'INTERNAL', message: 'the disk is full' });
+  expect(lines.at(-1)).toMatchObject({
+    ...{ what: 'runs.cancel', run: ended, policy: 'sync' },
+    ...{ result: 'failed', code: 'INTERNAL', message: 'the disk is full' },
+  });
 });
 
 test('a backfill that is refused after its first run is failed, and says how many runs it has started', async () => {

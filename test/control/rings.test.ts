@@ -13,15 +13,14 @@ import { showSite } from '../../src/control/commands/show-site.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import type { World } from '../support/caretaker.ts';
+import { healthySites } from '../support/quick-syncs.ts';
 import { worldOfTest } from '../support/world-of-test.ts';
+import { actor } from './acting.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const BAD = 'contact-form/contact-form.php';
-const by = {
-  principal: { kind: 'user', name: 'anna', grants: [{ role: 'operator' }, { role: 'approver' }] },
-  from: '192.0.2.1',
-} as const;
+const by = actor([{ role: 'operator' }, { role: 'approver' }]);
 const policy: Policy = aPolicy({
   name: 'safe',
   job: 'update-rings',
@@ -55,13 +54,9 @@ async function statuses() {
 }
 
 beforeEach(async () => {
-  world = await worldOfTest({ sites: 6, leaps: true });
+  world = await worldOfTest({ sites: 6, before: healthySites });
   for (const id of world.sandbox.siteIds()) {
     const site = world.sandbox.site(id);
-    site.connect();
-    site.lock(false);
-    site.pause(false);
-    site.underMaintenance(false);
     site.coreIs({ current: '6.8.3' });
     site.fallBehind();
   }
@@ -77,10 +72,13 @@ async function breakCanaries(): Promise<void> {
   await look();
 }
 
-test('before a run has looked, and for a policy without rings, it says so', async () => {
+test('before a run has looked, for a policy without rings and for a ring that it does not have, it says so', async () => {
   await expect(rings()).rejects.toThrow('No run of safe has looked at its rings in the last 30 days');
   await expect(carryOut(showRings, deps(), { policy: 'sync' }, by)).rejects.toThrow(
     'The policy sync has no rings: its job is site-sync.',
+  );
+  await expect(carryOut(holdRings, deps(), { policy: 'safe', ring: 'early' }, by)).rejects.toThrow(
+    'The policy has no ring "early"; it has canary, rest.',
   );
 });
 
@@ -142,10 +140,4 @@ test('a version that a person releases reaches the next ring, and only the one t
   expect(after.rings[1]?.is).toBe('promote');
   expect(after.released).toHaveLength(doubted.length);
   expect(await statuses()).toMatchObject({ rest: 'active' });
-});
-
-test('a ring that the policy does not have cannot be held', async () => {
-  await expect(carryOut(holdRings, deps(), { policy: 'safe', ring: 'early' }, by)).rejects.toThrow(
-    'The policy has no ring "early"; it has canary, rest.',
-  );
 });

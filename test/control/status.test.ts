@@ -7,14 +7,10 @@ import type { Counts, RunStatus } from '../../src/run/run.ts';
 import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
 import type { World } from '../support/caretaker.ts';
 import { worldOfTest } from '../support/world-of-test.ts';
+import { actor, viewer } from './acting.ts';
 
-const viewer = { kind: 'user', name: 'anna', grants: [{ role: 'viewer' }] } as const;
-
-const statusOf = (
-  { caretaker }: World,
-  policies: readonly Policy[] = [],
-  principal: Parameters<typeof carryOut>[3]['principal'] = viewer,
-) => carryOut(showStatus, { ...caretaker, policies: () => policies }, {}, { principal, from: '192.0.2.1' });
+const statusOf = ({ caretaker }: World, policies: readonly Policy[] = [], by = viewer) =>
+  carryOut(showStatus, { ...caretaker, policies: () => policies }, {}, by);
 
 test('a run that waits for an approval is shown with that, to those who may see it', async () => {
   const world = await worldOfTest({ sites: 2 });
@@ -26,7 +22,7 @@ test('a run that waits for an approval is shown with that, to those who may see 
 
   expect(active).toMatchObject([{ run: run.id, waits: 'waits for an approval' }]);
   expect(failed).toEqual([]);
-  const others = { kind: 'user', name: 'ben', grants: [{ role: 'viewer', policies: ['other'] }] } as const;
+  const others = actor([{ role: 'viewer', policies: ['other'] }]);
   expect((await statusOf(world, [], others)).active).toEqual([]);
 });
 

@@ -1,12 +1,12 @@
 /** The alert rules, with promtool; and the Grafana dashboard, with a real Prometheus that scrapes a real daemon. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDaemon } from '../../src/app/daemon.ts';
 import { startReceiver } from '../notify/receiver.ts';
 import { webhooks } from '../notify/world.ts';
-import { startWorld, until } from '../support/caretaker.ts';
+import { folderWith } from '../settings/folder.ts';
+import { until } from '../support/caretaker.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
 import { hasProgram, outputOf } from './programs.ts';
 import { deploy, read, rules, startPrometheus } from './prometheus.ts';
 
@@ -29,17 +29,14 @@ describe.skipIf(!hasProgram('prometheus', 'the queries of the Grafana dashboard 
   'a Prometheus that scrapes a daemon',
   () => {
     test('has data for every panel of the dashboard, and evaluates every alert', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'caretaker-prometheus-'));
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
       const password = 'correct horse battery';
-      writeFileSync(
-        join(folder, 'hourly.yaml'),
-        'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m }, notify: [{ on: [succeeded], to: ops }] }\n',
-      );
-      const world = await startWorld({
+      const folder = folderWith({
+        'hourly.yaml':
+          'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 30m }, notify: [{ on: [succeeded], to: ops }] }\n',
+      });
+      const world = await worldOfTest({
         ...{ sites: 2, work: false, policiesDir: folder, dashboard: { password } },
       });
-      onTestFinished(() => world.stop());
       const { caretaker } = world;
       const ops = await startReceiver(204);
       caretaker.take({ notifications: webhooks({ ops }) });

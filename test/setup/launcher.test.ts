@@ -1,12 +1,10 @@
 /** The launcher as a process: what it builds before it starts it, and what becomes of its output. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sampleOf } from '../support/sample.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 
 let checkout: Checkout;
@@ -22,35 +20,6 @@ test('a changed source is built before it is started', async () => {
   await checkout.writeMain(`process.stdout.write('second'); return 1;`);
   expect(await checkout.run('bin.mjs')).toEqual({ code: 1, stdout: 'second', stderr: '' });
 });
-
-test.runIf(sampleOf(false, true))(
-  'several commands on a stale build all start the current source',
-  async () => {
-    await checkout.writeMain(`process.stdout.write('current'); return 0;`);
-
-    const ended = await Promise.all(Array.from({ length: 4 }, () => checkout.run('bin.mjs')));
-
-    expect(ended).toEqual(Array.from({ length: 4 }, () => ({ code: 0, stdout: 'current', stderr: '' })));
-  },
-);
-
-const otherDisk = '/dev/shm';
-const hasOtherDisk = existsSync(otherDisk) && statSync(otherDisk).dev !== statSync(tmpdir()).dev;
-test.runIf(hasOtherDisk && sampleOf(false, true))(
-  'a build on another disk than the checkout replaces the old one too',
-  async () => {
-    const builds = await mkdtemp(join(otherDisk, 'caretaker-dist-'));
-    await symlink(builds, join(checkout.dir, 'dist'));
-    try {
-      for (const version of ['first', 'second']) {
-        await checkout.writeMain(`process.stdout.write('${version}'); return 0;`);
-        expect(await checkout.run('bin.mjs')).toEqual({ code: 0, stdout: version, stderr: '' });
-      }
-    } finally {
-      await rm(builds, { recursive: true });
-    }
-  },
-);
 
 test('a source that does not compile is reported with the output of the compiler', async () => {
   await checkout.writeMain(`return 'not closed;`);
@@ -102,9 +71,7 @@ describe('a build that is current', () => {
     const { status, stderr } = spawnSync(
       'sh',
       ['-c', `"${process.execPath}" "${launcher()}" one > /dev/full`],
-      {
-        encoding: 'utf8',
-      },
+      { encoding: 'utf8' },
     );
 
     expect({ status, stderr }).toEqual({

@@ -20,11 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function start(
-  program: string,
-  args: string[],
-  { cwd = app, env = {} }: { cwd?: string; env?: object } = {},
-) {
+function start(program: string, args: string[], { cwd = app, env = {} } = {}) {
   // The settings of this npm run must not reach the one that is tested, nor may those of a daemon.
   const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|CARETAKER_|REDIS_URL)/i.test(name));
   const one = started(
@@ -39,7 +35,11 @@ function start(
   return one;
 }
 
-async function run(program: string, args: string[], options?: Parameters<typeof start>[2]): Promise<string> {
+async function run(
+  program: string,
+  args: string[],
+  options?: { cwd?: string; env?: object },
+): Promise<string> {
   const { code, stdout, stderr } = await start(program, args, options).ended;
   expect({ program, args, code, stderr: code === 0 ? '' : stderr }).toMatchObject({ code: 0 });
   return stdout;
@@ -66,17 +66,8 @@ test('the package installs into an empty folder, and does a run there from "init
   await run('npx', ['--no-install', 'caretaker', 'init']);
   expect(await run(caretaker, ['explain', 'unknown-effect'])).toContain('unknown-effect');
 
-  const sandbox = start(caretaker, [
-    'sandbox',
-    '--port',
-    '0',
-    '--sites',
-    '3',
-    '--speed',
-    '200',
-    '--token',
-    't',
-  ]);
+  const options = '--port 0 --sites 3 --speed 200 --token t'.split(' ');
+  const sandbox = start(caretaker, ['sandbox', ...options]);
   const [, url = ''] = /^listening (\S+)/.exec(await sandbox.line(/^listening /)) ?? [];
   const env = { CARETAKER_BASE_URL: url, CARETAKER_API_TOKEN: 't' };
   await run(caretaker, ['validate'], { env });

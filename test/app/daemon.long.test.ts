@@ -1,2 +1,0 @@
-/** All cases of `daemon.test.ts`. */
-import './daemon.test.ts';
