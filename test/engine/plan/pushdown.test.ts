@@ -13,6 +13,8 @@ import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
 import { sampleOf } from '../../support/sample.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { call } from '../person.ts';
 
 const CONDITIONS = Number(process.env['CARETAKER_TEST_CONDITIONS'] ?? sampleOf(10, 100));
 
@@ -232,9 +234,7 @@ const hidden: ['listSites' | 'showSite' | 'listStagingSites', string][][] = [
 ];
 
 async function itemsOf(list: CandidateList): Promise<object[]> {
-  const answer = await world.caretaker
-    .link('default')
-    .client.call(list, {} as never, { requestClass: 'person' });
+  const answer = await call(world, list, {} as never);
   return Reflect.get(answer, operationOf(list).list?.key ?? '') as object[];
 }
 const valueAt = (item: object, path: string): unknown =>
@@ -304,14 +304,10 @@ test(`with and without filters for it, ${CONDITIONS} generated conditions select
 }, 240_000);
 
 test('fewer pages are read', async () => {
-  const large = await startWorld({ before: quickSyncs, sites: 300, work: false });
-  try {
-    const policy = checking('listSites', 'site.connection.status == "disconnected"');
-    const all = await previewPlan(depsOf(large, true), policy);
-    const pushed = await previewPlan(depsOf(large), policy);
-    expect(found(pushed)).toEqual(found(all));
-    expect([all.cost.planning, pushed.cost.planning]).toEqual([3, 1]);
-  } finally {
-    await large.stop();
-  }
+  const large = await worldOfTest({ before: quickSyncs, sites: 300, work: false });
+  const policy = checking('listSites', 'site.connection.status == "disconnected"');
+  const all = await previewPlan(depsOf(large, true), policy);
+  const pushed = await previewPlan(depsOf(large), policy);
+  expect(found(pushed)).toEqual(found(all));
+  expect([all.cost.planning, pushed.cost.planning]).toEqual([3, 1]);
 });
