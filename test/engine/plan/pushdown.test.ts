@@ -308,5 +308,5 @@ test('the list is asked with the filters', async () => {
   await preview(policy, true);
   expect(asked().at(-1)?.query).not.toContain('connection_status');
   await preview(policy, false);
-  expect(asked().at(-1)?.query).toContain('connection_status%3Aeq%3Adisconnected');
+  expect(asked().at(-1)?.query).toContain('filters%5Bconnection_status%3Aeq%5D=disconnected');
 });

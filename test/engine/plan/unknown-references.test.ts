@@ -127,14 +127,20 @@ describe('work that deletes does not begin when the account does not have', () =
       'The account has no tag called "kepp" (with.once). Did you mean "keep"?',
     ],
   ])('%s', async (_, policy, message) => {
-    const run = await runOf(policy());
+    await expect(world.caretaker.engine.preview(policy())).rejects.toMatchObject({
+      code: 'UNKNOWN_REFERENCE',
+      message: expect.stringContaining(message),
+    });
+  });
 
-    expect(run.status).toBe('failed');
-    expect(run.detail).toContain(`Planning failed: ${message}`);
-    expect(run.counts.planned).toBe(0);
+  test('something that its policy refers to: the run fails', async () => {
+    const run = await runOf(deletion({ join: { live }, where: '!live.tags.exists(t, t.name == "kepp")' }));
+
+    expect(run).toMatchObject({ status: 'failed', counts: { planned: 0 } });
+    expect(run.detail).toContain(
+      'Planning failed: The account has no tag called "kepp" (select.where). Did you mean "keep"?',
+    );
     expect(effects()).toEqual([]);
-    const planned = world.caretaker.engine.preview(policy());
-    await expect(planned).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
   });
 });
 
