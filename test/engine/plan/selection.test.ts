@@ -109,19 +109,17 @@ test('a run for named targets works on these only, with one request each to find
 });
 
 test('a limit counts targets only, not candidates that need no action or are excluded before, and the plan says that', async () => {
-  const fresh = await worldOfTest({ before: quickSyncs, sites: 5, work: false });
+  const fresh = await worldOfTest({ before: quickSyncs, sites: 4, work: false });
   const [away = '', paused = '', ...others] = fresh.sandbox.siteIds();
   fresh.sandbox.site(away).isCalled({ url: 'https://a.example' });
   fresh.sandbox.site(away).disconnect();
   fresh.sandbox.site(paused).isCalled({ url: 'https://aa.example' });
   fresh.sandbox.site(paused).pause(true);
-  for (const id of others) fresh.sandbox.site(id).connect();
   const preview = (limit: number) =>
     fresh.caretaker.engine.preview(aPolicy({ select: { filters: {}, sort: 'url,asc', limit } }));
 
   const { targets, ended, warnings } = await preview(2);
-  expect(targets).toHaveLength(2);
-  expect(others).toEqual(expect.arrayContaining(targets.map(({ id }) => id)));
+  expect(targets.map(({ id }) => id).toSorted()).toEqual(others);
   expect(ended.map(({ id }) => id).toSorted()).toEqual([away, paused].toSorted());
   expect(warnings).toEqual([
     'select.limit: the run works on 2 targets. It also records 2 that came before the last of them and need no request; these do not count. Candidates after them are not looked at.',
