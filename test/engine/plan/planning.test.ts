@@ -278,7 +278,7 @@ describe('nothing is planned', () => {
   test('for a run that is cancelled, held, or removed, and by a process that does not serve the account', async () => {
     world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     const { runs } = world.caretaker.records;
-    const names = ['ending', 'held', 'not served'];
+    const names = ['ending', 'held', 'not-served'];
     const fired = await Promise.all(names.map((name) => world.fire(aPolicy({ name }))));
     const [ending, held, notServed] = fired as [Run, Run, Run];
     await runs.end(ending, 'cancelled', 'By hand.');
