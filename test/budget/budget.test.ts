@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Budget, BudgetSpentError, openBudget } from '../../src/budget/budget.ts';
-import type { RequestClass } from '../../src/budget/ticket.ts';
+import type { RequestClass, WindowReport } from '../../src/budget/ticket.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
@@ -31,6 +31,13 @@ async function begin(budget: Budget, remaining = 19, resetMs = 60_000, limit = 2
   return ticket;
 }
 
+/** The same account with a window of a hundred requests, of which the scout is one. */
+async function openHundred() {
+  const opened = open({ perMinute: 100 });
+  await begin(opened.budget, 99, 60_000, 100);
+  return opened;
+}
+
 /** Takes everything that is granted immediately; returns how much that was. */
 async function takeAll(budget: Budget, requestClass: RequestClass): Promise<number> {
   for (let taken = 0; ; taken += 1) {
@@ -45,6 +52,19 @@ async function takeAll(budget: Budget, requestClass: RequestClass): Promise<numb
 
 const asleep = (clock: HeldClock, sleepers = 1) =>
   vi.waitFor(() => expect(clock.sleepers()).toBe(sleepers), { interval: 1 });
+
+/** A Redis of the test that is stopped in it. */
+async function openOwn() {
+  // Otherwise the kill may lose the last report, and with a held clock there would be no retry.
+  const own = await startTestRedis({ appendfsync: 'always' });
+  const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
+  connection.on('error', () => undefined);
+  onTestFinished(async () => {
+    connection.disconnect();
+    await own.stop();
+  });
+  return { own, connection };
+}
 
 /** Advances time until `waiting` resolves. Requests that are not granted sleep again in between. */
 async function advanceUntil<T>(clock: HeldClock, waiting: Promise<T>, stepMs = 40): Promise<T> {
@@ -76,17 +96,28 @@ describe('a new window', () => {
     expect(await budget.state()).toMatchObject({ limit: 20, remaining: 6 });
   });
 
-  test('after a scout without an answer, the next request becomes the scout immediately', async () => {
-    const { budget, other, clock } = open();
-    const scout = await budget.take('action');
-    const waiting = other.take('action');
-    await asleep(clock);
+  test.each<[string, WindowReport | undefined]>([
+    ['has no answer', undefined],
+    ['fails without rate headers', { kind: 'failed' }],
+  ])(
+    'a first request that %s opens no window: the next one takes its place immediately',
+    async (_, report) => {
+      const { budget, other, clock } = open();
+      const scout = await budget.take('action');
+      const second = other.take('action');
+      await asleep(clock);
 
-    await budget.learn(scout, undefined);
+      await budget.learn(scout, report);
+      await clock.advance(40);
+      const ticket = await second;
+      const third = budget.take('action');
+      await asleep(clock);
+      await other.learn(ticket, answered(3, 60_000));
+      await advanceUntil(clock, third);
 
-    await clock.advance(40);
-    await waiting;
-  });
+      expect((await budget.state()).remaining).toBe(2);
+    },
+  );
 
   test('a process that died with the first request delays the others for ten seconds at most', async () => {
     const { budget, other, clock } = open();
@@ -96,20 +127,6 @@ describe('a new window', () => {
     await advanceUntil(clock, other.take('action'));
 
     expect(clock.now() - began).toBe(10_000);
-  });
-
-  test('a failure without rate headers opens no window: the next request becomes the scout', async () => {
-    const { budget, other, clock } = open();
-    const scout = await budget.take('action');
-
-    await budget.learn(scout, { kind: 'failed' });
-    const second = await budget.take('action');
-    const third = other.take('action');
-    await asleep(clock);
-    await budget.learn(second, answered(3, 60_000));
-    await advanceUntil(clock, third);
-
-    expect((await budget.state()).remaining).toBe(2);
   });
 
   test('an answer that is as slow as the next one still counts', async () => {
@@ -224,14 +241,6 @@ describe('a window', () => {
     expect(await budget.state()).toMatchObject({ remaining: 19, resetsAt: clock.now() + 60_000 });
   });
 
-  test('a changed limit counts from the first answer that reports it', async () => {
-    const { budget } = open({ reserve: 0.5 });
-    await begin(budget, 99, 60_000, 100);
-
-    expect(1 + (await takeAll(budget, 'person'))).toBe(50);
-    expect((await budget.state()).limit).toBe(100);
-  });
-
   test('without rate headers our own count is used, with the current limit of the settings', async () => {
     const { budget, changed, clock } = open({ perMinute: 5 });
     const scout = await budget.take('action');
@@ -296,8 +305,7 @@ describe('a 429', () => {
 
 describe('the classes of requests', () => {
   test('less urgent classes leave the shares of the more urgent ones', async () => {
-    const { budget } = open({ perMinute: 100 });
-    await begin(budget, 99, 60_000, 100);
+    const { budget } = await openHundred();
 
     expect(1 + (await takeAll(budget, 'action'))).toBe(85);
     expect(await takeAll(budget, 'follow')).toBe(3);
@@ -306,8 +314,7 @@ describe('the classes of requests', () => {
   });
 
   test('less urgent classes have a part too, while they ask for requests', async () => {
-    const { budget, clock } = open({ perMinute: 100 });
-    await begin(budget, 99, 60_000, 100);
+    const { budget, clock } = await openHundred();
     await budget.takeNow('follow');
     await budget.takeNow('action');
 
@@ -318,8 +325,7 @@ describe('the classes of requests', () => {
   });
 
   test('a class that did not ask recently is left half of its share: the rest can be used immediately', async () => {
-    const { budget, clock } = open({ perMinute: 100 });
-    await begin(budget, 99, 60_000, 100);
+    const { budget, clock } = await openHundred();
     await clock.advance(180_000);
 
     await budget.learn(await budget.take('action'), answered(99, 60_000, 100));
@@ -329,8 +335,7 @@ describe('the classes of requests', () => {
   });
 
   test('a predictable class is left its expected requests, by the previous window, and less as time passes', async () => {
-    const { budget, clock } = open({ perMinute: 100 });
-    await begin(budget, 99, 60_000, 100);
+    const { budget, clock } = await openHundred();
     await budget.takeNow('follow');
     await budget.takeNow('follow');
     await clock.advance(60_000);
@@ -343,8 +348,7 @@ describe('the classes of requests', () => {
   });
 
   test('a person who asks late in the window finds requests, even if runs want all of them', async () => {
-    const { budget, clock } = open({ perMinute: 100 });
-    await begin(budget, 99, 60_000, 100);
+    const { budget, clock } = await openHundred();
     await takeAll(budget, 'action');
     await clock.advance(45_000);
 
@@ -367,8 +371,7 @@ describe('the classes of requests', () => {
   });
 
   test('reservations for more urgent classes are released to all before the window ends', async () => {
-    const { budget, clock } = open({ perMinute: 100 });
-    await begin(budget, 99, 60_000, 100);
+    const { budget, clock } = await openHundred();
     const endsAt = clock.now() + 60_000;
     const first = await takeAll(budget, 'action');
     expect(first).toBeLessThan(92);
@@ -428,9 +431,7 @@ describe('waiting', () => {
   });
 
   test('survives a restart of Redis, which keeps the window', async () => {
-    const own = await startTestRedis({ appendfsync: 'always' });
-    const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
-    connection.on('error', () => undefined);
+    const { own, connection } = await openOwn();
     const options = { requestsPerMinute: 20, reserve: 0 };
     const budget = openBudget(connection, heldClock(), 'restarted', options);
     await begin(budget, 9);
@@ -441,22 +442,13 @@ describe('waiting', () => {
     await taking;
 
     expect((await budget.state()).remaining).toBe(8);
-    connection.disconnect();
-    await own.stop();
   });
 });
 
 describe('while Redis is unavailable', () => {
   /** A Redis that dies, and budgets of two processes on it that have both sent something. */
   async function openMortal(whenRedisIsDown: 'stop' | 'share') {
-    // Otherwise the kill may lose the last report, and with a held clock there would be no retry.
-    const own = await startTestRedis({ appendfsync: 'always' });
-    const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
-    connection.on('error', () => undefined);
-    onTestFinished(async () => {
-      connection.disconnect();
-      await own.stop();
-    });
+    const { own, connection } = await openOwn();
     const clock = heldClock();
     const [here, there] = ['here', 'there'].map((process) =>
       openBudget(connection, clock, 'mortal', {
@@ -624,7 +616,7 @@ describe('the state of the budget', () => {
     await clock.advance(60_000);
 
     expect(await budget.availableForActions()).toBe(64);
-    expect((await budget.state()).remaining).toBe(100);
+    expect(await budget.state()).toMatchObject({ limit: 100, remaining: 100 });
   });
 
   test('one request may always open a new window, however large the reserve', async () => {
@@ -649,30 +641,24 @@ describe('the state of the budget', () => {
     expect(await budget.state()).not.toHaveProperty('failingSince');
   });
 
-  test('the ticket of a request that is granted meanwhile shows it, only at this address', async () => {
+  test('an outage is shown by the tickets that are granted meanwhile, and does not count for another address', async () => {
     const { budget, clock, account } = open();
     const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
     const moved = openBudget(redis, clock, account, options);
+    const since = clock.now();
     const ticket = await begin(budget);
     expect(ticket.duringOutage).toBeUndefined();
     await budget.learn(ticket, { kind: 'failed' });
 
+    expect(await budget.state()).toMatchObject({ failingSince: since, failedAt: since });
     expect((await budget.take('person')).duringOutage).toBe(true);
+    expect(await moved.state()).not.toHaveProperty('failingSince');
     expect((await moved.take('person')).duringOutage).toBeUndefined();
 
     await budget.learn(ticket, answered(10, 50_000));
     expect((await budget.take('person')).duringOutage).toBeUndefined();
-  });
 
-  test('an outage at another address does not count for this one', async () => {
-    const { budget, clock, account } = open();
-    const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
-    const moved = openBudget(redis, clock, account, options);
-    await budget.learn(await begin(budget), { kind: 'failed' });
-    const since = clock.now();
-    expect(await budget.state()).toMatchObject({ failingSince: since, failedAt: since });
-    expect(await moved.state()).not.toHaveProperty('failingSince');
-
+    await budget.learn(ticket, { kind: 'failed' });
     await clock.advance(5_000);
     await moved.learn(await moved.take('person'), { kind: 'failed' });
     expect(await moved.state()).toMatchObject({ failingSince: since + 5_000 });

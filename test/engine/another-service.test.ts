@@ -4,7 +4,9 @@ import { localPrincipal } from '../../src/access/principal.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { openMovedAccounts } from '../../src/app/moved-accounts.ts';
 import { AccountMovedError, serviceAddress } from '../../src/contract/service-address.ts';
+import { createEngine } from '../../src/engine/engine.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { partsOf } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import type { World } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -32,10 +34,10 @@ async function elsewhere(world: World): Promise<{ other: Caretaker; service: San
   return { other, service };
 }
 
-test('what plans, fires or asks with another address is refused, before any request is sent', async () => {
+test('with another address, what plans, fires, asks or retries is refused before any request; an approval and a cancel are carried out by the right worker', async () => {
   const world = await worldOfTest({ sites: 2 });
   const { other, service } = await elsewhere(world);
-  const { accounts } = world.caretaker.records;
+  const { accounts, runs } = world.caretaker.records;
   expect(await accounts.addresses()).toEqual(new Map());
 
   const run = await world.ended(await world.fire(policy));
@@ -50,15 +52,31 @@ test('what plans, fires or asks with another address is refused, before any requ
   await expect(
     other.link('default').client.call('listSites', {}, { requestClass: 'person' }),
   ).rejects.toThrow(refusal);
-  expect(await world.caretaker.records.runs.countActive('default')).toBe(0);
+  expect(await runs.countActive('default')).toBe(0);
+
+  const [site = ''] = world.sandbox.siteIds();
+  world.sandbox.site(site).failNextSync('The disk is full.');
+  const approved = aPolicy({ approval: { when: 'always', expiresMs: 24 * 3_600_000 } });
+  const waiting = async () =>
+    world.ended(await world.fire(approved), ({ status }) => status === 'awaiting-approval');
+  const first = await waiting();
+  await other.engine.approve(first.id, { by: localPrincipal('anna') });
+  expect((await world.ended(first)).counts).toMatchObject({ succeeded: 1, failed: 1 });
+  await expect(other.engine.retry(first.id)).rejects.toThrow(AccountMovedError);
+  const second = await waiting();
+  await other.engine.cancel(second.id);
+  expect((await world.ended(second)).status).toBe('cancelled');
   expect(service.journal.requests).toEqual([]);
 });
 
-test('a worker with another address leaves the runs alone, and does not keep the right one from them', async () => {
+test('workers with another address, or without the account, leave the runs alone, and do not keep the right one from them', async () => {
   const world = await worldOfTest({ sites: 3, work: false });
   const { other, service } = await elsewhere(world);
-  const wrong = other.engine.work(5);
-  onTestFinished(() => wrong.stop());
+  const without = { ...partsOf(await world.another({ work: false })), addressOf: () => undefined };
+  const wrong = [other.engine.work(5), createEngine(without).work(5)];
+  onTestFinished(async () => {
+    for (const working of wrong) await working.stop();
+  });
 
   const run = await world.fire(policy);
   const right = world.caretaker.engine.work(5);
@@ -66,27 +84,6 @@ test('a worker with another address leaves the runs alone, and does not keep the
 
   expect((await world.ended(run)).counts).toMatchObject({ planned: 3, succeeded: 3 });
   expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(3);
-  expect(service.journal.requests).toEqual([]);
-});
-
-test('an approval given with another address is carried out by the right worker, a retry is refused, a cancel ends', async () => {
-  const world = await worldOfTest({ sites: 2 });
-  const { other, service } = await elsewhere(world);
-  const [site = ''] = world.sandbox.siteIds();
-  world.sandbox.site(site).failNextSync('The disk is full.');
-  const approved = aPolicy({ approval: { when: 'always', expiresMs: 24 * 3_600_000 } });
-  const waiting = async () =>
-    world.ended(await world.fire(approved), ({ status }) => status === 'awaiting-approval');
-  const by = localPrincipal('anna');
-
-  const first = await waiting();
-  await other.engine.approve(first.id, { by });
-  expect((await world.ended(first)).counts).toMatchObject({ succeeded: 1, failed: 1 });
-  await expect(other.engine.retry(first.id)).rejects.toThrow(AccountMovedError);
-  const second = await waiting();
-  await other.engine.cancel(second.id);
-
-  expect((await world.ended(second)).status).toBe('cancelled');
   expect(service.journal.requests).toEqual([]);
 });
 

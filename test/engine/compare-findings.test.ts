@@ -65,13 +65,14 @@ async function planned(targets: Target[], changes: Partial<Run> = {}, only: stri
   return run;
 }
 
-/** The same run, ended. Returns how its findings changed. */
-async function ended(...given: Parameters<typeof planned>) {
-  const run = await planned(...given);
-  const { deps, records } = aProcess();
-  await finishIfDone(deps, run.id);
-  return changesOf(await records.runs.get(run.id));
+/** Ends a run, and gives how its findings changed. */
+async function endOf({ id }: Run, { deps, records } = aProcess()) {
+  await finishIfDone(deps, id);
+  return changesOf(await records.runs.get(id));
 }
+
+/** The same as `planned`, ended. */
+const ended = async (...given: Parameters<typeof planned>) => endOf(await planned(...given));
 
 function changesOf(run: Run | undefined) {
   const { findings } = toSummary(run as Run);
@@ -115,15 +116,14 @@ test('a finding is new once, continues as long as it is found, and is resolved o
 
 test('a finding exists since the start of the first run that found it', async () => {
   const first = await planned([ending('a', ['x'])]);
-  const { deps, records } = aProcess();
-  await finishIfDone(deps, first.id);
-  const begun = (await records.runs.get(first.id))?.startedAt;
+  await endOf(first);
   await ended([ending('a', ['x'])]);
-
   const last = await planned([]);
-  await finishIfDone(deps, last.id);
+  await endOf(last);
 
-  expect((await records.runs.get(last.id))?.findings?.firstResolved?.[0]?.since).toBe(begun);
+  const { runs } = openRecords(redis);
+  const begun = (await runs.get(first.id))?.startedAt;
+  expect((await runs.get(last.id))?.findings?.firstResolved?.[0]?.since).toBe(begun);
 });
 
 test('a target that no longer exists has no findings after a run over the whole selection', async () => {
@@ -199,10 +199,8 @@ describe('another policy learns of a policy', () => {
   test('what is open, and a late end of an older run does not bring back what a clean run did not see', async () => {
     const late = await planned([ending('site-1', ['old'])]);
     await ended([ending('site-1')]);
-    const { deps, records } = aProcess();
-    await finishIfDone(deps, late.id);
+    expect(await endOf(late)).toBeUndefined();
     expect((await checked()).open).toEqual([]);
-    expect(changesOf(await records.runs.get(late.id))).toBeUndefined();
   });
 });
 
@@ -211,10 +209,8 @@ test('remarks of severity info are not compared from run to run unless the job a
   const target = () => ending('a', [], { findings: [remark] });
   expect(await ended([target()])).toBeUndefined();
 
-  const { deps, records } = aProcess({ comparesInfo: true });
-  const run = await planned([target()]);
-  await finishIfDone(deps, run.id);
-  expect(changesOf(await records.runs.get(run.id))).toMatchObject({ open: 1, new: 1 });
+  const comparing = aProcess({ comparesInfo: true });
+  expect(await endOf(await planned([target()]), comparing)).toMatchObject({ open: 1, new: 1 });
 });
 
 test('several findings with the same subject count as one, with the highest severity', async () => {
@@ -231,13 +227,13 @@ test('several findings with the same subject count as one, with the highest seve
   });
 });
 
-test('thousands of findings are counted, and ten of them are listed', async () => {
-  const many = Array.from({ length: 2_500 }, (_, at) => ending(`site-${at}`, ['x']));
+test('more findings than a page has are counted, and ten of them are listed', async () => {
+  const many = Array.from({ length: 1_100 }, (_, at) => ending(`site-${at}`, ['x']));
   const first = await ended(many);
-  expect(first).toMatchObject({ open: 2_500, new: 2_500, resolved: 0 });
+  expect(first).toMatchObject({ open: 1_100, new: 1_100, resolved: 0 });
   expect(first?.firstNew).toHaveLength(10);
   const second = await ended([]);
-  expect(second).toMatchObject({ open: 0, new: 0, resolved: 2_500 });
+  expect(second).toMatchObject({ open: 0, new: 0, resolved: 1_100 });
   expect(second?.firstResolved).toHaveLength(10);
 });
 

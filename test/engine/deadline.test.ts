@@ -1,12 +1,12 @@
 /** The deadline of a run: when it is, when it is predicted to be missed, and the one alert. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkDeadline, deadlineAt, expectedEnd, timesOf } from '../../src/engine/deadline.ts';
 import { formatLate, toSummary } from '../../src/run/report.ts';
 import type { Run } from '../../src/run/run.ts';
 import { partsOf } from '../support/between.ts';
 import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
+import { worldOfTest } from '../support/world-of-test.ts';
 
 const at = Date.parse;
 const iso = (time: number) => new Date(time).toISOString().replace(':00.000Z', 'Z');
@@ -53,40 +53,34 @@ test('its own pace predicts the end of a run, once a tenth of its targets have e
 });
 
 describe('the alert', () => {
-  let world: World;
-  afterEach(() => world.stop());
+  const dueBy = at('2026-11-21T04:00Z');
 
   /** A stored run with its deadline at four o'clock, and a supervisor whose clock is held. */
   async function supervised() {
-    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
-    const scheduledFor = START - MINUTE;
+    const world = await worldOfTest({ before: quickSyncs, sites: 1, work: false });
     const policy = aPolicy({
       deadline: { afterMs: 121 * MINUTE },
       schedule: aSchedule(),
       notify: [{ on: ['deadline'], to: 'ops' }],
     });
-    const { id, policyJson, dueBy } = await world.caretaker.engine.fire(policy, {
-      trigger: 'schedule',
-      scheduledFor,
-    });
-    expect(dueBy).toBe(at('2026-11-21T04:00Z'));
+    const firing = { trigger: 'schedule', scheduledFor: START - MINUTE } as const;
+    const { id, policyJson, ...fired } = await world.caretaker.engine.fire(policy, firing);
+    expect(fired.dueBy).toBe(dueBy);
+    const { runs, notices } = world.caretaker.records;
     const supervisor = () => {
       const checked = new Map<string, number>();
       return (now: number, run: Run) => {
         const deps = partsOf(world.caretaker);
-        const clock = { ...deps.clock, now: () => now };
-        const ours = { ...run, id, policyJson, dueBy: at('2026-11-21T04:00Z') };
-        return checkDeadline({ ...deps, clock }, ours, [ours], checked);
+        const ours = { ...run, id, policyJson, dueBy };
+        return checkDeadline({ ...deps, clock: { ...deps.clock, now: () => now } }, ours, [ours], checked);
       };
     };
-    const stored = async () => (await world.caretaker.records.runs.get(id)) as Run;
+    const stored = async () => (await runs.get(id)) as Run;
     /** What the notices about deadlines say of the run. */
     const told = async (run: Run) => {
-      const { notices } = world.caretaker.records;
       const { late } = await stored();
-      const about = { ...run, dueBy: at('2026-11-21T04:00Z'), ...(late && { late }) };
       const open = (await notices.open(10)).filter(({ notice }) => notice?.type === 'deadline');
-      return open.map(() => formatLate(about));
+      return open.map(() => formatLate({ ...run, dueBy, ...(late && { late }) }));
     };
     return { supervisor, told, stored };
   }

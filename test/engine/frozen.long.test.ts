@@ -7,8 +7,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
+import { untilFollowed } from './person.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -45,8 +46,7 @@ test.each(steps)(
     const { child, isCut, ended } = frozenAt(step);
     await isCut;
     const working = world.caretaker.engine.work(20);
-    const { targets } = world.caretaker.records;
-    await until(world, async () => (await targets.inState(run.id, 'following', 3)).length === 3);
+    await untilFollowed(world, run, 3);
     for (const site of sites) site.finishSync();
 
     const end = await world.ended(run);

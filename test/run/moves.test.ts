@@ -39,25 +39,21 @@ describe('the status of a run', () => {
 });
 
 describe('the final status of a run', () => {
-  test('is succeeded when nothing failed, even if there was nothing to do', () => {
-    expect(finalStatus({ counts: counts({ succeeded: 10 }) })).toBe('succeeded');
-    expect(finalStatus({ counts: counts({ skipped: 10 }) })).toBe('succeeded');
-    expect(finalStatus({ counts: counts({ planned: 0 }) })).toBe('succeeded');
+  test.each([
+    ['is succeeded when nothing failed', { succeeded: 10 }, 'succeeded'],
+    ['is succeeded when all was skipped', { skipped: 10 }, 'succeeded'],
+    ['is succeeded when there was nothing to do', { planned: 0 }, 'succeeded'],
+    ['is partial when something failed and something succeeded', { succeeded: 9, failed: 1 }, 'partial'],
+    ['is failed when all failed', { failed: 10 }, 'failed'],
+    ['is failed when nothing that was attempted succeeded', { failed: 7, skipped: 3 }, 'failed'],
+  ])('%s', (_, changes, status) => {
+    expect(finalStatus({ counts: counts(changes) })).toBe(status);
   });
 
   test('is partial at best on a list that is known to be incomplete', () => {
     const remarks = [{ is: 'list', severity: 'error', about: 'list listSites', message: 'x' } as const];
     expect(finalStatus({ counts: counts({ succeeded: 10 }), remarks })).toBe('partial');
     expect(finalStatus({ counts: counts({ failed: 10 }), remarks })).toBe('failed');
-  });
-
-  test('is partial when something failed and something succeeded', () => {
-    expect(finalStatus({ counts: counts({ succeeded: 9, failed: 1 }) })).toBe('partial');
-  });
-
-  test('is failed when nothing that was attempted succeeded, whatever was skipped', () => {
-    expect(finalStatus({ counts: counts({ failed: 10 }) })).toBe('failed');
-    expect(finalStatus({ counts: counts({ failed: 7, skipped: 3 }) })).toBe('failed');
   });
 
   test('is cancelled for a cancelled run, whatever the outcomes of its targets', () => {

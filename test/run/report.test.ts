@@ -2,39 +2,29 @@ import { expect, test } from 'vitest';
 import { stepNamesIn, toRun, toTarget } from '../../src/run/from-report.ts';
 import { attemptsOf, toReport, toSummary } from '../../src/run/report.ts';
 import type { Run, Target } from '../../src/run/run.ts';
+import { aRun, aTarget } from '../support/builders.ts';
 
-const run: Run = {
+const run = aRun({
   id: 'nightly-sync.20260801T000000Z',
   policy: 'nightly-sync',
-  job: 'site-sync',
   account: 'default',
   status: 'running',
-  trigger: 'schedule',
   scheduledFor: Date.UTC(2026, 7, 1),
   createdAt: Date.UTC(2026, 7, 1),
   requests: 7,
   requestsByOperation: { syncSite: 4, listSites: 3 },
   counts: { planned: 2, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
   policyJson: '{}',
-  policyHash: 'x',
-};
-const ended: Target = {
-  id: '12',
-  label: 'a.example',
-  state: 'ended',
-  fence: 4,
-  attempts: 1,
-  waits: 0,
+});
+const ended: Target = aTarget('12', {
+  ...{ label: 'a.example', state: 'ended', fence: 4, attempts: 1 },
   startedAt: Date.UTC(2026, 7, 1, 0, 0, 1),
   finishedAt: Date.UTC(2026, 7, 1, 0, 2),
-  outcome: 'succeeded',
-  reason: 'done',
   taskId: 't-9',
-};
+});
+const waiting: Target = aTarget('13', { label: 'b.example' });
 
 test('a run is printed with the terms of the command line, and unknown values are null', () => {
-  const waiting: Target = { id: '13', label: 'b.example', state: 'pending', fence: 0, attempts: 0, waits: 0 };
-
   expect(toReport(run, [ended, waiting])).toEqual({
     run: 'nightly-sync.20260801T000000Z',
     policy: 'nightly-sync',
@@ -154,7 +144,7 @@ test('a report that is read back is the same report', () => {
       detail: 'Late',
       steps: [{ reason: 'done', at: since }],
     },
-    { id: '13', label: 'b', state: 'pending', fence: 0, attempts: 0, waits: 0 },
+    waiting,
     {
       ...{ id: '14', label: 'c', state: 'following', fence: 0, attempts: 0, waits: 0, lostAt: since },
       watch: { kind: 'task', of: { id: 't' } },
@@ -175,15 +165,6 @@ test.each([
   ['that was given up', { state: 'ended', reason: 'unavailable', attempts: 4 }, 4],
 ])('of a target %s the attempts are counted', (_what, changes, times) => {
   const begun = times === 0 ? {} : { startedAt: 1 };
-  const target = {
-    id: '13',
-    label: 'b',
-    state: 'pending',
-    fence: 0,
-    attempts: 0,
-    waits: 0,
-    ...begun,
-    ...changes,
-  };
+  const target = { ...waiting, ...begun, ...changes };
   expect(attemptsOf(target as Target)).toBe(times);
 });

@@ -1,21 +1,10 @@
 import { expect, test } from 'vitest';
 import { formatRollout, formatWhy } from '../../src/run/rollout-report.ts';
 import type { Run } from '../../src/run/run.ts';
+import { aRun } from '../support/builders.ts';
 
-const run: Run = {
-  id: 'nightly-sync.20260801T000000Z',
-  policy: 'nightly-sync',
-  job: 'site-sync',
-  account: 'default',
+const run = aRun({
   status: 'running',
-  trigger: 'schedule',
-  scheduledFor: 0,
-  createdAt: 0,
-  requests: 0,
-  requestsByOperation: {},
-  counts: { planned: 5, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-  policyJson: '{}',
-  policyHash: 'x',
   rollout: {
     is: 'running',
     batches: [
@@ -23,7 +12,7 @@ const run: Run = {
       { takes: '100%', targets: 3, begunAt: 3 },
     ],
   },
-};
+});
 
 test('the last batch, which has no gate after it, has ended when its run has', () => {
   expect(formatRollout(run)).toContain('Batch 2 of 2 (100%): 3 targets, has begun.');

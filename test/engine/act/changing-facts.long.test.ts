@@ -7,21 +7,20 @@ import { apiCall } from '../../../jobs/api-call/job.ts';
 import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { GoneError } from '../../../src/client/errors.ts';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
+import type { OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { randomFrom } from '../../../src/sandbox/world/numbers.ts';
+import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
+import { call, tagged } from '../person.ts';
 
 const SITES = 12;
 /** `npm run chaos` has another one each time. */
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
 /** The bound, and what a request may take on a slow machine at ten times the speed. */
 const BOUND_MS = 15_000 + 20_000;
-
-const call = <Id extends OperationId>(world: World, operation: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
 
 /** What belongs to a site of the account: a client of its own, and a staging copy. */
 interface Belonging {
@@ -48,13 +47,13 @@ async function anAgency(seed: number): Promise<Agency> {
     const client = await createClient(world, site, 'Old');
     belongings.set(site, { client, copy: staging.make(site, 20) });
   }
-  const { tag } = await call(world, 'createTag', { body: { tag: { name: 'keep' } } });
+  const tag = await tagged(world, 'keep', []);
   const of = (site: string) => {
     const found = belongings.get(site);
     if (!found) throw new Error(`There is no site ${site}.`);
     return found;
   };
-  return { world, tag: tag.id, of };
+  return { world, tag, of };
 }
 
 async function createClient(world: World, site: string, name: string): Promise<string> {
@@ -137,14 +136,10 @@ async function whilePeopleChange(
 
 /** Lets 6 seconds pass with each change of the run, as in an account with little budget left. */
 function slowly(world: World, operation: OperationId) {
-  const { client } = world.caretaker.link('default');
-  const real = client.call.bind(client);
-  Object.assign(client, {
-    call: async (id: OperationId, ...rest: never[]) => {
-      const answer = await (real as (...args: unknown[]) => Promise<unknown>)(id, ...rest);
-      if (id === operation) await world.clock.sleep(6_000);
-      return answer;
-    },
+  around(world.caretaker.link('default').client, 'call', async (send, id) => {
+    const answer = await send();
+    if (id === operation) await world.clock.sleep(6_000);
+    return answer as never;
   });
 }
 

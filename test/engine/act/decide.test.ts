@@ -8,7 +8,8 @@ import {
   RejectedError,
   UnavailableError,
 } from '../../../src/client/errors.ts';
-import { type Circumstances, decide, ended } from '../../../src/engine/act/decide.ts';
+import type { OperationId } from '../../../src/contract/operations.ts';
+import { type Circumstances, decide } from '../../../src/engine/act/decide.ts';
 import { timedOut } from '../../../src/engine/supervise/end-run.ts';
 import type { Target, TargetIn } from '../../../src/run/run.ts';
 import { aTarget } from '../../support/builders.ts';
@@ -54,23 +55,12 @@ describe('what a job returns', () => {
     expect(findings.at(-1)?.message).toBe('52 more findings were not kept.');
   });
 
-  test('an ended target is stored with its outcome, and fields that only active targets need are removed', () => {
-    const { target } = decide(
-      { ...acting, intent, deadline: 9 },
-      { is: 'done', reason: 'done' },
-      circumstances,
-    );
+  test('an ended target is stored with its outcome, and keeps only the fields that are shown to people', () => {
+    const active = { ...acting, intent, watch, deadline: 9 };
+    const { target } = decide(active, { is: 'done', reason: 'done' }, circumstances);
     expect(target).toEqual({
-      id: 'a',
-      label: 'A',
-      state: 'ended',
-      fence: 2,
-      attempts: 0,
-      waits: 0,
-      startedAt: 1,
-      outcome: 'succeeded',
-      reason: 'done',
-      finishedAt: now,
+      ...{ id: 'a', label: 'A', state: 'ended', fence: 2, attempts: 0, waits: 0, startedAt: 1 },
+      ...{ outcome: 'succeeded', reason: 'done', finishedAt: now },
     });
   });
 
@@ -81,32 +71,23 @@ describe('what a job returns', () => {
   });
 
   test('the wait after a conflict grows each time unless it is fixed, and a conflict uses up no attempt', () => {
-    const first = decide(acting, { is: 'waiting', reason: 'conflict' }, circumstances);
-    const second = decide(again(first.target), { is: 'waiting', reason: 'conflict' }, circumstances);
-    const third = decide(again(second.target), { is: 'waiting', reason: 'conflict' }, circumstances);
-    expect([first, second, third].map(({ dueAt }) => dueAt)).toEqual([
-      now + 30_000,
-      now + 60_000,
-      now + 100_000,
-    ]);
+    const conflict = { is: 'waiting', reason: 'conflict' } as const;
+    const first = decide(acting, conflict, circumstances);
+    const second = decide(again(first.target), conflict, circumstances);
+    const third = decide(again(second.target), conflict, circumstances);
+    const dueAfter = [first, second, third].map(({ dueAt = 0 }) => dueAt - now);
+    expect(dueAfter).toEqual([30_000, 60_000, 100_000]);
     const fixed = { ...circumstances, retry: { ...retry, backoff: 'fixed' as const } };
-    expect(decide(again(second.target), { is: 'waiting', reason: 'conflict' }, fixed).dueAt).toBe(
-      first.dueAt,
-    );
+    expect(decide(again(second.target), conflict, fixed).dueAt).toBe(first.dueAt);
     expect(third.target).toMatchObject({ state: 'waiting', reason: 'conflict', attempts: 0, waits: 3 });
   });
 
-  test('a target of a cancelled run ends with the outcome that the run gives it', () => {
-    expect(decide(acting, { is: 'run-cancelled', ending: 'cancelled' }, circumstances).target).toMatchObject({
-      outcome: 'cancelled',
-      reason: 'run-cancelled',
-    });
-    expect(
-      decide(acting, { is: 'run-cancelled', ending: 'safety-limit' }, circumstances).target,
-    ).toMatchObject({
-      outcome: 'cancelled',
-      reason: 'safety-limit',
-    });
+  test.each([
+    ['cancelled', 'run-cancelled'],
+    ['safety-limit', 'safety-limit'],
+  ] as const)('a target of a run that ends as %s ends as %s', (ending, reason) => {
+    const { target } = decide(acting, { is: 'run-cancelled', ending }, circumstances);
+    expect(target).toMatchObject({ outcome: 'cancelled', reason });
   });
 
   test('an effect that cannot be ruled out yet keeps its intent until it can be', () => {
@@ -122,15 +103,23 @@ describe('what a job returns', () => {
 
 describe('what the service responds', () => {
   test.each([
-    ['400 and 422', new RejectedError('syncSite', 422, { message: 'No.' }), 'failed', 'rejected', 'No.'],
-    ['404', new GoneError('syncSite'), 'skipped', 'gone', undefined],
-  ])('%s ends the target', (_, error, outcome, reason, detail) => {
-    expect(failing(error).target).toMatchObject({
-      state: 'ended',
-      outcome,
-      reason,
-      ...(detail ? { detail } : {}),
-    });
+    [
+      '400 and 422 end the target',
+      new RejectedError('syncSite', 422, { message: 'No.' }),
+      { state: 'ended', outcome: 'failed', reason: 'rejected', detail: 'No.' },
+    ],
+    [
+      '404 ends the target',
+      new GoneError('syncSite'),
+      { state: 'ended', outcome: 'skipped', reason: 'gone' },
+    ],
+    [
+      '409 makes the target wait',
+      new ConflictError('syncSite', { message: 'Busy.' }),
+      { state: 'waiting', reason: 'conflict', detail: 'Busy.' },
+    ],
+  ])('%s', (_, error, expected) => {
+    expect(failing(error).target).toMatchObject(expected);
   });
 
   test.each([
@@ -164,14 +153,6 @@ describe('what the service responds', () => {
     const error = new AccountRefusedError('default', 401);
     const decision = failing(error);
     expect(decision).toMatchObject({ refused: error, target: { state: 'waiting', attempts: 0 } });
-  });
-
-  test('409 makes the target wait', () => {
-    expect(failing(new ConflictError('syncSite', { message: 'Busy.' })).target).toMatchObject({
-      state: 'waiting',
-      reason: 'conflict',
-      detail: 'Busy.',
-    });
   });
 });
 
@@ -261,60 +242,69 @@ describe('no usable response', () => {
 });
 
 describe('a target over its time limit', () => {
-  test('that was followed ends with timeout', () => {
-    expect(timedOut(aTarget('a', { state: 'following', watch }), now, true)).toMatchObject({
-      outcome: 'failed',
-      reason: 'timeout',
-    });
-  });
-  test('is recorded with the task that it waited for', () => {
-    const task = { kind: 'task', label: 'The task task-7', since: 1 };
-    expect(timedOut(aTarget('a', { state: 'following', watch: task }), now)).toMatchObject({
-      reason: 'unconfirmed',
-      detail: 'The task task-7 did not show whether it had ended.',
-    });
-    expect(timedOut(aTarget('a', { state: 'following', watch: task }), now, true)).toMatchObject({
-      reason: 'timeout',
-      detail: 'The task task-7 was still under way.',
-    });
-  });
-  test('whose answer was lost ends with unknown-effect, which names the operation', () => {
-    expect(timedOut({ ...acting, intent }, now)).toMatchObject({
-      reason: 'unknown-effect',
-      detail: 'The answer to syncSite was lost.',
-    });
-    expect(timedOut({ ...acting, intent, detail: 'HTTP 503.' }, now).detail).toBe(
-      'The answer to syncSite was lost. HTTP 503.',
-    );
-  });
-  test('whose request was answered with HTTP 500 says that, and not that the answer was lost', () => {
-    const error = new UnavailableError('syncSite', true, 'HTTP 500', { status: 500 });
-    const { target } = decide({ ...acting, intent }, { error }, circumstances);
-    expect(timedOut(target, now).detail).toMatch(
-      /^The service answered syncSite with HTTP 500, which does not show whether it was done\./,
-    );
-    const read = new UnavailableError('showSite', true, 'HTTP 500', { status: 500 });
-    const reconciling = decide({ ...acting, intent }, { error: read }, circumstances);
-    expect(timedOut(reconciling.target, now).detail).toMatch(/^The answer to syncSite was lost\./);
-  });
-  test.each(['waiting', 'acting'] as const)('whose conflict never ended ends with conflict (%s)', (state) => {
-    expect(timedOut(aTarget('a', { state, reason: 'conflict' }), now).reason).toBe('conflict');
-  });
-  test('an ended record keeps only the fields that are shown to people', () => {
-    const record = ended({ ...acting, intent, watch, deadline: 3 }, 'failed', 'timeout', undefined, now);
-    expect(Object.keys(record).sort()).toEqual(
-      [
-        'attempts',
-        'fence',
-        'finishedAt',
-        'id',
-        'label',
-        'outcome',
-        'reason',
-        'startedAt',
-        'state',
-        'waits',
-      ].sort(),
-    );
+  const follows = (of: Target['watch']) => aTarget('a', { state: 'following', watch: of });
+  const task = { kind: 'task', label: 'The task task-7', since: 1 } as Target['watch'];
+  const under = (operation: OperationId) => {
+    const error = new UnavailableError(operation, true, 'HTTP 500', { status: 500 });
+    return decide({ ...acting, intent }, { error }, circumstances).target;
+  };
+  const conflict = { reason: 'conflict' } as const;
+
+  test.each<[string, Target, boolean, object]>([
+    ['that was followed ends with timeout', follows(watch), true, { outcome: 'failed', reason: 'timeout' }],
+    [
+      'is recorded with the task that was still under way',
+      follows(task),
+      true,
+      { reason: 'timeout', detail: 'The task task-7 was still under way.' },
+    ],
+    [
+      'is recorded with the task that showed nothing',
+      follows(task),
+      false,
+      { reason: 'unconfirmed', detail: 'The task task-7 did not show whether it had ended.' },
+    ],
+    [
+      'whose answer was lost ends with unknown-effect, which names the operation',
+      { ...acting, intent },
+      false,
+      { reason: 'unknown-effect', detail: 'The answer to syncSite was lost.' },
+    ],
+    [
+      'whose answer was lost names the last failure too',
+      { ...acting, intent, detail: 'HTTP 503.' },
+      false,
+      { detail: 'The answer to syncSite was lost. HTTP 503.' },
+    ],
+    [
+      'whose request was answered with HTTP 500 says that, and not that the answer was lost',
+      under('syncSite'),
+      false,
+      {
+        detail: expect.stringMatching(
+          /^The service answered syncSite with HTTP 500, which does not show whether it was done\./,
+        ),
+      },
+    ],
+    [
+      'whose later look was answered with HTTP 500 says that the answer was lost',
+      under('showSite'),
+      false,
+      { detail: expect.stringMatching(/^The answer to syncSite was lost\./) },
+    ],
+    [
+      'that waits for a conflict to end ends with it',
+      aTarget('a', { state: 'waiting', ...conflict }),
+      false,
+      conflict,
+    ],
+    [
+      'that acts after a conflict ends with it',
+      aTarget('a', { state: 'acting', ...conflict }),
+      false,
+      conflict,
+    ],
+  ])('%s', (_, target, wasSeen, expected) => {
+    expect(timedOut(target, now, wasSeen)).toMatchObject(expected);
   });
 });

@@ -1,8 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../../src/engine/engine.ts';
-import { Follower } from '../../../src/engine/follow/follow.ts';
-import { Gates } from '../../../src/engine/rollout/gates.ts';
-import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
@@ -49,51 +46,41 @@ describe('a process that is suspended', () => {
     expect(syncs()).toHaveLength(1);
   });
 
-  /**
-   * Has another process end the run while `held` is suspended at `gate` and starts nothing else, then resumes
-   * it.
-   */
-  async function overtake(held: Process, gate: Gate) {
+  test.each<[string, (held: Process, gate: Gate) => void]>([
+    [
+      'before it stores its intent',
+      ({ link }, gate) =>
+        around(link('default').budget, 'takeNow', async (call, requestClass) => {
+          const ticket = await call();
+          if (requestClass === 'action') await gate.pass();
+          return ticket;
+        }),
+    ],
+    [
+      'between its intent and the request',
+      ({ records }, gate) =>
+        around(records.targets, 'noteIntent', async (call) => {
+          const step = await call();
+          await gate.pass();
+          return step;
+        }),
+    ],
+  ])('%s sends nothing afterwards: another process has looked, and done the work', async (_, suspend) => {
+    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
+    const { caretaker } = world;
+    const gate = aGate();
+    standStill(caretaker);
+    suspend(caretaker, gate);
     const run = await world.fire(aPolicy());
-    const working = held.engine.work(50);
+    const working = caretaker.engine.work(50);
     await gate.reached;
+    // It is suspended there, and starts nothing else.
     const stopped = working.stop();
     const other = (await world.another({ work: false })).engine.work(50);
     const end = await world.ended(run);
     const before = syncs().length;
     gate.open();
     await Promise.all([stopped, other.stop()]);
-    return { end, before };
-  }
-
-  test('before it stores its intent sends nothing afterwards: another process has done the work', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
-    const gate = aGate();
-    standStill(world.caretaker);
-    around(world.caretaker.link('default').budget, 'takeNow', async (call, priority) => {
-      const ticket = await call();
-      if (priority === 'action') await gate.pass();
-      return ticket;
-    });
-
-    const { end, before } = await overtake(world.caretaker, gate);
-
-    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
-    expect(before).toBe(1);
-    expect(syncs()).toHaveLength(1);
-  });
-
-  test('between its intent and the request sends nothing late: another process has checked and done the work', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
-    const gate = aGate();
-    standStill(world.caretaker);
-    around(world.caretaker.records.targets, 'noteIntent', async (call) => {
-      const step = await call();
-      await gate.pass();
-      return step;
-    });
-
-    const { end, before } = await overtake(world.caretaker, gate);
 
     expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
     expect(before).toBe(1);
@@ -215,79 +202,29 @@ describe('a request that the service rejects temporarily (429)', () => {
   });
 });
 
-describe('a process that lacks what a run needs', () => {
-  const slowly = aPolicy({ limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 } });
+test('a process that lacks the job of a run fails no target, in particular no site whose sync may have begun', async () => {
+  // Slow enough that the process stops before it looks for the syncs.
+  world = await startWorld({ before: quickSyncs, sites: 3, speedUp: 20, work: false });
+  world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'reset-after');
+  const run = await world.fire(aPolicy());
+  const first = world.caretaker.engine.work(50);
+  await until(world, () => syncs().length === 3);
+  await first.stop();
+  const parts = partsOf(await world.another({ work: false }));
+  const older = createEngine({ ...parts, registry: createRegistry([]) }).work(50);
+  // Until it has polled several times.
+  await world.clock.sleep(30_000);
+  const meanwhile = await world.targets(run);
+  const second = world.caretaker.engine.work(50);
 
-  /** Works beside the others without knowing the account or job, until it has polled several times. */
-  async function lookOn(parts: ReturnType<typeof partsOf>) {
-    const working = createEngine(parts).work(50);
-    await world.clock.sleep(30_000);
-    return working;
-  }
+  const end = await world.ended(run);
+  await Promise.all([older.stop(), second.stop()]);
 
-  test('such as the account leaves new and active runs to the processes that have it', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 4, work: false });
-    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(15_000);
-    const parts = { ...partsOf(await world.another({ work: false })), addressOf: () => undefined };
-    const run = await world.fire(slowly);
-    const ignorant = await lookOn(parts);
-    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
-
-    const first = world.caretaker.engine.work(50);
-    await world.ended(run, ({ counts }) => counts.succeeded > 0);
-    await first.stop();
-    await world.clock.sleep(30_000);
-    const second = world.caretaker.engine.work(50);
-    const end = await world.ended(run);
-    await Promise.all([ignorant.stop(), second.stop()]);
-
-    expect(end).toMatchObject({ status: 'succeeded', counts: { planned: 4, succeeded: 4 } });
-    expect(syncs()).toHaveLength(4);
-  });
-
-  test('such as the job does not fail a run that has waited long and that other processes can plan', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 2, work: false });
-    const run = await world.fire(aPolicy());
-    const parts = partsOf(await world.another({ work: false }));
-    const ignorant = { ...parts, registry: createRegistry([]) };
-    const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
-
-    await maintainRun(ignorant, waited, [waited], {
-      gates: new Gates(ignorant, new AbortController().signal),
-      follower: new Follower(ignorant, 'default', new AbortController().signal),
-      probedAt: undefined,
-      predictedAt: new Map(),
-      replans: new Map(),
-    });
-
-    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
-    const working = world.caretaker.engine.work(50);
-    expect(await world.ended(run)).toMatchObject({ status: 'succeeded' });
-    await working.stop();
-  });
-
-  test('such as the job fails no target, in particular no site whose sync may have begun', async () => {
-    // Slow enough that the process stops before it looks for the syncs.
-    world = await startWorld({ before: quickSyncs, sites: 3, speedUp: 20, work: false });
-    world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'reset-after');
-    const run = await world.fire(aPolicy());
-    const first = world.caretaker.engine.work(50);
-    await until(world, () => syncs().length === 3);
-    await first.stop();
-    const parts = partsOf(await world.another({ work: false }));
-    const older = await lookOn({ ...parts, registry: createRegistry([]) });
-    const meanwhile = await world.targets(run);
-    const second = world.caretaker.engine.work(50);
-
-    const end = await world.ended(run);
-    await Promise.all([older.stop(), second.stop()]);
-
-    expect(meanwhile.map(({ outcome, intent }) => [outcome, intent?.operation])).toEqual(
-      Array(3).fill([undefined, 'syncSite']),
-    );
-    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
-    expect(syncs()).toHaveLength(3);
-  });
+  expect(meanwhile.map(({ outcome, intent }) => [outcome, intent?.operation])).toEqual(
+    Array(3).fill([undefined, 'syncSite']),
+  );
+  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
+  expect(syncs()).toHaveLength(3);
 });
 
 test('a change that the service reported as made is not requested again, even if the account does not show it', async () => {

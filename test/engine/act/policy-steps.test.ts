@@ -23,10 +23,10 @@ async function start(options: WorldOptions, more: AnyJob[] = []): Promise<void> 
   world = await startWorld({ before: quickSyncs, ...options, work: false });
   const registry = createRegistry([apiCall, siteSync, ...more]);
   const engine = createEngine({ ...partsOf(world.caretaker), registry });
-  const working = options.work === false ? undefined : engine.work(50);
+  const working = engine.work(50);
   Object.assign(world.caretaker, { engine });
   stop = async () => {
-    await working?.stop();
+    await working.stop();
     await world.stop();
   };
 }
@@ -53,22 +53,64 @@ const effectsOn = (site: string) =>
   );
 
 describe('the steps of a policy', () => {
-  test('happen in order on each target, each once, and the record shows each', async () => {
-    await start({ sites: 3 });
+  test('happen in order on each target, each once, up to the first that fails, and are retried from that one', async () => {
+    await start({ sites: 4 });
+    const { cost, job, targets: planned } = await world.caretaker.engine.preview(noteAndSync());
+    expect(planned).toHaveLength(4);
+    expect([job, cost.acting]).toEqual(['api-call, site-sync, api-call', 12]);
+    world.sandbox.site('site-0002').failNextSync('disk full');
+    world.sandbox.site('site-0003').useUpDailySyncs();
+    world.sandbox.site('site-0004').disconnect();
 
     const run = await world.ended(await world.fire(noteAndSync()));
 
-    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: 3, succeeded: 3 } });
-    const targets = await world.targets(run);
-    for (const { id } of targets)
-      expect(effectsOn(id)).toEqual(['createSiteNote', 'syncSite', 'createSiteNote']);
-    expect(targets[0]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-    expect(targets[0]?.steps).toMatchObject([
-      { reason: 'done' },
-      { reason: 'done', taskId: expect.stringContaining('snapshot') },
-      { reason: 'done' },
-    ]);
+    expect(run).toMatchObject({
+      status: 'partial',
+      counts: { planned: 4, succeeded: 1, failed: 1, skipped: 2 },
+    });
+    const targets = await byId(run);
+    expect(targets.get('site-0001')).toMatchObject({
+      outcome: 'succeeded',
+      reason: 'done',
+      steps: [
+        { reason: 'done' },
+        { reason: 'done', taskId: expect.stringContaining('snapshot') },
+        { reason: 'done' },
+      ],
+    });
+    expect(effectsOn('site-0001')).toEqual(['createSiteNote', 'syncSite', 'createSiteNote']);
     expect(world.sandbox.site('site-0001').notes()).toEqual(['Begins.', 'Ends.']);
+    expect(targets.get('site-0002')).toMatchObject({
+      outcome: 'failed',
+      reason: 'task-failed',
+      detail: expect.stringMatching(/^Step 2 \(site-sync\): .*disk full/),
+      steps: [{ reason: 'done' }],
+    });
+    expect(effectsOn('site-0002')).toEqual(['createSiteNote', 'syncSite']);
+    expect(targets.get('site-0003')).toMatchObject({
+      outcome: 'skipped',
+      reason: 'daily-limit',
+      detail: expect.stringMatching(/^Step 2 \(site-sync\): /),
+    });
+    expect(effectsOn('site-0003')).toEqual(['createSiteNote']);
+    // No step begins when the plan shows that a later one cannot work on the target.
+    expect(targets.get('site-0004')).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: 'Step 2 (site-sync): The site is disconnected.',
+    });
+    expect(effectsOn('site-0004')).toEqual([]);
+
+    const retry = await world.ended(await world.caretaker.engine.retry(run.id));
+
+    expect(await world.targets(retry)).toMatchObject([
+      {
+        id: 'site-0002',
+        outcome: 'succeeded',
+        steps: [{ reason: 'done' }, { reason: 'done' }, { reason: 'done' }],
+      },
+    ]);
+    expect(effectsOn('site-0002')).toEqual(['createSiteNote', 'syncSite', 'syncSite', 'createSiteNote']);
   });
 
   test('happen once also when the answer to each of them is lost', async () => {
@@ -95,63 +137,7 @@ describe('the steps of a policy', () => {
     else expect(target).toMatchObject({ reason: 'unknown-effect' });
   });
 
-  test('end with the first that fails; its detail names the step, and the later ones do not begin', async () => {
-    await start({ sites: 2 });
-    world.sandbox.site('site-0001').failNextSync('disk full');
-    world.sandbox.site('site-0002').useUpDailySyncs();
-
-    const run = await world.ended(await world.fire(noteAndSync()));
-
-    const targets = await byId(run);
-    expect(targets.get('site-0001')).toMatchObject({
-      outcome: 'failed',
-      reason: 'task-failed',
-      detail: expect.stringMatching(/^Step 2 \(site-sync\): .*disk full/),
-      steps: [{ reason: 'done' }],
-    });
-    expect(targets.get('site-0002')).toMatchObject({
-      outcome: 'skipped',
-      reason: 'daily-limit',
-      detail: expect.stringMatching(/^Step 2 \(site-sync\): /),
-    });
-    expect(effectsOn('site-0001')).toEqual(['createSiteNote', 'syncSite']);
-    expect(effectsOn('site-0002')).toEqual(['createSiteNote']);
-  });
-
-  test('are retried from the one that failed', async () => {
-    await start({ sites: 2 });
-    world.sandbox.site('site-0001').failNextSync('disk full');
-    const first = await world.ended(await world.fire(noteAndSync()));
-
-    const retry = await world.ended(await world.caretaker.engine.retry(first.id));
-
-    const targets = await world.targets(retry);
-    expect(targets).toMatchObject([
-      {
-        id: 'site-0001',
-        outcome: 'succeeded',
-        steps: [{ reason: 'done' }, { reason: 'done' }, { reason: 'done' }],
-      },
-    ]);
-    expect(effectsOn('site-0001')).toEqual(['createSiteNote', 'syncSite', 'syncSite', 'createSiteNote']);
-  });
-
-  test('make a target ineligible, without any effect, when one of them cannot work on it', async () => {
-    await start({ sites: 2 });
-    world.sandbox.site('site-0001').disconnect();
-
-    const run = await world.ended(await world.fire(noteAndSync()));
-
-    expect((await byId(run)).get('site-0001')).toMatchObject({
-      outcome: 'skipped',
-      reason: 'not-eligible',
-      detail: 'Step 2 (site-sync): The site is disconnected.',
-    });
-    expect(effectsOn('site-0001')).toEqual([]);
-    expect(effectsOn('site-0002')).toHaveLength(3);
-  });
-
-  test('that need no action by the plan are recorded as such, and the others are done', async () => {
+  test('that need no action by the plan are recorded as such, and the others are done, without a request if there are none', async () => {
     await start({ sites: 2 });
     world.sandbox.site('site-0001').lastSynced(60_000);
     world.sandbox.site('site-0002').lastSynced(86_400_000 * 9);
@@ -168,23 +154,15 @@ describe('the steps of a policy', () => {
     expect(effectsOn('site-0001')).toEqual(['createSiteNote']);
     expect(targets.get('site-0002')).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(effectsOn('site-0002')).toEqual(['syncSite', 'createSiteNote', 'syncSite']);
-  });
 
-  test('end together, without a request, when the plan finds that none needs an action', async () => {
-    await start({ sites: 1 });
-    world.sandbox.site('site-0001').lastSynced(60_000);
-    const stale = { ...sync, options: siteSync.options.parse({ mode: 'stale', max_age: '1d' }) };
-
-    const run = await world.ended(await world.fire(aPolicyOf([stale, stale])));
-
-    expect(await world.targets(run)).toMatchObject([
-      {
-        outcome: 'succeeded',
-        reason: 'already-done',
-        steps: [{ reason: 'already-done' }, { reason: 'already-done' }],
-      },
-    ]);
-    expect(world.sandbox.journal.effects).toEqual([]);
+    const effects = world.sandbox.journal.effects.length;
+    const [none] = await world.targets(await world.ended(await world.fire(aPolicyOf([stale, stale]))));
+    expect(none).toMatchObject({
+      outcome: 'succeeded',
+      reason: 'already-done',
+      steps: [{ reason: 'already-done' }, { reason: 'already-done' }],
+    });
+    expect(world.sandbox.journal.effects).toHaveLength(effects);
   });
 
   test('end between two of them when the run is cancelled, with what was done', async () => {
@@ -298,15 +276,5 @@ describe('the steps of a policy', () => {
     ]);
     expect(target?.steps?.every((one) => one.findings === undefined)).toBe(true);
     expect(run.findings).toMatchObject({ open: 2, new: 2 });
-  });
-
-  test('cost the requests of all of them, by estimate', async () => {
-    await start({ sites: 3, work: false });
-
-    const { cost, targets, job } = await world.caretaker.engine.preview(noteAndSync());
-
-    expect(targets).toHaveLength(3);
-    expect(cost.acting).toBe(9);
-    expect(job).toBe('api-call, site-sync, api-call');
   });
 });

@@ -1,18 +1,10 @@
 /** What is kept of the requests that are sent for a target. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RequestLog } from '../../../src/engine/act/report-act.ts';
 import { keys } from '../../../src/records/keys.ts';
-import type { Run } from '../../../src/run/run.ts';
-import type { SentRequest } from '../../../src/run/sent-request.ts';
 import { aPolicy, aTarget } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
-
-let world: World | undefined;
-afterEach(async () => {
-  await world?.stop();
-  world = undefined;
-});
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const answered = { operation: 'syncSite', at: 1_000, ms: 12.6 } as const;
 
@@ -38,26 +30,29 @@ test('the message of an error answer is kept without secrets, and at most 300 ch
   expect(failed?.message).toHaveLength(301);
 });
 
-test('a target keeps each request with status, duration and the id of the service, and of refusals the answer', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 1 });
+test('a target keeps each request with status, duration and the id of the service, of refusals the answer, and takes little room', async () => {
+  const world = await worldOfTest({ before: quickSyncs, sites: 1 });
   const [site = ''] = world.sandbox.siteIds();
+  const ended = async () => {
+    const run = await world.ended(await world.fire(aPolicy()));
+    const [target] = await world.targets(run);
+    const syncs = target?.requests?.filter(({ operation }) => operation === 'syncSite') ?? [];
+    return { run, target, syncs };
+  };
   world.sandbox.failNext({ operation: 'syncSite' }, 'error-before');
-  const first = await world.fire(aPolicy());
-  await world.ended(first);
+  const [failed, last] = (await ended()).syncs;
   world.sandbox.site(site).underMaintenance(true);
-  const second = await world.fire(aPolicy());
-  await world.ended(second);
-  const syncsOf = async (run: Run): Promise<readonly SentRequest[]> =>
-    ((await world?.targets(run))?.[0]?.requests ?? []).filter(({ operation }) => operation === 'syncSite');
+  const second = await ended();
+  world.sandbox.site(site).underMaintenance(false);
+  const third = await ended();
 
-  const [failed, last] = await syncsOf(first);
   expect(failed).toMatchObject({
     status: 500,
     id: expect.stringMatching(/^sandbox-\d+$/),
     code: 'internal_error',
     message: 'Something went wrong on our side.',
   });
-  expect(await syncsOf(second)).toMatchObject([
+  expect(second.syncs).toMatchObject([
     { status: 422, code: 'site_under_maintenance', message: 'The site is under maintenance.' },
   ]);
   expect(last).toEqual({
@@ -70,17 +65,11 @@ test('a target keeps each request with status, duration and the id of the servic
   // The id is that of the entry in the service's own journal.
   const number = Number(last?.id?.slice('sandbox-'.length));
   expect(world.sandbox.journal.requests[number - 1]).toMatchObject({ operation: 'syncSite', status: 200 });
-});
 
-test('a target with one request that succeeded takes at most 110 bytes more', async () => {
-  world = await startWorld({ before: quickSyncs, sites: 1 });
-  const run = await world.fire(aPolicy());
-  await world.ended(run);
-  const [target] = await world.targets(run);
-  const { requests, ...without } = target ?? {};
-
+  const { requests, ...without } = third.target ?? {};
   expect(requests).toHaveLength(1);
-  expect(JSON.stringify(target).length - JSON.stringify(without).length).toBeLessThanOrEqual(110);
-  const stored = await world.caretaker.redis.store.hget(keys.targets(run.id), target?.id ?? '');
+  const bytes = JSON.stringify(third.target).length - JSON.stringify(without).length;
+  expect(bytes, 'of one request that succeeded').toBeLessThanOrEqual(110);
+  const stored = await world.caretaker.redis.store.hget(keys.targets(third.run.id), site);
   expect(stored).toContain('"requests":[{');
 });

@@ -4,18 +4,16 @@ import { apiCall } from '../../../jobs/api-call/job.ts';
 import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
 import { siteSync } from '../../../jobs/site-sync/job.ts';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
-import type { Input, OperationId } from '../../../src/contract/operations.ts';
+import type { OperationId } from '../../../src/contract/operations.ts';
 import type { AnyJob } from '../../../src/job/job.ts';
 import { verifiedOperations } from '../../../src/job/verify.ts';
-import type { Policy } from '../../../src/policy/policy.ts';
+import type { Policy, Select } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy, aPolicyOf } from '../../support/builders.ts';
 import type { World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
 import { worldOfTest } from '../../support/world-of-test.ts';
-
-const call = <Id extends OperationId>(world: World, operation: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
+import { call, tagged } from '../person.ts';
 
 /** Calls `happen` directly before a run sends an operation for the `nth` time; after it, `passes` have passed. */
 function before(
@@ -45,7 +43,7 @@ async function outcomes(world: World, policy: Policy) {
 
 const sent = ({ sandbox }: World, operation: OperationId) => sandbox.journal.effectsOf(operation).length;
 
-const reports = (options: object = {}, changes: Partial<Policy> = {}) =>
+const reports = (select: Select) =>
   aPolicy({
     name: 'reports',
     job: 'report-dispatch',
@@ -53,12 +51,11 @@ const reports = (options: object = {}, changes: Partial<Policy> = {}) =>
       template: { name: 'Monthly care' },
       period: 'last_week',
       subject: 'For {{client.company_name}}',
-      ...options,
     }),
-    ...changes,
+    select,
   });
 
-/** An account with one site that belongs to a client. */
+/** An account with one site that belongs to a client, and a tag on no site. */
 async function anAgency() {
   const world = await worldOfTest({ sites: 1 });
   const { clients } = await call(world, 'listClients', {});
@@ -66,54 +63,53 @@ async function anAgency() {
   const [site = ''] = world.sandbox.siteIds();
   const first = { first_name: 'Ada', last_name: 'Berg', company_name: 'One', email: 'ada@one.example' };
   const { client } = await call(world, 'createClient', { body: { client: { ...first, site_ids: [site] } } });
-  return { world, site, client };
+  return { world, site, client, tag_id: await tagged(world, 'no reports', []) };
 }
 
-test('a report is not mailed to the former client of a site', async () => {
-  const { world, site, client } = await anAgency();
-  const second = { first_name: 'Bo', last_name: 'Lind', company_name: 'Two', email: 'bo@two.example' };
-  before(world, 'createReport', 1, async () => {
-    await call(world, 'updateClient', { client_id: client.id, body: { client: { site_ids: [] } } });
-    await call(world, 'createClient', { body: { client: { ...second, site_ids: [site] } } });
-  });
+type Agency = Awaited<ReturnType<typeof anAgency>>;
+const changeClient =
+  (changes: object) =>
+  ({ world, client }: Agency) =>
+    call(world, 'updateClient', { client_id: client.id, body: { client: changes } });
 
-  const { targets } = await outcomes(world, reports());
+test.each<[string, (agency: Agency) => Promise<unknown>, Select, RegExp]>([
+  [
+    'the site belongs to another client',
+    async ({ world, site, client }) => {
+      const second = { first_name: 'Bo', last_name: 'Lind', company_name: 'Two', email: 'bo@two.example' };
+      await call(world, 'updateClient', { client_id: client.id, body: { client: { site_ids: [] } } });
+      await call(world, 'createClient', { body: { client: { ...second, site_ids: [site] } } });
+    },
+    { filters: {} },
+    /^It belonged to the client .* when it was planned, and now to /,
+  ],
+  [
+    'the address of the client has changed',
+    changeClient({ email: 'ada@new.example' }),
+    { filters: {} },
+    /ada@one.example.*ada@new.example/,
+  ],
+  [
+    'the name of the client has changed',
+    changeClient({ company_name: 'One and Co' }),
+    { filters: {} },
+    /client.company_name was "One".*"One and Co"/,
+  ],
+  [
+    'the condition of the policy no longer holds for the site',
+    ({ world, site, tag_id }) => call(world, 'assignTag', { tag_id, body: { site_ids: [site] } }),
+    { filters: {}, where: '!site.tags.exists(t, t.name == "no reports")' },
+    /^select.where no longer holds: site.tags: .*no reports/,
+  ],
+])('a report is not mailed when %s', async (_, change, select, says) => {
+  const agency = await anAgency();
+  const { world } = agency;
+  before(world, 'createReport', 1, () => change(agency));
 
-  expect(targets).toMatchObject([{ outcome: 'skipped', reason: 'changed-since-plan' }]);
-  expect(targets[0]?.detail).toMatch(/^It belonged to the client .* when it was planned, and now to /);
-  expect(sent(world, 'sendReportEmail')).toBe(0);
-});
+  const { targets } = await outcomes(world, reports(select));
 
-test.each([
-  { what: 'address', change: { email: 'ada@new.example' }, says: /ada@one.example.*ada@new.example/ },
-  {
-    what: 'name',
-    change: { company_name: 'One and Co' },
-    says: /client.company_name was "One".*"One and Co"/,
-  },
-])('a report is not mailed when the $what of the client has changed', async ({ change, says }) => {
-  const { world, client } = await anAgency();
-  before(world, 'createReport', 1, () =>
-    call(world, 'updateClient', { client_id: client.id, body: { client: change } }),
-  );
-
-  const { targets } = await outcomes(world, reports());
-
-  expect(targets).toMatchObject([{ reason: 'changed-since-plan', detail: expect.stringMatching(says) }]);
-  expect(sent(world, 'sendReportEmail')).toBe(0);
-});
-
-test('a report is not mailed when the condition of the policy no longer holds for the site', async () => {
-  const { world, site } = await anAgency();
-  const { tag } = await call(world, 'createTag', { body: { tag: { name: 'no reports' } } });
-  before(world, 'createReport', 1, () =>
-    call(world, 'assignTag', { tag_id: tag.id, body: { site_ids: [site] } }),
-  );
-
-  const where = '!site.tags.exists(t, t.name == "no reports")';
-  const { targets } = await outcomes(world, reports({}, { select: { filters: {}, where } }));
-
-  expect(targets[0]?.detail).toMatch(/^select.where no longer holds: site.tags: .*no reports/);
+  const detail = expect.stringMatching(says);
+  expect(targets).toMatchObject([{ outcome: 'skipped', reason: 'changed-since-plan', detail }]);
   expect(sent(world, 'sendReportEmail')).toBe(0);
 });
 
@@ -123,21 +119,20 @@ async function withCopies() {
   const { staging, siteIds } = world.sandbox;
   staging.clear();
   const sites = siteIds();
-  const copies = sites.map((site) => staging.make(site, 20));
-  const { tag } = await call(world, 'createTag', { body: { tag: { name: 'keep' } } });
-  const keep = (site_ids: string[]) => call(world, 'assignTag', { tag_id: tag.id, body: { site_ids } });
-  return { world, sites, copies, tag, keep };
+  for (const site of sites) staging.make(site, 20);
+  const tag_id = await tagged(world, 'keep', []);
+  const keep = (site_ids: string[]) => call(world, 'assignTag', { tag_id, body: { site_ids } });
+  return { world, sites, tag_id, keep };
 }
 
 const oneByOne = { limits: { ...aPolicy().limits, concurrency: 1 } };
 
-const cleanup = (options: object, changes: Partial<Policy> = {}) =>
+const cleanup = (options: object) =>
   aPolicy({
     name: 'cleanup',
     job: 'staging-cleanup',
     options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: 0, ...options }),
     ...oneByOne,
-    ...changes,
   });
 
 test('a sync that was in progress at the plan and has ended does not keep the note before it from being made', async () => {
@@ -189,9 +184,9 @@ test('a staging copy is not deleted when its live site was given the keep tag du
 });
 
 test('no staging copy is deleted when the tag that keeps some of them was deleted during the run', async () => {
-  const { world, sites, tag, keep } = await withCopies();
+  const { world, sites, tag_id, keep } = await withCopies();
   await keep(sites.slice(0, 1));
-  before(world, 'deleteStagingSite', 1, () => call(world, 'deleteTag', { tag_id: tag.id }));
+  before(world, 'deleteStagingSite', 1, () => call(world, 'deleteTag', { tag_id }));
 
   const { skipped } = await outcomes(world, cleanup({ unless_tagged: [{ name: 'keep' }] }));
 
@@ -199,94 +194,61 @@ test('no staging copy is deleted when the tag that keeps some of them was delete
   expect(skipped[0]?.detail).toMatch(/^The account no longer has the tag .* \(unless_tagged\)/);
 });
 
-/** A call that deletes each copy whose live site is not tagged: the tag is of a joined item. */
-const deletion = (select: object, changes: Partial<Policy> = {}) =>
-  aPolicy({
-    name: 'deletion',
-    job: 'api-call',
-    options: apiCall.options.parse({ operation: 'deleteStagingSite', confirm: 'deleteStagingSite' }),
-    select: { from: 'listStagingSites', filters: {}, ...select },
-    ...oneByOne,
-    ...changes,
-  });
+/** A call for each item that is selected. */
+const calling = (options: object, select: Select, changes: Partial<Policy> = {}) =>
+  aPolicy({ job: 'api-call', options: apiCall.options.parse(options), select, ...oneByOne, ...changes });
 
-const unlessTagged = {
-  join: { live: { list: 'listSites', on: 'site.id == staging.site_id', filters: {} } },
-  where: '!live.tags.exists(t, t.name == "keep")',
-};
-
-test('a call is not made when a joined item of its condition has changed', async () => {
+test.each<[string, number, Partial<Policy>, number]>([
+  ['is not made when a joined item of its condition has changed', 20_000, {}, 2],
+  [
+    'is not made either when the clock went back meanwhile: the plan seems to be of the future',
+    -3_600_000,
+    {},
+    2,
+  ],
+  ['is made where the policy allows older facts', 20_000, { recheck: { maxAgeMs: 3_600_000 } }, 0],
+])('a call %s', async (_, passes, changes, left) => {
   const { world, sites, keep } = await withCopies();
-  before(world, 'deleteStagingSite', 1, () => keep(sites));
+  before(world, 'deleteStagingSite', 1, () => keep(sites), passes);
+  const unlessTagged: Select = {
+    from: 'listStagingSites',
+    filters: {},
+    join: { live: { list: 'listSites', on: 'site.id == staging.site_id', filters: {} } },
+    where: '!live.tags.exists(t, t.name == "keep")',
+  };
 
-  const { skipped } = await outcomes(world, deletion(unlessTagged));
+  const options = { operation: 'deleteStagingSite', confirm: 'deleteStagingSite' };
+  const { skipped } = await outcomes(world, calling(options, unlessTagged, changes));
 
-  expect(skipped).toHaveLength(2);
-  expect(skipped[0]?.detail).toMatch(/^select.where no longer holds: live.tags: .*keep/);
+  const detail = expect.stringMatching(/^select.where no longer holds: live.tags: .*keep/);
+  expect(skipped).toMatchObject(Array.from({ length: left }, () => ({ detail })));
 });
 
-test('nor when the clock went back an hour meanwhile, so that the plan seems to be of the future', async () => {
-  const { world, sites, keep } = await withCopies();
-  before(world, 'deleteStagingSite', 1, () => keep(sites), -3_600_000);
-
-  const { skipped } = await outcomes(world, deletion(unlessTagged));
-
-  expect(skipped).toHaveLength(2);
-});
-
-test('facts may be older where the policy says so', async () => {
-  const { world, sites, keep } = await withCopies();
-  before(world, 'deleteStagingSite', 1, () => keep(sites));
-
-  const { skipped } = await outcomes(world, deletion(unlessTagged, { recheck: { maxAgeMs: 3_600_000 } }));
-
-  expect(skipped).toEqual([]);
-});
-
-test('a call is not made for a site that the filters of the policy no longer select', async () => {
-  const { world, sites, tag, keep } = await withCopies();
+test.each<[string, (tag: string) => Partial<Select>, RegExp]>([
+  [
+    'that the filters of the policy no longer select',
+    (tag) => ({ filters: { tags: { in: [tag] } } }),
+    /^The filters of the policy no longer select it: site.tags/,
+  ],
+  [
+    'about which the condition has no answer any more',
+    () => ({ where: 'site.tags.filter(t, t.name == "keep")[0].name == "keep"' }),
+    /^The condition could not be evaluated for a site/,
+  ],
+])('a call is not made for a site %s', async (_, select, says) => {
+  const { world, sites, tag_id, keep } = await withCopies();
   await keep(sites);
   before(world, 'disableSiteActivityLogs', 1, () =>
-    call(world, 'removeTag', { tag_id: tag.id, body: { site_ids: sites } }),
+    call(world, 'removeTag', { tag_id, body: { site_ids: sites } }),
   );
   const options = { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' };
 
-  const { skipped } = await outcomes(
-    world,
-    aPolicy({
-      job: 'api-call',
-      options: apiCall.options.parse(options),
-      select: { from: 'listSites', filters: { tags: { in: [tag.id] } } },
-      ...oneByOne,
-    }),
-  );
-
-  expect(skipped).toHaveLength(2);
-  expect(skipped[0]?.detail).toMatch(/^The filters of the policy no longer select it: site.tags/);
-});
-
-test('a call is not made for a site about which the condition has no answer any more', async () => {
-  const { world, sites, tag, keep } = await withCopies();
-  await keep(sites);
-  before(world, 'disableSiteActivityLogs', 1, () =>
-    call(world, 'removeTag', { tag_id: tag.id, body: { site_ids: sites } }),
-  );
-  const options = { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' };
-  const where = 'site.tags.filter(t, t.name == "keep")[0].name == "keep"';
-
-  const { targets, skipped } = await outcomes(
-    world,
-    aPolicy({
-      job: 'api-call',
-      options: apiCall.options.parse(options),
-      select: { from: 'listSites', filters: {}, where },
-      ...oneByOne,
-    }),
-  );
+  const policy = calling(options, { from: 'listSites', filters: {}, ...select(tag_id) });
+  const { targets, skipped } = await outcomes(world, policy);
 
   expect(targets).toHaveLength(3);
   expect(skipped).toHaveLength(2);
-  expect(skipped[0]?.detail).toMatch(/^The condition could not be evaluated for a site/);
+  expect(skipped[0]?.detail).toMatch(says);
 });
 
 test('a value that a call takes from its target has to be the one that was planned', async () => {
@@ -302,12 +264,7 @@ test('a value that a call takes from its target has to be the one that was plann
 
   const { skipped } = await outcomes(
     world,
-    aPolicy({
-      job: 'api-call',
-      options: apiCall.options.parse({ operation: 'createSiteNote', body }),
-      select: { from: 'listSites', filters: {} },
-      ...oneByOne,
-    }),
+    calling({ operation: 'createSiteNote', body }, { from: 'listSites', filters: {} }),
   );
 
   expect(skipped.map(({ detail }) => detail)).toEqual(

@@ -1,20 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ContractError } from '../../../src/contract/answers.ts';
-import type { Run } from '../../../src/run/run.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { until } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
-
-let world: World;
-afterEach(() => world.stop());
-
-/** Resolves when so many targets of a run are followed. */
-const following = ({ id }: Run, count: number) =>
-  until(world, async () => {
-    const { targets } = world.caretaker.records;
-    return (await targets.inState(id, 'following', count)).length === count;
-  });
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { untilFollowed } from '../person.ts';
 
 test.each([
   ['is twenty seconds behind', -20_000],
@@ -22,63 +13,47 @@ test.each([
 ])(
   'each end is found by the sweeps alone, at any time, even if the clock of the service %s',
   async (_, serviceAheadMs) => {
-    world = await startWorld({ leaps: false, sites: 6, speedUp: 20, serviceAheadMs });
+    const world = await worldOfTest({ leaps: false, sites: 4, speedUp: 20, serviceAheadMs });
     for (const [index, id] of world.sandbox.siteIds().entries())
       world.sandbox.site(id).syncTakes(6_000 + 8_000 * index);
 
     const end = await world.ended(await world.fire(aPolicy()));
 
-    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
-    expect(end.requestsByOperation).toEqual({ syncSite: 6, listSites: expect.any(Number) });
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 4 } });
+    expect(end.requestsByOperation).toEqual({ syncSite: 4, listSites: expect.any(Number) });
     // Each sweep continues from the previous one: no sweep lists everything that ended since the run began.
     const sweeps = world.sandbox.journal.requests.filter(({ query }) => query.includes('last_sync_at'));
     expect(new Set(sweeps.map(({ query }) => query)).size).toBeGreaterThan(1);
   },
 );
 
-test('work in flight is polled one by one when the list cannot be read', async () => {
-  world = await startWorld({ leaps: false, sites: 3, before: quickSyncs });
+test('when the list cannot be read, work is polled one by one; a poll without a response decides nothing and is repeated', async () => {
+  const world = await worldOfTest({ leaps: false, sites: 3, before: quickSyncs });
   let lists = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {
     // The first list is the one of the plan.
     if (id !== 'listSites' || lists++ === 0) return call();
     return Promise.reject(new ContractError(id, 'sites[0].id', 'is missing'));
   });
-
-  const fired = await world.fire(aPolicy());
-  await following(fired, 3);
-  world.clock.leap(60_000);
-  const end = await world.ended(fired);
-
-  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
-  expect(end.requestsByOperation?.['showSite']).toBeGreaterThan(0);
-});
-
-test('a poll without a response decides nothing and is repeated', async () => {
-  world = await startWorld({ leaps: false, sites: 3, before: quickSyncs });
-  let lists = 0;
-  around(world.caretaker.link('default').client, 'call', (call, id) => {
-    if (id !== 'listSites' || lists++ === 0) return call();
-    return Promise.reject(new ContractError(id, 'sites[0].id', 'is missing'));
-  });
   world.sandbox.failNext({ operation: 'showSite', times: 3 }, 'status-503');
 
   const fired = await world.fire(aPolicy());
-  await following(fired, 3);
+  await untilFollowed(world, fired, 3);
   world.clock.leap(60_000);
   await until(world, () => world.sandbox.journal.countOf('showSite') > 0);
   world.clock.leap(120_000);
   const end = await world.ended(fired);
 
   expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
+  expect(end.requestsByOperation?.['showSite']).toBeGreaterThan(3);
 });
 
 test('work that takes long is polled at growing intervals', async () => {
-  world = await startWorld({ leaps: false, sites: 1 });
+  const world = await worldOfTest({ leaps: false, sites: 1 });
   world.sandbox.site('site-0001').syncTakes(86_400_000);
   const { journal } = world.sandbox;
   const fired = await world.fire(aPolicy());
-  await following(fired, 1);
+  await untilFollowed(world, fired, 1);
   world.clock.leap(120_000);
   await until(world, () => journal.countOf('showSite') > 0);
 
@@ -96,10 +71,10 @@ test('work that takes long is polled at growing intervals', async () => {
 });
 
 test('an account that refuses the sweeps is blocked, even when no target is left to start', async () => {
-  world = await startWorld({ leaps: false, sites: 3 });
+  const world = await worldOfTest({ leaps: false, sites: 3 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
-  await following(fired, 3);
+  await untilFollowed(world, fired, 3);
 
   world.sandbox.account.deactivate();
 
@@ -107,18 +82,18 @@ test('an account that refuses the sweeps is blocked, even when no target is left
 });
 
 test('work is followed to its end when the service shows no times', async () => {
-  world = await startWorld({ leaps: false, sites: 3, dateHeader: false });
+  const world = await worldOfTest({ leaps: false, sites: 3, dateHeader: false });
   const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
   for (const site of sites) site.syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
-  await following(fired, 3);
+  await untilFollowed(world, fired, 3);
   for (const site of sites) site.finishSync();
   const end = await world.ended(fired);
   expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
 });
 
 test('the usual duration of a sync is learned from syncs that the run started, never from adopted ones', async () => {
-  world = await startWorld({ leaps: false, sites: 1 });
+  const world = await worldOfTest({ leaps: false, sites: 1 });
   const [id = ''] = world.sandbox.siteIds();
   const { accounts } = world.caretaker.records;
   const site = world.sandbox.site(id);
@@ -126,7 +101,7 @@ test('the usual duration of a sync is learned from syncs that the run started, n
   site.startSync();
 
   const fired = await world.fire(aPolicy());
-  await following(fired, 1);
+  await untilFollowed(world, fired, 1);
   site.finishSync();
   const adopted = await world.ended(fired);
   site.syncTakes(5_000);

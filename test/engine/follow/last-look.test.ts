@@ -1,12 +1,9 @@
 /** Work whose time limit has passed is looked at once more before its target ends. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Followed, lastLooks } from '../../../src/engine/follow/followed.ts';
 import { callOf } from '../../jobs/api-call/policies.ts';
 import { around, partsOf } from '../../support/between.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
-
-let world: World;
-afterEach(() => world.stop());
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const MINUTE = 60_000;
 /** Takes eight minutes. */
@@ -21,9 +18,27 @@ const upload = {
   },
 };
 
-/** The end of an upload that no list shows; `status`: what its own view shows, of its real status. */
-async function endOfUnlisted(status: (real: string | undefined, ageMs: number) => string | undefined) {
-  world = await startWorld({ sites: 20 });
+test.each<[string, (real: string | undefined, ageMs: number) => string | undefined, object]>([
+  [
+    'as completed only at the limit is done',
+    (real, ageMs) => (ageMs < 10 * MINUTE ? 'running' : real),
+    { outcome: 'succeeded', reason: 'done' },
+  ],
+  [
+    'as running at the limit ends with timeout',
+    () => 'running',
+    { reason: 'timeout', detail: expect.stringMatching(/still under way/) },
+  ],
+  [
+    'without its status ends as unconfirmed, and is not called under way',
+    () => undefined,
+    {
+      ...{ outcome: 'failed', reason: 'unconfirmed' },
+      detail: expect.stringMatching(/^The task \S+ did not show whether it had ended\.$/),
+    },
+  ],
+])('a task that no list shows, and its own view %s', async (_, status, expected) => {
+  const world = await worldOfTest({ sites: 20 });
   const began = world.clock.now();
   around(world.caretaker.link('default').client, 'call', async (call, operation) => {
     const answer = (await call()) as { tasks?: object[]; task?: { status?: string } };
@@ -35,30 +50,14 @@ async function endOfUnlisted(status: (real: string | undefined, ageMs: number) =
   const select = { from: 'listSites', where: 'site.backups.latest_snapshot.id != ""', limit: 1 };
   const policy = callOf(select, upload);
   const limited = { ...policy, timeout: { ...policy.timeout, targetMs: 10 * MINUTE } };
-  const [target] = await world.targets(await world.ended(await world.fire(limited)));
-  return target;
-}
 
-test('a task that its own view shows as completed only at the limit is done', async () => {
-  const target = await endOfUnlisted((real, ageMs) => (ageMs < 10 * MINUTE ? 'running' : real));
-  expect(target).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-});
+  const run = await world.ended(await world.fire(limited));
 
-test('a task that still runs at the limit ends with timeout', async () => {
-  const target = await endOfUnlisted(() => 'running');
-  expect(target).toMatchObject({ reason: 'timeout', detail: expect.stringMatching(/still under way/) });
-});
-
-test('a task whose status is never shown ends as unconfirmed, and is not called under way', async () => {
-  const target = await endOfUnlisted(() => undefined);
-  expect(target).toMatchObject({
-    ...{ outcome: 'failed', reason: 'unconfirmed' },
-    detail: expect.stringMatching(/^The task \S+ did not show whether it had ended\.$/),
-  });
+  expect(await world.targets(run)).toMatchObject([expected]);
 });
 
 test('work that a job follows until a time is looked at when the service is back, and not ended unseen meanwhile', async () => {
-  world = await startWorld({ sites: 1, work: false });
+  const world = await worldOfTest({ sites: 1, work: false });
   const { caretaker, clock, sandbox } = world;
   const run = await world.fire(callOf({ from: 'listSites' }, upload));
   const watch = { kind: 'task', taskId: 'task-1', since: clock.now(), until: clock.now() };

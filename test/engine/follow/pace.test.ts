@@ -6,8 +6,9 @@ import {
   probeAfterMs,
 } from '../../../src/engine/follow/pace.ts';
 
+const MINUTE = 60_000;
+
 describe('followed work is swept', () => {
-  const MINUTE = 60_000;
   const work = { usualMs: MINUTE, agesMs: [40_000, 1_000], requestsPerMinute: 200 };
   test('about six times in its usual duration', () => {
     expect(nextSweepAfterMs(work)).toBe(10_000);
@@ -39,7 +40,6 @@ test('an unavailable service is checked at growing intervals, at most ten second
   expect([0, 4_000, 20_000, 3_600_000].map(probeAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
 });
 
-const MINUTE = 60_000;
 const fresh = { polls: 0, polledAgoMs: Number.POSITIVE_INFINITY, unclear: false };
 
 describe('work is polled', () => {

@@ -19,6 +19,7 @@ import { startWorld, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
 import { sampleOf } from '../../support/sample.ts';
 import { applySaved, savePlanOf } from '../../support/saved-plans.ts';
+import { call, tagged } from '../person.ts';
 
 const SITES = 5;
 const RUNS = Number(process.env['CARETAKER_PROPERTY_RUNS'] ?? sampleOf(3, 24));
@@ -31,10 +32,8 @@ let made: string[] = [];
 let tag = '';
 beforeAll(async () => {
   world = await startWorld({ sites: SITES, speedUp: 240, before: quickSyncs });
-  const { client } = world.caretaker.link('default');
-  tag = (await client.call('createTag', { body: { tag: { name: 'Chosen', color: '#ff0000' } } }, person)).tag
-    .id;
-  around(client, 'call', async (call, operation, input, options) => {
+  tag = await tagged(world, 'Chosen', []);
+  around(world.caretaker.link('default').client, 'call', async (call, operation, input, options) => {
     if (operationOf(operation).effect === undefined || options.requestClass === 'person') return call();
     const request = canonicalJson(requestOf(operation, input));
     const { beforeSend } = options;
@@ -50,13 +49,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const person = { requestClass: 'person' } as const;
 const ids = () => world.sandbox.siteIds().slice(0, SITES);
 const site = (at: number) => world.sandbox.site(ids()[at % SITES] ?? '');
 const assign = (operation: 'assignTag' | 'removeTag', at: number) =>
-  world.caretaker
-    .link('default')
-    .client.call(operation, { tag_id: tag, body: { site_ids: [ids()[at % SITES] ?? ''] } }, person);
+  call(world, operation, { tag_id: tag, body: { site_ids: [ids()[at % SITES] ?? ''] } });
 
 /** The service refuses it for a site that is locked, paused, or has no syncs left today. */
 function startSync(at: number): void {

@@ -8,6 +8,7 @@ import { around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { call } from '../person.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -19,12 +20,7 @@ const freeze = (scope: FreezeScope, changes: { reason?: string } = {}) => {
   return world.caretaker.records.freeze.add({ scope, at, by: 'anna', until: at + HOUR, ...changes });
 };
 
-const sitesOf = async () =>
-  (
-    await world.caretaker
-      .link('default')
-      .client.call('listSites', { perPage: 100 }, { requestClass: 'person' })
-  ).sites;
+const sitesOf = async () => (await call(world, 'listSites', { perPage: 100 })).sites;
 
 /** A tag that some sites have, and the ids of those. */
 async function aTag() {
@@ -96,8 +92,8 @@ test('runs that have been planned continue, as with a freeze of everything', asy
 
 test('a site of which the service does not show the client counts as frozen', async () => {
   world = await startWorld({ before: quickSyncs, sites: 3 });
-  around(world.caretaker.link('default').client, 'call', async (call, id) => {
-    const answer = (await call()) as { sites?: object[]; site?: object };
+  around(world.caretaker.link('default').client, 'call', async (send, id) => {
+    const answer = (await send()) as { sites?: object[]; site?: object };
     if (id !== 'listSites' && id !== 'showSite') return answer as never;
     for (const site of answer.sites ?? [answer.site ?? {}]) Reflect.deleteProperty(site, 'client');
     return answer as never;
@@ -114,36 +110,28 @@ test('a site of which the service does not show the client counts as frozen', as
   );
 });
 
-describe('a freeze of a job or an account', () => {
-  test('refuses runs of its policies only, and --ignore-freeze starts one', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 2, work: false });
-    await freeze({ job: 'site-sync', account: 'other' });
-    await expect(world.fire(aPolicy({ name: 'free' }))).resolves.toMatchObject({ status: 'queued' });
-    const added = await freeze({ job: 'site-sync', account: 'default' });
-    await expect(world.fire(aPolicy({ name: 'frozen' }))).rejects.toThrow(FrozenError);
-    await expect(world.fire(aPolicy({ name: 'frozen' }))).rejects.toThrow(
-      `the account default and the job site-sync is frozen by anna`,
-    );
-    await expect(world.fire(aPolicy({ name: 'frozen' }))).rejects.toThrow(
-      `"caretaker freeze end ${added.id}" ends that`,
-    );
-    const firing = { trigger: 'manual', scheduledFor: world.clock.now(), ignoreFreeze: true } as const;
-    const run = await world.caretaker.engine.fire(aPolicy({ name: 'frozen' }), firing);
-    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ ignoresFreezes: true });
-  });
+test('a freeze of a job in an account refuses runs of its policies only, and is in their state; --ignore-freeze starts one', async () => {
+  world = await startWorld({ before: quickSyncs, sites: 2, work: false });
+  const { policies, runs } = world.caretaker.records;
+  await freeze({ job: 'site-sync', account: 'other' });
+  await freeze({ job: 'site-sync', tag: 'Premium' });
+  await expect(world.fire(aPolicy({ name: 'free' }))).resolves.toMatchObject({ status: 'queued' });
+  const scope = { job: 'site-sync', account: 'default' };
+  const added = await freeze(scope);
+  const refused = expect(world.fire(aPolicy({ name: 'frozen' }))).rejects;
+  await refused.toThrow(FrozenError);
+  await refused.toThrow('the account default and the job site-sync is frozen by anna');
+  await refused.toThrow(`"caretaker freeze end ${added.id}" ends that`);
+  const states = await policies.many([
+    { name: 'sync', account: 'default', job: 'site-sync' },
+    { name: 'report', account: 'default', job: 'report-dispatch' },
+  ]);
+  expect(states.get('sync')?.freezes?.pauses).toMatchObject([{ by: 'anna', scope }]);
+  expect(states.get('report')?.freezes).toBeUndefined();
 
-  test('is in the state of its policies, and of no other', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 1, work: false });
-    await freeze({ job: 'site-sync' });
-    await freeze({ job: 'site-sync', tag: 'Premium' });
-    const { policies } = world.caretaker.records;
-    const states = await policies.many([
-      { name: 'sync', account: 'default', job: 'site-sync' },
-      { name: 'report', account: 'default', job: 'report-dispatch' },
-    ]);
-    expect(states.get('sync')?.freezes?.pauses).toMatchObject([{ by: 'anna', scope: { job: 'site-sync' } }]);
-    expect(states.get('report')?.freezes).toBeUndefined();
-  });
+  const firing = { trigger: 'manual', scheduledFor: world.clock.now(), ignoreFreeze: true } as const;
+  const run = await world.caretaker.engine.fire(aPolicy({ name: 'frozen' }), firing);
+  expect(await runs.get(run.id)).toMatchObject({ ignoresFreezes: true });
 });
 
 describe('which targets a freeze holds for', () => {

@@ -12,9 +12,7 @@ test('a target counts for its client and each of its tags; one without has no li
   expect(groups.map(({ label }) => label)).toEqual(['the client "ACME"', 'the tag "Gold"', 'the tag "2"']);
   expect(withPlaces(both, groups).map(({ kind }) => kind)).toEqual(['tag', 'tag']);
   expect(groupsOf(both, { client: null, tags: [] })).toEqual([]);
-  expect(groupsOf({ perTag: { maxTargets: 1 } }, { client: acme }).map(({ label }) => label)).toEqual([
-    'an unknown tag',
-  ]);
+  expect(groupsOf(both, {}).map(({ label }) => label)).toEqual(['an unknown client', 'an unknown tag']);
   const counts = new GroupCounts(both);
   expect(counts.add(groups)).toBeUndefined();
   expect(counts.add(groupsOf(both, { client: acme, tags: [] }))).toMatch(/the client "ACME"/);

@@ -1,10 +1,11 @@
 /** `limits.per_client` and `limits.per_tag`, from the plan to the end of the run. */
 import { afterEach, expect, test } from 'vitest';
 import { previewPlan } from '../../../src/engine/plan/preview.ts';
-import { around, partsOf } from '../../support/between.ts';
+import { partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { call } from '../person.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -13,9 +14,7 @@ const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
 
 /** The clients of the sites, by the sites' ids. */
 async function clientsOf(): Promise<Map<string, string | undefined>> {
-  const { sites } = await world.caretaker
-    .link('default')
-    .client.call('listSites', { perPage: 100 }, { requestClass: 'person' });
+  const { sites } = await call(world, 'listSites', { perPage: 100 });
   return new Map(sites.map(({ id, client }) => [id, client?.id]));
 }
 
@@ -54,18 +53,4 @@ test('a plan with more targets of a client than allowed stops the run, and sends
   const end = await world.ended(await world.fire(policy));
   expect(end).toMatchObject({ status: 'stopped', detail: expect.stringMatching(words) });
   expect(world.sandbox.journal.effects).toEqual([]);
-});
-
-test('sites of which the service does not show the client are a group of their own', async () => {
-  world = await startWorld({ leaps: false, before: quickSyncs, sites: 3, work: false });
-  around(world.caretaker.link('default').client, 'call', async (call, id) => {
-    const answer = (await call()) as { sites?: object[]; site?: object };
-    if (id !== 'listSites' && id !== 'showSite') return answer as never;
-    for (const site of answer.sites ?? [answer.site ?? {}]) Reflect.deleteProperty(site, 'client');
-    return answer as never;
-  });
-  const policy = aPolicy({ limits: { ...limits, perClient: { maxTargets: 1 } } });
-  expect((await previewPlan(partsOf(world.caretaker), policy)).stoppedBy).toBe(
-    'The plan has more than 1 targets with an unknown client (limits.per_client.max_targets).',
-  );
 });

@@ -1,7 +1,6 @@
 /** Names in place of ids: they are looked up when a run is planned, and the run keeps the ids that it found. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RejectedError } from '../../../src/client/errors.ts';
-import type { Answer, Input, OperationId } from '../../../src/contract/operations.ts';
 import { planRun } from '../../../src/engine/plan/planner.ts';
 import type { Policy, Select } from '../../../src/policy/policy.ts';
 import { toReport } from '../../../src/run/report.ts';
@@ -9,25 +8,17 @@ import { around, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { call, tagged } from '../person.ts';
 
 let world: World;
 let premium: string;
 
 beforeAll(async () => {
   world = await startWorld({ before: quickSyncs, sites: 6 });
-  premium = await tagged('Premium', world.sandbox.siteIds().slice(0, 2));
+  premium = await tagged(world, 'Premium', world.sandbox.siteIds().slice(0, 2));
 });
 afterAll(() => world.stop());
-
-const call = <Id extends OperationId>(id: Id, input: Input<Id>): Promise<Answer<Id>> =>
-  world.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
-
-/** Creates a tag on these sites. */
-async function tagged(name: string, site_ids: string[]): Promise<string> {
-  const { tag } = await call('createTag', { body: { tag: { name } } });
-  if (site_ids.length > 0) await call('assignTag', { tag_id: tag.id, body: { site_ids } });
-  return tag.id;
-}
 
 const selecting = (filters: Select['filters'], changes: Partial<Policy> = {}) =>
   aPolicy({ select: { filters }, ...changes });
@@ -49,11 +40,6 @@ describe('the name of a tag in a filter', () => {
     expect(lists() - before).toBe(2);
   });
 
-  test('is found whether it is written in upper or lower case', async () => {
-    const { names } = await world.caretaker.engine.preview(byName('premium'));
-    expect(names).toMatchObject([{ name: 'premium', id: premium }]);
-  });
-
   test('that the account does not have fails the plan with a suggestion, and changes nothing', async () => {
     const message = 'The account has no tag called "Premum" (select.filters.tags). Did you mean "Premium"?';
     const before = world.sandbox.journal.effectsOf('syncSite').length;
@@ -68,7 +54,7 @@ describe('the name of a tag in a filter', () => {
 
 test('a name that several clients have fails the plan with their ids, unless only one has it exactly', async () => {
   const client = async (company_name: string) =>
-    (await call('createClient', { body: { client: { company_name } } })).client.id;
+    (await call(world, 'createClient', { body: { client: { company_name } } })).client.id;
   const [one, other] = [await client('Twice'), await client('Twice')];
   const lower = await client('twice');
   const preview = (name: string) =>
@@ -89,63 +75,52 @@ test('a policy without names lists neither tags nor clients', async () => {
   expect([lists(), lists('listClients')]).toEqual(before);
 });
 
-test('several names of one kind cost one list', async () => {
+test('several names of one kind, in upper and lower case, cost one list', async () => {
   const before = [lists(), lists('listClients')];
-  const { clients } = await call('listClients', {});
-  const company = clients.find(({ company_name }) => company_name)?.company_name ?? '';
+  const { clients } = await call(world, 'listClients', {});
+  const client = clients.find(({ company_name }) => company_name);
   const { names } = await world.caretaker.engine.preview(
     selecting({
       tags: { in: [{ name: 'Premium' }, { name: 'PREMIUM' }] },
-      client_id: { eq: { name: company } },
+      client_id: { eq: { name: client?.company_name ?? '' } },
     }),
   );
-  expect(names.map(({ at, kind }) => [at, kind])).toEqual([
-    ['select.filters.tags', 'tag'],
-    ['select.filters.tags', 'tag'],
-    ['select.filters.client_id', 'client'],
+  expect(names.map(({ at, kind, id }) => [at, kind, id])).toEqual([
+    ['select.filters.tags', 'tag', premium],
+    ['select.filters.tags', 'tag', premium],
+    ['select.filters.client_id', 'client', client?.id],
   ]);
   expect([lists(), lists('listClients')]).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 2]);
 });
 
 describe('the ids that a run found', () => {
   test('are used when its plan starts over, although another tag has the name now', async () => {
-    const now = await startWorld({ before: quickSyncs, sites: 4, work: false });
-    try {
-      const { client } = now.caretaker.link('default');
-      const person = { requestClass: 'person' } as const;
-      const make = async (name: string, site: string) => {
-        const { tag } = await client.call('createTag', { body: { tag: { name } } }, person);
-        await client.call('assignTag', { tag_id: tag.id, body: { site_ids: [site] } }, person);
-        return tag.id;
-      };
-      const [first = '', second = ''] = now.sandbox.siteIds();
-      const meant = await make('Premium', first);
-      const run = await now.fire(byName('Premium'));
-      const parts = partsOf(now.caretaker);
-      const planned = () => planRun(parts, { kind: 'plan', run: run.id }, new AbortController().signal);
-      // The first plan dies when it has looked the name up and lists the sites.
-      let isDead = false;
-      around(client, 'call', (send, operation) =>
-        operation === 'listSites' && !isDead ? Promise.reject(new Error('killed')) : send(),
-      );
-      await planned();
-      isDead = true;
-      await client.call('updateTag', { tag_id: meant, body: { tag: { name: 'Old' } } }, person);
-      await make('Premium', second);
-      const before = now.sandbox.journal.countOf('listTags');
+    const now = await worldOfTest({ before: quickSyncs, sites: 4, work: false });
+    const [first = '', second = ''] = now.sandbox.siteIds();
+    const meant = await tagged(now, 'Premium', [first]);
+    const run = await now.fire(byName('Premium'));
+    const parts = partsOf(now.caretaker);
+    const planned = () => planRun(parts, { kind: 'plan', run: run.id }, new AbortController().signal);
+    // The first plan dies when it has looked the name up and lists the sites.
+    let isDead = false;
+    around(now.caretaker.link('default').client, 'call', (send, operation) =>
+      operation === 'listSites' && !isDead ? Promise.reject(new Error('killed')) : send(),
+    );
+    await planned();
+    isDead = true;
+    await call(now, 'updateTag', { tag_id: meant, body: { tag: { name: 'Old' } } });
+    await tagged(now, 'Premium', [second]);
+    const before = now.sandbox.journal.countOf('listTags');
 
-      await planned();
+    await planned();
 
-      expect((await now.targets(run)).map(({ id }) => id)).toEqual([first]);
-      expect(now.sandbox.journal.countOf('listTags')).toBe(before);
-    } finally {
-      await now.stop();
-    }
+    expect((await now.targets(run)).map(({ id }) => id)).toEqual([first]);
+    expect(now.sandbox.journal.countOf('listTags')).toBe(before);
   });
 
   test('are used by each target and by a retry', async () => {
     const [first = ''] = world.sandbox.siteIds();
-    const label = await tagged('Label', []);
+    const label = await tagged(world, 'Label', []);
     const policy = aPolicy({
       job: 'api-call',
       select: { from: 'listSites', filters: { id: { eq: first } } },
@@ -167,14 +142,14 @@ describe('the ids that a run found', () => {
       { path: ['options', 'params', 'tag_id'], kind: 'tag', name: 'Label', id: label },
     ]);
     expect(run.status).toBe('failed');
-    await call('updateTag', { tag_id: label, body: { tag: { name: 'Renamed' } } });
+    await call(world, 'updateTag', { tag_id: label, body: { tag: { name: 'Renamed' } } });
 
     const retried = await world.ended(
       await world.caretaker.engine.retry(run.id, { which: { reasons: ['all'] } }),
     );
 
     expect(retried.status).toBe('succeeded');
-    const { tag } = await call('showTag', { tag_id: label });
+    const { tag } = await call(world, 'showTag', { tag_id: label });
     expect(tag.site_ids).toEqual([first]);
   });
 });

@@ -1,17 +1,13 @@
 /** The batches and the approval that a plan shows are those that the run then has. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { toPlanReport, toPreview } from '../../../src/engine/plan/plan-report.ts';
 import { lastApproval } from '../../../src/run/rollout.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
-async function world() {
-  const started = await startWorld({ before: quickSyncs, sites: 9, speedUp: 240 });
-  onTestFinished(() => started.stop());
-  return started;
-}
+const world = () => worldOfTest({ before: quickSyncs, sites: 9, speedUp: 240 });
 
 const rollout = {
   batches: [{ where: 'site.id == "site-0005"' }, { percent: 30 }, { count: 2 }],
@@ -80,8 +76,7 @@ test.each([
 ] as const)(
   'a plan shows what gates and the look at the next targets cost: %s',
   async (_, batches, options) => {
-    const w = await startWorld(options);
-    onTestFinished(() => w.stop());
+    const w = await worldOfTest(options);
     const note = { operation: 'createSiteNote', body: { note: { content: 'Maintenance begins.' } } };
     const policy = aPolicy({
       job: 'api-call',

@@ -4,6 +4,7 @@ import { createEngine } from '../../../src/engine/engine.ts';
 import { planRun } from '../../../src/engine/plan/planner.ts';
 import type { AnyJob } from '../../../src/job/job.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
+import type { Run } from '../../../src/run/run.ts';
 import { aGate, around, partsOf } from '../../support/between.ts';
 import { aPolicy, aSchedule } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
@@ -274,34 +275,23 @@ describe('a plan that cannot be made', () => {
 });
 
 describe('nothing is planned', () => {
-  const planned = async (run: { id: string }, caretaker = world.caretaker) => {
-    await plan(caretaker, run);
-    expect(world.sandbox.journal.requests).toEqual([]);
-    expect(await caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
-  };
-
-  test('for a run that is cancelled, held, or removed', async () => {
+  test('for a run that is cancelled, held, or removed, and by a process that does not serve the account', async () => {
     world = await startWorld({ before: quickSyncs, sites: 3, work: false });
     const { runs } = world.caretaker.records;
-    const [ending, held] = [
-      await world.fire(aPolicy({ name: 'ending' })),
-      await world.fire(aPolicy({ name: 'held' })),
-    ];
+    const names = ['ending', 'held', 'not-served'];
+    const fired = await Promise.all(names.map((name) => world.fire(aPolicy({ name }))));
+    const [ending, held, notServed] = fired as [Run, Run, Run];
     await runs.end(ending, 'cancelled', 'By hand.');
     await runs.hold(held, { at: world.clock.now(), since: world.clock.now() }, 'Redis was restored.');
 
-    await planned(ending);
-    await planned(held);
+    await plan(world.caretaker, ending);
+    await plan(world.caretaker, held);
     await plan(world.caretaker, { id: 'nowhere' });
-  });
-
-  test('by a process that does not serve the account', async () => {
-    world = await startWorld({ before: quickSyncs, sites: 3, work: false });
-    const run = await world.fire(aPolicy());
     const deps = { ...partsOf(world.caretaker), addressOf: () => undefined };
-    await planRun(deps, { kind: 'plan', run: run.id }, goingOn);
+    await planRun(deps, { kind: 'plan', run: notServed.id }, goingOn);
+
     expect(world.sandbox.journal.requests).toEqual([]);
-    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
+    for (const { id } of fired) expect(await runs.get(id)).toMatchObject({ status: 'queued' });
   });
 });
 

@@ -5,6 +5,7 @@ import type { FaultKind } from '../../../src/sandbox/faults.ts';
 import { around } from '../../support/between.ts';
 import { until, type World } from '../../support/caretaker.ts';
 import { sampleOf } from '../../support/sample.ts';
+import { call } from '../person.ts';
 import {
   DAY_MS,
   emptyRedis,
@@ -13,7 +14,6 @@ import {
   linesOn,
   notesOn,
   openWorld,
-  person,
   recorded,
   recording,
   runAndRecord,
@@ -189,7 +189,7 @@ test('a site that is removed meanwhile is reported, and changes no outcome', asy
   const world = await openWorld();
   const run = await world.fire(policy);
   const ended = await world.ended(run);
-  await world.caretaker.link('default').client.call('deleteSite', { site_id: SITE }, person);
+  await call(world, 'deleteSite', { site_id: SITE });
 
   const end = await recorded(world, run);
   expect(end.status).toBe(ended.status);
@@ -210,43 +210,4 @@ test('what is due is written after a restart', async () => {
 
   expect((await recorded(world, run)).recordings).toMatchObject({ recorded: 2 });
   await again.stop();
-});
-
-test('after Redis was restored to an older state everything waits another minute', async () => {
-  const world = await openWorld({ work: false });
-  const { outbox } = world.caretaker.records;
-  const working = world.caretaker.engine.work(10);
-  const run = await world.fire(policy);
-  await world.ended(run);
-  await working.stop();
-  const now = world.clock.now() + 10 * 60_000;
-  const claim = await outbox.claim('default', now, 60_000);
-  if (!claim) throw new Error('The site is due.');
-  await outbox.postpone(now);
-
-  expect(await outbox.noteIntent(claim, 'work', now)).toBe(false);
-  expect(await outbox.claim('default', now + 59_000, 60_000)).toBeUndefined();
-  expect((await outbox.claim('default', now + 60_000, 60_000))?.site).toBe(SITE);
-});
-
-test('a process whose claim was taken by another one sends and writes nothing', async () => {
-  const world = await openWorld({ work: false });
-  const { outbox, runs } = world.caretaker.records;
-  const working = world.caretaker.engine.work(10);
-  const run = await world.fire(policy);
-  await world.ended(run);
-  await working.stop();
-  const later = world.clock.now() + 10 * 60_000;
-  const first = await outbox.claim('default', later, 60_000);
-  const second = await outbox.claim('default', later + 60_000, 60_000);
-  if (!first || !second) throw new Error('The site is due twice.');
-  const record = await outbox.recordOf(run.id, SITE);
-  if (!record) throw new Error('The run has something to record.');
-
-  expect(await outbox.noteIntent(first, 'work', later)).toBe(false);
-  await outbox.setState(first, run.id, 'work', record, { state: 'recorded' });
-  await outbox.leave(first, first.runs, { due: later });
-  expect((await runs.get(run.id))?.recordings).toMatchObject({ recorded: 0 });
-  expect((await outbox.state('default')).waiting).toBe(1);
-  expect(await outbox.noteIntent(second, 'work', later)).toBe(true);
 });

@@ -3,6 +3,7 @@ import { apiCall } from '../../../jobs/api-call/job.ts';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { aSchedule } from '../../support/builders.ts';
 import { until } from '../../support/caretaker.ts';
+import { call, untilFollowed } from '../person.ts';
 import {
   DAY_MS,
   entriesOn,
@@ -11,38 +12,39 @@ import {
   noteIdOn,
   notesOn,
   openWorld,
-  person,
   recorded,
   recording,
   runAndRecord,
   SITE,
 } from './recording.ts';
 
-test('a site whose work was done gets one custom work entry and one living note', async () => {
+test('a site whose work was done gets one entry of the day and one living note, with a line of each run beside the words of a person', async () => {
   // Slow enough that no request counts as lost on a busy machine: it would be looked for.
   const world = await openWorld({ speedUp: 60 });
   const run = await runAndRecord(world, recording());
 
   expect(run.recordings).toMatchObject({ wanted: 2, recorded: 2, failed: 0, left: 0, requests: 4 });
-  expect(entriesOn(world)).toEqual([
+  const entries = [
     {
       title: 'Monthly maintenance',
       description: expect.stringMatching(/^Ref\. [0-9A-Z]{8}$/),
       performedOn: '2026-11-21',
     },
-  ]);
+  ];
+  expect(entriesOn(world)).toEqual(entries);
   expect(linesOn(world)).toEqual([expect.stringMatching(/^2026-11-21 12:\d\dZ done \(20261121T/)]);
-});
 
-test('two runs on one day make one entry, and a line each', async () => {
-  const world = await openWorld();
-  await runAndRecord(world, recording());
+  const content = `Ask Ines first.\n${notesOn(world)[0]}\nThe shop is busy on Fridays.`;
+  const path = { site_id: SITE, note_id: await noteIdOn(world) };
+  await call(world, 'updateSiteNote', { ...path, body: { note: { content } } });
   const second = await runAndRecord(world, recording());
 
   expect(second.recordings).toMatchObject({ wanted: 2, recorded: 2, requests: 2 });
-  expect(entriesOn(world)).toHaveLength(1);
-  expect(linesOn(world)).toHaveLength(2);
+  expect(entriesOn(world)).toEqual(entries);
   expect(world.sandbox.journal.countOf('createSiteCustomWorks')).toBe(1);
+  expect(linesOn(world)).toHaveLength(2);
+  expect(notesOn(world)[0]).toMatch(/^Ask Ines first\.\n\[Caretaker/);
+  expect(notesOn(world)[0]).toMatch(/replaced\.\]\nThe shop is busy on Fridays\.$/);
 });
 
 test('a failed sync is a line in the note, and no custom work', async () => {
@@ -62,8 +64,7 @@ test('a site on which nothing was changed gets neither', async () => {
   world.sandbox.site(SITE).syncTakes(DAY_MS);
   world.sandbox.site(SITE).startSync();
   const adopted = await world.fire(recording());
-  const { targets } = world.caretaker.records;
-  await until(world, async () => (await targets.inState(adopted.id, 'following', 1)).length === 1);
+  await untilFollowed(world, adopted, 1);
   world.sandbox.site(SITE).finishSync();
   await world.ended(adopted);
   expect(await world.reasons(adopted)).toEqual({ [SITE]: 'adopted' });
@@ -149,26 +150,11 @@ test('the day of an entry is that of the schedule, and an entry waits until the 
 });
 
 describe('a person', () => {
-  test('who writes into the note keeps every word', async () => {
-    const world = await openWorld();
-    await runAndRecord(world, recording());
-    const { client } = world.caretaker.link('default');
-    const content = `Ask Ines first.\n${notesOn(world)[0]}\nThe shop is busy on Fridays.`;
-    const path = { site_id: SITE, note_id: await noteIdOn(world) };
-    await client.call('updateSiteNote', { ...path, body: { note: { content } } }, person);
-    await runAndRecord(world, recording());
-
-    expect(linesOn(world)).toHaveLength(2);
-    expect(notesOn(world)[0]).toMatch(/^Ask Ines first\.\n\[Caretaker/);
-    expect(notesOn(world)[0]).toMatch(/replaced\.\]\nThe shop is busy on Fridays\.$/);
-  });
-
   test('who deletes the note gets no other for 90 days', async () => {
     const world = await openWorld();
     const policy = recording({ record: { note: 'living' } });
     await runAndRecord(world, policy);
-    const { client } = world.caretaker.link('default');
-    await client.call('deleteSiteNote', { site_id: SITE, note_id: await noteIdOn(world) }, person);
+    await call(world, 'deleteSiteNote', { site_id: SITE, note_id: await noteIdOn(world) });
     const left = await runAndRecord(world, policy);
     const again = await runAndRecord(world, policy);
 
@@ -187,11 +173,9 @@ describe('a person', () => {
     const world = await openWorld();
     const policy = recording({ record: { customWork: { title: 'Care' } } });
     await runAndRecord(world, policy);
-    const { client } = world.caretaker.link('default');
-    const { custom_works } = await client.call('listSiteCustomWorks', { site_id: SITE }, person);
+    const { custom_works } = await call(world, 'listSiteCustomWorks', { site_id: SITE });
     for (const { id, title } of custom_works)
-      if (title === 'Care')
-        await client.call('deleteSiteCustomWork', { site_id: SITE, custom_work_id: id }, person);
+      if (title === 'Care') await call(world, 'deleteSiteCustomWork', { site_id: SITE, custom_work_id: id });
     await runAndRecord(world, policy);
 
     expect(entriesOn(world)).toEqual([]);

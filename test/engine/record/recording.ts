@@ -1,25 +1,23 @@
 /** What tests of `record:` have in common. */
 import { Redis } from 'ioredis';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { siteSync } from '../../../jobs/site-sync/job.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+import { until, type World, type WorldOptions } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
+import { call } from '../person.ts';
 
-export const person = { requestClass: 'person' } as const;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** The site of most tests. */
 export const SITE = 'site-0001';
 
-export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await startWorld({ sites: 1, speedUp: 240, before: quickSyncs, ...options });
-  onTestFinished(() => world.stop());
-  return world;
-}
+export const openWorld = (options: WorldOptions = {}): Promise<World> =>
+  worldOfTest({ sites: 1, speedUp: 240, before: quickSyncs, ...options });
 
 /** A policy that syncs every site and records it in both ways. */
 export const recording = (changes: Partial<Policy> = {}): Policy =>
@@ -71,9 +69,8 @@ export function linesOn(world: World, site = SITE): string[] {
 }
 
 /** The id of the only living note of a site. */
-export async function noteIdOn({ caretaker }: World, site = SITE): Promise<string> {
-  const { client } = caretaker.link('default');
-  const { notes } = await client.call('listSiteNotes', { site_id: site }, person);
+export async function noteIdOn(world: World, site = SITE): Promise<string> {
+  const { notes } = await call(world, 'listSiteNotes', { site_id: site });
   const [note] = notes.filter(({ content }) => content?.includes('[Caretaker, '));
   expect(note).toBeDefined();
   return note?.id ?? '';

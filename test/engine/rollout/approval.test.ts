@@ -1,25 +1,24 @@
 /** Runs that wait for the approval of a person, whole: real Redis, the sandbox, workers and a supervisor. */
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localPrincipal, type Principal } from '../../../src/access/principal.ts';
 import { carryOut } from '../../../src/control/carry-out.ts';
 import { formatChange, listApprovals } from '../../../src/control/commands/approve-run.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
 import { lastApproval } from '../../../src/run/rollout.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type WorldOptions } from '../../support/caretaker.ts';
+import { startWorld, type World, type WorldOptions } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const anna: Principal = { kind: 'user', name: 'anna', grants: [{ role: 'approver' }] };
 const ben: Principal = { kind: 'user', name: 'ben', grants: [{ role: 'operator' }] };
 const always = { when: 'always', expiresMs: 24 * 3_600_000 } as const;
 
-async function world(options: WorldOptions = {}) {
-  const started = await startWorld({ before: quickSyncs, sites: 5, speedUp: 240, ...options });
-  onTestFinished(() => started.stop());
-  return started;
-}
+const world = (options: WorldOptions = {}) =>
+  worldOfTest({ before: quickSyncs, sites: 5, speedUp: 240, ...options });
 const waits = ({ status }: Run) => status === 'awaiting-approval';
-const syncsIn = ({ sandbox }: Awaited<ReturnType<typeof world>>) => sandbox.journal.effectsOf('syncSite');
+const syncsIn = ({ sandbox }: World) => sandbox.journal.effectsOf('syncSite');
 
 test('a run that needs an approval waits with its plan stored, and sends nothing', async () => {
   const w = await world();
@@ -71,71 +70,104 @@ test('what is new since the last approved run is named, and what is gone is coun
   );
 });
 
-test('nobody approves and the run expires: it is cancelled, nothing was sent, and this is told once', async () => {
-  const w = await world();
-  const run = await w.ended(await w.fire(aPolicy({ approval: { ...always, expiresMs: 600_000 } })), waits);
-  w.clock.leap(600_000);
-
-  const end = await w.ended(run);
-
-  expect(end.status).toBe('cancelled');
-  expect(end.detail).toMatch(/^It was not approved before .+ \(approval\.expires\)\.$/);
-  expect(Object.values(await w.reasons(end))).toEqual(new Array(5).fill('not-approved'));
-  expect(syncsIn(w)).toEqual([]);
-  await expect(w.caretaker.engine.approve(run.id, { by: anna })).rejects.toThrow(/expired by caretaker/);
-});
-
-test('a rejected run is cancelled with who rejected it and why', async () => {
-  const w = await world();
-  const run = await w.ended(await w.fire(aPolicy({ approval: always })), waits);
-
-  await w.caretaker.engine.reject(run.id, { by: anna, reason: 'not before Christmas' });
-
-  expect(await w.ended(run)).toMatchObject({
-    status: 'cancelled',
-    detail: 'anna rejected it: not before Christmas',
+describe('a run that waits', () => {
+  /** Of all tests here; a site takes five syncs a day. */
+  let w: World;
+  beforeAll(async () => {
+    w = await startWorld({ before: quickSyncs, sites: 5, speedUp: 240 });
   });
-  expect(syncsIn(w)).toEqual([]);
-});
+  afterAll(() => w.stop());
 
-test('single targets are rejected, and the rest waits on and is done', async () => {
-  const w = await world();
-  const run = await w.ended(await w.fire(aPolicy({ approval: always })), waits);
-  const [first, second] = (await w.targets(run)).map(({ id }) => id);
+  /** A run that waits for its approval, with the ids of its targets; `synced` are the syncs since then. */
+  async function waiting(changes: Partial<Policy> = {}) {
+    const run = await w.ended(await w.fire(aPolicy({ approval: always, ...changes })), waits);
+    const targets = (await w.targets(run)).map(({ id }) => id);
+    const before = syncsIn(w).length;
+    return { run, targets, synced: () => syncsIn(w).slice(before) };
+  }
 
-  await w.caretaker.engine.reject(run.id, { by: anna, targets: [first ?? ''] });
-  expect((await w.caretaker.records.runs.get(run.id))?.status).toBe('awaiting-approval');
-  await w.caretaker.engine.reject(run.id, { by: anna, targets: [second ?? ''] });
-  await w.caretaker.engine.approve(run.id, { by: anna });
+  test('and that nobody approves expires: it is cancelled, nothing was sent, and this is told once', async () => {
+    const { run, synced } = await waiting({ approval: { ...always, expiresMs: 600_000 } });
+    w.clock.leap(600_000);
 
-  const end = await w.ended(run);
-  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3, cancelled: 2 } });
-  expect(lastApproval(end)?.rejected).toHaveLength(2);
-  expect(syncsIn(w)).not.toContain(first);
-});
+    const end = await w.ended(run);
 
-test('when only some targets are approved, the others are not done', async () => {
-  const w = await world();
-  const run = await w.ended(await w.fire(aPolicy({ approval: always })), waits);
-  const [first = ''] = (await w.targets(run)).map(({ id }) => id);
-  await expect(w.caretaker.engine.approve(run.id, { by: anna, targets: ['site-9999'] })).rejects.toThrow(
-    /site-9999: no such target waits/,
-  );
+    expect(end.status).toBe('cancelled');
+    expect(end.detail).toMatch(/^It was not approved before .+ \(approval\.expires\)\.$/);
+    expect(Object.values(await w.reasons(end))).toEqual(new Array(5).fill('not-approved'));
+    expect(synced()).toEqual([]);
+    await expect(w.caretaker.engine.approve(run.id, { by: anna })).rejects.toThrow(/expired by caretaker/);
+  });
 
-  await w.caretaker.engine.approve(run.id, { by: anna, targets: [first] });
+  test('and is rejected is cancelled with who rejected it and why', async () => {
+    const { run, synced } = await waiting();
 
-  expect(await w.ended(run)).toMatchObject({ counts: { succeeded: 1, cancelled: 4 } });
-  expect(syncsIn(w)).toEqual([first]);
-});
+    await w.caretaker.engine.reject(run.id, { by: anna, reason: 'not before Christmas' });
 
-test('when every target was rejected one by one, the run is cancelled', async () => {
-  const w = await world();
-  const run = await w.ended(await w.fire(aPolicy({ approval: always })), waits);
-  const targets = (await w.targets(run)).map(({ id }) => id);
+    expect(await w.ended(run)).toMatchObject({
+      status: 'cancelled',
+      detail: 'anna rejected it: not before Christmas',
+    });
+    expect(synced()).toEqual([]);
+  });
 
-  await w.caretaker.engine.reject(run.id, { by: anna, targets });
+  test('and of which every target is rejected one by one is cancelled', async () => {
+    const { run, targets } = await waiting();
+    await w.caretaker.engine.reject(run.id, { by: anna, targets });
+    expect((await w.ended(run)).status).toBe('cancelled');
+  });
 
-  expect((await w.ended(run)).status).toBe('cancelled');
+  test('and of which single targets are rejected waits on, and the rest is done', async () => {
+    const { run, targets, synced } = await waiting();
+    const [first = '', second = '', ...others] = targets;
+
+    await w.caretaker.engine.reject(run.id, { by: anna, targets: [first] });
+    expect((await w.caretaker.records.runs.get(run.id))?.status).toBe('awaiting-approval');
+    await w.caretaker.engine.reject(run.id, { by: anna, targets: [second] });
+    await w.caretaker.engine.approve(run.id, { by: anna });
+
+    const end = await w.ended(run);
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3, cancelled: 2 } });
+    expect(lastApproval(end)?.rejected).toHaveLength(2);
+    expect(synced().toSorted()).toEqual(others.toSorted());
+  });
+
+  test('and of which only some targets are approved does not do the others', async () => {
+    const { run, targets, synced } = await waiting();
+    const [first = ''] = targets;
+    await expect(w.caretaker.engine.approve(run.id, { by: anna, targets: ['site-9999'] })).rejects.toThrow(
+      /site-9999: no such target waits/,
+    );
+
+    await w.caretaker.engine.approve(run.id, { by: anna, targets: [first] });
+
+    expect(await w.ended(run)).toMatchObject({ counts: { succeeded: 1, cancelled: 4 } });
+    expect(synced()).toEqual([first]);
+  });
+
+  test('does not touch a site that changed while it waited, and the rest is done', async () => {
+    const select = { filters: {}, where: 'site.locked == false' };
+    const { run, targets, synced } = await waiting({ select });
+    const [first = ''] = targets;
+    w.sandbox.site(first).lock(true);
+
+    await w.caretaker.engine.approve(run.id, { by: anna });
+
+    const end = await w.ended(run);
+    expect((await w.reasons(end))[first]).toBe('changed-since-plan');
+    expect(synced()).not.toContain(first);
+    expect(synced()).toHaveLength(end.counts.planned - 1);
+  });
+
+  test('has its whole time limit again when it is approved', async () => {
+    const timeout = { targetMs: 3_600_000, runMs: 3_600_000 };
+    const { run } = await waiting({ timeout });
+    w.clock.leap(5 * 3_600_000);
+
+    await w.caretaker.engine.approve(run.id, { by: anna });
+
+    expect((await w.ended(run)).status).toBe('succeeded');
+  });
 });
 
 test('who may decide, and on what: the role, the names of the policy, another person than who started it, this plan', async () => {
@@ -166,22 +198,19 @@ test('who may decide, and on what: the role, the names of the policy, another pe
 
 test('an approval is wanted for more targets than the policy says, and for what is destructive', async () => {
   const w = await world();
-  const over = (targets: number) =>
-    aPolicy({ name: `over-${targets}`, approval: { ...always, when: { overTargets: targets } } });
-  expect((await w.ended(await w.fire(over(5)))).status).toBe('succeeded');
-  expect(lastApproval(await w.ended(await w.fire(over(4)), waits))?.why).toBe(
-    'It has 5 targets, more than 4.',
-  );
+  const when = (given: NonNullable<Policy['approval']>['when']) =>
+    aPolicy({ approval: { ...always, when: given } });
+  const wanted = async (policy: Policy) => (await w.caretaker.engine.preview(policy)).approval;
 
-  const harmless = aPolicy({ name: 'harmless', approval: { ...always, when: 'destructive' } });
-  expect((await w.ended(await w.fire(harmless))).status).toBe('succeeded');
-  const tidying = aPolicy({
-    name: 'tidying',
+  expect(await wanted(when({ overTargets: 5 }))).toBeUndefined();
+  expect(await wanted(when({ overTargets: 4 }))).toMatchObject({ why: 'It has 5 targets, more than 4.' });
+  expect(await wanted(when('destructive'))).toBeUndefined();
+  const tidying: Policy = {
+    ...when('destructive'),
     job: 'api-call',
     select: { from: 'listSites', filters: {} },
     options: { operation: 'disableSiteActivityLogs', confirm: 'disableSiteActivityLogs' },
-    approval: { ...always, when: 'destructive' },
-  });
+  };
   const run = await w.ended(await w.fire(tidying), waits);
   expect(lastApproval(run)).toMatchObject({
     why: 'It may call what is destructive: disableSiteActivityLogs, deleteSiteNote.',
@@ -203,30 +232,4 @@ test('of ten people who approve at the same time one does, and no site is done t
   expect(end.approvals).toHaveLength(1);
   expect(syncsIn(w)).toHaveLength(new Set(syncsIn(w)).size);
   expect(syncsIn(w)).toHaveLength(end.counts.succeeded);
-});
-
-test('the time limit of a run begins again when it is approved', async () => {
-  const w = await world();
-  const timeout = { targetMs: 3_600_000, runMs: 3_600_000 };
-  const run = await w.ended(await w.fire(aPolicy({ approval: always, timeout })), waits);
-  w.clock.leap(5 * 3_600_000);
-
-  await w.caretaker.engine.approve(run.id, { by: anna });
-
-  expect((await w.ended(run)).status).toBe('succeeded');
-});
-
-test('a site that changed while the run waited is not touched, and the rest is done', async () => {
-  const w = await world();
-  const select = { filters: {}, where: 'site.locked == false' };
-  const run = await w.ended(await w.fire(aPolicy({ approval: always, select })), waits);
-  const [first = ''] = (await w.targets(run)).map(({ id }) => id);
-  w.sandbox.site(first).lock(true);
-
-  await w.caretaker.engine.approve(run.id, { by: anna });
-
-  const end = await w.ended(run);
-  expect((await w.reasons(end))[first]).toBe('changed-since-plan');
-  expect(syncsIn(w)).not.toContain(first);
-  expect(syncsIn(w)).toHaveLength(end.counts.planned - 1);
 });

@@ -5,11 +5,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { localPrincipal } from '../../../src/access/principal.ts';
 import { isFinal } from '../../../src/run/moves.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import type { World } from '../../support/caretaker.ts';
+import { worldOfTest } from '../../support/world-of-test.ts';
 
 const file = fileURLToPath(new URL('../../support/dying-in-rollout.mjs', import.meta.url));
 
@@ -38,8 +39,7 @@ async function workUntilDeath(
 }
 
 test('workers that die at each step of a rollout with an approval begin each batch once', async () => {
-  const world = await startWorld({ sites: 8, speedUp: 60, work: false });
-  onTestFinished(() => world.stop());
+  const world = await worldOfTest({ sites: 8, speedUp: 60, work: false });
   const { engine, records } = world.caretaker;
   const policy = aPolicy({
     approval: { when: 'always', expiresMs: 7 * 86_400_000 },

@@ -7,6 +7,7 @@ import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type WorldOptions } from '../../support/caretaker.ts';
 import { NOON } from '../../support/held-clock.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { untilFollowed } from '../person.ts';
 
 const MINUTE = 60_000;
 
@@ -53,8 +54,7 @@ test('work that the service has ended is noticed soon after the clock is back', 
   const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 3 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(60 * MINUTE);
   const run = await world.fire(aPolicy());
-  const { targets } = world.caretaker.records;
-  await until(world, async () => (await targets.inState(run.id, 'following', 10)).length === 3);
+  await untilFollowed(world, run, 3);
 
   goBack();
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).finishSync();

@@ -3,14 +3,14 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openContinuity } from '../../../src/engine/supervise/continuity.ts';
 import { keys } from '../../../src/records/keys.ts';
 import { prepareRecords } from '../../../src/records/migrations/migrate.ts';
 import { RECORDS_VERSION } from '../../../src/records/migrations/migrations.ts';
 import { openRecords } from '../../../src/records/records.ts';
 import { around } from '../../support/between.ts';
-import { aRun } from '../../support/builders.ts';
+import { aRun, aTarget } from '../../support/builders.ts';
 import { NOON } from '../../support/held-clock.ts';
 import { keptLog } from '../../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
@@ -31,6 +31,14 @@ const clock = {
   sleep: (_ms: number, signal?: AbortSignal) =>
     new Promise<void>((done) => signal?.addEventListener('abort', () => done())),
 };
+
+/** Records on a connection of their own, which ends with the test. */
+function connect() {
+  const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
+  store.on('error', () => undefined);
+  onTestFinished(() => store.disconnect());
+  return { store, records: openRecords(store) };
+}
 
 /** What a process does between its start and its end, on a connection of its own. */
 async function process<T>(
@@ -116,45 +124,30 @@ test('a data folder that was never used with this Redis detects nothing', async 
 });
 
 test('a process that remembers more than Redis has stores no intent until Redis was checked', async () => {
-  const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
-  store.on('error', () => undefined);
-  const records = openRecords(store);
-  const target = { id: 'a', label: 'a', state: 'pending', fence: 0, attempts: 0, waits: 0 } as const;
+  const { records } = connect();
   let step = 0;
+  const noteIntent = (at: number) =>
+    records.targets.noteIntent(run.id, { id: 'a', fence: step }, { operation: 'syncSite', at });
   await putBackBefore(
     async () => {
       await begin(records);
       await records.generation.raise(NOON);
-      await records.plans.add(run.id, await records.plans.begin(run.id), [target]);
+      await records.plans.add(run.id, await records.plans.begin(run.id), [aTarget('a')]);
       await records.runs.move(run, 'running', { at: NOON, planComplete: true });
       const [released] = await records.targets.dispatch(run.id, NOON, 1);
       if (!released) throw new Error('Nobody else can have it.');
       step = (await records.targets.claim(run, released, NOON))?.target.fence ?? 0;
     },
     async () => {
-      expect(
-        await records.targets.noteIntent(
-          run.id,
-          { id: 'a', fence: step },
-          { operation: 'syncSite', at: NOON },
-        ),
-      ).toBe(step + 1);
+      expect(await noteIntent(NOON)).toBe(step + 1);
     },
   );
 
-  const again = await records.targets.noteIntent(
-    run.id,
-    { id: 'a', fence: step },
-    { operation: 'syncSite', at: NOON + 1 },
-  );
-
-  expect(again).toBe('fenced');
-  store.disconnect();
+  expect(await noteIntent(NOON + 1)).toBe('fenced');
 });
 
 test('an emptied Redis has its version again when that is noticed, also when it is emptied during the check', async () => {
-  const store = new Redis(redis.options);
-  const records = openRecords(store);
+  const { store, records } = connect();
   const log = keptLog();
   const prepare = () => prepareRecords({ store, owner: 'web-1.7.9f2c01ab-v4', clock, log });
   const continuity = await openContinuity({ records, prepare, dataDir, clock, log });
@@ -169,12 +162,11 @@ test('an emptied Redis has its version again when that is noticed, also when it 
   expect(log.lines).toEqual([expect.stringContaining('error Redis was emptied')]);
   expect(await store.hget(keys.schema, 'version')).toBe(String(RECORDS_VERSION));
   await continuity.close();
-  store.disconnect();
 });
 
 test('an answer from before Redis was emptied does not make the new records seem to be older', async () => {
-  const store = new Redis(redis.options);
-  const { generation } = openRecords(store);
+  const { store, records } = connect();
+  const { generation } = records;
   for (let count = 0; count < 5; count += 1) await generation.raise(NOON);
   const before = generation.remembered;
   await store.flushall();
@@ -183,5 +175,4 @@ test('an answer from before Redis was emptied does not make the new records seem
   generation.observe({ ...before, number: before.number + 1 });
 
   expect(await generation.raise(NOON)).toMatchObject({ is: 'current', number: 2 });
-  store.disconnect();
 });

@@ -2,8 +2,9 @@ import { afterEach, expect, test } from 'vitest';
 import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
 import { partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, until, type World } from '../../support/caretaker.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
 import { quickSyncs } from '../../support/quick-syncs.ts';
+import { untilFollowed } from '../person.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -13,8 +14,7 @@ test('a process logs once that it took over a run of another process, and does n
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const before = world.caretaker.engine.work(50);
   const fired = await world.fire(aPolicy());
-  const { targets } = world.caretaker.records;
-  await until(world, async () => (await targets.inState(fired.id, 'following', 10)).length === 3);
+  await untilFollowed(world, fired, 3);
   await before.stop();
   const takenOver = () => world.log.lines.filter((line) => JSON.stringify(line).includes('took over a run'));
   expect(takenOver()).toEqual([]);
@@ -29,18 +29,27 @@ test('a process logs once that it took over a run of another process, and does n
 });
 
 test.each([
-  ['whose job is known here goes on waiting', 'site-sync', { status: 'queued' }],
+  ['for six minutes, and whose job is known here, goes on waiting', 'site-sync', true, { status: 'queued' }],
   [
-    'whose job nobody knows any more fails, and says so',
+    'for six minutes, and whose job nobody knows any more, fails and says so',
     'gone',
+    true,
     { status: 'failed', detail: 'There is no job "gone" any more.' },
   ],
-])('a run that has not been planned for six minutes, and %s', async (_, job, expected) => {
-  world = await startWorld({ before: quickSyncs, sites: 3, work: false });
+  [
+    'and is old, but whose wait this process sees for the first time, is left to others that may know its job',
+    'gone',
+    false,
+    { status: 'queued' },
+  ],
+])('a run that has not been planned %s', async (_, job, isSeen, expected) => {
+  world = await startWorld({ before: quickSyncs, sites: 1, work: false });
   const { caretaker, clock } = world;
-  const run = await world.fire(aPolicy({ job }));
+  const fired = await world.fire(aPolicy({ job }));
+  const run = { ...fired, createdAt: fired.createdAt - 3_600_000 };
   const seen = { firstAt: clock.now() - 360_000, lastAt: clock.now() };
-  const state = { replans: new Map([[run.id, seen]]) } as unknown as Parameters<typeof maintainRun>[3];
+  const replans = new Map(isSeen ? [[run.id, seen]] : []);
+  const state = { replans } as unknown as Parameters<typeof maintainRun>[3];
 
   await maintainRun(partsOf(caretaker), run, [run], state);
 
