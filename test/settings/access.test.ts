@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest';
 import { hashPassword, hashToken, newToken } from '../../src/access/credentials.ts';
 import { warningsOf } from '../../src/settings/settings.ts';
-import { errorsOf, load } from './load.ts';
+import { errorsOf, load, told } from './load.ts';
 
 type Env = Record<string, string>;
 
 const warningsIn = (text: string, env: Env = {}, policies: string[] = []) =>
-  warningsOf(load(text, env), policies).map(({ line, column, message }) => `${line}:${column} ${message}`);
+  warningsOf(load(text, env), policies).map(told);
 
 test('users, tokens, roles with limits, OIDC and proxies are read', async () => {
   const [hash, token] = [await hashPassword('correct horse battery'), newToken()];
