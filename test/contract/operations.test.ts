@@ -67,6 +67,7 @@ describe('rows that other rooms rely on', () => {
 
     expect(once).toEqual(
       expect.arrayContaining([
+        'syncSite',
         'sendReportEmail',
         'createReport',
         'startSiteBackupUpload',

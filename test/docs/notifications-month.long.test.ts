@@ -14,8 +14,8 @@ import type { Records } from '../../src/records/records.ts';
 import type { Run, RunStatus } from '../../src/run/run.ts';
 import { systemWords } from '../../src/settings/notify-words.ts';
 import { startReceiver } from '../notify/receiver.ts';
-import { row, withRows } from './table.ts';
 import { activeRun, aWorld, letterOf, NOON, telling, webhooks } from '../notify/world.ts';
+import { row, withRows } from './table.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 /** Midnight after the held clock's start: the first of the 30 days. */
@@ -222,5 +222,7 @@ test('an operator of 20 policies gets fewer than 60 messages in a month with fai
   });
   const page = readFileSync(resolve(import.meta.dirname, '../../docs/notifications-month.md'), 'utf8');
   const counted = page.replace(/^\d+ messages:$/m, `${letters.length} messages:`);
-  await expect(withRows(counted, '| day | time |', rows)).toMatchFileSnapshot('../../docs/notifications-month.md');
+  await expect(withRows(counted, '| day | time |', rows)).toMatchFileSnapshot(
+    '../../docs/notifications-month.md',
+  );
 });

@@ -1,11 +1,6 @@
-import { utimesSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { folderWith } from '../settings/folder.ts';
 import { load as loadSettings } from '../settings/load.ts';
 import { everyLine, mistakesIn, policyIn, policyWith, read, writtenAgain } from './p.ts';
-import { registry } from './tiny-job.ts';
 
 /** Places are counted from the first of the lines. */
 const mistakesOf = (lines: string): string[] =>
@@ -197,7 +192,10 @@ test.each([
   ['jitter: []', '1:40 "jitter" must be a duration such as 30s, 10m, 2h, 1h30m or 90d.'],
   ['overlap: wait', '1:41 "overlap" must be skip, queue, queue-all, cancel-running or allow.'],
   ['blackout: [{ from: 2026-02-01, to: 2026-01-01 }]', '1:67 "to" must not be before "from".'],
-  ['blackout: [{ from: 2026-02-30, to: 2026-03-01 }]', '1:51 "from" is not a day: February 2026 has 28 days.'],
+  [
+    'blackout: [{ from: 2026-02-30, to: 2026-03-01 }]',
+    '1:51 "from" is not a day: February 2026 has 28 days.',
+  ],
   ['blackout: [2026-02-30]', '1:43 "2026-02-30" is not a day: February 2026 has 28 days.'],
   ['blackout: [2026-13-01]', '1:43 "2026-13-01" is not a day: there is no month 13.'],
   ['blackout: [25.12.2026]', '1:43 "25.12.2026" must be a date in the form YYYY-MM-DD, such as 2026-12-25.'],
@@ -271,7 +269,9 @@ test('with a misspelt job the rest of the policy is judged as if it were written
 test('with a job that cannot be guessed it is said that the rest was not checked', () => {
   expect(
     mistakesIn('policies: [{ name: p, job: moon-landing, select: { sort: "nonsense,asc" } }]\n'),
-  ).toEqual(['1:28 There is no job "moon-landing", so "select" and "with" were not checked.']);
+  ).toEqual([
+    '1:28 There is no job "moon-landing", so "select" and "with" were not checked. available: site-sync',
+  ]);
 });
 
 test.each(['Nightly', 'a b', '-a', 'x'.repeat(64), 'a:b', ''])('"%s" is no name for a policy', (name) => {
@@ -289,7 +289,7 @@ test('accounts and notifications have to be in the settings', () => {
   expect(mistakesIn(policyWith(`account: mian\nnotify: ${notify}`), { settings })).toEqual([
     '4:14 There is no account "mian". did you mean main?',
     '5:20 There is no notification "opps". did you mean ops?',
-    '5:62 There is no notification "osp". did you mean ops?',
+    '5:61 There is no notification "osp". did you mean ops?',
   ]);
 });
 

@@ -109,14 +109,15 @@ test('what the specification itself shows only at times is empty where it is abs
   expect(where.test({ schedule: { id: '1', scope: { sites: { selection: 'all' } } } }, now)).toBe(true);
 });
 
+const allFields = `available: ${Object.keys(fieldsOfItem('listSites')).join(', ')}`;
 // ^ stands before the character that is shown.
 test.each([
   ['site.sync.^last_synk_at < now', 'site.sync has no field "last_synk_at". did you mean last_sync_at?'],
-  ['site.^statsu == "x"', 'site has no field "statsu".'],
+  ['site.^statsu == "x"', `site has no field "statsu". ${allFields}`],
   ['site.tags.exists(t, t.^nam == "x")', 'There is no field "nam". did you mean name?'],
   ['^url == "x"', '"url" is not a variable. did you mean site.url?'],
   ['^sit.url == "x"', '"sit" is not a variable. did you mean site?'],
-  ['site.^constructor == 1', 'site has no field "constructor".'],
+  ['site.^constructor == 1', `site has no field "constructor". ${allFields}`],
   ['^site.url > 3', 'These types cannot be combined: string > int; site.url is a string.'],
   [
     '^site.created_at > "2026-01-01"',

@@ -111,19 +111,22 @@ test('quotes inside a string do not shift the position', () => {
   expect(places.map(({ column }) => column)).toEqual([19, 19]);
 });
 
-test('a duplicate key is rejected at its second position', () => {
-  expect(refused('a: 1\nb: 2\na: 3\n')).toEqual(['3:1 a is defined twice in the same map.']);
-});
-
-test('several syntax errors are shown together', () => {
-  expect(refused('a: 1\na: 2\nb: 1\nb: 2\n')).toHaveLength(2);
-});
-
 test.each([
-  ['a tag that makes more than plain values', 'a: !!js/function "x"\n'],
-  ['a tag of YAML 1.1', 'a: !!binary aGk=\n'],
-])('%s is rejected', (_, text) => {
-  expect(refused(text)).toHaveLength(1);
+  [
+    'a duplicate key, at its second position',
+    'a: 1\nb: 2\na: 3\n',
+    ['3:1 a is defined twice in the same map.'],
+  ],
+  ['several errors, together', 'a: 1\na: 2\nb: 1\nb: 2\n', [expect.any(String), expect.any(String)]],
+  ['a tag that makes more than plain values', 'a: !!js/function "x"\n', [expect.any(String)]],
+  ['a tag of YAML 1.1', 'a: !!binary aGk=\n', [expect.any(String)]],
+  [
+    'a second document, in one sentence at its start',
+    'a: 1\n---\nb: 2\n',
+    ['2:1 A second YAML document starts here. A file must contain only one.'],
+  ],
+])('rejected: %s', (_, text, findings) => {
+  expect(refused(text)).toEqual(findings);
 });
 
 test('dates and yes stay strings', () => {
@@ -153,12 +156,6 @@ test('a file of more than a megabyte is not read', () => {
 test('a very deeply nested file is rejected without a crash', () => {
   const folder = folderWith({ 'deep.yaml': '['.repeat(200_000) });
   expect(YamlFile.read(join(folder, 'deep.yaml'))).not.toBeInstanceOf(YamlFile);
-});
-
-test('a second document is reported in one sentence at its start', () => {
-  expect(refused('a: 1\n---\nb: 2\n')).toEqual([
-    '2:1 A second YAML document starts here. A file must contain only one.',
-  ]);
 });
 
 test('a control character in a key is shown escaped', () => {
