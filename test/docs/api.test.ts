@@ -1,4 +1,4 @@
-/** docs/api.md is generated from the contract; `npm run docs` writes it. */
+/** The tables and sections of docs/api.md are generated from the contract; `npm run docs` writes them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

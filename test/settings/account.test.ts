@@ -18,7 +18,7 @@ test('a complete account is returned', () => {
 
 const onlyUrl = { CARETAKER_BASE_URL: 'https://x.example/api/v6' };
 const emptyVariable = 'accounts: { b: { base_url: "https://x.example/api/v6", token: "${B_TOKEN}" } }\n';
-test.each([
+test.each<[string, string, Record<string, string>, string]>([
   ['a missing token', '', onlyUrl, 'token: set CARETAKER_API_TOKEN, or accounts.default.token in '],
   ['an empty variable', emptyVariable, { B_TOKEN: '' }, 'token: set B_TOKEN, or accounts.b.token in '],
   [

@@ -87,7 +87,7 @@ test('an account without base URL and token is not an error; a variable of its o
   );
   expect(accounts['default']).toMatchObject({ unset: { baseUrl: 'CARETAKER_BASE_URL', token: 'B' } });
   expect(warnings.map(told)).toEqual([
-    '1:64 The environment variable B is not set, so nothing can be done for the account "default".',
+    '1:64 The environment variable B is not set, so nothing can be done for the account "default". set it in the environment or in .env',
   ]);
   expect(load('accounts: { default: { token: ${B} } }\n', { B: 'sesame-open' }).warnings).toEqual([]);
 });

@@ -115,7 +115,7 @@ test.each([
   [
     'a duplicate key, at its second position',
     'a: 1\nb: 2\na: 3\n',
-    ['3:1 a is defined twice in the same map.'],
+    ['3:1 a is defined twice in the same map. keep only one'],
   ],
   ['several errors, together', 'a: 1\na: 2\nb: 1\nb: 2\n', [expect.any(String), expect.any(String)]],
   ['a tag that makes more than plain values', 'a: !!js/function "x"\n', [expect.any(String)]],
@@ -123,7 +123,9 @@ test.each([
   [
     'a second document, in one sentence at its start',
     'a: 1\n---\nb: 2\n',
-    ['2:1 A second YAML document starts here. A file must contain only one.'],
+    [
+      '2:1 A second YAML document starts here. A file must contain only one. merge both, or move this one to its own file',
+    ],
   ],
 ])('rejected: %s', (_, text, findings) => {
   expect(refused(text)).toEqual(findings);
@@ -142,7 +144,7 @@ test('aliases that expand to too many values are rejected', () => {
   });
   expect(refused(laughs.slice(0, 5).join('\n'))).toHaveLength(1);
   expect(refused(laughs.join('\n'))).toEqual([
-    '7:8 The file uses 70 aliases. The maximum is 50, and this is one more.',
+    '7:8 The file uses 70 aliases. The maximum is 50, and this is one more. use "defaults" or "vars" for what policies share',
   ]);
 });
 
