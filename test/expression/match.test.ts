@@ -75,7 +75,7 @@ test.each([
     'schedule.owner == site.id || schedule.next_at < now',
     'schedule.all',
     'schedule.owner + site.id == "ab"',
-  ].map((source) => [source, /compares an id of schedule with one of site/] as const),
+  ].map((source): [string, RegExp] => [source, /compares an id of schedule with one of site/]),
   ['schedule.site_ids.size() == site.size', /cannot be combined|compares ids, which are strings/],
   ['schedule.ownr == site.id', /schedule has no field "ownr"/],
   ['schedule.owner', /to be true or false/],

@@ -2,7 +2,6 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chainFault, chainsOf, linksByName } from '../../src/policy/chains.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { policyEntryJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { folderWith } from '../settings/folder.ts';
 import { told } from '../settings/load.ts';
 import { mistakesIn, policiesIn, read } from './p.ts';
@@ -118,24 +117,6 @@ test('one file checked alone may follow a policy of another file of the folder',
     loadPolicies({ dir, files: [join(dir, name)], registry }).findings.map(({ message }) => message);
   expect(alone('b.yaml')).toEqual([]);
   expect(alone('c.yaml')).toEqual(['These policies start each other in a loop: x -> y -> x.']);
-});
-
-test('a schedule has crons or a predecessor, in the JSON Schema as well', () => {
-  const schedule = policyEntryJsonSchema().properties?.['schedule'];
-  expect(schedule).toMatchObject({
-    additionalProperties: false,
-    oneOf: [{ required: ['cron'] }, { required: ['after'] }],
-    properties: {
-      after: {
-        required: ['policy'],
-        additionalProperties: false,
-        properties: {
-          status: { items: { enum: ['succeeded', 'partial', 'failed', 'stopped', 'cancelled'] } },
-        },
-      },
-    },
-  });
-  expect(schedule?.required ?? []).not.toContain('cron');
 });
 
 test('a policy that leads into a loop of others has no fault of its own', () => {

@@ -21,6 +21,7 @@ test('the schema has every key of a policy, for completion, also below defaults'
 test.each([
   policyWith(''),
   policyWith(everyLine.replace(', depth: quick', '')),
+  one('job: site-sync\nschedule: { after: { policy: q } }'),
   one('job: site-sync', 'vars: { x: 1, y: [2] }\n'),
   one('select: {}', 'defaults: { job: site-sync }\n'),
   one('schedule: { timezone: UTC }\njob: site-sync', 'defaults: { schedule: { cron: "0 2 * * *" } }\n'),
@@ -113,6 +114,9 @@ test.each([
   one('job: site-sync\nlimits: { concurrency: "${{ vars.x }}0" }'),
   one('job: site-sync\nfilter: {}'),
   one('job: site-sync\nschedule: {}'),
+  one('job: site-sync\nschedule: { cron: "0 2 * * *", after: { policy: q } }'),
+  one('job: site-sync\nschedule: { after: { policy: q, status: [skipped] } }'),
+  one('job: site-sync\nschedule: { after: { policy: q, nonsense: 1 } }'),
   one('job: site-sync\nschedule: ~'),
   one('job: site-sync\nschedule: { timezone: UTC }', 'defaults: { limits: {} }\n'),
   one('limits: {}', 'defaults: { schedule: { cron: 0 2 * * * } }\n'),
