@@ -10,10 +10,10 @@ const answering = (Object.entries(operations) as [OperationId, Operation][]).fla
   answer ? [{ id, answer }] : [],
 );
 
-/** A page of sites as the spec has it, changed by the test before it is read. */
-function pageOfSites(change: (sites: Loose[]) => void): unknown {
-  const page = sampleOf(operations.listSites.answer) as { sites: Loose[] };
-  change(page.sites);
+/** A page of two sites as the spec has it, changed by the test before it is read. */
+function pageOfSites(change: (first: Loose, second: Loose) => void = () => undefined): Loose {
+  const page = sampleOf(operations.listSites.answer) as { sites: [Loose, Loose] };
+  change(...page.sites);
   return page;
 }
 
@@ -26,9 +26,9 @@ describe('reading an answer', () => {
   });
 
   test('fields and states that the service adds later are allowed, and are no drift', () => {
-    const body = pageOfSites(([first]) => {
-      Object.assign(first ?? {}, { health: { score: 3 }, connection: { status: 'dormant', since: 'May' } });
-    });
+    const body = pageOfSites((first) =>
+      Object.assign(first, { health: { score: 3 }, connection: { status: 'dormant', since: 'May' } }),
+    );
 
     const { value, drift } = readAnswer('listSites', body);
 
@@ -38,9 +38,9 @@ describe('reading an answer', () => {
   });
 
   test('a site that was never synced or backed up is read like any other', () => {
-    const body = pageOfSites(([first]) => {
-      Object.assign(first?.['sync'] ?? {}, { last_sync_at: null, next_sync_at: null });
-      Object.assign(first?.['backups'] ?? {}, { latest_snapshot: null });
+    const body = pageOfSites(({ sync, backups }) => {
+      Object.assign(sync as Loose, { last_sync_at: null, next_sync_at: null });
+      Object.assign(backups as Loose, { latest_snapshot: null });
     });
 
     expect(readAnswer('listSites', body).drift).toEqual([]);
@@ -57,9 +57,7 @@ describe('reading an answer', () => {
     '2026-11-21 02:00:00 UTC',
     '2026-11-21T02:00:00',
   ])('an instant spelled %s is read as every other spelling of it, and is no drift', (spelled) => {
-    const body = pageOfSites(([first]) => {
-      Object.assign(first ?? {}, { updated_at: spelled });
-    });
+    const body = pageOfSites((first) => Object.assign(first, { updated_at: spelled }));
 
     const { value, drift } = readAnswer('listSites', body);
 
@@ -70,9 +68,7 @@ describe('reading an answer', () => {
   test.each(['yesterday', '2026-02-30T02:00:00Z', '2026-11-21', ''])(
     'the text %j is no timestamp: it is left out and counted',
     (spelled) => {
-      const body = pageOfSites(([first]) => {
-        Object.assign(first ?? {}, { updated_at: spelled });
-      });
+      const body = pageOfSites((first) => Object.assign(first, { updated_at: spelled }));
 
       const { value, drift } = readAnswer('listSites', body);
 
@@ -82,9 +78,7 @@ describe('reading an answer', () => {
   );
 
   test('a missing optional field is counted, and the rest is read', () => {
-    const body = pageOfSites(([, second]) => {
-      Reflect.deleteProperty(second ?? {}, 'title');
-    });
+    const body = pageOfSites((_, second) => Reflect.deleteProperty(second, 'title'));
 
     const { value, drift } = readAnswer('listSites', body);
 
@@ -96,9 +90,9 @@ describe('reading an answer', () => {
   });
 
   test('wrong optional values are dropped one by one, each counted', () => {
-    const body = pageOfSites(([first]) => {
-      Object.assign(first ?? {}, { locked: 'no', tags: [{ id: '12', name: 'shop' }, { name: 'blog' }] });
-      Object.assign(first?.['server'] ?? {}, { hosting: 5 });
+    const body = pageOfSites((first) => {
+      Object.assign(first, { locked: 'no', tags: [{ id: '12', name: 'shop' }, { name: 'blog' }] });
+      Object.assign(first['server'] as Loose, { hosting: 5 });
     });
     const before = structuredClone(body);
 
@@ -116,10 +110,8 @@ describe('reading an answer', () => {
   });
 
   test('numbers and booleans that are sent as text are converted, and counted', () => {
-    const body = pageOfSites(([first]) => {
-      Object.assign(first ?? {}, { locked: 'true' });
-    }) as { meta: Loose };
-    body.meta['pagination'] = { page: '1', perPage: '100', totalPages: '3', totalItems: '250' };
+    const body = pageOfSites((first) => Object.assign(first, { locked: 'true' }));
+    body['meta'] = { pagination: { page: '1', perPage: '100', totalPages: '3', totalItems: '250' } };
 
     const { value, drift } = readAnswer('listSites', body);
 
@@ -137,17 +129,15 @@ describe('reading an answer', () => {
   test.each(['', ' 3', '3 pages', '0x3', '1e2', '03', '3.5', '9007199254740993', 'many'])(
     'a string that is not plainly the number asked for is left out (%j)',
     (text) => {
-      const body = pageOfSites(() => undefined) as { meta: Loose };
-      body.meta['pagination'] = { page: 1, perPage: 100, totalPages: text, totalItems: 250 };
+      const body = pageOfSites();
+      body['meta'] = { pagination: { page: 1, perPage: 100, totalPages: text, totalItems: 250 } };
       const { value } = readAnswer('listSites', body);
       expect(value.meta?.pagination).toEqual({ page: 1, perPage: 100, totalItems: 250 });
     },
   );
 
   test('an id that is sent as a number is converted to text, and counted; other texts are not', () => {
-    const body = pageOfSites(([first]) => {
-      Object.assign(first ?? {}, { id: 12, title: 2026 });
-    });
+    const body = pageOfSites((first) => Object.assign(first, { id: 12, title: 2026 }));
     const { value, drift } = readAnswer('listSites', body);
     expect(value.sites[0]?.id).toBe('12');
     expect(value.sites[0]).not.toHaveProperty('title');
@@ -155,7 +145,7 @@ describe('reading an answer', () => {
   });
 
   test('a page without its meta is read, and that is counted', () => {
-    const body = pageOfSites(() => undefined) as Loose;
+    const body = pageOfSites();
     Reflect.deleteProperty(body, 'meta');
     const { value, drift } = readAnswer('listSites', body);
     expect(value.sites).toHaveLength(2);
@@ -163,9 +153,7 @@ describe('reading an answer', () => {
   });
 
   test('an optional object that lacks a needed field is dropped as a whole', () => {
-    const body = pageOfSites(([first]) => {
-      Reflect.deleteProperty((first?.['sync'] ?? {}) as object, 'in_progress');
-    });
+    const body = pageOfSites(({ sync }) => Reflect.deleteProperty(sync as Loose, 'in_progress'));
 
     const { value, drift } = readAnswer('listSites', body);
 
@@ -175,9 +163,7 @@ describe('reading an answer', () => {
   });
 
   test('a site without an id cannot be used, and the error names it', () => {
-    const body = pageOfSites(([, second]) => {
-      Reflect.deleteProperty(second ?? {}, 'id');
-    });
+    const body = pageOfSites((_, second) => Reflect.deleteProperty(second, 'id'));
 
     const reading = () => readAnswer('listSites', body);
 

@@ -56,44 +56,6 @@ describe('the table of operations', () => {
 });
 
 describe('rows that other rooms rely on', () => {
-  test('a sync may be refused as a conflict, and is never repeated without a check', () => {
-    expect(operations.syncSite).toMatchObject({
-      method: 'POST',
-      path: '/sites/{site_id}/sync',
-      success: 200,
-      errors: [400, 401, 403, 404, 409, 422, 429],
-      effect: 'once',
-    });
-    expect('bodyRequired' in operations.syncSite).toBe(false);
-  });
-
-  test('sites are filtered by connection, tags and last sync, the newest first', () => {
-    const { list } = operations.listSites;
-
-    expect(list.defaultSort).toBe('created_at,desc');
-    expect(list.filters.tags.operators).toEqual(['in']);
-    expect(list.filters.connection_status.values).toEqual(['connected', 'disconnected']);
-    expect(list.filters.php_version.operators).toEqual(['eq', 'gt', 'lt']);
-    expect(Object.keys(list.filters)).toHaveLength(16);
-  });
-
-  test('snapshots, activity logs and update history are listed without a timezone', () => {
-    const without = lists.filter(({ list }) => list.paged && !list.timezone).map(({ id }) => id);
-
-    expect(without).toEqual(['listAutoUpdateHistory', 'listSiteActivityLogs', 'listSiteSnapshots']);
-  });
-
-  test('backup destinations and note versions are not paged', () => {
-    const unpaged = lists.filter(({ list }) => !list.paged).map(({ id }) => id);
-
-    expect(unpaged).toEqual(['listBackupDestinations', 'listSiteNoteVersions']);
-  });
-
-  test('a report is downloaded as a PDF', () => {
-    expect(operations.downloadReport).toMatchObject({ method: 'GET', answers: 'pdf' });
-    expect(table.filter(([, { answers }]) => answers === 'pdf')).toHaveLength(1);
-  });
-
   test('only a test of a backup destination may find the storage provider unavailable', () => {
     expect(table.filter(([, { errors }]) => errors.includes(503)).map(([id]) => id)).toEqual([
       'testBackupDestination',
@@ -105,6 +67,7 @@ describe('rows that other rooms rely on', () => {
 
     expect(once).toEqual(
       expect.arrayContaining([
+        'syncSite',
         'sendReportEmail',
         'createReport',
         'startSiteBackupUpload',

@@ -1,7 +1,9 @@
 /**
- * Generates `docs/api.md` from `src/contract`: every resource and operation under its section of the
- * specification.
+ * Generates the tables and sections of `docs/api.md` from `src/contract`: every resource and operation under its section
+ * of the specification.
  */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { sketchOf } from '../../src/cli/output/describe-operation.ts';
 import type { Filter, List } from '../../src/contract/list.ts';
@@ -36,6 +38,7 @@ import { type OperationId, operations, whyDestructive } from '../../src/contract
 import { bare, schemaUnder } from '../../src/contract/schema.ts';
 import type { Field, FieldTree } from '../../src/expression/fields.ts';
 import { fieldsOf } from '../../src/job/fields.ts';
+import { withRows } from './table.ts';
 
 /** A shape of the service, and the shape of its single view if that has more fields. */
 interface Shape {
@@ -276,104 +279,23 @@ function statusRows(): string[] {
   return Object.entries(responses).map(([name, { description }]) => `| ${name.slice(5)} | ${description} |`);
 }
 
-export const apiPage = (): string => `# The service's interface
+/** The page with this text from one section up to another. */
+function withSections(page: string, from: string, to: string, text: string): string {
+  const [start, end] = [page.indexOf(`${anchor(from)}\n`), page.indexOf(`${anchor(to)}\n`)];
+  if (start < 0 || end < start) throw new Error(`The page has no section ${from} before ${to}.`);
+  return `${page.slice(0, start)}${text}\n\n${page.slice(end)}`;
+}
 
-All ${table.length} operations of the Site Management Service API, version 6.0.0, as declared in \`src/contract\`. \`npm run docs\` generates
-this page from the contract, and a test compares the two. "Spec 4.15" in a comment is section [4.15](#4.15) of this
-page; the numbers are those of the service's specification.
-
-\`caretaker api <operation> --help\` shows the same in a terminal, with an example. What the specification leaves open,
-and what the sandbox does in these cases, is listed in
-[src/sandbox/README.md](../src/sandbox/README.md#choices-where-the-spec-says-not-shown).
-
-| section | operations |
-|---|---|
-${Object.entries(sections)
-  .map(
+/** The page with what is generated; it holds the text around that itself. */
+export function apiPage(): string {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/api.md'), 'utf8');
+  const counted = page.replace(/^All \d+ operations/m, `All ${table.length} operations`);
+  const index = Object.entries(sections).map(
     ([section, title]) =>
       `| [${section} ${title}](#${section}) | ${idsOf(section).map(operationLink).join(', ')} |`,
-  )
-  .join('\n')}
-
-${anchor('1')}
-
-## 1 Conventions
-
-- ${anchor('1.1')}1.1 Requests and answers are JSON. Most bodies have one key around their content, such as \`tag\`.
-- ${anchor('1.2')}1.2 Timestamps are ISO 8601 in UTC. Plain dates are \`YYYY-MM-DD\`.
-- ${anchor('1.3')}1.3 Identifiers are strings.
-- ${anchor('1.4')}1.4 An update is a \`POST\` to \`.../update\`; fields that it does not name stay as they are. \`DELETE\` deletes one
-  item and answers 204. A \`POST\` to \`.../delete\` deletes several.
-- ${anchor('1.5')}1.5 Long work answers with a [task reference](#2.1); [showTask](#showtask) and [listTasks](#listtasks) show its
-  progress and result.
-
-${anchor('2')}
-
-## 2 Resources
-
-Every field of each resource in the specification. Fields marked "needed" are those without which Caretaker cannot use an
-answer ([\`CONTRACT_BROKEN\`](errors.md#CONTRACT_BROKEN)); all others may be missing or wrong, which is counted as contract drift.
-
-${Object.entries(resources).map(resourceText).join('\n\n')}
-
-${anchor('3')}
-
-## 3 States
-
-The values of each \`status\` field are in its row in section 2. The state changes that follow from a request or from time
-are carried out by the sandbox, a file for each resource in \`src/sandbox/world\`.
-
-${anchor('4')}
-
-## 4 Operations
-
-The effect of an operation states what a second, identical request does. It determines what happens when an answer is lost; see
-[reliability.md](reliability.md#how-the-promise-is-kept). "Destructive" operations delete, overwrite or switch off something that
-the same request does not bring back, or send mail to clients; [approval.md](approval.md#destructive-operations) has a table of them.
-
-${anchor('4.1')}
-
-### 4.1 List protocol
-
-A list takes \`page\` (from 1), \`perPage\` (1 to 100, default 100), \`timezone\` (in which timestamps in filters are read, default
-UTC), \`sort\` (\`field,asc\` or \`field,desc\`) and \`filters[field:operator]=value\`. \`in\` repeats
-\`filters[field:in][]=value\`. Each list below names the parameters that it takes. A field, operator or value that it does not name is
-answered with 400; Caretaker checks that before it sends a request. A paged answer has \`meta.pagination\`.
-
-${Object.entries(sections).map(sectionText).join('\n\n')}
-
-${anchor('5')}
-
-## 5 Authentication
-
-Every request carries \`Authorization: Bearer <token>\`. Without a valid token the answer is 401; an inactive account answers
-403. Both block the account's runs: see [errors.md](errors.md#ACCOUNT_REFUSED).
-
-${anchor('7')}
-
-## 7 Errors
-
-| status | meaning |
-|---|---|
-${statusRows().join('\n')}
-
-A request about several items ([deleteClients](#deleteclients), [deleteReportTemplates](#deletereporttemplates),
-[assignTag](#assigntag), [removeTag](#removetag), [sendReportEmail](#sendreportemail)) answers 200 and lists each item that it
-refused under \`errors\`. The structure of an error body is not specified; Caretaker takes the message from any field that has one.
-
-${anchor('8')}
-
-## 8 Limits
-
-200 requests a minute and account; beyond that 429. Every answer has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
-\`X-RateLimit-Reset\` (seconds until the window ends). A page has at most 100 items. A title of custom work has at most 150
-characters, its description 500, a note 2,500. A list of snapshots without \`created_at\` covers seven days. A site has at most
-one scheduled report.
-
-${anchor('9')}
-
-## 9 Version
-
-The base URL ends in \`/api/v6\`. \`GET {base_url}/openapi.json\` describes the interface and takes precedence over every other
-description; \`caretaker doctor\` compares the contract with it.
-`;
+  );
+  const listed = withRows(withRows(counted, '| section |', index), '| status |', statusRows());
+  const shapes = Object.entries(resources).map(resourceText).join('\n\n');
+  const operationTexts = Object.entries(sections).map(sectionText).join('\n\n');
+  return withSections(withSections(listed, '2.1', '3', shapes), '4.2', '5', operationTexts);
+}

@@ -1,8 +1,7 @@
-/** docs/api.md is generated from the contract; `npm run docs` writes it. */
+/** The tables and sections of docs/api.md are generated from the contract; `npm run docs` writes them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { apiPage } from './api-page.ts';
 
@@ -41,22 +40,4 @@ test('every section of the specification that a comment names is on the page', (
       ),
   );
   expect(dead).toEqual([]);
-});
-
-test('every link on the page leads to an anchor of the page', () => {
-  const anchors = new Set(
-    [...page.matchAll(/<a id="([\d.]+)">|^#### (\w+)$/gm)].map(([, id, name]) => id ?? name?.toLowerCase()),
-  );
-  const dead = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, to]) => to).filter((to) => !anchors.has(to));
-  expect(dead).toEqual([]);
-});
-
-test('every operation on the page has its effect, success and errors', () => {
-  const entries = page.split(/^#### /m).slice(1);
-  for (const [at, [id, operation]] of (Object.entries(operations) as [string, Operation][]).entries()) {
-    const entry = entries[at] ?? '';
-    expect(entry).toMatch(new RegExp(`^${id}\n`));
-    expect(entry).toContain(`- Success: ${operation.success} `);
-    expect(entry).toContain(`- Errors: ${operation.errors.join(', ')}\n`);
-  }
 });

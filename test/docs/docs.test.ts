@@ -1,11 +1,8 @@
 /** Compares the docs with the code: tables are correct, links have targets, named files exist, examples work. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { loadJobs } from '../../src/app/load-jobs.ts';
+import { expect, test } from 'vitest';
 import { configChanges } from '../../src/policy/config-watcher.ts';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { runStatuses } from '../../src/run/run.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 
@@ -128,20 +125,4 @@ test('the pages about the configuration name the settings that apply without a r
   const named = new Intl.ListFormat('en-GB', { style: 'long' }).format(live.map((key) => `\`${key}\``));
   for (const page of ['config/README.md', 'docs/configuration.md'])
     expect(read(page).replace(/\s+/g, ' ')).toMatch(new RegExp(`[Cc]hanges of ${named}`));
-});
-
-test('every policy shown in the docs can be loaded', async () => {
-  const registry = await loadJobs();
-  const folder = mkdtempSync(join(tmpdir(), 'caretaker-docs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const shown = pages.flatMap((page) =>
-    [...read(page).matchAll(/^```yaml\n(policies:[\s\S]*?)^```/gm)].map(([, text = '']) => ({ page, text })),
-  );
-  expect(shown.length).toBeGreaterThan(0);
-  for (const [at, { page, text }] of shown.entries()) {
-    const file = join(folder, `${at}.yaml`);
-    writeFileSync(file, text);
-    const { findings } = loadPolicies({ dir: folder, files: [file], registry });
-    expect({ page, findings: findings.map(({ message }) => message) }).toEqual({ page, findings: [] });
-  }
 });

@@ -2,9 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
-import { TestIo } from '../support/io.ts';
-import { commands, lines, readme, root } from './readme-commands.ts';
+import { commands, isCommand, lines, readme, root } from './readme-commands.ts';
 
 test('the scripts exist, and the command is in the folder that is added to the PATH', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -18,15 +16,7 @@ test('the scripts exist, and the command is in the folder that is added to the P
 });
 
 test.each(commands)('$line is a command with these arguments and options', async ({ args }) => {
-  let found = false;
-  const program = createProgram(
-    () => async () => {
-      found = true;
-    },
-    new TestIo(),
-  );
-  await program.parseAsync(args, { from: 'user' });
-  expect(found).toBe(true);
+  expect(await isCommand(args)).toBe(true);
 });
 
 test('a policy file may begin with the line for editors that the README shows', () => {

@@ -17,7 +17,7 @@ import {
   planOverInventory,
   readsOf,
 } from '../../src/offline/inventory/inventory.ts';
-import { recorder, saveInventory } from '../../src/offline/inventory/save.ts';
+import { recorder, type Saved, saveInventory } from '../../src/offline/inventory/save.ts';
 import { itemFields } from '../../src/offline/item-fields.ts';
 import { offlineClient } from '../../src/offline/offline-client.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
@@ -25,6 +25,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { memoryFolder } from '../support/in-memory.ts';
+import { otherLists } from './other-lists.ts';
 
 const SITES = 24;
 const budget = { requestsPerMinute: 1_000_000, reserve: 0.1 };
@@ -32,87 +33,99 @@ const budget = { requestsPerMinute: 1_000_000, reserve: 0.1 };
 let world: World;
 let registry: Registry;
 let client: Client;
-let shipped: Policy[];
+let policies: Policy[];
 let folder: string;
+/** Of the whole account. */
+let whole: Saved;
 beforeAll(async () => {
   // Time stands still, so that ages are the same in both plans.
   world = await startWorld({ sites: SITES, speedUp: 1e-7, work: false, serviceAheadMs: 5_000, budget });
   registry = await loadJobs();
   client = world.caretaker.link('default').client;
-  shipped = loadPolicies({ dir: 'config/policies', registry }).policies;
   folder = mkdtempSync(join(memoryFolder(), 'caretaker-inventory-'));
+  const file = join(folder, 'other-lists.yaml');
+  writeFileSync(file, otherLists);
+  const loaded = loadPolicies({ dir: '.', files: ['config/policies', file], registry });
+  expect(loaded.findings).toEqual([]);
+  policies = loaded.policies;
+  const [site_id = ''] = world.sandbox.siteIds();
+  const body = { note: { content: 'outdated' } };
+  await client.call('createSiteNote', { site_id, body }, { requestClass: 'person' });
+  whole = await save(policies, true);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await world.stop();
 });
 
-const save = (options: { policies?: readonly Policy[]; allLists?: boolean } = {}) =>
+const save = (saved: readonly Policy[], allLists: boolean) =>
   saveInventory({
     account: { name: 'default', baseUrl: 'https://ann:pass-word@service.example/api/v6' },
     client,
     clock: world.clock,
     registry,
-    policies: shipped,
-    allLists: true,
+    policies: saved,
+    allLists,
     onRead: () => undefined,
-    ...options,
   });
+const called = (name: string) => policies.filter((policy) => policy.name === name);
+
+/** The parts of the whole inventory that are reads of these operations. */
+const holding = (isHeld: (operation: string) => boolean): Inventory => ({
+  ...whole.inventory,
+  entries: whole.inventory.entries.filter(({ operation }) => isHeld(operation)),
+});
 
 const planOver = (inventory: Inventory, policy: Policy, now?: number) =>
   planOverInventory(policy, { inventory, name: 'fleet.json', registry, budget, ...(now ? { now } : {}) });
 
 const withoutRequests = ({ id, label, plan }: Preview['targets'][number]) => ({ id, label, plan });
 
-test('each shipped policy has the same plan over a saved inventory as against the service', async () => {
-  const { inventory, incomplete } = await save();
+test('each policy has the same plan over a saved inventory as against the service', async () => {
   const file = join(folder, 'fleet.json.gz');
-  writeInventory(file, inventory);
+  writeInventory(file, whole.inventory);
   const read = readInventory(file);
 
-  expect(incomplete).toEqual([]);
-  expect(shipped.length).toBeGreaterThan(4);
-  for (const policy of shipped) {
+  expect(whole.incomplete).toEqual([]);
+  expect(policies.length).toBeGreaterThan(7);
+  for (const policy of policies) {
     const asked = await world.caretaker.engine.preview(policy);
     // What other clients of the account spend at the moment is no part of an inventory.
     const { othersPerMinute: _, ...cost } = asked.cost;
     const over = await planOver(read, policy);
+    const { planning } = over.cost;
+    expect(planning).toBeGreaterThan(policy.select.forEach ? 1 : 0);
     // The first requests of more targets are known, because jobs may read the inventory.
     expect({ ...over, targets: over.targets.map(withoutRequests) }).toEqual({
       ...asked,
       targets: asked.targets.map(withoutRequests),
-      cost,
+      // Over an inventory, lists of a site that the service refused are not counted.
+      cost: policy.select.forEach ? { ...cost, planning } : cost,
     });
   }
 });
 
 test('with the names of policies, only what they read is saved', async () => {
-  const syncs = shipped.filter(({ name }) => name === 'nightly-sync');
-
-  const { inventory, requests } = await save({ policies: syncs, allLists: false });
+  const { inventory, requests } = await save(called('nightly-sync'), false);
 
   expect(inventory.entries.map(({ operation }) => operation)).toEqual(['listSites']);
   expect(requests).toBe(1);
 });
 
 test('a list that the inventory does not hold is an error with its name, not an empty list', async () => {
-  const { inventory } = await save({ policies: [], allLists: true });
-  const reports = shipped.find(({ name }) => name === 'monthly-reports') as Policy;
-  const withoutSites = {
-    ...inventory,
-    entries: inventory.entries.filter(({ operation }) => operation !== 'listSites'),
-  };
+  const without = (left: string) => holding((operation) => operation !== left);
+  const [reports = aPolicy()] = called('monthly-reports');
 
-  await expect(planOver(inventory, reports)).rejects.toThrow(
+  await expect(planOver(without('showReportTemplate'), reports)).rejects.toThrow(
     /^fleet\.json does not hold showReportTemplate \(report_template_id /,
   );
-  await expect(planOver(withoutSites, aPolicy())).rejects.toThrow(
+  await expect(planOver(without('listSites'), aPolicy())).rejects.toThrow(
     'fleet.json does not hold listSites. Save it again: "caretaker inventory save --policy nightly-sync"',
   );
 });
 
 test('a plan as at a later time counts ages from that time', async () => {
-  const { inventory } = await save({ policies: [], allLists: true });
+  const { inventory } = whole;
   const stale = aPolicy({ options: { mode: 'stale', max_age: 20 * 3_600_000 } });
   const later = inventory.savedAt + 30 * 86_400_000;
 
@@ -124,7 +137,7 @@ test('a plan as at a later time counts ages from that time', async () => {
 });
 
 test('the file holds no secret, and only this user can read it', async () => {
-  const { inventory } = await save({ policies: [], allLists: true });
+  const { inventory } = whole;
   const reads = recorder(client, { requestClass: 'person' }, () => undefined);
   const [copy] = await reads.items('listStagingSites', {});
   const shown = await reads.view('showStagingSite', { staging_site_id: Reflect.get(copy ?? {}, 'id') });
@@ -143,7 +156,7 @@ test('the file holds no secret, and only this user can read it', async () => {
 });
 
 test('the file is gzip if its name ends in .gz, else text with one item a line', async () => {
-  const { inventory } = await save({ policies: [], allLists: true });
+  const inventory = holding((operation) => operation === 'listSites');
   const [plain, packed] = [join(folder, 'a.json'), join(folder, 'a.json.gz')];
   writeInventory(plain, inventory);
   writeInventory(packed, inventory);
@@ -164,10 +177,9 @@ test.each([
   expect(() => readInventory(file)).toThrow(says);
 });
 
-test('a file that is not there, or cannot be written, is named', async () => {
+test('a file that is not there, or cannot be written, is named', () => {
   expect(() => readInventory(join(folder, 'none.json'))).toThrow('cannot be read: it does not exist.');
-  const { inventory } = await save({ policies: [], allLists: false });
-  expect(() => writeInventory('/nowhere/a.json', inventory)).toThrow(
+  expect(() => writeInventory('/nowhere/a.json', whole.inventory)).toThrow(
     '/nowhere/a.json cannot be written: it does not exist.',
   );
 });
@@ -178,7 +190,7 @@ describe('filters, sorts and pages give what the service gives', () => {
   /** Queries with every sort, and every filter with values that some items have. */
   async function queriesOf(id: ListId): Promise<object[]> {
     const { list } = operationOf(id);
-    const { items } = await wholeList(id);
+    const items = await held().items(id, {});
     if (!list || list.sorts.length === 0) return [{}];
     const sorts = list.sorts.flatMap((field) => [{ sort: `${field},asc` }, { sort: `${field},desc` }]);
     const filters = Object.entries(list.filters).flatMap(([field, { operators, kind }]) => {
@@ -191,10 +203,7 @@ describe('filters, sorts and pages give what the service gives', () => {
     return [{}, { page: 2, perPage: 3 }, ...sorts, ...filters.map((one) => ({ filters: one }))];
   }
 
-  const wholeList = async (id: ListId) => {
-    const reads = recorder(client, { requestClass: 'person' }, () => undefined);
-    return { items: await reads.items(id, {}), entries: reads.entries() };
-  };
+  const held = () => readsOf(whole.inventory, 'fleet.json', 'nightly-sync');
 
   function valuesOf(id: ListId, field: string, items: readonly object[], isTime: boolean): unknown[] {
     const read = Reflect.get(itemFields[id], field) as (item: object, account: object) => unknown;
@@ -221,10 +230,8 @@ describe('filters, sorts and pages give what the service gives', () => {
   }
 
   test.each(lists)('%s', { timeout: 30_000 }, async (id) => {
-    const [{ entries }, sites] = [await wholeList(id), await wholeList('listSites')];
-    const reads = readsOf({ entries: [...entries, ...sites.entries] }, 'fleet.json', 'nightly-sync');
     const now = world.clock.now();
-    const offline = offlineClient({ account: 'default', reads, now, serviceNow: now });
+    const offline = offlineClient({ account: 'default', reads: held(), now, serviceNow: now });
     const options = { requestClass: 'person' } as const;
 
     for (const query of await queriesOf(id)) {

@@ -1,42 +1,32 @@
 /** Tests of policies: what they compare, and what they say when a plan differs or a file is broken. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { loadJobs } from '../../src/app/load-jobs.ts';
-import type { Registry } from '../../src/job/registry.ts';
 import { writeInventory } from '../../src/offline/inventory/file.ts';
+import type { Inventory } from '../../src/offline/inventory/inventory.ts';
 import { givenReads } from '../../src/offline/tests/given-reads.ts';
 import { loadTests, testFilesIn } from '../../src/offline/tests/load-tests.ts';
 import { runTest, type TestResult } from '../../src/offline/tests/run-test.ts';
 import { testFileJsonSchema } from '../../src/offline/tests/test-file.ts';
-import { type Loaded, loadPolicies } from '../../src/policy/load-policies.ts';
-import { memoryFolder } from '../support/in-memory.ts';
+import { loadPolicies } from '../../src/policy/load-policies.ts';
+import { folderWith } from '../settings/folder.ts';
+import { told } from '../settings/load.ts';
+import { budget, resultOf } from './run-one.ts';
 
-const budget = { requestsPerMinute: 200, reserve: 0.1 };
 const AT = '2026-11-21T01:00:00Z';
 
-let registry: Registry;
-let shipped: Loaded;
-let folder: string;
-beforeAll(async () => {
-  registry = await loadJobs();
-  shipped = loadPolicies({ dir: 'config/policies', registry });
-  folder = mkdtempSync(join(memoryFolder(), 'caretaker-tests-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const registry = await loadJobs();
+const shipped = loadPolicies({ dir: 'config/policies', registry });
 
-function loaded(text: string) {
-  const file = join(folder, 'tests.yaml');
-  writeFileSync(file, text);
-  onTestFinished(() => rmSync(file, { force: true }));
-  return loadTests([file], shipped);
-}
+const loaded = (text: string) => loadTests([join(folderWith({ 'tests.yaml': text }), 'tests.yaml')], shipped);
 
 /** The result of one test, of the nightly sync unless it names another policy. */
-async function result(entry: object): Promise<TestResult> {
+async function result(entry: object, inventory?: Inventory): Promise<TestResult> {
   const text = stringify({ tests: [{ name: 'It works', policy: 'nightly-sync', at: AT, ...entry }] });
-  const { tests, findings } = loaded(text);
+  const dir = folderWith({ 'tests.yaml': text });
+  if (inventory) writeInventory(join(dir, 'fleet.json'), inventory);
+  const { tests, findings } = loadTests([join(dir, 'tests.yaml')], shipped);
   expect(findings).toEqual([]);
   return runTest(tests[0] as (typeof tests)[number], { registry, budget });
 }
@@ -126,64 +116,28 @@ describe('a difference is shown with what was expected and what was planned', ()
 });
 
 test('the body of a request is compared whole, and nothing is sent to learn it', async () => {
-  const dir = join(folder, 'policies');
-  const text = stringify({
-    policies: [
+  const policy = `policies:
+  - name: p
+    job: api-call
+    select: { from: listSites }
+    with: { operation: createSiteNote, body: { note: { content: { cel: '"Care of " + site.title' } } } }
+`;
+  const expecting = (content: string) => {
+    const request = { operation: 'createSiteNote', params: { site_id: 'shop' }, body: { note: { content } } };
+    const given = { listSites: [{ id: 'shop', title: 'Shop' }] };
+    return resultOf({ registry, policy, test: { at: AT, given, expect: { requests: [request] } } });
+  };
+
+  expect(await expecting('Care of Shop')).toEqual({ differences: [] });
+  expect(await expecting('Care')).toEqual({
+    differences: [
       {
-        name: 'note',
-        job: 'api-call',
-        select: { from: 'listSites' },
-        with: {
-          operation: 'createSiteNote',
-          body: { note: { content: { cel: '"Care of " + site.title' } } },
-        },
+        at: 'requests',
+        missing: ['createSiteNote {"site_id":"shop"} {"note":{"content":"Care"}}'],
+        unexpected: ['createSiteNote {"site_id":"shop"} {"note":{"content":"Care of Shop"}}'],
       },
     ],
   });
-  const file = `${dir}.yaml`;
-  writeFileSync(file, text);
-  const policies = loadPolicies({ dir: folder, files: [file], registry });
-  const tests = join(folder, 'note.yaml');
-  const entry = (content: string) => ({
-    name: 'It notes',
-    policy: 'note',
-    at: AT,
-    given: { listSites: [{ id: 'shop', title: 'Shop' }] },
-    expect: {
-      requests: [{ operation: 'createSiteNote', params: { site_id: 'shop' }, body: { note: { content } } }],
-    },
-  });
-  writeFileSync(tests, stringify({ tests: [entry('Care of Shop'), entry('Care')] }));
-
-  const found = loadTests([tests], policies).tests.map((one) => runTest(one, { registry, budget }));
-
-  expect(await Promise.all(found)).toEqual([
-    { differences: [] },
-    {
-      differences: [
-        {
-          at: 'requests',
-          missing: ['createSiteNote {"site_id":"shop"} {"note":{"content":"Care"}}'],
-          unexpected: ['createSiteNote {"site_id":"shop"} {"note":{"content":"Care of Shop"}}'],
-        },
-      ],
-    },
-  ]);
-});
-
-test('a list that the policy reads and the test does not give is an error, not an empty list', async () => {
-  const { error } = await result({ policy: 'update-check', given: {}, expect: { targets: [] } });
-  expect(error).toBe(
-    'The test gives no listAutoUpdateSchedules, which the policy reads. Add it under "given"; an empty list is [].',
-  );
-});
-
-test('lists of a site are given by its id, and a site without any has none', async () => {
-  const reads = givenReads({ listSiteNotes: { shop: [{ content: 'Hello' }] } }, Date.parse(AT));
-  expect(await reads.items('listSiteNotes', { site_id: 'shop' })).toMatchObject([
-    { id: 'note-1', content: 'Hello' },
-  ]);
-  expect(await reads.items('listSiteNotes', { site_id: 'other' })).toEqual([]);
 });
 
 test('a test over an inventory is planned as at the time when it was saved', async () => {
@@ -192,21 +146,20 @@ test('a test over an inventory is planned as at the time when it was saved', asy
     { listSites: [{ id: 'shop', sync: { last_sync_at: '2026-11-01T00:00:00Z' } }] },
     at,
   );
-  const entries = [
-    { operation: 'listSites', params: {}, items: await reads.items('listSites', {}) },
-  ] as const;
-  writeInventory(join(folder, 'fleet.json'), {
+  const items = await reads.items('listSites', {});
+  const inventory: Inventory = {
     account: 'default',
     baseUrl: 'https://service.example/api/v6',
     savedAt: at,
     serviceAt: at,
-    entries,
-  });
+    entries: [{ operation: 'listSites', params: {}, items }],
+  };
 
   const over = { at: undefined, inventory: 'fleet.json' };
 
-  expect(await result({ ...over, expect: { targets: ['shop'] } })).toEqual({ differences: [] });
-  expect(await result({ ...over, policy: 'staging-cleanup', expect: { targets: [] } })).toMatchObject({
+  expect(await result({ ...over, expect: { targets: ['shop'] } }, inventory)).toEqual({ differences: [] });
+  const other = { ...over, policy: 'staging-cleanup', expect: { targets: [] } };
+  expect(await result(other, inventory)).toMatchObject({
     error: expect.stringContaining('fleet.json does not hold'),
   });
 });
@@ -219,59 +172,27 @@ describe('a broken test is a finding with its place', () => {
   const site = (item: string) => `    given: { listSites: [${item}] }\n    expect: {}\n`;
   const time = `    at: ${AT}\n`;
   test.each([
-    {
-      entry: `${time}    expect: { target: [] }\n`,
-      place: '5:15',
-      says: '"target" is not a known key.',
-      hint: 'did you mean targets?',
-    },
-    {
-      entry: `${time}${site('{ synch: {} }')}`,
-      place: '5:28',
-      says: '"synch" is not a known key.',
-      hint: 'did you mean sync?',
-    },
-    {
-      entry: `${time}${site('{ id: 12 }')}`,
-      place: '5:32',
-      says: '"id" must be a string, not a number.',
-      hint: 'quote it',
-    },
-    {
-      entry: `${time}${site('{ tags: [{ name: x }] }')}`,
-      place: '5:26',
-      says: '"tags[0].id" is missing.',
-      hint: undefined,
-    },
-    {
-      entry: '    expect: {}\n',
-      place: '2:5',
-      says: '"at" is missing: without an inventory, a test needs a time such as 2026-11-21T02:00:00Z.',
-      hint: undefined,
-    },
-    {
-      entry: `${time}    inventory: none.json\n    expect: {}\n`,
-      place: '5:16',
-      says: 'cannot be read: it does not exist.',
-      hint: undefined,
-    },
-  ])('$says', ({ entry, place, says, hint }) => {
+    [`${time}    expect: { target: [] }\n`, '5:15 "target" is not a known key. did you mean targets?'],
+    [`${time}${site('{ synch: {} }')}`, '5:28 "synch" is not a known key. did you mean sync?'],
+    [`${time}${site('{ id: 12 }')}`, '5:32 "id" must be a string, not a number. quote it'],
+    [`${time}${site('{ tags: [{ name: x }] }')}`, '5:26 "tags[0].id" is missing.'],
+    [
+      '    expect: {}\n',
+      '2:5 "at" is missing: without an inventory, a test needs a time such as 2026-11-21T02:00:00Z.',
+    ],
+    [
+      `${time}    inventory: none.json\n    expect: {}\n`,
+      expect.stringMatching(/^5:16 .*cannot be read: it does not exist\.$/),
+    ],
+  ])('%s', (entry, finding) => {
     const { tests, findings } = loaded(`tests:\n  - name: It\n    policy: nightly-sync\n${entry}`);
-
     expect(tests).toEqual([]);
-    expect(findings).toHaveLength(1);
-    const [{ line, column, message, suggestion } = { line: 0, column: 0, message: '', suggestion: '' }] =
-      findings;
-    expect(`${line}:${column}`).toBe(place);
-    expect(message).toContain(says);
-    expect(suggestion).toBe(hint);
+    expect(findings.map(told)).toEqual([finding]);
   });
 
   test('an unknown policy is shown with the one that was meant', () => {
     const { findings } = loaded(`tests:\n  - name: It\n    policy: nightly-snc\n${time}    expect: {}\n`);
-    expect(findings).toMatchObject([
-      { line: 3, message: 'There is no policy "nightly-snc".', suggestion: 'did you mean nightly-sync?' },
-    ]);
+    expect(findings.map(told)).toEqual(['3:13 There is no policy "nightly-snc". did you mean nightly-sync?']);
   });
 });
 
@@ -282,18 +203,10 @@ test('the JSON schema of test files knows lists, their fields and what can be ex
 });
 
 describe('a policy with a name in place of an id', () => {
-  const text =
-    'policies:\n  - name: premium\n    job: site-sync\n    select: { filters: { tags: { in: [{ name: Premium }] } } }\n';
-  const run = async (given: object, expected: object) => {
-    const dir = mkdtempSync(join(memoryFolder(), 'caretaker-names-'));
-    onTestFinished(() => rmSync(dir, { recursive: true }));
-    writeFileSync(join(dir, 'premium.yaml'), text);
-    const file = join(dir, 'tests.yaml');
-    const entry = { name: 'It works', policy: 'premium', at: AT, given, expect: expected };
-    writeFileSync(file, stringify({ tests: [entry] }));
-    const { tests } = loadTests([file], loadPolicies({ dir, files: [join(dir, 'premium.yaml')], registry }));
-    return runTest(tests[0] as (typeof tests)[number], { registry, budget });
-  };
+  const policy =
+    'policies:\n  - name: p\n    job: site-sync\n    select: { filters: { tags: { in: [{ name: Premium }] } } }\n';
+  const run = (given: object, expected: object) =>
+    resultOf({ registry, policy, test: { at: AT, given, expect: expected } });
   const listSites = [{ id: 'shop', tags: [{ id: '7', name: 'Premium' }] }, { id: 'other' }];
 
   test('finds it in the tags that the test gives', async () => {

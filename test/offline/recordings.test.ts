@@ -1,12 +1,7 @@
 /** Tests of policies that record their work on the sites, and of those about the account itself. */
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { loadJobs } from '../../src/app/load-jobs.ts';
-import { loadTests } from '../../src/offline/tests/load-tests.ts';
-import { runTest } from '../../src/offline/tests/run-test.ts';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { folderWith } from '../settings/folder.ts';
+import { resultOf } from './run-one.ts';
 
 const registry = await loadJobs();
 
@@ -25,17 +20,8 @@ const branding = `policies:
     with: { operation: updatePluginBranding, body: { plugin_branding: { type: hidden } } }
 `;
 
-async function result(policy: string, given: object, expected: object) {
-  const entry = { name: 'It works', policy: 'p', at: '2026-12-07T23:30:00Z', given, expect: expected };
-  const folder = folderWith({ 'p.yaml': policy, 'tests.yaml': stringify({ tests: [entry] }) });
-  const loaded = loadPolicies({ dir: folder, files: [join(folder, 'p.yaml')], registry });
-  const { tests, findings } = loadTests([join(folder, 'tests.yaml')], loaded);
-  expect([...loaded.findings, ...findings]).toEqual([]);
-  return runTest(tests[0] as (typeof tests)[number], {
-    registry,
-    budget: { requestsPerMinute: 200, reserve: 0.1 },
-  });
-}
+const result = (policy: string, given: object, expected: object) =>
+  resultOf({ registry, policy, test: { at: '2026-12-07T23:30:00Z', given, expect: expected } });
 
 const listSites = [
   { id: 'shop', wp: { core: { current_version: '6.8.3' } } },

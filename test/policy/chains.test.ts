@@ -1,12 +1,10 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
-import { asWritten } from '../../src/policy/as-written.ts';
 import { chainFault, chainsOf, linksByName } from '../../src/policy/chains.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { policyEntryJsonSchema } from '../../src/policy/policy-file-schema.ts';
-import { placeOf, renderFinding } from '../../src/yaml/diagnostic.ts';
 import { folderWith } from '../settings/folder.ts';
+import { told } from '../settings/load.ts';
+import { mistakesIn, policiesIn, read } from './p.ts';
 import { registry } from './tiny-job.ts';
 
 const HOUR = 3_600_000;
@@ -15,25 +13,21 @@ const entry = (name: string, schedule = '') =>
   `  - name: ${name}\n    job: site-sync\n${schedule && `    schedule: ${schedule}\n`}`;
 const file = (...entries: string[]) => `policies:\n${entries.join('')}`;
 
+/** The errors of several files, each with its file. */
 function load(files: Record<string, string>) {
-  const dir = folderWith(files);
-  const loaded = loadPolicies({ dir, registry });
-  const findings = loaded.findings.map(
-    (one) =>
-      `${placeOf(one).replace(`${dir}/`, '')} ${one.message}${one.suggestion ? ` ${one.suggestion}` : ''}`,
-  );
-  return { ...loaded, dir, findings };
+  const { findings, ...rest } = read(files);
+  return { ...rest, findings: findings.map((one) => `${basename(one.file)}:${told(one)}`) };
 }
 
 /** Of one policy beside `sync`, the mistakes in its schedule; places are counted from the schedule. */
 const mistakesOf = (schedule: string) =>
-  load({ 'p.yaml': file(entry('sync'), entry('check', schedule)) }).findings.map((one) =>
-    one.replace(/^p\.yaml:6:(\d+)/, (_, column: string) => String(Number(column) - 14)),
+  mistakesIn(file(entry('sync'), entry('check', schedule))).map((one) =>
+    one.replace(/^6:(\d+)/, (_, column: string) => String(Number(column) - 14)),
   );
 
 test('a policy follows another after its success, within a day, unless it says otherwise', () => {
-  const { policies, findings } = load({
-    'p.yaml': file(
+  const policies = policiesIn(
+    file(
       entry('sync', '{ cron: "0 2 * * *" }'),
       entry('check', '{ after: { policy: sync } }'),
       entry(
@@ -41,25 +35,14 @@ test('a policy follows another after its success, within a day, unless it says o
         '{ after: { policy: check, status: [succeeded, partial], within: 6h }, timezone: Europe/Berlin, jitter: 5m, blackout: [sunday] }',
       ),
     ),
-  });
+  );
 
-  expect(findings).toEqual([]);
   expect(policies.map(({ schedule }) => schedule?.after)).toEqual([
     undefined,
     { policy: 'sync', status: ['succeeded'], withinMs: 24 * HOUR },
     { policy: 'check', status: ['succeeded', 'partial'], withinMs: 6 * HOUR },
   ]);
   expect(policies[2]?.schedule).toMatchObject({ cron: [], timezone: 'Europe/Berlin', jitterMs: 300_000 });
-});
-
-test('a chain in the words of its file is read as the same chain', () => {
-  const { policies } = load({
-    'p.yaml': file(entry('sync'), entry('check', '{ after: { policy: sync, status: [failed] } }')),
-  });
-  const again = load({
-    'p.yaml': stringify({ policies: policies.map((policy) => asWritten(policy, registry)) }),
-  });
-  expect(again.policies.map(({ hash }) => hash)).toEqual(policies.map(({ hash }) => hash));
 });
 
 test.each([
@@ -114,21 +97,6 @@ test('who follows each other in a loop is shown the loop, in every file that is 
   expect(policies.map(({ name }) => name)).toEqual(['d']);
 });
 
-test('the place of an unknown predecessor is shown', () => {
-  const dir = folderWith({ 'p.yaml': file(entry('check', '{ after: { policy: nightly } }')) });
-  const { findings } = loadPolicies({ dir, registry });
-  expect(findings.map((finding) => renderFinding(finding, { color: false }))).toEqual([
-    [
-      `${join(dir, 'p.yaml')}:4:34: There is no policy "nightly", so check is not scheduled.`,
-      '    2 |   - name: check',
-      '    3 |     job: site-sync',
-      '  > 4 |     schedule: { after: { policy: nightly } }',
-      '      |                                  ^^^^^^^',
-      '    5 |',
-    ].join('\n'),
-  ]);
-});
-
 test('a predecessor with errors is an error of its own file only', () => {
   const { findings, policies } = load({
     'a.yaml': file(entry('sync', '{ cron: "0 2 * * *", jiter: 5m }')),
@@ -151,24 +119,6 @@ test('one file checked alone may follow a policy of another file of the folder',
   expect(alone('c.yaml')).toEqual(['These policies start each other in a loop: x -> y -> x.']);
 });
 
-test('a schedule has crons or a predecessor, in the JSON Schema as well', () => {
-  const schedule = policyEntryJsonSchema().properties?.['schedule'];
-  expect(schedule).toMatchObject({
-    additionalProperties: false,
-    oneOf: [{ required: ['cron'] }, { required: ['after'] }],
-    properties: {
-      after: {
-        required: ['policy'],
-        additionalProperties: false,
-        properties: {
-          status: { items: { enum: ['succeeded', 'partial', 'failed', 'stopped', 'cancelled'] } },
-        },
-      },
-    },
-  });
-  expect(schedule?.required ?? []).not.toContain('cron');
-});
-
 test('a policy that leads into a loop of others has no fault of its own', () => {
   const links = linksByName([
     { name: 'a', after: 'b' },
@@ -183,14 +133,14 @@ test('a policy that leads into a loop of others has no fault of its own', () => 
 });
 
 test('chains are trees below the policies that follow none', () => {
-  const { policies } = load({
-    'p.yaml': file(
+  const policies = policiesIn(
+    file(
       entry('report', '{ after: { policy: check } }'),
       entry('sync', '{ cron: "0 2 * * *" }'),
       entry('check', '{ after: { policy: sync } }'),
       entry('clean', '{ after: { policy: sync } }'),
     ),
-  });
+  );
   const names = (nodes: ReturnType<typeof chainsOf<(typeof policies)[number]>>): unknown[] =>
     nodes.map(({ policy, followers }) => [policy.name, ...names(followers)]);
   expect(names(chainsOf(policies))).toEqual([['sync', ['check', ['report']], ['clean']]]);

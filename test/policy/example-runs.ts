@@ -12,7 +12,7 @@ import { quickReports } from '../support/quick-reports.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 import { sampleOf } from '../support/sample.ts';
 
-const registry = await loadJobs();
+export const registry = await loadJobs();
 
 const folder = 'config/examples';
 export const examples = loadPolicies({ dir: folder, files: [folder], registry });

@@ -51,19 +51,32 @@ test('every text can be escaped, and is then read as it was', () => {
 });
 
 test.each([
-  ['a number', 7],
-  ['a text', 'Europe/Berlin'],
-  ['a boolean', false],
-  ['a list', [1, 'two']],
-  ['a map', { eq: { deep: [null] } }],
-])('a variable that is the whole value keeps its type: %s', (_, value) => {
-  expect(ofVars({ x: value }, '${{ vars.x }}')).toEqual({ value });
-});
-
-test('inside a string, variables are text', () => {
-  expect(ofVars({ a: 7, b: true, c: 'x' }, 'at ${{vars.a}}: ${{ vars.b }}, ${{   vars.c   }}!')).toEqual({
-    value: 'at 7: true, x!',
-  });
+  ['alone, a number is a number', { x: 7 }, '${{ vars.x }}', 7],
+  ['alone, a text is a text', { x: 'Europe/Berlin' }, '${{ vars.x }}', 'Europe/Berlin'],
+  ['alone, a boolean is a boolean', { x: false }, '${{ vars.x }}', false],
+  ['alone, a list is a list', { x: [1, 'two'] }, '${{ vars.x }}', [1, 'two']],
+  ['alone, a map is a map', { x: { eq: { deep: [null] } } }, '${{ vars.x }}', { eq: { deep: [null] } }],
+  [
+    'inside a text, all are text',
+    { a: 7, b: true, c: 'x' },
+    'at ${{vars.a}}: ${{ vars.b }}, ${{   vars.c   }}!',
+    'at 7: true, x!',
+  ],
+  [
+    'a part of one can be named',
+    { client: { id: '12', sites: ['a', 'b'] } },
+    '${{ vars.client.id }} ${{ vars.client.sites.1 }}',
+    '12 b',
+  ],
+  [
+    'they can use others, wherever those stand in the file',
+    { all: ['${{ vars.url }}', '${{ vars.n }}'], url: 'https://${{ vars.host }}', host: 'x', n: 1 },
+    '${{ vars.all }}',
+    ['https://x', 1],
+  ],
+  ['their text is not expanded again', { a: '$${{ vars.b }}', b: 'x' }, '${{ vars.a }}', '${{ vars.b }}'],
+])('of variables: %s', (_, vars, text, value) => {
+  expect(ofVars(vars, text)).toEqual({ value });
 });
 
 test('inside a string, a number is written as in the file', () => {
@@ -72,24 +85,6 @@ test('inside a string, a number is written as in the file', () => {
     (path) => (pathText(path) === 'vars.php' ? '8.10' : undefined),
   );
   expect(plain({ policies })).toEqual([{ value: 'PHP 8.10' }]);
-});
-
-test('a placeholder can name a part of a variable', () => {
-  const vars = { client: { id: '12', sites: ['a', 'b'] } };
-  expect(ofVars(vars, '${{ vars.client.id }} ${{ vars.client.sites.1 }}')).toEqual({ value: '12 b' });
-});
-
-test('variables can use other variables, wherever those stand in the file', () => {
-  expect(
-    ofVars(
-      { all: ['${{ vars.url }}', '${{ vars.n }}'], url: 'https://${{ vars.host }}', host: 'x', n: 1 },
-      '${{ vars.all }}',
-    ),
-  ).toEqual({ value: ['https://x', 1] });
-});
-
-test('a text that comes from a variable is not expanded again', () => {
-  expect(ofVars({ a: '$${{ vars.b }}', b: 'x' }, '${{ vars.a }}')).toEqual({ value: '${{ vars.b }}' });
 });
 
 test('what is no placeholder stays as it is', () => {
@@ -191,12 +186,6 @@ test('defaults and variables work together: a map from a variable is merged as w
   expect(expanded(file)).toEqual([{ limits: { x: 2, y: 1 }, zone: 'UTC' }]);
 });
 
-test('names and matrices have no default', () => {
-  expect(
-    faultsOf(expand({ defaults: { name: 'x', matrix: {} }, policies: [{}] })).map((one) => one.split('.')[0]),
-  ).toEqual(['defaults', 'defaults']);
-});
-
 test('a matrix makes one policy of each combination, named by its values in kebab-case', () => {
   const matrix = { tag: ['Gold Plus', 'silver'], region: ['eu', 'us'] };
   const policy = { name: 'sync', tags: '${{ matrix.tag }}', in: 'r-${{ matrix.region }}', matrix };
@@ -216,24 +205,24 @@ test('a name can use the matrix itself', () => {
   expect(names({ name: 'report-${{ matrix.client.id }}', value, matrix })).toEqual(['report-7']);
 });
 
-test('combinations can be excluded by some of their values, and others included', () => {
-  const matrix = {
-    tag: ['a', 'b'],
-    n: [1, 2],
-    exclude: [{ tag: 'a', n: 2 }, { tag: 'b' }],
-    include: [{ tag: 'c', n: 9 }],
-  };
-  expect(names({ name: 'p', matrix, x: '${{ matrix.tag }}${{ matrix.n }}' })).toEqual(['p-a-1', 'p-c-9']);
-});
-
-test('a matrix can consist of included combinations alone', () => {
-  const matrix = {
-    include: [
-      { tag: 'a', n: 1 },
-      { tag: 'b', n: 2 },
-    ],
-  };
-  expect(names({ name: 'p', matrix, x: '${{ matrix.tag }}${{ matrix.n }}' })).toEqual(['p-a-1', 'p-b-2']);
+const [a1, b2] = [
+  { tag: 'a', n: 1 },
+  { tag: 'b', n: 2 },
+];
+test.each([
+  [
+    'can be excluded by some of their values, and others included',
+    {
+      tag: ['a', 'b'],
+      n: [1, 2],
+      exclude: [{ tag: 'a', n: 2 }, { tag: 'b' }],
+      include: [{ tag: 'c', n: 9 }],
+    },
+    ['p-a-1', 'p-c-9'],
+  ],
+  ['can be the included ones alone', { include: [a1, b2] }, ['p-a-1', 'p-b-2']],
+])('the combinations of a matrix %s', (_, matrix, expected) => {
+  expect(names({ name: 'p', matrix, x: '${{ matrix.tag }}${{ matrix.n }}' })).toEqual(expected);
 });
 
 test('the values of a matrix can be variables, and defaults can use them', () => {

@@ -3,24 +3,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { asWritten } from '../../src/policy/as-written.ts';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { loadSettings } from '../../src/settings/load-settings.ts';
-import { folderWith } from '../settings/folder.ts';
-import { registry } from './tiny-job.ts';
+import { load as loadSettings } from '../settings/load.ts';
+import { mistakesIn, policiesIn, read, writtenAgain } from './p.ts';
 
-const load = (text: string) => loadPolicies({ dir: folderWith({ 'a.yaml': text }), registry });
-const hashes = (text: string) => {
-  const { policies, findings } = load(text);
-  expect(findings).toEqual([]);
-  return policies.map(({ name, hash }) => [name, hash]);
-};
-/** Line, column and sentence of each error. Places in sentences are cut to line and column. */
-const errorsOf = (text: string) =>
-  load(text).findings.map(
-    ({ line, column, message, suggestion }) =>
-      `${line}:${column} ${message.replace(/\(\S*a\.yaml:/g, '(')}${suggestion ? ` ${suggestion}` : ''}`,
-  );
+const hashes = (text: string) => policiesIn(text).map(({ name, hash }) => [name, hash]);
+/** Places in sentences are cut to line and column. */
+const errorsOf = (text: string) => mistakesIn(text).map((one) => one.replace(/\(\S*p\.yaml:/g, '('));
 
 const expandable = `vars:
   parallel: 7
@@ -54,23 +42,18 @@ ${sync('sync-gold', 'Gold')}${sync('sync-silver', 'silver')}  - { name: other, j
   expect(hashes(expandable)).toEqual(hashes(written));
 });
 
-test('each expanded policy, shown with every default filled in, is read as the same policy again', () => {
-  const shown = load(expandable).policies.map((policy) => asWritten(policy, registry));
-  expect(hashes(stringify({ policies: shown }))).toEqual(hashes(expandable));
-});
-
 test('whatever its texts hold, a policy that is shown is read as the same policy again', () => {
   const part = fc.constantFrom('$', '$' + '{{', '}}', 'vars', 'matrix', '.x', ' ', 'text');
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 8 }), (parts) => {
       const message = `m${parts.join('')}`;
-      const { policies } = load(
+      const { policies } = read(
         stringify({ policies: [{ name: 'p', job: 'site-sync', with: { message } }] }),
       );
       const [policy] = policies;
       // A text with an error in its placeholder makes no policy.
       if (!policy) return;
-      expect(hashes(stringify({ policies: [asWritten(policy, registry)] }))).toEqual([['p', policy.hash]]);
+      expect(hashes(writtenAgain([policy]))).toEqual([['p', policy.hash]]);
     }),
     { numRuns: 60 },
   );
@@ -171,7 +154,7 @@ policies:
 });
 
 test('an error in a variable is shown once, and breaks only the policies that use it', () => {
-  const { policies, findings, broken } = load(`vars: { zone: "\${{ vars.nope }}" }
+  const { policies, findings, broken } = read(`vars: { zone: "\${{ vars.nope }}" }
 policies:
   - { name: one, job: site-sync, description: "\${{ vars.zone }}" }
   - { name: two, job: site-sync }
@@ -222,20 +205,6 @@ test('combinations with the same name are an error at the name', () => {
   ]);
 });
 
-test('a policy of a matrix and one of another file cannot have the same name', () => {
-  const { findings } = loadPolicies({
-    dir: folderWith({
-      'a.yaml': 'policies: [{ name: one-x, job: site-sync }]\n',
-      'b.yaml':
-        'policies: [{ name: one, job: site-sync, matrix: { a: [x] }, with: { message: "${{ matrix.a }}" } }]\n',
-    }),
-    registry,
-  });
-  expect(findings).toMatchObject([
-    { line: 1, message: expect.stringContaining('The name "one-x" is taken already') },
-  ]);
-});
-
 test.each([
   ['vars: { a b: 1 }', '1:9 "a b" must consist of letters'],
   ['vars: { a: }', '1:12 "a" must have a value.'],
@@ -250,27 +219,11 @@ test.each([
   expect(errors).toEqual([expect.stringContaining(sentence)]);
 });
 
-test('the configuration is still recognised, and is no file of policies', () => {
-  const dir = folderWith({ 'a.yaml': 'accounts: {}\n' });
-  expect(loadPolicies({ dir, registry }).findings).toMatchObject([{ suggestion: 'give it with --config' }]);
-});
-
 test('names of calendars in defaults are checked like those of a policy', () => {
-  const dir = folderWith({
-    'config/caretaker.yaml': 'calendars: { holidays: [2026-12-25] }\n',
-    'config/policies/a.yaml':
-      'vars: { quiet: [holiday] }\ndefaults: { schedule: { blackout: "${{ vars.quiet }}" } }\npolicies: [{ name: one, job: site-sync, schedule: { cron: "0 2 * * *" } }]\n',
-  });
-  const settings = loadSettings({ cwd: dir, env: {} });
-  expect(loadPolicies({ dir: settings.policiesDir, registry, settings }).findings).toMatchObject([
+  const settings = loadSettings('calendars: { holidays: [2026-12-25] }\n');
+  const text =
+    'vars: { quiet: [holiday] }\ndefaults: { schedule: { blackout: "${{ vars.quiet }}" } }\npolicies: [{ name: one, job: site-sync, schedule: { cron: "0 2 * * *" } }]\n';
+  expect(read(text, { settings }).findings).toMatchObject([
     { line: 2, column: 35, suggestion: expect.stringContaining('holidays') },
   ]);
-});
-
-test('a map where a list is expected is an error with its place', () => {
-  expect(
-    errorsOf('policies:\n  - { name: one, job: site-sync, notify: { ops: { to: ops } } }\n').map((one) =>
-      one.replace(/\..*/, ''),
-    ),
-  ).toEqual(['2:42 "notify" must be a list, not a map']);
 });

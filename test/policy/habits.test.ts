@@ -1,21 +1,15 @@
 /** What people write out of habit: the first cause is said, and what to write, and nothing that only follows from it. */
 import { expect, test } from 'vitest';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { folderWith } from '../settings/folder.ts';
-import { registry } from './tiny-job.ts';
+import { mistakesIn, policyWith } from './p.ts';
 
-const findingsOf = (text: string) =>
-  loadPolicies({ dir: folderWith({ 'p.yaml': text }), registry }).findings.map(
-    ({ line, column, message, suggestion }) => `${line}:${column} ${message} ${suggestion ?? ''}`.trim(),
-  );
-
-const entry = 'policies:\n  - name: p\n    job: site-sync\n';
+const entry = `${policyWith('').trimEnd()}\n`;
 const shared = (aliases: number) =>
   `policies:\n  - { name: p, job: site-sync, description: &d hello }\n${Array.from({ length: aliases }, (_, i) => `  - { name: p${i}, job: site-sync, description: *d }\n`).join('')}`;
 const conflict =
   '3:1 A merge conflict of git was left here. keep one of the two parts, and delete the lines with <<<<<<<, ======= and >>>>>>>';
 const merge =
   'Merge keys (<<) are not supported. write the keys out; policies of a file share keys by "defaults"';
+const configuration = '1:1 This is a configuration, not a file of policies. give it with --config';
 const template =
   'This is a template of another tool, and Caretaker does not render it. render it first, or use "vars" and "matrix"';
 
@@ -89,11 +83,9 @@ test.each([
     'redis:\n  image: redis:7\nweb:\n  image: web\ndb:\n  image: db\n',
     ['1:1 "policies" is missing, so this is no file of policies.'],
   ],
-  [
-    'a configuration',
-    'redis: redis://redis:6379\npolicies: policies/\n',
-    ['1:1 This is a configuration, not a file of policies. give it with --config'],
-  ],
+  ['a configuration', 'redis: redis://redis:6379\npolicies: policies/\n', [configuration]],
+  ['a configuration without policies', 'redis: embedded\naccounts: {}\n', [configuration]],
+  ['a configuration of accounts alone', 'accounts: {}\n', [configuration]],
   [
     'one policy alone',
     'name: p\njob: site-sync\nschedule: { cron: "0 2 * * *" }\n',
@@ -108,7 +100,7 @@ test.each([
     ['2:3 "policies" must be a list, not a map. write each entry after a hyphen: "- name: ..."'],
   ],
 ])('%s', (_, text, findings) => {
-  expect(findingsOf(text)).toEqual(findings);
+  expect(mistakesIn(text)).toEqual(findings);
 });
 
 test.each([
@@ -122,7 +114,7 @@ test.each([
   ['always', undefined],
   ['approval', undefined],
 ])('on: [%s] means %s', (word, meant) => {
-  const [finding = '', ...more] = findingsOf(`${entry}    notify: [{ to: ops, on: [${word}] }]\n`);
+  const [finding = '', ...more] = mistakesIn(`${entry}    notify: [{ to: ops, on: [${word}] }]\n`);
   expect(/did you mean (\w+)\?/.exec(finding)?.[1]).toBe(meant);
   expect(more).toEqual([]);
 });

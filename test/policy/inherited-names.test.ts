@@ -4,21 +4,18 @@
  */
 import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/load-jobs.ts';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { folderWith } from '../settings/folder.ts';
+import { entryWith, read } from './p.ts';
 
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
 
-async function findingsOf(lines: string): Promise<string[]> {
-  const registry = await loadJobs();
-  const dir = folderWith({ 'p.yaml': `policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n` });
-  return loadPolicies({ dir, registry }).findings.map(
+const registry = await loadJobs();
+const findingsOf = (lines: string): string[] =>
+  read(entryWith(lines), { registry }).findings.map(
     ({ path, message, suggestion = '' }) => `${path} ${message} ${suggestion}`,
   );
-}
 
-test.each(NAMES)('%s is no filter, and the filters there are follow', async (name) => {
-  const [finding = '', ...more] = await findingsOf(
+test.each(NAMES)('%s is no filter, and the filters there are follow', (name) => {
+  const [finding = '', ...more] = findingsOf(
     `job: api-call\nselect: { from: listTags, filters: { ${name}: { eq: x } } }\n` +
       'with: { operation: deleteTag, confirm: deleteTag }',
   );
@@ -28,14 +25,14 @@ test.each(NAMES)('%s is no filter, and the filters there are follow', async (nam
   expect(more).toEqual([]);
 });
 
-test.each(NAMES)('%s is no operator of a filter, and the operators there are follow', async (name) => {
-  const findings = await findingsOf(`job: site-sync\nselect: { filters: { tags: { ${name}: "12" } } }`);
+test.each(NAMES)('%s is no operator of a filter, and the operators there are follow', (name) => {
+  const findings = findingsOf(`job: site-sync\nselect: { filters: { tags: { ${name}: "12" } } }`);
   expect(findings).toHaveLength(1);
   expect(findings[0]).toContain(`policies[0].select.filters.tags.${name} `);
   expect(findings[0]).toMatch(/available: .*in/);
 });
 
-test.each(NAMES)('%s is no key of a policy, nor of its options, parameters and bodies', async (name) => {
+test.each(NAMES)('%s is no key of a policy, nor of its options, parameters and bodies', (name) => {
   const places = [
     `job: site-sync\n${name}: 1`,
     `job: site-sync\nschedule: { cron: "0 2 * * *", ${name}: 1 }`,
@@ -45,18 +42,18 @@ test.each(NAMES)('%s is no key of a policy, nor of its options, parameters and b
     `job: api-call\nselect: { from: listSites }\nwith: { operation: createSiteNote, body: { note: { content: x, ${name}: 1 } } }`,
   ];
   for (const place of places) {
-    const findings = await findingsOf(place);
+    const findings = findingsOf(place);
     expect(findings.join('\n'), place).toContain(`.${name} `);
     expect(findings, place).toHaveLength(1);
   }
 });
 
-test.each(NAMES)('there is no job, account or list called %s', async (name) => {
+test.each(NAMES)('there is no job, account or list called %s', (name) => {
   for (const line of [`job: ${name}`, `job: api-call\nselect: { from: ${name} }\nwith: { operation: x }`])
-    expect((await findingsOf(line)).length, line).toBeGreaterThan(0);
+    expect(findingsOf(line).length, line).toBeGreaterThan(0);
 });
 
-test.each(NAMES)('a condition knows no field %s', async (name) => {
-  const findings = await findingsOf(`job: site-sync\nselect: { where: site.${name} == "x" }`);
+test.each(NAMES)('a condition knows no field %s', (name) => {
+  const findings = findingsOf(`job: site-sync\nselect: { where: site.${name} == "x" }`);
   expect(findings).toHaveLength(1);
 });

@@ -3,20 +3,16 @@
  * written.
  */
 import { describe, expect, test } from 'vitest';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { loadSettings } from '../../src/settings/load-settings.ts';
-import { folderWith } from '../settings/folder.ts';
-import { policyWith } from './p.ts';
-import { registry } from './tiny-job.ts';
+import { load as loadSettings } from '../settings/load.ts';
+import { policyWith, read as readPolicies } from './p.ts';
 
 const DAY_MS = 86_400_000;
 const day = (ahead: number) => new Date(Date.now() + ahead * DAY_MS).toISOString().slice(0, 10);
 
 /** What is said of a policy with these lines; `policies` holds its name when it can be used. */
 function read(lines: string, calendars = '') {
-  const cwd = folderWith({ 'config/caretaker.yaml': calendars, 'config/policies/p.yaml': policyWith(lines) });
-  const settings = loadSettings({ cwd, env: {} });
-  const { policies, findings, warnings } = loadPolicies({ dir: settings.policiesDir, registry, settings });
+  const settings = loadSettings(calendars);
+  const { policies, findings, warnings } = readPolicies(policyWith(lines), { settings });
   const words = ({ message, suggestion }: (typeof findings)[number]) =>
     suggestion === undefined ? message : `${message} ${suggestion}`;
   return {
@@ -188,16 +184,16 @@ describe('a schedule whose times are all blacked out and move to workdays', () =
   });
 });
 
-test.each(['deadline: 4h', 'window: { until: "05:00" }'])('%s without a schedule is a warning', (line) => {
-  const load = (lines: string) => {
-    const dir = folderWith({
-      'p.yaml': `policies:\n  - name: p\n    job: site-sync\n    ${line}\n${lines}`,
-    });
-    const { findings, warnings } = loadPolicies({ dir, registry });
-    return [findings, warnings.map(({ line, message }) => [line, message])];
-  };
-  const key = line.slice(0, line.indexOf(':'));
+test.each([
+  ['deadline', '4h'],
+  ['window', '{ until: "05:00" }'],
+])('%s without a schedule is a warning', (key, value) => {
+  const warningsWith = (more: string) =>
+    readPolicies(policyWith(`${key}: ${value}\n${more}`)).warnings.map(({ line, message }) => [
+      line,
+      message,
+    ]);
   const message = `"${key}" has no effect, because only scheduled runs have one, and the policy has no schedule.`;
-  expect(load('')).toEqual([[], [[4, message]]]);
-  expect(load('    schedule: { cron: "0 2 * * *" }\n')).toEqual([[], []]);
+  expect(warningsWith('')).toEqual([[4, message]]);
+  expect(warningsWith('schedule: { cron: "0 2 * * *" }')).toEqual([]);
 });

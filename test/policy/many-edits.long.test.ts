@@ -1,9 +1,2 @@
-import { test } from 'vitest';
-import { redisOfFile } from '../support/redis-of-file.ts';
-import { expectEditsFollowed } from './edits-in-turn.ts';
-
-const { redis } = await redisOfFile();
-
-test('after each of 1,000 edits what is active is what the files say, and nothing that was removed fires again', async () => {
-  await expectEditsFollowed(redis, 1_000);
-});
+/** The tests of `many-edits.test.ts` with 1,000 edits. */
+import './many-edits.test.ts';

@@ -1,17 +1,10 @@
 /** Conditions that no candidate can meet: a warning when the policy is loaded. */
 import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/load-jobs.ts';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { folderWith } from '../settings/folder.ts';
-import { registry } from './tiny-job.ts';
-
-const all = await loadJobs();
+import { entryWith, policyWith, read } from './p.ts';
 
 function load(where: string) {
-  const dir = folderWith({
-    'p.yaml': `policies:\n  - name: p\n    job: site-sync\n    select:\n      where: >-\n        ${where}\n`,
-  });
-  const { policies, findings, warnings } = loadPolicies({ dir, registry });
+  const { policies, findings, warnings } = read(policyWith(`select:\n  where: >-\n    ${where}`));
   expect(findings).toEqual([]);
   expect(policies).toHaveLength(1);
   return warnings.map(({ message }) => message);
@@ -52,12 +45,11 @@ test('a contradiction is found inside exists, and in all branches of an alternat
   expect(load('(site.url == "a" && site.url == "b") || (site.locked && !site.locked)')).toHaveLength(1);
 });
 
-test('a condition over a join that cannot be read is not judged', () => {
-  const dir = folderWith({
-    'p.yaml':
-      'policies:\n  - name: p\n    job: check\n    select: { from: listSites, join: { reports: { list: listReports } }, where: reports.size() == 0 }\n',
+test('a condition over a join that cannot be read is not judged', async () => {
+  const select = '{ from: listSites, join: { reports: { list: listReports } }, where: reports.size() == 0 }';
+  const { findings, warnings } = read(entryWith(`job: check\nselect: ${select}`), {
+    registry: await loadJobs(),
   });
-  const { findings, warnings } = loadPolicies({ dir, registry: all });
   expect(findings).toMatchObject([{ message: '"on" is missing.' }]);
   expect(warnings).toEqual([]);
 });

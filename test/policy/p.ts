@@ -1,8 +1,51 @@
-/** Files with one policy in them, for tests of how they are read. */
+/** Files of policies that are given as text, and what is said of them. */
+import { expect } from 'vitest';
+import { stringify } from 'yaml';
+import type { Registry } from '../../src/job/registry.ts';
+import { asWritten } from '../../src/policy/as-written.ts';
+import { type Loaded, loadPolicies } from '../../src/policy/load-policies.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { folderWith } from '../settings/folder.ts';
+import { told } from '../settings/load.ts';
+import { registry as tinyRegistry } from './tiny-job.ts';
 
 /** The policy `p` with these lines in it. */
-export const policyWith = (lines: string): string =>
-  `policies:\n  - name: p\n    job: site-sync\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
+export const entryWith = (lines: string, head = ''): string =>
+  `${head}policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
+
+/** The policy `p` for the small job, with these lines in it. */
+export const policyWith = (lines: string): string => entryWith(`job: site-sync\n${lines}`);
+
+/** Reads a file, or several by their names. */
+export function read(
+  files: string | Record<string, string>,
+  { registry = tinyRegistry, settings }: { registry?: Registry; settings?: Settings } = {},
+): Loaded & { dir: string } {
+  const dir = folderWith(typeof files === 'string' ? { 'p.yaml': files } : files);
+  return { ...loadPolicies({ dir, registry, settings }), dir };
+}
+
+/** The errors of a file, each with its place and the suggestion. */
+export const mistakesIn = (...given: Parameters<typeof read>): string[] => read(...given).findings.map(told);
+
+/** The policies of files without errors. */
+export function policiesIn(...given: Parameters<typeof read>): Policy[] {
+  const { policies, findings } = read(...given);
+  expect(findings).toEqual([]);
+  return policies;
+}
+
+/** The only policy of a file without errors. */
+export function policyIn(...given: Parameters<typeof read>): Policy {
+  const [policy] = policiesIn(...given);
+  if (!policy) throw new Error('The file holds no policy.');
+  return policy;
+}
+
+/** A file with these policies as Caretaker would write them. */
+export const writtenAgain = (policies: readonly Policy[], registry: Registry = tinyRegistry): string =>
+  stringify({ policies: policies.map((policy) => asWritten(policy, registry)) });
 
 /** A line for everything that a policy may say, and nothing of it the default. */
 export const everyLine = `description: One

@@ -1,18 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how placeholders are written in policy files.
 /** The JSON Schema of policy files, as an editor uses it. */
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
-import { folderWith } from '../settings/folder.ts';
-import { everyLine, policyWith } from './p.ts';
+import { everyLine, entryWith as one, policyWith, read } from './p.ts';
 import { isValidPolicyFile, registry } from './policy-schema.ts';
 
 const isValid = (text: string) => isValidPolicyFile(parse(text));
-
-const one = (lines: string, head = '') =>
-  `${head}policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
 
 test('the schema has every key of a policy, for completion, also below defaults', () => {
   const { $defs, properties, then: withDefaults } = policyFileJsonSchema(registry);
@@ -27,6 +21,7 @@ test('the schema has every key of a policy, for completion, also below defaults'
 test.each([
   policyWith(''),
   policyWith(everyLine.replace(', depth: quick', '')),
+  one('job: site-sync\nschedule: { after: { policy: q } }'),
   one('job: site-sync', 'vars: { x: 1, y: [2] }\n'),
   one('select: {}', 'defaults: { job: site-sync }\n'),
   one('schedule: { timezone: UTC }\njob: site-sync', 'defaults: { schedule: { cron: "0 2 * * *" } }\n'),
@@ -108,9 +103,7 @@ test.each([
   ['a call that cannot be reversed', call('syncSite', '  undoable: true', 'listSites')],
 ])('%s is refused by the schema and by validate', (_, text) => {
   expect(isValid(text)).toBe(false);
-  const file = join(folderWith({ 'policies.yaml': text }), 'policies.yaml');
-  const { findings } = loadPolicies({ dir: '.', files: [file], registry });
-  expect(findings).toContainEqual(expect.objectContaining({ form: true }));
+  expect(read(text, { registry }).findings).toContainEqual(expect.objectContaining({ form: true }));
 });
 
 test.each([
@@ -121,6 +114,9 @@ test.each([
   one('job: site-sync\nlimits: { concurrency: "${{ vars.x }}0" }'),
   one('job: site-sync\nfilter: {}'),
   one('job: site-sync\nschedule: {}'),
+  one('job: site-sync\nschedule: { cron: "0 2 * * *", after: { policy: q } }'),
+  one('job: site-sync\nschedule: { after: { policy: q, status: [skipped] } }'),
+  one('job: site-sync\nschedule: { after: { policy: q, nonsense: 1 } }'),
   one('job: site-sync\nschedule: ~'),
   one('job: site-sync\nschedule: { timezone: UTC }', 'defaults: { limits: {} }\n'),
   one('limits: {}', 'defaults: { schedule: { cron: 0 2 * * * } }\n'),

@@ -189,7 +189,7 @@ test('a file that is still being written is not read, however long that takes', 
   expect(names()).toEqual(['one', 'two', 'three', 'four']);
 });
 
-test('when the days of a calendar change, policies that leave them out change with them', async () => {
+test('when calendars and notifications change, the policies that name them are read again', async () => {
   write(
     'c.yaml',
     policies('resting').replace(' }', ', schedule: { cron: "0 2 * * *", blackout: [closed] } }'),
@@ -199,30 +199,11 @@ test('when the days of a calendar change, policies that leave them out change wi
   await said(/policies read again: added resting/);
   settings = { ...settings, calendars: { closed: [{ weekday: 'monday' }] } };
   await said(/policies read again: changed resting/);
-});
 
-test('when a name under notifications comes or goes, the policies are read again', async () => {
-  write('c.yaml', policies('told').replace(' }', ', notify: [{ to: ops }] }'));
+  write('d.yaml', policies('told').replace(' }', ', notify: [{ to: ops }] }'));
   await said(/There is no notification "ops"/);
   settings = { ...settings, notifications: { ops: { name: 'ops', webhook: { url: 'http://h.example' } } } };
   await said(/policies read again: added told/);
-});
-
-test('a changed default or variable changes the policies that use it', async () => {
-  const file = (parallel: number, description: string) => `vars: { parallel: ${parallel} }
-defaults: { job: site-sync, limits: { max_targets: 5 }, description: "${description}" }
-policies:
-  - { name: five, limits: { concurrency: "\${{ vars.parallel }}" } }
-  - { name: six }
-`;
-  write('v.yaml', file(3, 'one'));
-  await said(/policies read again: added five, six/);
-
-  write('v.yaml', file(4, 'one'));
-  await said(/policies read again: changed five \{/);
-
-  write('v.yaml', file(4, 'one').replace('max_targets: 5', 'max_targets: 6'));
-  await said(/policies read again: changed five, six/);
 });
 
 test('while a matrix has errors, all policies that it made stay active', async () => {

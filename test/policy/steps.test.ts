@@ -1,26 +1,17 @@
 /** `steps` of a policy, as it is written. */
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { check } from '../../jobs/check/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
-import { asWritten } from '../../src/policy/as-written.ts';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { Policy } from '../../src/policy/policy.ts';
-import { folderWith } from '../settings/folder.ts';
+import { entryWith, mistakesIn, policyIn, writtenAgain } from './p.ts';
 
 const registry = createRegistry([apiCall, check, siteSync, stagingCleanup]);
-const load = (...lines: string[]) => {
-  const text = ['policies:', '  - name: p', ...lines.map((line) => `    ${line}`), ''].join('\n');
-  return loadPolicies({ dir: folderWith({ 'p.yaml': text }), registry });
-};
-/** `line:column message suggestion`; the first given line is line 3. */
-const faults = (...lines: string[]) =>
-  load(...lines).findings.map(({ line, column, message, suggestion }) =>
-    [`${line}:${column}`, message, ...(suggestion === undefined ? [] : [suggestion])].join(' '),
-  );
+const policyOf = (...lines: string[]) => policyIn(entryWith(lines.join('\n')), { registry });
+/** The first given line is line 3. */
+const faults = (...lines: string[]) => mistakesIn(entryWith(lines.join('\n')), { registry });
 
 const note = 'job: api-call, with: { operation: createSiteNote, body: { note: { content: Begins } } }';
 const noteThenSync = [
@@ -31,7 +22,7 @@ const noteThenSync = [
 ];
 
 test('steps are read with the options of their jobs, and written back as the same policy', () => {
-  const [policy] = load(...noteThenSync).policies;
+  const policy = policyOf(...noteThenSync);
 
   expect(policy).toMatchObject({
     job: 'api-call, site-sync',
@@ -41,17 +32,16 @@ test('steps are read with the options of their jobs, and written back as the sam
       { name: 'site-sync', job: 'site-sync' },
     ],
   });
-  const text = stringify({ policies: [policy && asWritten(policy, registry)] });
-  const [again] = loadPolicies({ dir: folderWith({ 'p.yaml': text }), registry }).policies;
-  expect(again).toEqual({ ...policy, file: again?.file });
+  const again = policyIn(writtenAgain([policy], registry), { registry });
+  expect(again).toEqual({ ...policy, file: again.file });
   expect(Policy.parse(JSON.parse(JSON.stringify(policy)))).toEqual(policy);
 });
 
 test('one step is the same as its job, with the same hash', () => {
-  const [steps] = load('steps: [{ job: site-sync, with: { mode: all } }]').policies;
-  const [job] = load('job: site-sync', 'with: { mode: all }').policies;
+  const steps = policyOf('steps: [{ job: site-sync, with: { mode: all } }]');
+  const job = policyOf('job: site-sync', 'with: { mode: all }');
 
-  expect(steps).toEqual({ ...job, file: steps?.file });
+  expect(steps).toEqual({ ...job, file: steps.file });
 });
 
 test.each([

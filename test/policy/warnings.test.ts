@@ -1,16 +1,11 @@
 /** Warnings of `caretaker validate`: each once, for everything that shares its cause. */
 import { describe, expect, test } from 'vitest';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { folderWith } from '../settings/folder.ts';
-import { registry } from './tiny-job.ts';
+import { read } from './p.ts';
 
 /** `<<vars.x>>` stands for a placeholder. */
 const placeholders = (text: string) => text.replaceAll('<<', '$' + '{{ ').replaceAll('>>', ' }}');
 
-function load(file: string) {
-  const cwd = folderWith({ 'p.yaml': placeholders(file) });
-  return loadPolicies({ dir: cwd, registry });
-}
+const load = (file: string) => read(placeholders(file));
 
 describe('variables that no policy uses', () => {
   test('are a warning at their place in the file', () => {
@@ -80,13 +75,6 @@ describe('a warning that several policies share', () => {
       message: expect.stringContaining('matrix.size'),
     });
   });
-});
-
-test('a misspelt "after" or "cron" is one error', () => {
-  for (const key of ['aftr: { policy: q }', 'crom: "0 2 * * *"']) {
-    const { findings } = load(`policies: [{ name: p, job: site-sync, schedule: { ${key} } }]`);
-    expect(findings.map(({ message }) => message)).toEqual([`"${key.slice(0, 4)}" is not a known key.`]);
-  }
 });
 
 test('a schedule whose days are rarer than they look is a warning at its expression', () => {

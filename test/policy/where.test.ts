@@ -23,13 +23,9 @@ const site = {
 const holds = (condition: string, candidate: unknown = site) =>
   compileWhereOf(tinyJob, {}, condition).test({ site: candidate }, now);
 
-function faultOf(condition: string): {
-  offset: number | undefined;
-  message: string;
-  suggestion: string | undefined;
-} {
+function faultOf(condition: string, compile = () => compileWhereOf(tinyJob, {}, condition)): ExpressionError {
   try {
-    compileWhereOf(tinyJob, {}, condition);
+    compile();
   } catch (error) {
     if (error instanceof ExpressionError) return error;
     throw error;
@@ -113,143 +109,114 @@ test('what the specification itself shows only at times is empty where it is abs
   expect(where.test({ schedule: { id: '1', scope: { sites: { selection: 'all' } } } }, now)).toBe(true);
 });
 
+const allFields = `available: ${Object.keys(fieldsOfItem('listSites')).join(', ')}`;
+// ^ stands before the character that is shown.
 test.each([
+  ['site.sync.^last_synk_at < now', 'site.sync has no field "last_synk_at". did you mean last_sync_at?'],
+  ['site.^statsu == "x"', `site has no field "statsu". ${allFields}`],
+  ['site.tags.exists(t, t.^nam == "x")', 'There is no field "nam". did you mean name?'],
+  ['^url == "x"', '"url" is not a variable. did you mean site.url?'],
+  ['^sit.url == "x"', '"sit" is not a variable. did you mean site?'],
+  ['site.^constructor == 1', `site has no field "constructor". ${allFields}`],
+  ['^site.url > 3', 'These types cannot be combined: string > int; site.url is a string.'],
   [
-    'site.sync.last_synk_at < now',
-    10,
-    'site.sync has no field "last_synk_at".',
-    'did you mean last_sync_at?',
-  ],
-  ['site.statsu == "x"', 5, 'site has no field "statsu".', undefined],
-  ['site.tags.exists(t, t.nam == "x")', 22, 'There is no field "nam".', 'did you mean name?'],
-  ['url == "x"', 0, '"url" is not a variable.', 'did you mean site.url?'],
-  ['sit.url == "x"', 0, '"sit" is not a variable.', 'did you mean site?'],
-  ['site.constructor == 1', 5, 'site has no field "constructor".', undefined],
-  ['site.url > 3', 0, 'These types cannot be combined: string > int; site.url is a string.', undefined],
-  [
-    'site.created_at > "2026-01-01"',
-    0,
-    'These types cannot be combined: timestamp > string; site.created_at is a time.',
-    'write timestamp("2026-11-21T02:00:00Z")',
+    '^site.created_at > "2026-01-01"',
+    'These types cannot be combined: timestamp > string; site.created_at is a time. write ' +
+      'timestamp("2026-11-21T02:00:00Z")',
   ],
   [
-    'site.sync.last_sync_at == null',
-    0,
-    'These types cannot be combined: timestamp == null; site.sync.last_sync_at is a time.',
-    'a field that is null is "", 0, false or 1970-01-01',
+    '^site.sync.last_sync_at == null',
+    'These types cannot be combined: timestamp == null; site.sync.last_sync_at is a time. a field that ' +
+      'is null is "", 0, false or 1970-01-01',
   ],
   [
-    'site.locked == site.backups',
-    0,
-    'These types cannot be combined: bool == object; site.locked is true or false, site.backups is an object.',
-    'use a field of it: site.backups.enabled, site.backups.real_time, site.backups.available_snapshots, site.backups.retention_days, site.backups.latest_snapshot, site.backups.files, site.backups.database',
+    '^site.locked == site.backups',
+    'These types cannot be combined: bool == object; site.locked is true or false, site.backups is an ' +
+      'object. use a field of it: site.backups.enabled, site.backups.real_time, ' +
+      'site.backups.available_snapshots, site.backups.retention_days, site.backups.latest_snapshot, ' +
+      'site.backups.files, site.backups.database',
   ],
   [
-    '"gold" in site.tags',
-    0,
-    'These types cannot be combined: string in list<object>; site.tags is a list.',
-    'ask for its items: site.tags.exists(one, one.name == "...")',
+    '^"gold" in site.tags',
+    'These types cannot be combined: string in list<object>; site.tags is a list. ask for its items: ' +
+      'site.tags.exists(one, one.name == "...")',
   ],
   [
-    'now - site.created_at > "30d"',
-    0,
-    'These types cannot be combined: duration > string.',
-    'write duration("20h")',
+    '^now - site.created_at > "30d"',
+    'These types cannot be combined: duration > string. write duration("20h")',
   ],
-  ['site.url', 0, 'The condition is to be true or false, but it is string.', undefined],
-  ['site.url ==', 11, 'This is not a valid condition in CEL: Unexpected token: the end.', undefined],
-  ['', 0, 'This is not a valid condition in CEL: Unexpected token: the end.', undefined],
+  ['^site.url', 'The condition is to be true or false, but it is string.'],
+  ['site.url ==^', 'This is not a valid condition in CEL: Unexpected token: the end.'],
+  ['^', 'This is not a valid condition in CEL: Unexpected token: the end.'],
   [
-    'now - site.created_at > duration("5x")',
-    33,
-    'Invalid duration string: 5x.',
-    'write days, hours, minutes and seconds: duration("1d12h30m")',
+    'now - site.created_at > duration(^"5x")',
+    'Invalid duration string: 5x. write days, hours, minutes and seconds: duration("1d12h30m")',
   ],
   [
-    'true || site.created_at > timestamp("tomorrow")',
-    36,
-    'timestamp() requires a string in ISO 8601 format.',
-    'write a time with its zone: timestamp("2026-11-21T02:00:00Z")',
+    'true || site.created_at > timestamp(^"tomorrow")',
+    'timestamp() requires a string in ISO 8601 format. write a time with its zone: ' +
+      'timestamp("2026-11-21T02:00:00Z")',
   ],
-  ['now.getHours("Europe/Berlinn") == 2', 13, 'There is no time zone "Europe/Berlinn".', undefined],
+  ['now.getHours(^"Europe/Berlinn") == 2', 'There is no time zone "Europe/Berlinn".'],
   [
-    'site.url.matches("a")',
-    9,
-    'matches() can be extremely slow on some texts and is not supported.',
-    'use re(), which accepts the same patterns',
+    'site.url.^matches("a")',
+    'matches() can be extremely slow on some texts and is not supported. use re(), which accepts the ' +
+      'same patterns',
   ],
   [
-    'has(site.client)',
-    0,
-    'has() is not needed: a null field is "", 0, false, empty or 1970-01-01, and a field that is not shown decides nothing.',
-    'compare with that value',
+    '^has(site.client)',
+    'has() is not needed: a null field is "", 0, false, empty or 1970-01-01, and a field that is not ' +
+      'shown decides nothing. compare with that value',
   ],
   [
-    'site.url.re("(")',
-    12,
+    'site.url.re(^"(")',
     'The pattern is not a valid regular expression: error parsing regexp: missing closing ): `(`.',
-    undefined,
   ],
   [
-    'foo(1) == 2',
-    0,
-    'There is no function foo().',
-    'available: bool, size, double, int, string, timestamp, duration, ago',
+    '^foo(1) == 2',
+    'There is no function foo(). available: bool, size, double, int, string, timestamp, duration, ago',
   ],
-  ['site.url.foo()', 9, 'There is no function foo().', undefined],
-  ['timestmp(site.url) < now', 0, 'There is no function timestmp().', 'did you mean timestamp?'],
-  ['site.url.startsWit("x")', 9, 'There is no function startsWit().', 'did you mean startsWith?'],
-  ['site.url.toLowerCase() == "x"', 9, 'There is no function toLowerCase().', 'did you mean lowerAscii?'],
-  ['len(site.tags) > 1', 0, 'There is no function len().', 'did you mean size?'],
-  ['site.tags.exist(t, t.name == "x")', 10, 'There is no function exist().', 'did you mean exists?'],
-  ['site.created_at.year() == 2026', 16, 'There is no function year().', 'did you mean getFullYear?'],
+  ['site.url.^foo()', 'There is no function foo().'],
+  ['^timestmp(site.url) < now', 'There is no function timestmp(). did you mean timestamp?'],
+  ['site.url.^startsWit("x")', 'There is no function startsWit(). did you mean startsWith?'],
+  ['site.url.^toLowerCase() == "x"', 'There is no function toLowerCase(). did you mean lowerAscii?'],
+  ['^len(site.tags) > 1', 'There is no function len(). did you mean size?'],
+  ['site.tags.^exist(t, t.name == "x")', 'There is no function exist(). did you mean exists?'],
+  ['site.created_at.^year() == 2026', 'There is no function year(). did you mean getFullYear?'],
   [
-    'int(site.tags) == 1',
-    0,
-    'There is no function int(list<site.tags>).',
-    'it is called as int(int), int(number), int(string), int(timestamp)',
+    '^int(site.tags) == 1',
+    'There is no function int(list<site.tags>). it is called as int(int), int(number), int(string), ' +
+      'int(timestamp)',
   ],
   [
-    'startsWith(site.url, "https")',
-    0,
-    'There is no function startsWith(string, string).',
-    'it is called as string.startsWith(string)',
+    '^startsWith(site.url, "https")',
+    'There is no function startsWith(string, string). it is called as string.startsWith(string)',
   ],
   [
-    'site.connection.status == "conected"',
-    26,
-    '"conected" is not one of the values of site.connection.status.',
-    'did you mean connected?',
+    'site.connection.status == ^"conected"',
+    '"conected" is not one of the values of site.connection.status. did you mean connected?',
   ],
   [
-    '"Connected" != site.connection.status',
-    0,
-    '"Connected" is not one of the values of site.connection.status.',
-    'did you mean connected?',
+    '^"Connected" != site.connection.status',
+    '"Connected" is not one of the values of site.connection.status. did you mean connected?',
   ],
   [
-    'site.connection.status in ["connected", "disconected"]',
-    40,
-    '"disconected" is not one of the values of site.connection.status.',
-    'did you mean disconnected?',
+    'site.connection.status in ["connected", ^"disconected"]',
+    '"disconected" is not one of the values of site.connection.status. did you mean disconnected?',
   ],
   [
-    'site.url != "" && (site.backups.enabled || site.connection.status == "down")',
-    69,
-    '"down" is not one of the values of site.connection.status.',
-    'available: connected, disconnected',
+    'site.url != "" && (site.backups.enabled || site.connection.status == ^"down")',
+    '"down" is not one of the values of site.connection.status. available: connected, disconnected',
   ],
-  ['1 == 2', 0, 'The condition never holds: it asks nothing of the candidate.', undefined],
+  ['^1 == 2', 'The condition never holds: it asks nothing of the candidate.'],
   [
-    'timestamp("2020-01-01T00:00:00Z") > timestamp("2021-01-01T00:00:00Z")',
-    0,
+    '^timestamp("2020-01-01T00:00:00Z") > timestamp("2021-01-01T00:00:00Z")',
     'The condition never holds: it asks nothing of the candidate.',
-    undefined,
   ],
-])('%s is refused with its place', (condition, offset, message, suggestion) => {
-  const fault = faultOf(condition);
-  expect({ offset: fault.offset, message: fault.message }).toEqual({ offset, message });
-  if (suggestion !== undefined) expect(fault.suggestion).toBe(suggestion);
+])('%s is refused with its place', (marked, expected) => {
+  const { message, suggestion, offset } = faultOf(marked.replace('^', ''));
+  expect(suggestion ? `${message} ${suggestion}` : message).toBe(expected);
+  expect(offset).toBe(marked.indexOf('^'));
 });
 
 test('a condition that is far too long or too deep is refused', () => {
@@ -295,12 +262,7 @@ test.each([
   ['report.email.recipients[0].status == "sended"', 'report.email.recipients[0].status', undefined],
   ['cel.bind(kind, report.type, kind == "one-time")', 'kind', 'did you mean one_time?'],
 ])('%s is judged by the values inside the list', (condition, field, suggestion) => {
-  let fault: unknown;
-  try {
-    compileWhere(condition, { report: fieldsOfItem('listReports') });
-  } catch (error) {
-    fault = error;
-  }
+  const fault = faultOf(condition, () => compileWhere(condition, { report: fieldsOfItem('listReports') }));
   expect(fault).toMatchObject({ message: expect.stringContaining(`is not one of the values of ${field}.`) });
   if (suggestion !== undefined) expect(fault).toMatchObject({ suggestion });
 });

@@ -1,11 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how variables are written in config files.
 import { expect, test } from 'vitest';
 import { accountOf } from '../../src/settings/account.ts';
-import { loadSettings } from '../../src/settings/load-settings.ts';
-import { folderWith } from './folder.ts';
-
-const load = (text: string, env: Record<string, string> = {}) =>
-  loadSettings({ cwd: folderWith({ 'config/caretaker.yaml': text }), env });
+import { load } from './load.ts';
 
 test('a complete account is returned', () => {
   const settings = load('', {
@@ -20,29 +16,20 @@ test('a complete account is returned', () => {
   });
 });
 
-test('for a missing token, the variable and the key to set are named', () => {
-  const settings = loadSettings({
-    cwd: folderWith({ 'config/caretaker.yaml': '' }),
-    env: { CARETAKER_BASE_URL: 'https://x.example/api/v6' },
-  });
-  expect(() => accountOf(settings, 'default')).toThrow(
-    'The account "default" has no token: set CARETAKER_API_TOKEN, or accounts.default.token in ',
-  );
-});
-
-test('a variable that is set but empty counts as missing', () => {
-  const settings = load('accounts: { b: { base_url: "https://x.example/api/v6", token: "${B_TOKEN}" } }\n', {
-    B_TOKEN: '',
-  });
-  expect(() => accountOf(settings, 'b')).toThrow(
-    'The account "b" has no token: set B_TOKEN, or accounts.b.token in ',
-  );
-});
-
-test('for an empty account, the keys to set are named', () => {
-  expect(() => accountOf(load('accounts: { b: {} }\n'), 'b')).toThrow(
-    'The account "b" has no base URL and no token: set accounts.b.base_url and accounts.b.token in ',
-  );
+const onlyUrl = { CARETAKER_BASE_URL: 'https://x.example/api/v6' };
+const emptyVariable = 'accounts: { b: { base_url: "https://x.example/api/v6", token: "${B_TOKEN}" } }\n';
+test.each<[string, string, Record<string, string>, string]>([
+  ['a missing token', '', onlyUrl, 'token: set CARETAKER_API_TOKEN, or accounts.default.token in '],
+  ['an empty variable', emptyVariable, { B_TOKEN: '' }, 'token: set B_TOKEN, or accounts.b.token in '],
+  [
+    'an empty account',
+    'accounts: { b: {} }\n',
+    {},
+    'base URL and no token: set accounts.b.base_url and accounts.b.token in ',
+  ],
+])('for %s, the variables and keys to set are named', (_, text, env, lacks) => {
+  const name = text === '' ? 'default' : 'b';
+  expect(() => accountOf(load(text, env), name)).toThrow(`The account "${name}" has no ${lacks}`);
 });
 
 test('for an unknown account, a similar name is suggested', () => {

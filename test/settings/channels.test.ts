@@ -1,32 +1,17 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scrub } from '../../src/secrets.ts';
-import { loadSettings } from '../../src/settings/load-settings.ts';
-import { InvalidFilesError } from '../../src/yaml/diagnostic.ts';
-import { folderWith } from './folder.ts';
+import { findingsOf, load } from './load.ts';
 
-function load(channel: string) {
-  const folder = folderWith({ 'caretaker.yaml': `notifications: { ops: ${channel} }\n` });
-  return loadSettings({ configPath: join(folder, 'caretaker.yaml'), cwd: '.', env: {} });
-}
-
-function errorsOf(channel: string): string[] {
-  try {
-    load(channel);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidFilesError)
-      return error.findings.map(({ path, message }) => `${path}: ${message}`);
-    throw error;
-  }
-}
+const ofChannel = (channel: string) => load(`notifications: { ops: ${channel} }\n`).notifications['ops'];
+const errorsOf = (channel: string): string[] =>
+  findingsOf(() => ofChannel(channel)).map(({ path, message }) => `${path}: ${message}`);
 
 test('a channel has the settings of its kind, with defaults', () => {
-  expect(load('{ pagerduty: { routing_key: key-4711 } }').notifications['ops']).toEqual({
+  expect(ofChannel('{ pagerduty: { routing_key: key-4711 } }')).toEqual({
     name: 'ops',
     pagerduty: { routing_key: 'key-4711', url: 'https://events.pagerduty.com/v2/enqueue' },
   });
-  expect(load('{ heartbeat: { url: "https://hc.example/uuid-4711" } }').notifications['ops']).toEqual({
+  expect(ofChannel('{ heartbeat: { url: "https://hc.example/uuid-4711" } }')).toEqual({
     name: 'ops',
     heartbeat: { url: 'https://hc.example/uuid-4711', every: 60_000 },
   });
@@ -34,14 +19,12 @@ test('a channel has the settings of its kind, with defaults', () => {
 });
 
 test('a receiver may be at this machine when that is written, and in the own network in any case', () => {
-  expect(
-    load('{ webhook: { url: "http://127.0.0.1/x" }, allow_private: true }').notifications['ops'],
-  ).toMatchObject({
+  expect(ofChannel('{ webhook: { url: "http://127.0.0.1/x" }, allow_private: true }')).toMatchObject({
     allow_private: true,
   });
   for (const host of ['10.0.0.7', '192.168.1.4', '[fd00::1]', 'ntfy', 'localhost.example'])
-    expect(load(`{ webhook: { url: "http://${host}/x" } }`).notifications['ops']).toBeDefined();
-  load('{ email: { smtp: "smtp://localhost", from: a@example.com, to: [b@example.com] } }');
+    expect(ofChannel(`{ webhook: { url: "http://${host}/x" } }`)).toBeDefined();
+  ofChannel('{ email: { smtp: "smtp://localhost", from: a@example.com, to: [b@example.com] } }');
 });
 
 test.each([

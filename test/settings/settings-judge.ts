@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
-import { InvalidFilesError } from '../../src/yaml/diagnostic.ts';
 import { type Judge, judgeBy } from '../policy/mutations/agreement.ts';
 import { compiled } from '../support/json-schema.ts';
+import { findingsOf } from './load.ts';
 
 const everyKey = `
 accounts:
@@ -54,15 +54,8 @@ export const settingsTexts = [
   'redis: rediss://redis.example\ndashboard: { port: 0 }\n',
 ];
 
-function findingsOf(file: string) {
-  try {
-    loadSettings({ configPath: file, cwd: '.', env: {} });
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidFilesError) return error.findings;
-    throw error;
-  }
-}
-
 /** What the JSON Schema and the command say about a `caretaker.yaml`. */
-export const judgeSettings = (): Judge => judgeBy(compiled(configFileJsonSchema()), findingsOf);
+export const judgeSettings = (): Judge =>
+  judgeBy(compiled(configFileJsonSchema()), (file) =>
+    findingsOf(() => loadSettings({ configPath: file, cwd: '.', env: {} })),
+  );

@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
-import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { registry } from '../policy/tiny-job.ts';
-import { folderWith } from '../settings/folder.ts';
-import { load as loadSettings } from '../settings/load.ts';
+import { policyWith, read } from '../policy/p.ts';
+import { load as loadSettings, told } from '../settings/load.ts';
 
 /** What is said of one key of a policy. */
-function told(key: string): string[] {
-  const file = { 'p.yaml': `policies:\n  - name: p\n    job: site-sync\n    ${key}\n` };
-  const { findings, warnings } = loadPolicies({ dir: folderWith(file), registry });
-  return [...findings, ...warnings].map(
-    ({ line, column, message, suggestion }) => `${line}:${column} ${message} ${suggestion}`,
-  );
+function toldOf(key: string): string[] {
+  const { findings, warnings } = read(policyWith(key));
+  return [...findings, ...warnings].map(told);
 }
 
 test.each([
@@ -44,19 +39,19 @@ test.each([
     '4:18 The quotes are a part of this text. “ and ” are not quotes for YAML: write " or \'',
   ],
 ])('%s is answered with the quotes to write, and where', (key, answer) => {
-  expect(told(key)).toEqual([answer]);
+  expect(toldOf(key)).toEqual([answer]);
 });
 
 test.each(['description: "“Best of” the week"', 'description: the “best” sites', 'description: it’s done'])(
   '%s is a text like any other',
   (key) => {
-    expect(told(key)).toEqual([]);
+    expect(toldOf(key)).toEqual([]);
   },
 );
 
 test('a password with such quotes around it is warned about', () => {
   const { warnings } = loadSettings('dashboard: { password: “correct horse battery” }');
-  expect(warnings.map(({ message, suggestion }) => `${message} ${suggestion}`)).toContain(
-    'The quotes are a part of this text. “ and ” are not quotes for YAML: write " or \'',
+  expect(warnings.map(told)).toContain(
+    '1:24 The quotes are a part of this text. “ and ” are not quotes for YAML: write " or \'',
   );
 });
