@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { isoTime } from '../../src/clock.ts';
 import { toSummary } from '../../src/run/report.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { quickSyncs } from '../support/quick-syncs.ts';
 
@@ -10,20 +10,10 @@ afterEach(() => world.stop());
 
 const MINUTE = 60_000;
 
-const spreading = aPolicy({
-  schedule: {
-    cron: ['0 2 * * *'],
-    timezone: 'UTC',
-    jitterMs: 0,
-    overlap: 'allow',
-    catchupMs: 0,
-    blackout: [],
-    spreadMs: MINUTE,
-  },
-});
+const spreading = aPolicy({ schedule: aSchedule({ overlap: 'allow', spreadMs: MINUTE }) });
 
 test('a scheduled run starts each site at its time in the window, and a manual run starts all at once', async () => {
-  world = await startWorld({ sites: 10, before: quickSyncs });
+  world = await startWorld({ sites: 6, before: quickSyncs });
   const scheduledFor = world.clock.now();
 
   const fired = await world.caretaker.engine.fire(spreading, { trigger: 'schedule', scheduledFor });

@@ -5,7 +5,8 @@ import { planRun } from '../../src/engine/plan/planner.ts';
 import { waitOf } from '../../src/run/run-end.ts';
 import { partsOf } from '../support/between.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+import { healthySites, quickSyncs } from '../support/quick-syncs.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -21,8 +22,17 @@ const fire = (until: number) =>
   world.caretaker.engine.fire(policy(until), { trigger: 'schedule', scheduledFor: world.clock.now() });
 
 test('after its window a run begins nothing, follows what is in flight, and the next run begins with the rest', async () => {
-  world = await startWorld({ leaps: false, sites: 12 });
-  const run = await world.ended(await fire(MINUTE));
+  world = await startWorld({ leaps: false, sites: 8, before: healthySites });
+  const { sandbox, clock, caretaker } = world;
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(24 * 60 * MINUTE);
+  const fired = await fire(MINUTE);
+  const { targets: stored } = caretaker.records;
+  await until(world, async () => (await stored.inState(fired.id, 'following', 9)).length === 3);
+  clock.leap(MINUTE);
+  // What is in flight ends a moment later, and its places are free.
+  await quickSyncs(world);
+  for (const id of sandbox.journal.effectsOf('syncSite')) sandbox.site(id).finishSync();
+  const run = await world.ended(fired);
 
   const targets = await world.targets(run);
   const left = targets.filter(({ reason }) => reason === 'window-over').map(({ id }) => id);
@@ -31,11 +41,11 @@ test('after its window a run begins nothing, follows what is in flight, and the 
   expect(run.detail).toMatch(/^Its window ended at \S+ \S+ \(window\.until\)\.$/);
   const ends = run.windowEndsAt ?? Number.NaN;
   expect(ends - run.scheduledFor).toBe(MINUTE);
-  expect(done.length).toBeGreaterThan(0);
-  expect(left.length).toBeGreaterThan(0);
-  for (const { startedAt = Number.NaN } of done) expect(startedAt).toBeLessThan(ends);
-  // At least one was in the service when the window ended.
-  expect(Math.max(...done.map(({ finishedAt }) => finishedAt ?? 0))).toBeGreaterThan(ends);
+  expect([done.length, left.length]).toEqual([3, 5]);
+  for (const { startedAt = Number.NaN, finishedAt = 0 } of done) {
+    expect(startedAt).toBeLessThan(ends);
+    expect(finishedAt).toBeGreaterThan(ends);
+  }
 
   const next = await world.ended(await fire(60 * MINUTE));
   const begun = (await world.targets(next))
