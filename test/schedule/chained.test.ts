@@ -199,14 +199,6 @@ test('an end that no daemon noticed within the time allowed is recorded as misse
   expect(sentences[0]).toContain('later than its "within" allows');
 });
 
-test('an end within the time allowed starts its run, even if no daemon was running for long', async () => {
-  await started();
-  const { id } = await ends('succeeded');
-  world.clock.leap(5 * HOUR);
-  await daemon(await world.another({ work: false }), () => [sync, check])();
-  expect(await runsOf('check')).toMatchObject([{ afterRun: id }]);
-});
-
 test('why says that a run ended and starts nothing, and that none ended', async () => {
   const tick = await started();
   const from = world.clock.now();
