@@ -41,6 +41,7 @@ describe('a run', () => {
     });
     await records.runs.create(run, limits);
     expect(await records.runs.get(run.id)).toEqual(run);
+    expect(await records.runs.get('nowhere')).toBeUndefined();
   });
 
   test('over named targets stores their ids, however many', async () => {
@@ -49,10 +50,6 @@ describe('a run', () => {
     await records.runs.create(run, limits, { only: chosen });
     expect(await records.runs.only(run.id)).toEqual(chosen);
     expect(await records.runs.only((await created()).id)).toEqual([]);
-  });
-
-  test('that does not exist is undefined', async () => {
-    expect(await records.runs.get('nowhere')).toBeUndefined();
   });
 
   test('is created once, however many daemons fire it', async () => {

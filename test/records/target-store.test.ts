@@ -255,19 +255,10 @@ describe('dispatch', () => {
     expect(new Set(all).size).toBe(20);
   });
 
-  test('gives the slots allotted to two processes at once to one of them', async () => {
-    const run = await running(targets(20), 20);
-    const [first, second] = await Promise.all(
-      [1, 2].map(() => records.targets.allocate(run.account, NOW, 6)),
-    );
-    expect([first, second]).toEqual([[{ run: run.id, count: 6, acting: 0 }], first]);
-
-    expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toHaveLength(6);
-    expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toEqual([]);
-  });
-
-  test('takes several steps for many targets, and two processes with the same slots use them once', async () => {
+  test('gives the slots allotted to two processes at once to one of them, also in several steps', async () => {
     const run = await running(targets(120), 200);
+    const allotted = await Promise.all([1, 2].map(() => records.targets.allocate(run.account, NOW, 110)));
+    expect(allotted).toEqual([1, 2].map(() => [{ run: run.id, count: 110, acting: 0 }]));
 
     const given = await Promise.all([1, 2].map(() => records.targets.dispatch(run.id, NOW, 110, 'all', 0)));
 
@@ -475,16 +466,6 @@ describe('when Redis loses its connection before it responds', () => {
   beforeEach(async () => {
     cut = await openCutRedis(server.socketPath);
     return cut.stop;
-  });
-
-  test('the targets of a plan are added once, although they are sent twice', async () => {
-    const { run, fence: step } = await planning(records, []);
-    cut.loseNextAnswer();
-    const skipped = aTarget('c', { state: 'ended', outcome: 'skipped' });
-    expect(await openRecords(cut.redis).plans.add(run.id, step, [...targets(2), skipped])).toBe(true);
-    expect(cut.lost()).toBe(1);
-    expect(await countsOf(run)).toMatchObject({ planned: 3, skipped: 1 });
-    expect(await records.targets.pending(run.id, 10)).toHaveLength(2);
   });
 
   test('an outcome is written once, and the worker that wrote it knows that', async () => {
