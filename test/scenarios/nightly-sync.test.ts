@@ -30,7 +30,7 @@ test('a run counts every request that it has sent, and asks for no site by itsel
   await until(world, async () => (await counted()) === journal.requests.length);
 });
 
-// Each further kind of outage: `nightly-sync.long.test.ts`.
+// That each kind of outage is the same to a run: `client/client.test.ts`.
 test.each<[string, () => Promise<void>]>([
   [
     'an API that is unavailable for a minute delays the run and changes nothing else',
