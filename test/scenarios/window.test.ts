@@ -62,7 +62,7 @@ test('a target that was dispatched before the end is not begun after it, wheneve
   await planRun(parts, { kind: 'plan', run: run.id }, new AbortController().signal);
   const [target] = await parts.records.targets.inState(run.id, 'acting', 1);
   if (!target) throw new Error('Nothing was dispatched.');
-  await world.clock.sleep(2 * MINUTE);
+  world.clock.leap(2 * MINUTE);
 
   await new Actor(parts, 1).act({ kind: 'act', run: run.id, targets: [target] });
 
@@ -74,7 +74,7 @@ test('a run that was not planned in its window ends as stopped, without a reques
   world = await startWorld({ leaps: false, sites: 3, work: false });
   const fired = await fire(MINUTE);
   expect(waitOf(fired)).toContain('waits for its turn');
-  await world.clock.sleep(2 * MINUTE);
+  world.clock.leap(2 * MINUTE);
   await world.another();
   const run = await world.ended(fired);
   expect(run).toMatchObject({ status: 'stopped', requests: 0 });
