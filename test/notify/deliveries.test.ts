@@ -1,8 +1,6 @@
 /** Attempts at a delivery over a day, and what ends them. */
-import { Agent } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { RETRY_PAUSES_MS, stateAfter } from '../../src/notify/attempt.ts';
-import { createNotifier } from '../../src/notify/notifier.ts';
 import type { Measurement } from '../../src/records/measurement-store.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { activeRun, aWorld, endRun, letterOf, NOON, telling, toldTo, webhooks } from './world.ts';
@@ -97,30 +95,6 @@ test.each([
   await clock.advance(1);
   await notifier.deliverDue();
   expect(toldTo(ops)).toEqual(['run.failed', 'run.failed']);
-});
-
-test('a receiver that hangs or cuts the connection is tried again', async () => {
-  const ops = await startReceiver(
-    () => undefined,
-    (response) => response.destroy(),
-    204,
-  );
-  const { records, queues, clock, log, only } = await failed(ops);
-  const dispatcher = new Agent({ headersTimeout: 300 });
-  const settings = { notifications: webhooks({ ops }) };
-  const notifier = createNotifier({ records, queues, settings, clock, log, dispatcher });
-
-  for (const pause of [5_000, 30_000, 0]) {
-    await notifier.deliverDue();
-    await clock.advance(pause);
-  }
-
-  expect((await only()).attempts).toMatchObject([
-    { is: 'failed', why: 'no answer within 10 s' },
-    { is: 'failed', why: 'the connection was cut' },
-    { is: 'delivered' },
-  ]);
-  await dispatcher.close();
 });
 
 test('a delivery that fails for a day is dead, and arrives when it is sent again, with the same id', async () => {

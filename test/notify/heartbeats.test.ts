@@ -2,26 +2,31 @@ import { MockAgent } from 'undici';
 import { expect, test, vi } from 'vitest';
 import { openConnections } from '../../src/notify/post.ts';
 import { Heartbeats } from '../../src/notify/system-watch.ts';
-import { startReceiver } from './receiver.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 import { aWorld } from './world.ts';
+
+const every = (ms: number, { url }: Receiver) => ({
+  alive: { name: 'alive', heartbeat: { url, every: ms } },
+});
+/** Resolves when every process at work sleeps. */
+const asleep = ({ clock }: Pick<Awaited<ReturnType<typeof aWorld>>, 'clock'>, processes = 1) =>
+  vi.waitFor(() => expect(clock.sleepers()).toBe(processes), { interval: 1, timeout: 5_000 });
 
 test('a heartbeat is sent at its interval while Redis answers, and not while it does not', async () => {
   const alive = await startReceiver(204);
-  const world = await aWorld({ alive: { name: 'alive', heartbeat: { url: alive.url, every: 60_000 } } });
+  const world = await aWorld(every(60_000, alive));
   const working = world.notifier.work();
-  const untilAsleep = () =>
-    vi.waitFor(() => expect(world.clock.sleepers()).toBeGreaterThan(0), { interval: 1, timeout: 5_000 });
 
   await alive.untilReceived(1);
   for (let second = 1; second <= 59; second += 1) {
-    await untilAsleep();
+    await asleep(world);
     await world.clock.advance(1_000);
   }
-  await untilAsleep();
+  await asleep(world);
   expect(alive.received).toHaveLength(1);
   await world.clock.advance(1_000);
   await alive.untilReceived(2);
-  await untilAsleep();
+  await asleep(world);
 
   await world.server.kill();
   for (let minute = 0; minute < 3; minute += 1) await world.clock.advance(60_000);
@@ -38,16 +43,13 @@ test('a heartbeat is sent at its interval while Redis answers, and not while it 
 
 test('a heartbeat that is not accepted is logged once, without its address', async () => {
   const alive = await startReceiver(404);
-  const world = await aWorld({ alive: { name: 'alive', heartbeat: { url: alive.url, every: 10_000 } } });
+  const world = await aWorld(every(10_000, alive));
   const working = world.notifier.work();
   const warnings = () => world.log.lines.filter((line) => line.startsWith('warn'));
 
   await vi.waitFor(() => expect(warnings()).toHaveLength(1), { interval: 1, timeout: 5_000 });
   for (let ticks = 0; alive.received.length < 3 && ticks < 1_000; ticks += 1) {
-    await vi.waitFor(() => expect(world.clock.sleepers()).toBeGreaterThan(0), {
-      interval: 1,
-      timeout: 5_000,
-    });
+    await asleep(world);
     await world.clock.advance(1_000);
   }
   await alive.untilReceived(3);
@@ -59,19 +61,17 @@ test('a heartbeat that is not accepted is logged once, without its address', asy
 
 test('of several processes one sends a heartbeat in each interval, and the next one is sent when any of them dies', async () => {
   const alive = await startReceiver(204);
-  const world = await aWorld({ alive: { name: 'alive', heartbeat: { url: alive.url, every: 10_000 } } });
+  const world = await aWorld(every(10_000, alive));
   const other = world.another();
-  const until = (sleepers: number) =>
-    vi.waitFor(() => expect(world.clock.sleepers()).toBe(sleepers), { interval: 1, timeout: 5_000 });
   const pass = async (intervals: number, processes: number) => {
     for (let second = 0; second < 10 * intervals; second += 1) {
-      await until(processes);
+      await asleep(world, processes);
       await world.clock.advance(1_000);
     }
-    await until(processes);
+    await asleep(world, processes);
   };
   let [first, second] = [world.notifier.work(), other.notifier.work()];
-  await until(2);
+  await asleep(world, 2);
   await pass(3, 2);
   await alive.untilReceived(4);
   expect(alive.received).toHaveLength(4);
@@ -80,7 +80,7 @@ test('of several processes one sends a heartbeat in each interval, and the next 
   await pass(2, 1);
   await alive.untilReceived(6);
   first = world.notifier.work();
-  await until(2);
+  await asleep(world, 2);
   await second.stop();
   await pass(2, 1);
   await alive.untilReceived(8);
@@ -96,9 +96,7 @@ test('of several processes one sends a heartbeat in each interval, and the next 
 test('a process that cannot reach the address leaves it to another one that can', async () => {
   const alive = await startReceiver(204);
   const { records, clock, log } = await aWorld({});
-  const settings = {
-    notifications: { alive: { name: 'alive', heartbeat: { url: alive.url, every: 10_000 } } },
-  };
+  const settings = { notifications: every(10_000, alive) };
   const cut = new MockAgent();
   cut.disableNetConnect();
   const isolated = new Heartbeats({ records, settings, clock, log, dispatcher: cut });

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { keepSecret } from '../../src/secrets.ts';
+import { aTarget } from '../support/builders.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 import { activeRun, aWorld, endRun, letterOf, NOON, telling, toldTo, webhooks } from './world.ts';
 
@@ -223,4 +224,27 @@ test('notices that this release cannot read hide no later one, and are dropped a
   const at = NOON + 7 * 86_400_000;
   await records.runs.move(run, 'failed', { at, notice: { type: 'run', run: run.id, status: 'failed', at } });
   expect(await records.notices.open(200)).toHaveLength(1);
+});
+
+test('a message about failures names the first ten targets with their reasons', async () => {
+  const ops = await startReceiver();
+  const world = await aWorld(webhooks({ ops }));
+  const { plans, runs } = world.records;
+  const counts = { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  const run = await activeRun(world, toOps, { status: 'planning', counts });
+  const end = { state: 'ended', outcome: 'failed', reason: 'task-failed', detail: 'It was away.' } as const;
+  const failed = Array.from({ length: 12 }, (_, at) => aTarget(`site-${at}`, end));
+  await plans.add(run.id, await plans.begin(run.id), [aTarget('fine', { state: 'ended' }), ...failed]);
+  await runs.move(run, 'running', { at: NOON, planComplete: true });
+  await endRun(world, run, 'partial');
+
+  await world.notifier.deliverDue();
+
+  const { text, ...report } = letterOf(ops).data;
+  expect(text.split('\n').slice(1)).toEqual([
+    ...failed.slice(0, 10).map(({ label }) => `${label}: task-failed: It was away.`),
+    '... and 2 more failed targets.',
+  ]);
+  const named = failed.slice(0, 10).map(({ id }) => ({ target: id, reason: 'task-failed' }));
+  expect(report).toMatchObject({ failed_targets: named });
 });

@@ -1,41 +1,48 @@
 /** `notify.route`: each receiver is notified of its own targets. Real Redis, the sandbox and real receivers. */
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { check } from '../../jobs/check/job.ts';
 import { type Owner, toldOf } from '../../src/engine/plan/owners.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy, aRun } from '../support/builders.ts';
-import { startWorld } from '../support/caretaker.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 import { healthySites } from '../support/quick-syncs.ts';
 import { startReceiver } from './receiver.ts';
 import { activeRun, aWorld, endRun, letterOf, telling, toldTo, webhooks } from './world.ts';
 
-/** Twelve sites, each of them healthy; the first client that has some, and a tag that others have. */
-async function aFleet() {
-  const [shop, core, ops] = [await startReceiver(204), await startReceiver(204), await startReceiver(204)];
-  const world = await startWorld({ sites: 12, speedUp: 240, before: healthySites });
-  onTestFinished(() => world.stop());
-  const { caretaker, sandbox } = world;
-  const { client } = caretaker.link('default');
+/** Twelve healthy sites: the first three have the tag of one team, and the third to the sixth that of another. */
+let world: World;
+let ids: string[];
+beforeAll(async () => {
+  world = await startWorld({ sites: 12, speedUp: 240, before: healthySites });
+  ids = world.sandbox.siteIds();
+  const { client } = world.caretaker.link('default');
   const call = { requestClass: 'person' } as const;
-  const ids = sandbox.siteIds();
-  const tagged = async (name: string, site_ids: string[]) => {
+  for (const [name, site_ids] of [
+    ['Team shop', ids.slice(0, 3)],
+    ['Team core', ids.slice(2, 6)],
+  ] as const) {
     const { tag } = await client.call('createTag', { body: { tag: { name, color: '#ff0000' } } }, call);
     await client.call('assignTag', { tag_id: tag.id, body: { site_ids } }, call);
-  };
-  await tagged('Team shop', ids.slice(0, 3));
-  await tagged('Team core', ids.slice(2, 6));
+  }
+});
+afterAll(() => world.stop());
+
+/** What a test has of its own: receivers, and runs of a policy with this name. */
+async function teams(name: string) {
+  const [shop, core, ops] = [await startReceiver(204), await startReceiver(204), await startReceiver(204)];
+  const { caretaker, sandbox } = world;
   caretaker.take({ notifications: webhooks({ shop, core, ops }) });
   const fail = (...at: number[]) => {
     for (const one of at) sandbox.site(ids[one] ?? '').failNextSync('The site did not answer.');
   };
   const run = async (changes: Partial<Policy> = {}) => {
     const ended = await world.ended(
-      await world.fire(aPolicy({ notify: [{ on, to: 'ops', route }], ...changes })),
+      await world.fire(aPolicy({ name, notify: [{ on, to: 'ops', route }], ...changes })),
     );
     await caretaker.notifier.deliverDue();
     return ended;
   };
-  return { shop, core, ops, fail, run, world, ids };
+  return { shop, core, ops, fail, run };
 }
 
 const on = ['failed', 'partial', 'recovered', 'succeeded', 'paused'];
@@ -52,7 +59,7 @@ const dataOf = (...[receiver, index]: Parameters<typeof letterOf>) =>
   };
 
 test('each team is notified of its own targets alone, and only the team whose target failed knows of a failure', async () => {
-  const { shop, core, ops, fail, run, ids } = await aFleet();
+  const { shop, core, ops, fail, run } = await teams('each-team');
   fail(2, 8);
 
   const first = await run();
@@ -80,7 +87,7 @@ test('each team is notified of its own targets alone, and only the team whose ta
 });
 
 test('a receiver of the whole run gets one message, also where a route names it', async () => {
-  const { shop, core, ops, fail, run } = await aFleet();
+  const { shop, core, ops, fail, run } = await teams('whole-run');
   fail(0, 3);
 
   await run({
@@ -98,7 +105,7 @@ test('a receiver of the whole run gets one message, also where a route names it'
 });
 
 test('new findings go to the team of their sites, and the default knows the others', async () => {
-  const { shop, core, ops, run } = await aFleet();
+  const { shop, core, ops, run } = await teams('findings');
   const notify = [{ on: ['findings', 'recovered'], to: 'ops', route }];
   const select = { filters: {}, from: 'listSites' as const };
   const policy = { job: 'check', select, options: check.options.parse({}), notify };
@@ -122,7 +129,7 @@ test('new findings go to the team of their sites, and the default knows the othe
 });
 
 test('a team whose sites are no longer found is told that they recovered, and no other team', async () => {
-  const { shop, core, ops, run, ids } = await aFleet();
+  const { shop, core, ops, run } = await teams('resolved');
   const notify = [{ on: ['failed', 'findings', 'recovered'], to: 'ops', route }];
   const policy = { job: 'check', options: check.options.parse({ severity: 'error' }), notify };
   const selected = (...sites: (string | undefined)[]): Pick<Policy, 'select'> => ({
@@ -171,7 +178,7 @@ test('of more resolved findings than are kept, each team is told of its own', as
 });
 
 test('what is about no single target goes to the default', async () => {
-  const { shop, core, ops, run } = await aFleet();
+  const { shop, core, ops, run } = await teams('nothing');
 
   const { counts } = await run({ select: { filters: { id: { eq: 'no-such-site' } } } });
 

@@ -1,56 +1,31 @@
 /** Limits of a client or tag (`limits.per_client`, `limits.per_tag`), in the scripts that move targets. */
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Group } from '../../src/records/group-places.ts';
 import { keysOfRun } from '../../src/records/keys.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
+import { openRecords } from '../../src/records/records.ts';
 import type { RunLimits } from '../../src/records/run-scripts.ts';
 import type { Run, Target } from '../../src/run/run.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { aTarget } from '../support/builders.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+import { begun } from './begun.ts';
 
-let server: TestRedis;
-let redis: Redis;
-let records: Records;
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis({ ...server.options, maxRetriesPerRequest: null });
-  records = openRecords(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+beforeEach(() => redis.flushall());
 
 const NOW = 1_795_262_400_000;
 const client = (id: string): Group => ({ kind: 'client', id, label: `the client "${id}"` });
 const tag = (id: string): Group => ({ kind: 'tag', id, label: `the tag "${id}"` });
 
-let runs = 0;
 /** A running run with these targets, by their groups. */
-async function aRun(groups: readonly (readonly Group[])[], limits: Partial<RunLimits> = {}) {
-  runs += 1;
-  const id = `p.${runs}`;
-  const run: Run = {
-    ...{ id, policy: 'p', job: 'site-sync', account: `a${runs}`, status: 'queued', trigger: 'manual' },
-    ...{ scheduledFor: NOW, createdAt: NOW, requests: 0, policyJson: '{}', policyHash: '' },
-    counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-  };
-  await records.runs.create(run, { concurrency: 20, targetMs: 60_000, perClient: 2, ...limits });
-  await records.runs.move(run, 'planning', { at: NOW });
-  const fence = await records.plans.begin(id);
-  const targets = groups.map(
-    (_, index): Target => ({
-      ...{ id: `t${index}`, label: `t${index}`, state: 'pending', fence: 0, attempts: 0, waits: 0 },
-    }),
-  );
+function running(groups: readonly (readonly Group[])[], limits: Partial<RunLimits> = {}): Promise<Run> {
   const byId = new Map(groups.flatMap((own, index) => (own.length > 0 ? [[`t${index}`, own] as const] : [])));
-  await records.plans.add(id, fence, targets, { groups: byId });
-  await records.runs.move({ ...run, status: 'planning' }, 'running', {
+  const targets = groups.map((_, index) => aTarget(`t${index}`));
+  return begun(records, targets, {
     at: NOW,
-    planComplete: true,
-    planFence: fence,
+    groups: byId,
+    limits: { concurrency: 20, perClient: 2, ...limits },
   });
-  return { ...run, status: 'running' as const };
 }
 
 const dispatch = async (run: Run, limit = 100) =>
@@ -70,7 +45,7 @@ async function move(run: Run, id: string, to: 'ended' | 'waiting' | 'following')
 }
 
 test('a client has no more targets in flight than its limit, and the others pass those that wait', async () => {
-  const run = await aRun([...Array(5).fill([client('a')]), [client('b')], [], [client('b')]]);
+  const run = await running([...Array(5).fill([client('a')]), [client('b')], [], [client('b')]]);
 
   expect(await dispatch(run)).toEqual(['t0', 't1', 't5', 't6', 't7']);
   expect(await records.targets.get(run.id, 't2')).toMatchObject({
@@ -88,7 +63,7 @@ test('a client has no more targets in flight than its limit, and the others pass
 });
 
 test('a target that waits holds no place', async () => {
-  const run = await aRun(Array(3).fill([client('a')]), { perClient: 1 });
+  const run = await running(Array(3).fill([client('a')]), { perClient: 1 });
   expect(await dispatch(run)).toEqual(['t0']);
   await move(run, 't0', 'waiting');
   // It is due again, and comes first.
@@ -98,7 +73,7 @@ test('a target that waits holds no place', async () => {
 });
 
 test('a target that is ended while it waits passes its place on', async () => {
-  const run = await aRun(Array(4).fill([client('a')]), { perClient: 1 });
+  const run = await running(Array(4).fill([client('a')]), { perClient: 1 });
   expect(await dispatch(run)).toEqual(['t0']);
   await move(run, 't0', 'ended');
   // t1 was made due, and is cancelled before it is dispatched.
@@ -107,7 +82,7 @@ test('a target that is ended while it waits passes its place on', async () => {
 });
 
 test('a target with several tags needs a place of each', async () => {
-  const run = await aRun([[tag('x')], [tag('y')], [tag('x'), tag('y')], [tag('x')]], {
+  const run = await running([[tag('x')], [tag('y')], [tag('x'), tag('y')], [tag('x')]], {
     perClient: undefined,
     perTag: 1,
   });
@@ -144,7 +119,7 @@ test('in any order of events, limits hold, no target is lost, and nothing is lef
     ...(pick(5) > 0 ? [client(String(pick(4)))] : []),
     ...(pick(2) > 0 ? [tag(String(pick(3))), ...(pick(3) === 0 ? [tag('9')] : [])] : []),
   ]);
-  const run = await aRun(groups, { perClient: 2, perTag: 3, concurrency: 7 });
+  const run = await running(groups, { perClient: 2, perTag: 3, concurrency: 7 });
   const succeeded = async () => (await records.runs.get(run.id))?.counts.succeeded;
   const flying = new Set<string>();
   for (let step = 0; step < 3_000 && (await succeeded()) !== 120; step += 1) {

@@ -2,29 +2,26 @@
 import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
 import { openRecords } from '../../src/records/records.ts';
-import { aRun, aTarget } from '../support/builders.ts';
+import { aTarget } from '../support/builders.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { planning } from './begun.ts';
 
 const { redis } = await redisOfFile();
 const records = openRecords(redis);
 beforeEach(() => redis.flushall());
 
-const planned = async () => {
-  const run = aRun();
-  await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
-  await records.plans.add(run.id, await records.plans.begin(run.id), [aTarget('a')]);
-  return run;
-};
-
 test('a run and a target are read as they were written', async () => {
-  const run = await planned();
+  const run = (await planning(records, [aTarget('a')])).run;
 
-  expect(await records.runs.get(run.id)).toEqual({ ...run, counts: { ...run.counts, planned: 1 } });
+  expect(await records.runs.get(run.id)).toEqual({
+    ...run,
+    ...{ status: 'planning', startedAt: 2_000, counts: { ...run.counts, planned: 1 } },
+  });
   expect(await records.targets.get(run.id, 'a')).toEqual(aTarget('a'));
 });
 
 test('a run with an unknown status is an error that names its key and the field', async () => {
-  const run = await planned();
+  const run = (await planning(records, [aTarget('a')])).run;
   await redis.hset(keys.run(run.id), 'status', 'resting');
 
   await expect(records.runs.get(run.id)).rejects.toMatchObject({
@@ -34,7 +31,7 @@ test('a run with an unknown status is an error that names its key and the field'
 });
 
 test('a target that lacks a field, or is not JSON, is also an error', async () => {
-  const run = await planned();
+  const run = (await planning(records, [aTarget('a')])).run;
   const { waits: _lost, ...rest } = aTarget('a');
   for (const [json, why] of [
     [JSON.stringify(rest), '"waits" is missing'],

@@ -1,24 +1,13 @@
 /** Leases, presence, accounts, policies and events: the records other than runs. */
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { openRecords } from '../../src/records/records.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
-let server: TestRedis;
-let redis: Redis;
-let records: Records;
-
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis({ ...server.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
-  redis.on('error', () => undefined);
-  records = openRecords(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis, server } = await redisOfFile();
+// Some tests stop the server.
+redis.on('error', () => undefined);
+const records = openRecords(redis);
 beforeEach(() => redis.flushall());
 
 describe('a lease', () => {
@@ -31,8 +20,12 @@ describe('a lease', () => {
 
     await locks.release('supervisor', 'b');
     expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(false);
+    expect(await locks.holder('supervisor')).toBe('a');
     await locks.release('supervisor', 'a');
+    expect(await locks.holder('supervisor')).toBeUndefined();
     expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(true);
+    // One with another name is independent.
+    expect(await locks.acquire('supervisor:other', 'a', 6_000)).toBe(true);
   });
 
   test.each(['supervisor', 'other'])(
@@ -52,22 +45,11 @@ describe('a lease', () => {
     },
   );
 
-  test('shows its owner', async () => {
-    await records.locks.acquire('supervisor:agency', 'a', 60_000);
-    expect(await records.locks.holder('supervisor:agency')).toBe('a');
-    expect(await records.locks.holder('supervisor:other')).toBeUndefined();
-  });
-
   test('expires when its owner dies', async () => {
     await records.locks.acquire('supervisor', 'a', 20);
     await vi.waitFor(async () => expect(await records.locks.acquire('supervisor', 'b', 20)).toBe(true), {
       interval: 5,
     });
-  });
-
-  test('is independent of leases with other names', async () => {
-    await records.locks.acquire('one', 'a', 6_000);
-    expect(await records.locks.acquire('two', 'b', 6_000)).toBe(true);
   });
 });
 
@@ -163,12 +145,9 @@ describe('an account', () => {
 });
 
 describe('a policy', () => {
-  test('that was never changed has neither a pause nor failures', async () => {
-    expect(await records.policies.state('nightly')).toEqual({ failures: 0 });
-  });
-
   test('stays paused until it is resumed, which resets its failures', async () => {
     const { policies } = records;
+    expect(await policies.state('nightly')).toEqual({ failures: 0 });
     await policies.countFailure('nightly', true);
     await policies.pause('nightly', { at: 1_000, by: 'ops', reason: 'moving house' });
     expect(await policies.state('nightly')).toEqual({

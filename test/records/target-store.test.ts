@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';
 import { openRecords } from '../../src/records/records.ts';
-import type { Dispatched } from '../../src/records/target-types.ts';
 import type { Run, Target, TargetState } from '../../src/run/run.ts';
-import { aRun, aTarget, type TargetChanges } from '../support/builders.ts';
+import { aTarget, type TargetChanges } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { begun, claimed, planning } from './begun.ts';
 
 const { redis, server } = await redisOfFile();
 const records = openRecords(redis);
@@ -14,30 +14,15 @@ beforeEach(() => redis.flushall());
 const NOW = 1_795_262_400_000;
 
 /** An active run whose plan has these targets. */
-async function running(targets: readonly Target[], concurrency = 5): Promise<Run> {
-  const run = aRun();
-  await records.runs.create(run, { concurrency, targetMs: 60_000 });
-  await records.runs.move(run, 'planning', { at: NOW });
-  await records.plans.add(run.id, await records.plans.begin(run.id), targets);
-  await records.runs.move(run, 'running', { at: NOW, planComplete: true });
-  return run;
-}
+const running = (targets: readonly Target[], concurrency = 5) =>
+  begun(records, targets, { at: NOW, limits: { concurrency } });
 
 const targets = (count: number) => Array.from({ length: count }, (_, index) => aTarget(`site-${index}`));
 const ids = (found: readonly { id: string }[]) => found.map(({ id }) => id);
 const countsOf = async (run: Run) => (await records.runs.get(run.id))?.counts;
 
-async function claim(run: Run, released: Dispatched | undefined, at = NOW): Promise<Target> {
-  const { target } = (released && (await records.targets.claim(run, released, at))) ?? {};
-  if (!target) throw new Error('Nobody else can have claimed it.');
-  return target;
-}
-
-/** The only target of a run, dispatched and claimed. */
-async function acting(run: Run): Promise<Target> {
-  const [released] = await records.targets.dispatch(run.id, NOW, 1);
-  return claim(run, released);
-}
+/** The next target of a run, dispatched and claimed. */
+const acting = (run: Run) => claimed(records, run, NOW);
 
 const settle = <State extends TargetState>(
   run: Run,
@@ -88,16 +73,8 @@ describe('a run that is spread', () => {
   const MINUTE = 60_000;
 
   /** Starts to spread a run's targets now. */
-  async function spreading(targets: readonly Target[], concurrency = 100_000): Promise<Run> {
-    const run = aRun();
-    await records.runs.create(run, { concurrency, targetMs: 60_000 });
-    await records.runs.move(run, 'planning', { at: NOW });
-    const step = await records.plans.begin(run.id);
-    await records.plans.add(run.id, step, targets);
-    await records.plans.order(run.id, step, { spread: { from: NOW, ms: WINDOW }, first: [] });
-    await records.runs.move(run, 'running', { at: NOW, planComplete: true });
-    return run;
-  }
+  const spreading = (targets: readonly Target[], concurrency = 100_000) =>
+    begun(records, targets, { at: NOW, limits: { concurrency }, spread: { from: NOW, ms: WINDOW } });
 
   /** The targets that start in each minute of the window, checked every twenty seconds. */
   async function begunByMinute(run: Run): Promise<string[][]> {
@@ -142,9 +119,7 @@ describe('a run that is spread', () => {
   });
 
   test('is not spread by a planner that was overtaken', async () => {
-    const run = aRun();
-    await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
-    const overtaken = await records.plans.begin(run.id);
+    const { run, fence: overtaken } = await planning(records, []);
     await records.plans.begin(run.id);
 
     await records.plans.order(run.id, overtaken, { spread: { from: NOW, ms: WINDOW }, first: [] });
@@ -174,10 +149,8 @@ describe('a plan', () => {
   });
 
   test('that starts again deletes the results of the previous attempt, and accepts nothing more from it', async () => {
-    const run = aRun();
-    await records.runs.create(run, { concurrency: 5, targetMs: 1 });
-    const first = await records.plans.begin(run.id);
-    await records.plans.add(run.id, first, [aTarget('old')]);
+    const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
+    const { run, fence: first } = await planning(records, [aTarget('old'), unfit]);
     await records.plans.add(run.id, first, [], { excluded: [{ id: 'x', label: 'x', why: 'gone' }] });
     const second = await records.plans.begin(run.id);
 
@@ -186,7 +159,8 @@ describe('a plan', () => {
     await records.plans.add(run.id, first, [], { excluded: [{ id: 'y', label: 'y', why: 'gone' }] });
 
     expect(ids(await planOf(run))).toEqual(['new']);
-    expect((await countsOf(run))?.planned).toBe(1);
+    expect(await countsOf(run)).toMatchObject({ planned: 1, skipped: 0 });
+    expect((await records.targets.reasons([run.id])).get(run.id)).toEqual([]);
     expect(await records.targets.excluded(run.id, 0, 10)).toEqual([]);
   });
 
@@ -202,9 +176,7 @@ describe('a plan', () => {
       label: `${id}.example`,
       why: 'select.where does not hold',
     }));
-    const run = aRun();
-    await records.runs.create(run, { concurrency: 5, targetMs: 1 });
-    const step = await records.plans.begin(run.id);
+    const { run, fence: step } = await planning(records, []);
     await records.plans.add(run.id, step, [], { excluded: leftOut });
     await records.plans.add(run.id, step, [], { excluded: [] });
     expect(await records.targets.excluded(run.id, 1, 2)).toEqual(leftOut.slice(1));
@@ -215,10 +187,8 @@ describe('the outcomes of a run', () => {
   test('are counted by outcome and reason, including candidates that were skipped while planning', async () => {
     const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
     const run = await running([unfit, ...targets(3)]);
-    for (const released of await records.targets.dispatch(run.id, NOW, 3)) {
-      const end = released.id === 'site-1' ? ({ outcome: 'failed', reason: 'timeout' } as const) : {};
-      await settle(run, await claim(run, released), { ...done, ...end });
-    }
+    for (const end of [{}, { outcome: 'failed', reason: 'timeout' }, {}] as const)
+      await settle(run, await acting(run), { ...done, ...end });
     const other = await running([]);
 
     const counts = await records.targets.reasons([run.id, other.id]);
@@ -229,18 +199,6 @@ describe('the outcomes of a run', () => {
       { outcome: 'failed', reason: 'timeout', count: 1 },
     ]);
     expect(counts.get(other.id)).toEqual([]);
-  });
-
-  test('are counted again when the run is planned again', async () => {
-    const run = aRun();
-    await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
-    await records.runs.move(run, 'planning', { at: NOW });
-    const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
-    await records.plans.add(run.id, await records.plans.begin(run.id), [unfit]);
-
-    await records.plans.begin(run.id);
-
-    expect((await records.targets.reasons([run.id])).get(run.id)).toEqual([]);
   });
 });
 
@@ -255,7 +213,7 @@ describe('dispatch', () => {
     expect(await records.targets.dispatch(run.id, NOW, 10)).toEqual([]);
   });
 
-  test('counts followed targets as in flight, and waiting ones not', async () => {
+  test('counts followed targets as in flight and waiting ones not, and prefers those whose wait is over', async () => {
     const run = await running(targets(3), 1);
     const first = await acting(run);
     await settle(run, first, { state: 'following' });
@@ -263,14 +221,10 @@ describe('dispatch', () => {
 
     const [followed] = await records.targets.inState(run.id, 'following', 10);
     if (followed) await settle(run, followed, { state: 'waiting' }, { dueAt: NOW + 5_000 });
+    const second = await acting(run);
+    await settle(run, second, done);
 
-    expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-1']);
-  });
-
-  test('prefers targets whose wait is over', async () => {
-    const run = await running(targets(3), 1);
-    await settle(run, await acting(run), { state: 'waiting' }, { dueAt: NOW + 5_000 });
-
+    expect(second.id).toBe('site-1');
     expect(ids(await records.targets.dispatch(run.id, NOW + 5_000, 10))).toEqual(['site-0']);
   });
 
@@ -301,19 +255,10 @@ describe('dispatch', () => {
     expect(new Set(all).size).toBe(20);
   });
 
-  test('gives the slots allotted to two processes at once to one of them', async () => {
-    const run = await running(targets(20), 20);
-    const [first, second] = await Promise.all(
-      [1, 2].map(() => records.targets.allocate(run.account, NOW, 6)),
-    );
-    expect([first, second]).toEqual([[{ run: run.id, count: 6, acting: 0 }], first]);
-
-    expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toHaveLength(6);
-    expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toEqual([]);
-  });
-
-  test('takes several steps for many targets, and two processes with the same slots use them once', async () => {
+  test('gives the slots allotted to two processes at once to one of them, also in several steps', async () => {
     const run = await running(targets(120), 200);
+    const allotted = await Promise.all([1, 2].map(() => records.targets.allocate(run.account, NOW, 110)));
+    expect(allotted).toEqual([1, 2].map(() => [{ run: run.id, count: 110, acting: 0 }]));
 
     const given = await Promise.all([1, 2].map(() => records.targets.dispatch(run.id, NOW, 110, 'all', 0)));
 
@@ -376,31 +321,20 @@ describe('a worker with a target', () => {
     expect(second && (await records.targets.claim(run, second, NOW))).toBeUndefined();
   });
 
-  test('stores an intent before anything is sent, and keeps it until there is a result', async () => {
-    const run = await running(targets(1));
-    const target = await acting(run);
-    expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW + 7 })).toBe(
-      target.fence + 1,
-    );
-    expect(await records.targets.get(run.id, 'site-0')).toMatchObject({
-      intent: { operation: 'syncSite', at: NOW + 7 },
-    });
-  });
-
-  test('cannot overwrite its intent with a copy that was read before', async () => {
+  test('stores an intent before anything is sent, and cannot overwrite it with a copy that was read before', async () => {
     const run = await running(targets(1));
     const stale = await acting(run);
-    await records.targets.noteIntent(run.id, stale, { operation: 'syncSite', at: NOW });
+    const intent = { operation: 'syncSite', at: NOW + 7 };
+    expect(await records.targets.noteIntent(run.id, stale, intent)).toBe(stale.fence + 1);
     expect(await settle(run, stale, { state: 'waiting' })).toBe(false);
-    expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ intent: { operation: 'syncSite' } });
+    expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ intent });
   });
 
   test('can neither send nor write any more after the target was dispatched to another worker', async () => {
     const run = await running(targets(1));
     const lost = await acting(run);
     await settle(run, lost, { state: 'waiting' });
-    const [again] = await records.targets.dispatch(run.id, NOW, 1);
-    const theirs = await claim(run, again);
+    const theirs = await acting(run);
 
     expect(await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW })).toBe('fenced');
     expect(await settle(run, lost, done)).toBe(false);
@@ -494,23 +428,16 @@ describe('an outcome', () => {
     const run = await running(targets(1));
     const detail = `The service says \\ud83d "${'😀'.slice(0, 1)}" 😀 \\`;
     await settle(run, await acting(run), { state: 'waiting', detail });
-    const [again] = await records.targets.dispatch(run.id, NOW, 1);
-    expect((await claim(run, again)).detail).toBe('The service says \\ud83d "\ufffd" 😀 \\');
+    expect((await acting(run)).detail).toBe('The service says \\ud83d "\ufffd" 😀 \\');
   });
 });
 
 describe('reading', () => {
   test('by state is sorted by time, up to a given time and count', async () => {
     const run = await running(targets(3));
-    for (const released of await records.targets.dispatch(run.id, NOW, 3)) {
-      const target = await claim(run, released);
-      await settle(
-        run,
-        target,
-        { state: 'waiting' },
-        { dueAt: NOW + 3_000 - 1_000 * Number(target.id.slice(5)) },
-      );
-    }
+    const claims = [await acting(run), await acting(run), await acting(run)];
+    for (const [at, target] of claims.entries())
+      await settle(run, target, { state: 'waiting' }, { dueAt: NOW + 3_000 - 1_000 * at });
     expect(ids(await records.targets.inState(run.id, 'waiting', 10))).toEqual(['site-2', 'site-1', 'site-0']);
     expect(ids(await records.targets.inState(run.id, 'waiting', 10, NOW + 2_000))).toEqual([
       'site-2',
@@ -541,18 +468,6 @@ describe('when Redis loses its connection before it responds', () => {
     return cut.stop;
   });
 
-  test('the targets of a plan are added once, although they are sent twice', async () => {
-    const run = aRun();
-    await records.runs.create(run, { concurrency: 5, targetMs: 1 });
-    const step = await records.plans.begin(run.id);
-    cut.loseNextAnswer();
-    const skipped = aTarget('c', { state: 'ended', outcome: 'skipped' });
-    expect(await openRecords(cut.redis).plans.add(run.id, step, [...targets(2), skipped])).toBe(true);
-    expect(cut.lost()).toBe(1);
-    expect(await countsOf(run)).toMatchObject({ planned: 3, skipped: 1 });
-    expect(await records.targets.pending(run.id, 10)).toHaveLength(2);
-  });
-
   test('an outcome is written once, and the worker that wrote it knows that', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
@@ -580,13 +495,8 @@ describe('when Redis loses its connection before it responds', () => {
 describe('the budget of an account', () => {
   /** An active run with this many targets to start, and this many in flight. */
   async function underWay(account: string, pending: number, following: number, weight = 1): Promise<Run> {
-    const run = aRun({ account });
-    await records.runs.create(run, { concurrency: 1_000, targetMs: 60_000, weight });
-    await records.runs.move(run, 'planning', { at: NOW });
-    const step = await records.plans.begin(run.id);
-    const names = Array.from({ length: pending + following }, (_, index) => aTarget(`site-${index}`));
-    await records.plans.add(run.id, step, names);
-    await records.runs.move(run, 'running', { at: NOW, planComplete: true, planFence: step });
+    const limits = { concurrency: 1_000, weight };
+    const run = await begun(records, targets(pending + following), { at: NOW, run: { account }, limits });
     for (const released of await records.targets.dispatch(run.id, NOW, Math.max(following, 1))) {
       const { target } = (await records.targets.claim(run, released, NOW)) ?? {};
       if (target) await settle(run, target, { state: 'following' });

@@ -4,31 +4,21 @@ import { keys } from '../../src/records/keys.ts';
 import { openRecords } from '../../src/records/records.ts';
 import type { Run, RunStatus, Target } from '../../src/run/run.ts';
 import { aRun, aTarget } from '../support/builders.ts';
+import { NOON } from '../support/held-clock.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { begun } from './begun.ts';
 
 const { redis } = await redisOfFile();
 const records = openRecords(redis);
 beforeEach(() => redis.flushall());
 
 const HOUR = 3_600_000;
-const NOON = Date.parse('2026-11-21T12:00:00Z');
-const limits = { concurrency: 5, targetMs: 60_000 };
 
 const ended = (id: string, outcome: Target['outcome'], reason: Target['reason']): Target =>
   aTarget(id, { state: 'ended', ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}) });
 
-/** Creates a run with its plan, and starts it. */
-async function begun(changes: Partial<Run>, targets: readonly Target[]): Promise<Run> {
-  const run = aRun(changes);
-  await records.runs.create(run, limits);
-  await records.runs.move(run, 'planning', { at: NOON });
-  await records.plans.add(run.id, await records.plans.begin(run.id), targets);
-  await records.runs.move(run, 'running', { at: NOON, planComplete: true });
-  return run;
-}
-
 async function endedAt(at: number, status: RunStatus, changes: Partial<Run>, targets: readonly Target[]) {
-  const run = await begun(changes, targets);
+  const run = await begun(records, targets, { run: changes, at: NOON });
   await records.runs.move(run, status, { at });
   return run;
 }
@@ -51,49 +41,24 @@ test('runs and targets are counted by policy, status and reason, however many ru
   const { since, runs, targets } = await records.totals.between(NOON + 5, NOON + 2 * HOUR);
 
   expect(since).toBe(NOON);
-  expect(runs).toContainEqual({
-    status: 'partial',
-    policy: 'sync',
-    account: 'agency',
-    count: 120,
-    runs: 120,
-    latest: 'sync.119',
-  });
-  expect(runs).toContainEqual({
-    status: 'failed',
-    policy: 'mail',
-    account: 'agency',
-    count: 1,
-    runs: 1,
-    latest: 'mail.1',
-  });
+  const [sync, mail] = [
+    { policy: 'sync', account: 'agency', runs: 120, latest: 'sync.119' },
+    { policy: 'mail', account: 'agency', runs: 1, latest: 'mail.1' },
+  ];
+  expect(runs).toContainEqual({ ...sync, status: 'partial', count: 120 });
+  expect(runs).toContainEqual({ ...mail, status: 'failed', count: 1 });
   const timeouts = targets.filter(({ reason }) => reason === 'timeout');
+  const failed = { outcome: 'failed', reason: 'timeout' };
   expect(timeouts).toEqual([
-    {
-      outcome: 'failed',
-      reason: 'timeout',
-      policy: 'sync',
-      account: 'agency',
-      count: 240,
-      runs: 120,
-      latest: 'sync.119',
-    },
-    {
-      outcome: 'failed',
-      reason: 'timeout',
-      policy: 'mail',
-      account: 'agency',
-      count: 1,
-      runs: 1,
-      latest: 'mail.1',
-    },
+    { ...sync, ...failed, count: 240 },
+    { ...mail, ...failed, count: 1 },
   ]);
   const succeeded = targets.filter(({ outcome }) => outcome === 'succeeded');
   expect(succeeded).toMatchObject([{ reason: 'done', count: 120 }]);
 });
 
 test('a run that is ended twice, or whose end is sent again, counts once', async () => {
-  const run = await begun({ policy: 'sync' }, someFailed);
+  const run = await begun(records, someFailed, { run: { policy: 'sync' }, at: NOON });
   await Promise.all(
     ['partial', 'partial', 'stopped'].map((status) =>
       records.runs.move(run, status as RunStatus, { at: NOON }),
@@ -107,7 +72,7 @@ test('a run that is ended twice, or whose end is sent again, counts once', async
 });
 
 test('an active run is in no total, and is listed separately', async () => {
-  const run = await begun({ policy: 'sync' }, someFailed);
+  const run = await begun(records, someFailed, { run: { policy: 'sync' }, at: NOON });
   expect(await records.totals.between(NOON, NOON)).toEqual({
     since: NOON,
     active: [run.id],
@@ -149,7 +114,7 @@ test('a run that is skipped when it is created counts in that hour', async () =>
     createdAt: NOON,
     finishedAt: NOON,
   });
-  await Promise.all([1, 2].map(() => records.runs.create(skipped, limits)));
+  await Promise.all([1, 2].map(() => records.runs.create(skipped, { concurrency: 5, targetMs: 60_000 })));
 
   const { runs } = await records.totals.between(NOON, NOON);
 

@@ -1,19 +1,10 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
 import { MAX_VERSIONS, VersionStore } from '../../src/records/version-store.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
-let redis: TestRedis;
-let store: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  store = new Redis(redis.options);
-});
-afterAll(async () => {
-  store.disconnect();
-  await redis.stop();
-});
+const { redis: store } = await redisOfFile();
+const versions = new VersionStore(store);
 
 const DAY = 86_400_000;
 const version = (hash: string, definition: Record<string, unknown> = { name: 'p' }) => ({
@@ -22,11 +13,9 @@ const version = (hash: string, definition: Record<string, unknown> = { name: 'p'
   file: 'a.yaml',
   definition,
 });
-const hashesOf = async (policy: string) =>
-  (await new VersionStore(store).all(policy)).map(({ hash }) => hash);
+const hashesOf = async (policy: string) => (await versions.all(policy)).map(({ hash }) => hash);
 
 test('a version is added once, and again after another one', async () => {
-  const versions = new VersionStore(store);
   const added: boolean[] = [];
   for (const hash of ['a', 'a', 'b', 'a']) added.push(await versions.add('p', version(hash), DAY));
   expect(added).toEqual([true, false, true, true]);
@@ -34,13 +23,11 @@ test('a version is added once, and again after another one', async () => {
 });
 
 test('a hash that begins like the newest one is another version', async () => {
-  const versions = new VersionStore(store);
   await versions.add('prefix', version('ab'), DAY);
   expect(await versions.add('prefix', version('a'), DAY)).toBe(true);
 });
 
 test('only the newest are kept, and all of them expire', async () => {
-  const versions = new VersionStore(store);
   for (let index = 0; index < MAX_VERSIONS + 5; index += 1)
     await versions.add('many', version(`v${index}`), DAY);
   const hashes = await hashesOf('many');
@@ -52,7 +39,6 @@ test('only the newest are kept, and all of them expire', async () => {
 });
 
 test('a definition that is too large is not kept, but that there was a version', async () => {
-  const versions = new VersionStore(store);
   await versions.add('large', version('x', { where: 'y'.repeat(70_000) }), DAY);
   expect(await versions.all('large')).toEqual([{ at: 1, hash: 'x', file: 'a.yaml' }]);
 });

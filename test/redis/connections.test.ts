@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer, type Server } from 'node:net';
 import type { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Channels } from '../../src/records/events.ts';
 import { type Connected, connectRedis } from '../../src/redis/connect.ts';
 import { runGrouped } from '../../src/redis/grouped-script.ts';
@@ -68,38 +68,34 @@ const silence = () => {
   }
 };
 
+/** The server becomes a replica, and another one is the primary at its address. */
+async function failover(store: Connected['store']): Promise<void> {
+  const second = await startTestRedis();
+  onTestFinished(() => second.stop());
+  await store.call('REPLICAOF', '127.0.0.1', '1');
+  target = second.socketPath;
+}
+
 test('after a failover behind one address, what the old primary refuses is sent to the new one', async () => {
   const { store } = await connectBehindProxy();
-  const second = await startTestRedis();
-  try {
-    await store.set('key', 'written');
-    await store.call('REPLICAOF', '127.0.0.1', '1');
-    target = second.socketPath;
+  await store.set('key', 'written');
+  await failover(store);
 
-    await store.eval("return redis.call('SET', KEYS[1], 'written to the new primary')", 1, 'key');
+  await store.eval("return redis.call('SET', KEYS[1], 'written to the new primary')", 1, 'key');
 
-    expect(await store.get('key')).toBe('written to the new primary');
-  } finally {
-    await second.stop();
-  }
+  expect(await store.get('key')).toBe('written to the new primary');
 });
 
 test('so are the scripts of one turn, each of which the old primary refuses', async () => {
   const { store } = await connectBehindProxy();
-  const second = await startTestRedis();
-  try {
-    const add = (value: string) =>
-      runGrouped(store, "return redis.call('RPUSH', KEYS[1], ARGV[1])", ['key'], [value]);
-    await add('written');
-    await store.call('REPLICAOF', '127.0.0.1', '1');
-    target = second.socketPath;
+  const add = (value: string) =>
+    runGrouped(store, "return redis.call('RPUSH', KEYS[1], ARGV[1])", ['key'], [value]);
+  await add('written');
+  await failover(store);
 
-    expect(await Promise.all([add('a'), add('b')])).toEqual([1, 2]);
+  expect(await Promise.all([add('a'), add('b')])).toEqual([1, 2]);
 
-    expect(await store.lrange('key', 0, -1)).toEqual(['a', 'b']);
-  } finally {
-    await second.stop();
-  }
+  expect(await store.lrange('key', 0, -1)).toEqual(['a', 'b']);
 });
 
 test('where a replica stays at the address, a refused command fails at last', async () => {

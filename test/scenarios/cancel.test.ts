@@ -132,6 +132,8 @@ test('as soon as another machine cancels a run, its workers start nothing more',
   expect(end.status).toBe('cancelled');
   expect(end.counts.cancelled).toBeGreaterThan(10);
   expect(journal.effects.filter(({ at }) => at > cancelledAt + 2_000)).toEqual([]);
+  // The two share the run: none of its syncs is requested by both.
+  expect(new Set(journal.effectsOf('syncSite')).size).toBe(journal.effects.length);
   const { planned, succeeded, failed, skipped, cancelled } = end.counts;
   expect(succeeded + failed + skipped + cancelled).toBe(planned);
 });

@@ -93,31 +93,24 @@ test('a plan makes one run, no matter who applies it and how often', async () =>
   expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(6);
 });
 
-test('a process that dies before it has created the run leaves nothing behind, and the plan can be applied', async () => {
+test('a plan can be applied after a process died before it created the run, and one that dies after it is succeeded by another', async () => {
   await sixSites();
   const saved = await savePlanOf(world, notes());
-  let dies = true;
-  around(world.caretaker.records.runs, 'create', (create) => {
-    if (dies) return Promise.reject(new Error('The process died.'));
-    return create();
-  });
+  const { records } = world.caretaker;
+  /** The process dies at the first call. */
+  const dying = () => {
+    let calls = 0;
+    return <T>(call: () => Promise<T>): Promise<T> => {
+      calls += 1;
+      return calls === 1 ? Promise.reject(new Error('The process died.')) : call();
+    };
+  };
+  around(records.runs, 'create', dying());
   await expect(applySaved(world, saved)).rejects.toThrow('The process died.');
   expect(world.sandbox.journal.effects).toEqual([]);
 
-  dies = false;
-  await world.ended(await applySaved(world, saved));
-  expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(6);
-});
-
-test('a process that dies while it looks at the targets again is succeeded by another, and nothing happens twice', async () => {
-  await sixSites();
-  const saved = await savePlanOf(world, notes());
-  let calls = 0;
-  around(world.caretaker.records.planned, 'add', (add) => {
-    calls += 1;
-    return calls === 1 ? Promise.reject(new Error('The process died.')) : add();
-  });
-
+  // While it looks at the targets again.
+  around(records.planned, 'add', dying());
   const run = await world.ended(await applySaved(world, saved));
 
   expect(run.counts).toMatchObject({ planned: 6, succeeded: 6 });

@@ -1,8 +1,8 @@
 /** Only whole runs show that limits, refusals and operators end them with an outcome for each target. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { decideOverlap } from '../../src/engine/fire.ts';
 import type { Overlap } from '../../src/policy/policy.ts';
-import { isFinal } from '../../src/run/moves.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { healthySites, quickSyncs } from '../support/quick-syncs.ts';
 
@@ -53,30 +53,43 @@ describe('in an account with three sites', () => {
     expect(outcomes).not.toContain(undefined);
     expect(ofThree.sandbox.journal.effects).toHaveLength(before + synced);
   });
+
+  test.each([
+    [1, 'partial', 3],
+    [2, 'stopped', 2],
+  ])('with stop_after_failures: 2 and %i failures, the run ends as %s', async (failing, status, synced) => {
+    const { sandbox, caretaker } = ofThree;
+    const before = sandbox.journal.effects.length;
+    const sort = 'created_at,asc';
+    const { client } = caretaker.link('default');
+    const { sites } = await client.call('listSites', { sort }, { requestClass: 'person' });
+    for (const { id } of sites.slice(0, failing)) sandbox.site(id).failNextSync('The disk is full.');
+    const stopping = { ...limits, concurrency: 1, stopAfterFailures: { count: 2 } };
+
+    const run = await ofThree.ended(
+      await ofThree.fire(aPolicy({ select: { filters: {}, sort }, limits: stopping })),
+    );
+
+    expect([run.status, run.counts.failed]).toEqual([status, failing]);
+    expect(sandbox.journal.effects).toHaveLength(before + synced);
+  });
+
+  test('a named target that filters leave out is reported with these', async () => {
+    const [site = ''] = ofThree.sandbox.siteIds();
+    const filters = { url: { contains: '.' }, connection_status: { eq: 'disconnected' } };
+    const { ended } = await ofThree.caretaker.engine.preview(aPolicy({ select: { filters } }), [site]);
+
+    expect(ended).toMatchObject([
+      {
+        id: site,
+        label: expect.stringMatching(/^https:/),
+        why: 'It is in the account; select.filters leaves it out: connection_status eq disconnected.',
+      },
+    ]);
+  });
 });
 
 describe('safety limits', () => {
-  test.each([
-    [2, 'partial', 6],
-    [3, 'stopped', 3],
-  ])('with stop_after_failures: 3 and %i failures, the run ends as %s', async (failing, status, synced) => {
-    await start({ sites: 6, before: healthySites });
-    const policy = aPolicy({
-      select: { filters: {}, sort: 'created_at,asc' },
-      limits: { ...limits, concurrency: 1, stopAfterFailures: { count: 3 } },
-    });
-    const { client } = world.caretaker.link('default');
-    const listed = await client.call('listSites', { sort: 'created_at,asc' }, { requestClass: 'person' });
-    for (const { id } of listed.sites.slice(0, failing))
-      world.sandbox.site(id).failNextSync('The disk is full.');
-
-    const run = await world.ended(await world.fire(policy));
-
-    expect(run.status).toBe(status);
-    expect(run.counts.failed).toBe(failing);
-    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
-  });
-
   test('too many failures stop the run: work in flight is followed to its end, and nothing new is started', async () => {
     await start({ sites: 19, before: quickSyncs });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
@@ -95,20 +108,6 @@ describe('safety limits', () => {
     expect(targets.filter(({ reason }) => reason === 'safety-limit').length + begun.length).toBe(
       targets.filter(({ reason }) => reason !== 'not-eligible').length,
     );
-  });
-
-  test('a site that does not end in time fails with timeout, and the run ends', async () => {
-    await start({ sites: 3, before: quickSyncs });
-    const [slow = ''] = world.sandbox.siteIds();
-    world.sandbox.site(slow).syncTakes(24 * 3_600_000);
-
-    const fired = await world.fire(aPolicy({ timeout: { targetMs: 1_800_000, runMs: 28_800_000 } }));
-    await world.ended(fired, ({ counts }) => counts.succeeded === 2);
-    world.clock.leap(1_800_000);
-    const run = await world.ended(fired);
-
-    expect(run.status).toBe('partial');
-    expect((await world.reasons(run))[slow]).toBe('timeout');
   });
 
   test('a run over its time limit ends with an outcome for every site', async () => {
@@ -169,78 +168,26 @@ describe('an account that refuses access', () => {
   });
 });
 
-describe('when an operator changes a run', () => {
-  test('a retry works only on the failed targets', async () => {
-    await start({ sites: 6, before: quickSyncs });
-    const [, bad = ''] = world.sandbox.siteIds();
-    world.sandbox.site(bad).failNextSync('The disk is full.');
-    const first = await world.ended(await world.fire(aPolicy()));
-    expect(first.status).toBe('partial');
+test('a retry works only on the failed targets', async () => {
+  await start({ sites: 6, before: quickSyncs });
+  const [, bad = ''] = world.sandbox.siteIds();
+  world.sandbox.site(bad).failNextSync('The disk is full.');
+  const first = await world.ended(await world.fire(aPolicy()));
+  expect(first.status).toBe('partial');
 
-    // The time of the first run is kept: last month is still the month that it was about.
-    const requestedAt = Date.UTC(2026, 10, 22, 21, 10);
-    const run = await world.ended(await world.caretaker.engine.retry(first.id, { requestedAt }));
+  // The time of the first run is kept: last month is still the month that it was about.
+  const requestedAt = Date.UTC(2026, 10, 22, 21, 10);
+  const run = await world.ended(await world.caretaker.engine.retry(first.id, { requestedAt }));
 
-    expect(run.id).toMatch(/\.20261122T211000Z-[0-9a-f]{4}$/);
-    expect(run).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: first.id });
-    expect(run.scheduledFor).toBe(first.scheduledFor);
-    expect(await world.reasons(run)).toEqual({ [bad]: 'done' });
-  });
-
-  test('a named target that the policy does not select, or that does not exist, is reported as skipped', async () => {
-    await start({ sites: 3, before: quickSyncs });
-    const where = 'site.id != "site-0002"';
-
-    const run = await world.ended(
-      await world.fire(aPolicy({ select: { filters: {}, where } }), ['site-0001', 'site-0002', 'site-9999']),
-    );
-
-    const told = (await world.targets(run)).map(({ id, reason, detail }) => [id, reason, detail]);
-    expect(told.sort()).toEqual([
-      ['site-0001', 'done', undefined],
-      [
-        'site-0002',
-        'not-eligible',
-        'It is in the account; select.where does not hold: site.id != "site-0002"',
-      ],
-      ['site-9999', 'not-eligible', 'It is not in the account.'],
-    ]);
-  });
-
-  test('a named target that filters leave out is reported with these', async () => {
-    await start({ sites: 3 });
-    const [site = ''] = world.sandbox.siteIds();
-    world.sandbox.site(site).connect();
-    const filters = { url: { contains: '.' }, connection_status: { eq: 'disconnected' } };
-    const { ended } = await world.caretaker.engine.preview(aPolicy({ select: { filters } }), [site]);
-
-    expect(ended).toMatchObject([
-      {
-        id: site,
-        label: expect.stringMatching(/^https:/),
-        why: 'It is in the account; select.filters leaves it out: connection_status eq disconnected.',
-      },
-    ]);
-  });
+  expect(run.id).toMatch(/\.20261122T211000Z-[0-9a-f]{4}$/);
+  expect(run).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: first.id });
+  expect(run.scheduledFor).toBe(first.scheduledFor);
+  expect(await world.reasons(run)).toEqual({ [bad]: 'done' });
 });
 
 describe('a second run of the same policy while one is active', () => {
-  const slow = { ...limits, concurrency: 1 };
   const scheduled = (overlap: Overlap) =>
-    aPolicy({
-      limits: slow,
-      schedule: { cron: ['0 2 * * *'], timezone: 'UTC', jitterMs: 0, overlap, catchupMs: 0, blackout: [] },
-    });
-
-  test('waits until the first one ends with overlap queue', async () => {
-    await start({ sites: 1, before: quickSyncs });
-    const first = await world.fire(scheduled('queue'));
-    const second = await world.fire(scheduled('queue'));
-    expect(second.status).toBe('queued');
-    const ended = [await world.ended(first), await world.ended(second)];
-    expect(ended.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
-    expect(ended[1]?.startedAt).toBeGreaterThanOrEqual(ended[0]?.finishedAt ?? Number.POSITIVE_INFINITY);
-  });
+    aPolicy({ limits: { ...limits, concurrency: 1 }, schedule: aSchedule({ overlap }) });
 
   test('is skipped, with queue when one is already waiting, and also waits with queue-all', async () => {
     await start({ sites: 1, work: false });
@@ -274,6 +221,11 @@ describe('a second run of the same policy while one is active', () => {
     );
   });
 
+  test('starts in parallel with overlap allow', () => {
+    const [first, second] = [aRun({ status: 'running' }), aRun()];
+    expect(decideOverlap(second, [first, second], scheduled('allow'))).toBe('start');
+  });
+
   test('replaces the first one with overlap cancel-running', async () => {
     await start({ sites: 3 });
     const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
@@ -287,26 +239,5 @@ describe('a second run of the same policy while one is active', () => {
     }
     expect((await world.ended(first)).status).toBe('cancelled');
     expect((await world.ended(second)).status).toBe('succeeded');
-  });
-
-  test('starts in parallel with overlap allow', async () => {
-    await start({ sites: 2, before: quickSyncs });
-    const first = await world.fire(scheduled('allow'));
-    const second = await world.fire(scheduled('allow'));
-    const run = await world.ended(second, ({ status }) => status === 'running' || isFinal(status));
-    expect(run.status).toBe('running');
-    await world.ended(first);
-    await world.ended(second);
-  });
-});
-
-describe('several processes on one Redis', () => {
-  test('share a run, and each sync is requested once', async () => {
-    await start({ sites: 40, before: quickSyncs });
-    await Promise.all([world.another(), world.another()]);
-    const run = await world.ended(await world.fire(aPolicy()));
-    expect(run.counts.planned).toBe(40);
-    const synced = world.sandbox.journal.effectsOf('syncSite');
-    expect(new Set(synced).size).toBe(synced.length);
   });
 });

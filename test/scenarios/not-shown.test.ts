@@ -7,11 +7,10 @@ import { apiCall } from '../../jobs/api-call/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
 import { updateCheck } from '../../jobs/update-check/job.ts';
-import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
-import { quickSyncs } from '../support/quick-syncs.ts';
+import { healthySites, quickSyncs } from '../support/quick-syncs.ts';
 
 const HOUR = 3_600_000;
 let world: World | undefined;
@@ -20,17 +19,14 @@ afterEach(async () => {
   world = undefined;
 });
 
-/**
- * Runs a policy to its end. Returns the outcome of each target, the changes, and how often an operation was
- * requested.
- */
+/** Runs a policy to its end. Returns the outcome of each target, and the changes. */
 async function fired(now: World, policy: Policy) {
   const { journal } = now.sandbox;
   const before = journal.effects.length;
   const run = await now.ended(await now.fire(policy));
   const targets = Object.fromEntries((await now.targets(run)).map((target) => [target.id, target]));
   const effects = journal.effects.slice(before).map(({ operation, resource }) => `${operation} ${resource}`);
-  return { targets, effects, asked: (operation: OperationId) => journal.countOf(operation) };
+  return { targets, effects };
 }
 
 /** One site with one staging copy that is 15 days old. */
@@ -51,83 +47,52 @@ const cleanup = (options: object, where?: string) =>
   });
 
 describe('a staging copy', () => {
-  test('is kept when the condition that may protect it needs tags that are not shown', async () => {
-    const { now, copy } = await withCopy();
+  test('is kept while the tags that may protect it are not shown, and by a tag that only the single view shows', async () => {
+    const { now, site, copy } = await withCopy();
     const { client } = now.caretaker.link('default');
-    await client.call('createTag', { body: { tag: { name: 'keep' } } }, { requestClass: 'person' });
-    now.sandbox.hide('listSites', 'tags');
-
-    const { targets, effects } = await fired(now, cleanup({}, '!site.tags.exists(t, t.name == "keep")'));
-
-    expect(targets[copy]).toMatchObject({
+    const person = { requestClass: 'person' } as const;
+    const { tag } = await client.call('createTag', { body: { tag: { name: 'keep' } } }, person);
+    const silent = {
       outcome: 'skipped',
       reason: 'not-eligible',
       detail: 'The service does not show site.tags.',
-    });
-    expect(effects).toEqual([]);
-  });
-
-  test('is kept by a tag that only the single view of its live site shows', async () => {
-    const { now, site, copy } = await withCopy();
-    const client = now.caretaker.link('default').client;
-    const { tag } = await client.call(
-      'createTag',
-      { body: { tag: { name: 'keep' } } },
-      { requestClass: 'person' },
-    );
-    const assigned = { tag_id: tag.id, body: { site_ids: [site] } };
-    await client.call('assignTag', assigned, { requestClass: 'person' });
+    };
+    const unlessTagged = cleanup({ unless_tagged: [{ name: 'keep' }] });
     now.sandbox.hide('listSites', 'tags');
+    const show = now.sandbox.hide('showSite', 'tags');
 
-    const { targets, effects } = await fired(now, cleanup({ unless_tagged: [{ name: 'keep' }] }));
+    const byCondition = await fired(now, cleanup({}, '!site.tags.exists(t, t.name == "keep")'));
+    const byOption = await fired(now, unlessTagged);
+    show();
+    await client.call('assignTag', { tag_id: tag.id, body: { site_ids: [site] } }, person);
+    const tagged = await fired(now, unlessTagged);
 
-    expect(targets[copy]).toBeUndefined();
-    expect(effects).toEqual([]);
+    expect(byCondition.targets[copy]).toMatchObject(silent);
+    expect(byOption.targets[copy]).toMatchObject(silent);
+    expect(tagged.targets[copy]).toBeUndefined();
+    expect([...byCondition.effects, ...byOption.effects, ...tagged.effects]).toEqual([]);
   });
 
-  test('is kept when no view shows the tags that may protect it', async () => {
-    const { now, copy } = await withCopy();
-    const client = now.caretaker.link('default').client;
-    await client.call('createTag', { body: { tag: { name: 'keep' } } }, { requestClass: 'person' });
-    now.sandbox.hide('listSites', 'tags');
-    now.sandbox.hide('showSite', 'tags');
-
-    const { targets, effects } = await fired(now, cleanup({ unless_tagged: [{ name: 'keep' }] }));
-
-    expect(targets[copy]).toMatchObject({ detail: 'The service does not show site.tags.' });
-    expect(effects).toEqual([]);
-  });
-
-  const decisive = ['created_at', 'updated_at', 'expires_at', 'status', 'site_id'] as const;
-
-  test('is deleted because of its single view when lists do not show a deciding field', async () => {
+  test('is kept while no view shows a field that decides, and deleted because of its single view', async () => {
     const { now, site, ...first } = await withCopy();
     let { copy } = first;
-    for (const field of decisive) {
-      const show = now.sandbox.hide('listStagingSites', field);
+    for (const field of ['created_at', 'updated_at', 'expires_at', 'status', 'site_id'] as const) {
+      const showInLists = now.sandbox.hide('listStagingSites', field);
+      const showAlone = now.sandbox.hide('showStagingSite', field);
 
-      const { effects } = await fired(now, cleanup({}));
+      const silent = await fired(now, cleanup({}));
+      showAlone();
+      const shown = await fired(now, cleanup({}));
 
-      expect(effects, field).toEqual([`deleteStagingSite ${copy}`]);
-      show();
-      copy = now.sandbox.staging.make(site, 15);
-    }
-  });
-
-  test('is kept when no view shows a deciding field', async () => {
-    const { now, copy } = await withCopy();
-    for (const field of decisive) {
-      const shows = [now.sandbox.hide('listStagingSites', field), now.sandbox.hide('showStagingSite', field)];
-
-      const { targets, effects } = await fired(now, cleanup({}));
-
-      expect(targets[copy]).toMatchObject({
+      expect(silent.targets[copy]).toMatchObject({
         outcome: 'skipped',
         reason: 'not-eligible',
         detail: `The service does not show staging.${field}.`,
       });
-      expect(effects).toEqual([]);
-      for (const show of shows) show();
+      expect(silent.effects).toEqual([]);
+      expect(shown.effects, field).toEqual([`deleteStagingSite ${copy}`]);
+      showInLists();
+      copy = now.sandbox.staging.make(site, 15);
     }
   });
 
@@ -153,19 +118,10 @@ describe('a site', () => {
   const stale = { mode: 'stale', max_age: '20h' };
   const moving = { ...stale, spread_daily_sync: { from: '01:00', to: '05:00' } };
 
-  async function withSite(lastSynced: number) {
-    world = await startWorld({ sites: 1, before: quickSyncs });
-    const site = world.sandbox.site('site-0001');
-    site.connect();
-    site.lock(false);
-    site.pause(false);
-    site.syncTakes(1_000);
-    site.lastSynced(lastSynced);
-    return world;
-  }
-
-  test('is neither synced nor reported as fresh while no view shows a field that decides', async () => {
-    const now = await withSite(3 * HOUR);
+  test('is neither synced nor reported as fresh while no view shows a field that decides, and is judged by its single view', async () => {
+    world = await startWorld({ sites: 1, before: healthySites });
+    const now = world;
+    now.sandbox.site('site-0001').lastSynced(3 * HOUR);
     for (const [field, options] of [
       ['connection.status', {}],
       ['sync', {}],
@@ -187,16 +143,12 @@ describe('a site', () => {
       expect(effects).toEqual([]);
       for (const show of shows) show();
     }
-  });
 
-  test('is judged by its single view, with one request, when the list does not show enough', async () => {
-    const now = await withSite(3 * HOUR);
     now.sandbox.hide('listSites', 'sync', 'locked', 'connection');
-
-    const { targets, asked } = await fired(now, nightly(stale));
-
+    const before = now.sandbox.journal.countOf('showSite');
+    const { targets } = await fired(now, nightly(stale));
     expect(targets['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
-    expect(asked('showSite')).toBe(1);
+    expect(now.sandbox.journal.countOf('showSite')).toBe(before + 1);
   });
 
   const logging = aPolicy({
@@ -245,25 +197,20 @@ describe('an update check', () => {
     return { now: world, active: active ?? '', paused: paused ?? '' };
   }
 
-  test('does not report a core as fine if its vulnerability is not shown', async () => {
+  test('does not report a core as fine if a field about it is not shown, and reads the single view of the site', async () => {
     const { now } = await withSchedules();
-    now.sandbox.hide('showSite', 'wp.core.vulnerable');
-
-    const { targets } = await fired(now, check);
-
-    expect(targets['site:site-0001']).toMatchObject({
-      reason: 'uncovered',
-      detail: expect.stringMatching(/is outdated .* The service does not show site\.wp\.core\.vulnerable\.$/),
-    });
-  });
-
-  test('reads the single view of a site when the list does not show whether its core is outdated', async () => {
-    const { now } = await withSchedules();
+    const show = now.sandbox.hide('showSite', 'wp.core.vulnerable');
+    const outdated = await fired(now, check);
+    show();
     now.sandbox.hide('listSites', 'wp.core');
     const seen = await fired(now, check);
     now.sandbox.hide('showSite', 'wp.core');
     const unseen = await fired(now, check);
 
+    expect(outdated.targets['site:site-0001']).toMatchObject({
+      reason: 'uncovered',
+      detail: expect.stringMatching(/is outdated .* The service does not show site\.wp\.core\.vulnerable\.$/),
+    });
     expect(seen.targets['site:site-0001']).toMatchObject({ reason: 'vulnerable' });
     expect(unseen.targets['site:site-0001']).toMatchObject({
       outcome: 'skipped',
@@ -272,54 +219,41 @@ describe('an update check', () => {
     });
   });
 
-  test('reports no site as uncovered, and no schedule as paused, when the status of a schedule is not shown', async () => {
-    const { now } = await withSchedules();
-    now.sandbox.hide('listAutoUpdateSchedules', 'status', 'scope');
-
-    const { targets } = await fired(now, check);
-
-    expect(targets['site:site-0001']).toMatchObject({
-      reason: 'vulnerable',
-      detail: expect.stringMatching(/The service does not show the status of "Plugins of site-0001"\.$/),
-    });
-    expect(targets['site:site-0001']?.detail).not.toContain('is paused');
-  });
-
-  test('reports no site as uncovered when the scope of an active schedule is not shown', async () => {
+  test('reports no site as uncovered, and no schedule as paused, when status or scope of a schedule are not shown', async () => {
     const { now } = await withSchedules();
     now.sandbox.hide('listAutoUpdateSchedules', 'scope');
+    const showStatus = now.sandbox.hide('listAutoUpdateSchedules', 'status');
+    const statusHidden = await fired(now, check);
+    showStatus();
+    const scopeHidden = await fired(now, check);
 
-    const { targets } = await fired(now, check);
-
-    expect(targets['site:site-0001']).toMatchObject({
+    const site = 'site:site-0001';
+    const silent = (what: string) => ({
       reason: 'vulnerable',
-      detail: expect.stringMatching(/The service does not show the scope of "Plugins of site-0001"\.$/),
+      detail: expect.stringMatching(
+        new RegExp(`The service does not show the ${what} of "Plugins of site-0001"\\.$`),
+      ),
     });
+    expect(statusHidden.targets[site]).toMatchObject(silent('status'));
+    expect(statusHidden.targets[site]?.detail).not.toContain('is paused');
+    expect(scopeHidden.targets[site]).toMatchObject(silent('scope'));
   });
 
-  test('requests a single schedule when the list does not show its status, and enables none without a status', async () => {
+  test('enables no schedule whose status is not shown, also where the list shows it before, and reads the single schedule', async () => {
     const { now, active, paused } = await withSchedules();
+    const showAlone = now.sandbox.hide('showAutoUpdateSchedule', 'status');
+    const hiddenLater = await fired(now, check);
     now.sandbox.hide('listAutoUpdateSchedules', 'status');
-    const show = now.sandbox.hide('showAutoUpdateSchedule', 'status');
     const silent = await fired(now, check);
-    show();
+    showAlone();
     const shown = await fired(now, check);
 
     const detail = 'The service does not show schedule.status.';
+    expect(hiddenLater.targets[paused]?.detail).toBe(detail);
     expect(silent.targets[active]).toMatchObject({ outcome: 'skipped', reason: 'not-eligible', detail });
     expect(silent.targets[paused]).toMatchObject({ outcome: 'skipped', reason: 'not-eligible', detail });
-    expect(silent.effects).toEqual([]);
+    expect([...hiddenLater.effects, ...silent.effects]).toEqual([]);
     expect(shown.effects).toEqual([`enableAutoUpdateSchedule ${paused}`]);
-  });
-
-  test('changes no schedule whose status is no longer shown directly before the change', async () => {
-    const { now, paused } = await withSchedules();
-    now.sandbox.hide('showAutoUpdateSchedule', 'status');
-
-    const { targets, effects } = await fired(now, check);
-
-    expect(effects).toEqual([]);
-    expect(targets[paused]?.detail).toBe('The service does not show schedule.status.');
   });
 });
 

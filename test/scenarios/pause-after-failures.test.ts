@@ -3,8 +3,9 @@ import { afterEach, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { PolicyState } from '../../src/records/policy-store.ts';
 import type { Run } from '../../src/run/run.ts';
-import { startReceiver } from '../notify/receiver.ts';
-import { letterOf, toldTo } from '../notify/world.ts';
+import type { Notification } from '../../src/settings/settings.ts';
+import { type Receiver, startReceiver } from '../notify/receiver.ts';
+import { letterOf, toldTo, webhooks } from '../notify/world.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
@@ -13,9 +14,7 @@ import { quickSyncs } from '../support/quick-syncs.ts';
 let world: World;
 afterEach(() => world.stop());
 
-const policy = aPolicy({
-  schedule: aSchedule({ pauseAfterFailures: 2 }),
-});
+const policy = aPolicy({ schedule: aSchedule({ pauseAfterFailures: 2 }) });
 /** Two sites are over this limit, so a run of it is stopped before anything is sent. */
 const tooMany: Policy = { ...policy, limits: { ...policy.limits, maxTargets: 1 } };
 
@@ -62,31 +61,22 @@ test('failed or stopped runs in a row pause their policy; partly successful and 
   await until(world, () => world.log.lines.some((line) => line.includes(logged)));
 });
 
-test('a manual pause keeps its author and its reason, however many runs fail meanwhile', async () => {
-  world = await startWorld({ sites: 2, before: quickSyncs });
-  const { records } = world.caretaker;
-  await records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna', reason: 'moving house' });
-
-  await run(tooMany, 0);
-  await run(tooMany, 0);
-
-  expect((await counted(2)).pause).toMatchObject({ by: 'anna', reason: 'moving house' });
-});
-
-test('an automatic pause is notified once, with its reason and how to resume the policy', async () => {
+/** A world with a receiver of notifications. */
+async function withReceiver(rules: Partial<Notification> = {}): Promise<Receiver> {
   const ops = await startReceiver(204);
   world = await startWorld({ sites: 2, notify: true });
-  world.caretaker.take({
-    notifications: { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0 } },
-    calendars: {},
-    retention: { runsMs: 90 * 86_400_000 },
-  });
-  const telling: Policy = { ...tooMany, notify: [{ on: ['paused'], to: 'ops' }] };
+  world.caretaker.take({ notifications: webhooks({ ops }, undefined, { group_wait: 0, ...rules }) });
+  return ops;
+}
 
-  await run(telling, 0);
+test('an automatic pause is notified once, with its reason and the run after which it began', async () => {
+  const ops = await withReceiver();
+  const told: Policy = { ...tooMany, notify: [{ on: ['paused'], to: 'ops' }] };
+
+  await run(told, 0);
   expect((await counted(1)).pause).toBeUndefined();
-  const last = await run(telling, 0);
-  await run(telling, 0);
+  const last = await run(told, 0);
+  await run(told, 0);
   await counted(3);
   await ops.untilReceived(1);
 
@@ -94,30 +84,22 @@ test('an automatic pause is notified once, with its reason and how to resume the
   const { type, data } = letterOf(ops);
   expect(type).toBe('policy.paused');
   expect(data).toMatchObject({
-    text: 'nightly-sync was paused by caretaker: 2 runs failed in a row. No scheduled run starts until it is resumed: caretaker policies resume nightly-sync.',
-    policy: 'nightly-sync',
     run: last.id,
     status: 'stopped',
     paused: { by: 'caretaker', reason: '2 runs failed in a row' },
   });
 });
 
-test('a manual pause is not notified as an automatic one', async () => {
-  const ops = await startReceiver(204);
-  world = await startWorld({ sites: 2, notify: true });
-  const { caretaker } = world;
-  caretaker.take({
-    notifications: { ops: { name: 'ops', webhook: { url: ops.url }, group_wait: 0, repeat_interval: 0 } },
-    calendars: {},
-    retention: { runsMs: 90 * 86_400_000 },
-  });
-  await caretaker.records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna' });
-  const telling: Policy = { ...tooMany, notify: [{ on: ['paused', 'stopped'], to: 'ops' }] };
+test('a manual pause keeps its author and its reason however many runs fail meanwhile, and is not notified', async () => {
+  const ops = await withReceiver({ repeat_interval: 0 });
+  const { records } = world.caretaker;
+  await records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna', reason: 'moving house' });
+  const told: Policy = { ...tooMany, notify: [{ on: ['paused', 'stopped'], to: 'ops' }] };
 
-  await run(telling, 0);
-  await run(telling, 0);
-  await counted(2);
+  await run(told, 0);
+  await run(told, 0);
   await ops.untilReceived(2);
 
+  expect((await counted(2)).pause).toMatchObject({ by: 'anna', reason: 'moving house' });
   expect(toldTo(ops)).toEqual(['run.stopped', 'run.stopped']);
 });

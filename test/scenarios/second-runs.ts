@@ -1,5 +1,5 @@
-/** A second run of a policy, two seconds after the first: effects of the first are never taken for those of the second. */
-import { describe, expect, test } from 'vitest';
+/** A run of a policy, two seconds after another: effects of the earlier one are never taken for those of the later. */
+import { expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -15,11 +15,11 @@ export function describeSecondRuns(
   effects: readonly Effects[],
   optionsFor: (operation: OperationId) => WorldOptions,
 ): void {
-  describe.each(effects)('%s of a second run, two seconds after the first', (_, operation, policy) => {
-    const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
+  const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
 
-    /** Two runs, the second of which loses requests or answers: what the first made, what there is after the second. */
-    async function runTwice(fault: 'reset-before' | 'reset-after') {
+  test.each(effects)(
+    '%s, two seconds after others, happen once each when the answers are lost, and do not succeed when every request is dropped',
+    async (_, operation, policy) => {
       const world = await worldOfTest({ sites: SITES, ...optionsFor(operation) });
       const made = () => world.sandbox.journal.effectsOf(operation).length;
       const fire = async () => endedByLeaps(world, await world.fire(aPolicy({ retry, ...policy })));
@@ -27,22 +27,16 @@ export function describeSecondRuns(
       const before = made();
       expect(first.counts.succeeded).toBe(before);
       expect(before).toBeGreaterThan(0);
+
       await world.clock.sleep(2_000);
-      world.sandbox.failNext({ operation, times: fault === 'reset-before' ? 1_000 : before }, fault);
-      const { counts } = await fire();
-      return { before, after: made(), counts };
-    }
+      world.sandbox.failNext({ operation, times: before }, 'reset-after');
+      expect((await fire()).counts).toMatchObject({ succeeded: before, failed: 0 });
+      expect(made()).toBe(2 * before);
 
-    test('do not succeed when the service drops every request', async () => {
-      const { before, after, counts } = await runTwice('reset-before');
-      expect(after).toBe(before);
-      expect(counts).toMatchObject({ succeeded: 0, failed: before });
-    });
-
-    test('happen once each when the answers are lost', async () => {
-      const { before, after, counts } = await runTwice('reset-after');
-      expect(after).toBe(2 * before);
-      expect(counts).toMatchObject({ succeeded: before, failed: 0 });
-    });
-  });
+      await world.clock.sleep(2_000);
+      world.sandbox.failNext({ operation, times: 1_000 }, 'reset-before');
+      expect((await fire()).counts).toMatchObject({ succeeded: 0, failed: before });
+      expect(made()).toBe(2 * before);
+    },
+  );
 }

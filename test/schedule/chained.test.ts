@@ -117,19 +117,6 @@ test('several daemons that check at once start one run for each end, also for en
   expect(new Set((await ledgerOf('check')).map(({ is }) => is))).toEqual(new Set(['ran']));
 });
 
-test('a run that was cancelled, failed or is still active starts nothing; the one that succeeds does', async () => {
-  const tick = await started();
-  await ends('failed');
-  await ends('cancelled');
-  await world.fire(sync);
-  await tick();
-  expect(await runsOf('check')).toEqual([]);
-
-  const { id } = await ends('succeeded');
-  await tick();
-  expect(await runsOf('check')).toMatchObject([{ afterRun: id, trigger: 'after' }]);
-});
-
 test('a retry that succeeds starts the run that its failed run did not start', async () => {
   const tick = await started();
   const failed = await ends('failed');
@@ -197,14 +184,6 @@ test('an end that no daemon noticed within the time allowed is recorded as misse
   );
   expect(sentences[0]).toContain('was missed. No daemon could fire it before');
   expect(sentences[0]).toContain('later than its "within" allows');
-});
-
-test('an end within the time allowed starts its run, even if no daemon was running for long', async () => {
-  await started();
-  const { id } = await ends('succeeded');
-  world.clock.leap(5 * HOUR);
-  await daemon(await world.another({ work: false }), () => [sync, check])();
-  expect(await runsOf('check')).toMatchObject([{ afterRun: id }]);
 });
 
 test('why says that a run ended and starts nothing, and that none ended', async () => {

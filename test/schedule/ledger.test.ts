@@ -1,78 +1,32 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import type { ScheduledTime } from '../../src/records/ledger-store.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
+import { openRecords } from '../../src/records/records.ts';
 import { scheduledTimesBetween } from '../../src/schedule/cron-times.ts';
 import { type SchedulerDeps, tickOnce } from '../../src/schedule/scheduler.ts';
 import { spansOf } from '../../src/schedule/wall-time.ts';
 import { explain } from '../../src/schedule/why.ts';
-import { aPolicy } from '../support/builders.ts';
-import { type HeldClock, heldClock } from '../support/held-clock.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
+import { type HeldClock, heldClock, NOON } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 import { sampleOf } from '../support/sample.ts';
+import { firesInto } from './fires.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const NOON = Date.parse('2026-11-21T12:00:00Z');
 
-let redis: TestRedis;
-let store: Redis;
-let records: Records;
-
-beforeAll(async () => {
-  redis = await startTestRedis();
-  store = new Redis(redis.options);
-  records = openRecords(store);
-});
+const { redis: store } = await redisOfFile();
+const records = openRecords(store);
 beforeEach(() => store.flushall());
-afterAll(async () => {
-  store.disconnect();
-  await redis.stop();
-});
 
 const scheduled = (changes: Partial<Schedule> = {}): Policy =>
-  aPolicy({
-    name: 'sweep',
-    schedule: {
-      cron: ['*/10 * * * *'],
-      timezone: 'UTC',
-      jitterMs: 0,
-      overlap: 'allow',
-      catchupMs: 0,
-      blackout: [],
-      ...changes,
-    },
-  });
+  aPolicy({ name: 'sweep', schedule: aSchedule({ cron: ['*/10 * * * *'], overlap: 'allow', ...changes }) });
 
-/** Fires like the engine, without executing runs; they end at once, unless `lasting`. */
+/** Fires without executing runs; they end at once, unless `lasting`. */
 function aDaemon(policies: Policy[], { clock = heldClock(NOON), lasting = false } = {}) {
-  const parts: SchedulerDeps = {
-    policies: () => policies,
-    records,
-    clock,
-    log: keptLog(),
-    async fire(policy, { trigger, scheduledFor }) {
-      const id = `${policy.name}.${scheduledFor}`;
-      const run = {
-        id,
-        policy: policy.name,
-        job: policy.job,
-        account: policy.account,
-        status: lasting ? ('queued' as const) : ('succeeded' as const),
-        trigger,
-        scheduledFor,
-        createdAt: clock.now(),
-        requests: 0,
-        counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-        policyJson: JSON.stringify(policy),
-        policyHash: policy.hash,
-      };
-      const firing = { scheduledFor, is: 'ran' as const, at: clock.now(), run: id };
-      await records.runs.create(run, { concurrency: 1, targetMs: 1 }, { scheduledTime: firing });
-    },
-  };
+  const fire = firesInto(records, clock, lasting ? 'queued' : 'succeeded');
+  const parts: SchedulerDeps = { policies: () => policies, records, clock, log: keptLog(), fire };
   return { policies, clock, parts, tick: () => tickOnce(parts) };
 }
 

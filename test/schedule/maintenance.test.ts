@@ -1,13 +1,12 @@
 /** Recurring freezes: each occurrence is recorded as a freeze, and follows the rules. */
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { RecurringFreeze } from '../../src/records/freeze-scope.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
+import { openRecords } from '../../src/records/records.ts';
 import { freezesBetween, noteMaintenance } from '../../src/schedule/maintenance.ts';
 import { skipCauseOf } from '../../src/schedule/skip-cause.ts';
 import type { Maintenance } from '../../src/settings/maintenance.ts';
 import { aSchedule } from '../support/builders.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
 const HOUR = 3_600_000;
 /** A Friday. */
@@ -19,21 +18,9 @@ const rule: Maintenance = {
 };
 const policy = { name: 'sync', account: 'default', job: 'site-sync' };
 
-let server: TestRedis;
-let redis: Redis;
-let records: Records;
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis({ ...server.options, maxRetriesPerRequest: null });
-  records = openRecords(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
-beforeEach(async () => {
-  await redis.flushall();
-});
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+beforeEach(() => redis.flushall());
 
 const note = (rules: readonly Maintenance[], now = NOW) =>
   noteMaintenance(records, rules, { now: () => now }, { drops: true });

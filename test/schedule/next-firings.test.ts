@@ -3,26 +3,17 @@ import type { Schedule } from '../../src/policy/policy.ts';
 import { dueAt } from '../../src/schedule/cron-times.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
 import { upcomingFirings } from '../../src/schedule/predicted-runs.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { sampleOf } from '../support/sample.ts';
 
 const at = Date.parse;
 const iso = (at: number) => new Date(at).toISOString();
 
-const aPolicy = (changes: Partial<Schedule> = {}) => ({
-  name: 'nightly-sync',
-  schedule: {
-    cron: ['0 2 * * *'],
-    timezone: 'Europe/Berlin',
-    jitterMs: 0,
-    overlap: 'skip' as const,
-    catchupMs: 0,
-    blackout: [],
-    ...changes,
-  },
-});
+const nightly = (changes: Partial<Schedule> = {}) =>
+  aPolicy({ schedule: aSchedule({ cron: ['0 2 * * *'], timezone: 'Europe/Berlin', ...changes }) });
 
 test('the next scheduled times are in the time zone of the policy', () => {
-  const firings = nextFirings(aPolicy(), at('2026-10-24T12:00:00Z'), 2);
+  const firings = nextFirings(nightly(), at('2026-10-24T12:00:00Z'), 2);
 
   // The night in which Berlin's clocks change back is between them.
   expect(firings.map(({ at: when }) => iso(when))).toEqual([
@@ -32,9 +23,9 @@ test('the next scheduled times are in the time zone of the policy', () => {
 });
 
 test('a scheduled time is shown with its jitter, even if only the jitter is still ahead', () => {
-  const policy = aPolicy({ jitterMs: 3_600_000 });
+  const policy = nightly({ jitterMs: 3_600_000 });
   const scheduledFor = at('2026-11-22T01:00:00Z');
-  const due = dueAt(policy.name, policy.schedule, scheduledFor);
+  const due = dueAt(policy.name, policy.schedule as Schedule, scheduledFor);
   expect(due).toBeGreaterThan(scheduledFor);
 
   expect(nextFirings(policy, scheduledFor - 1, 1)).toEqual([{ scheduledFor, at: due }]);
@@ -44,7 +35,7 @@ test('a scheduled time is shown with its jitter, even if only the jitter is stil
 
 test('the next scheduled time after a blackout is the first one outside it', () => {
   const blackout = [{ from: '2026-12-20', to: '2027-01-03' }];
-  const everyMinute = aPolicy({ cron: ['* * * * *'], blackout });
+  const everyMinute = nightly({ cron: ['* * * * *'], blackout });
 
   const [first] = nextFirings(everyMinute, at('2026-12-25T12:00:00Z'), 1);
 
@@ -53,7 +44,7 @@ test('the next scheduled time after a blackout is the first one outside it', () 
 });
 
 test('upcoming times within a period are listed, none outside it and no more than the limit', () => {
-  const policy = aPolicy({ cron: ['0 * * * *'], timezone: 'UTC' });
+  const policy = nightly({ cron: ['0 * * * *'], timezone: 'UTC' });
   const noon = at('2026-11-21T12:00:00Z');
   const upcoming = (limit: number) =>
     upcomingFirings(policy, {}, { from: noon, until: noon + 2 * 3_600_000, limit }).map((one) => iso(one.at));
@@ -68,12 +59,12 @@ test('a policy without a schedule, for a day that never comes, or that is disabl
   expect(upcomingFirings({ name: 'by-hand' }, {}, { from: now, until: now + 86_400_000, limit: 5 })).toEqual(
     [],
   );
-  expect(nextFirings(aPolicy({ cron: ['0 0 31 2 *'] }), now, 5)).toEqual([]);
-  expect(nextFirings(aPolicy({ disabled: true }), now, 5)).toEqual([]);
+  expect(nextFirings(nightly({ cron: ['0 0 31 2 *'] }), now, 5)).toEqual([]);
+  expect(nextFirings(nightly({ disabled: true }), now, 5)).toEqual([]);
 });
 
 test('what was asked before does not change what is answered, whatever is asked, while time passes', () => {
-  const kept = aPolicy({
+  const kept = nightly({
     cron: ['*/20 3-5 * * *', '0 12 * * 1'],
     jitterMs: 300_000,
     blackout: [{ from: '2026-11-24', to: '2026-11-24' }],

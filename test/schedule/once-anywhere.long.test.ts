@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openRecords } from '../../src/records/records.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { NOON } from '../support/held-clock.ts';
 import { startTestRedis } from '../support/redis.ts';
 
@@ -30,15 +30,8 @@ const moments = Array.from({ length: MINUTES }, (_, index) => NOON + index * MIN
 const policies = Array.from({ length: POLICIES }, (_, index) =>
   aPolicy({
     name: `sweep-${index}`,
-    schedule: {
-      cron: ['* * * * *'],
-      timezone: 'UTC',
-      // Every second one fires on the minute, together with all the others.
-      jitterMs: index % 2 === 0 ? 0 : 30_000,
-      overlap: 'allow',
-      catchupMs: 0,
-      blackout: [],
-    },
+    // Every second one fires on the minute, together with all the others.
+    schedule: aSchedule({ cron: ['* * * * *'], jitterMs: index % 2 === 0 ? 0 : 30_000, overlap: 'allow' }),
   }),
 );
 

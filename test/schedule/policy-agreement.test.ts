@@ -5,10 +5,11 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { openRecords } from '../../src/records/records.ts';
 import { openPolicyAgreement } from '../../src/schedule/policy-agreement.ts';
 import { type Agenda, tickOnce } from '../../src/schedule/scheduler.ts';
-import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { heldClock } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { firesInto } from './fires.ts';
 
 const MINUTE = 60_000;
 const { redis: store } = await redisOfFile();
@@ -32,12 +33,7 @@ function aDaemon(name: string, changedAt: number, policies: readonly Policy[]) {
     clock,
     log,
   });
-  const fire: Parameters<typeof tickOnce>[0]['fire'] = async (policy, { scheduledFor }) => {
-    const id = `${policy.name}.${scheduledFor}`;
-    const run = aRun({ id, policy: policy.name, scheduledFor, policyHash: policy.hash });
-    const scheduledTime = { scheduledFor, is: 'ran' as const, at: clock.now(), run: id };
-    await records.runs.create(run, { concurrency: 1, targetMs: 1 }, { scheduledTime });
-  };
+  const fire = firesInto(records, clock);
   const parts = { policies: agreement.active, known: () => policies, fire, records, clock, log };
   const agenda: Agenda = new Map();
   return {

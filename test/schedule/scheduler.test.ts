@@ -1,86 +1,30 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
-import type { Run } from '../../src/run/run.ts';
+import { openRecords } from '../../src/records/records.ts';
 import type { Tick } from '../../src/schedule/cron-tick.ts';
 import { startCronTick } from '../../src/schedule/cron-tick.ts';
-import {
-  type Agenda,
-  type ScheduledFiring,
-  type SchedulerDeps,
-  startScheduler,
-  tickOnce,
-} from '../../src/schedule/scheduler.ts';
-import { aPolicy } from '../support/builders.ts';
-import { type HeldClock, heldClock } from '../support/held-clock.ts';
+import { type Agenda, type SchedulerDeps, startScheduler, tickOnce } from '../../src/schedule/scheduler.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
+import { heldClock, NOON } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+import { firesInto } from './fires.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-const NOON = Date.parse('2026-11-21T12:00:00Z');
 
-let redis: TestRedis;
-let store: Redis;
-
-beforeAll(async () => {
-  redis = await startTestRedis();
-  store = new Redis(redis.options);
-});
+const { redis: store } = await redisOfFile();
 beforeEach(() => store.flushall());
-afterAll(async () => {
-  store.disconnect();
-  await redis.stop();
-});
 
 const everyMinute: Partial<Schedule> = { cron: ['* * * * *'] };
 const hourly: Partial<Schedule> = { cron: ['0 * * * *'] };
 
-function policyOf(name: string, schedule: Partial<Schedule>, changes: Partial<Policy> = {}): Policy {
-  const everyNight = {
-    cron: ['0 2 * * *'],
-    timezone: 'UTC',
-    jitterMs: 0,
-    overlap: 'skip' as const,
-    catchupMs: 0,
-    blackout: [],
-  };
-  return aPolicy({
-    name,
-    schedule: { ...everyNight, ...schedule },
-    hash: JSON.stringify(schedule),
-    ...changes,
-  });
-}
+const policyOf = (name: string, schedule: Partial<Schedule>): Policy =>
+  aPolicy({ name, schedule: aSchedule(schedule), hash: JSON.stringify(schedule) });
 
-/** Fires like the engine, without executing runs: one run for each policy and scheduled time. */
-function firesInto(records: Records, clock: HeldClock) {
-  return async (policy: Policy, { trigger, scheduledFor }: ScheduledFiring) => {
-    const run: Run = {
-      id: `${policy.name}.${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`,
-      policy: policy.name,
-      job: policy.job,
-      account: policy.account,
-      status: 'queued',
-      trigger,
-      scheduledFor,
-      createdAt: clock.now(),
-      requests: 0,
-      counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-      policyJson: JSON.stringify(policy),
-      policyHash: policy.hash,
-    };
-    const firing = { scheduledFor, is: 'ran' as const, at: clock.now(), run: run.id };
-    return records.runs.create(run, { concurrency: 20, targetMs: 1 }, { scheduledTime: firing });
-  };
-}
-
-/**
- * A Caretaker with only what the scheduler needs, at noon; `at` and `agenda` are what a daemon starts with.
- */
+/** A daemon with only what the scheduler needs, at noon. */
 function aDaemon(policies: Policy[], clock = heldClock(NOON)) {
   const records = openRecords(store);
   const log = keptLog();
@@ -116,15 +60,6 @@ async function firings(policy: string): Promise<string[]> {
     .map((run) => `${new Date(run.scheduledFor).toISOString().slice(11, 16)} ${run.trigger}`);
 }
 
-test('a policy fires at each of its scheduled times, once', async () => {
-  const daemon = aDaemon([policyOf('sweep', everyMinute)]);
-  await daemon.tick();
-
-  await daemon.live(3 * MINUTE);
-
-  expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule']);
-});
-
 test('a scheduled time that comes just after a change of its policy fires when the wait is over', async () => {
   const daemon = aDaemon([policyOf('delete', hourly), policyOf('sync', hourly)], heldClock(NOON - MINUTE));
   let changedAt = NOON - 10 * SECOND;
@@ -139,15 +74,6 @@ test('a scheduled time that comes just after a change of its policy fires when t
   await daemon.live(20 * SECOND);
   expect(await firings('delete')).toEqual(['12:00 schedule']);
   expect(daemon.log.lines.join('\n')).toContain('a run of delete waits: it may do what cannot be undone');
-});
-
-test('a policy without a schedule never fires', async () => {
-  const { schedule: _, ...byHand } = policyOf('by-hand', {});
-  const daemon = aDaemon([byHand]);
-
-  await daemon.live(MINUTE);
-
-  expect((await daemon.records.policies.state('by-hand')).cursor).toBeUndefined();
 });
 
 test('after three hours of downtime, one run catches up what was missed within the catchup', async () => {
@@ -194,23 +120,11 @@ test('during a freeze nothing fires; it ends automatically, and nothing is caugh
   expect(daemon.log.lines[0]).toMatch(/^info did not fire: a freeze is active .*by anna: the big sale/);
 });
 
-test('after a freeze is ended early, policies fire again', async () => {
-  const daemon = aDaemon([policyOf('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
-  await daemon.tick();
-  const { freeze } = daemon.records;
-  await freeze.begin({ at: daemon.clock.now(), by: 'anna', until: NOON + 24 * HOUR });
-  await daemon.live(2 * MINUTE);
-
-  await freeze.end(daemon.clock.now());
-  await daemon.live(MINUTE);
-
-  expect(await firings('sweep')).toEqual(['12:03 schedule']);
-});
-
-test('a policy that cannot be fired is reported once and does not prevent others from firing', async () => {
+test('a policy that cannot be fired is reported once and does not prevent others from firing, nor does one without a schedule', async () => {
+  const { schedule: _, ...byHand } = policyOf('by-hand', {});
   const unreadable = policyOf('unreadable', { cron: ['61 * * * *'] });
   const refused = policyOf('refused', everyMinute);
-  const daemon = aDaemon([unreadable, refused, policyOf('sweep', everyMinute)]);
+  const daemon = aDaemon([byHand, unreadable, refused, policyOf('sweep', everyMinute)]);
   const fire = daemon.parts.fire;
   daemon.parts.fire = async (policy, firing) => {
     if (policy === refused) throw new Error('the account is not set up');
@@ -225,6 +139,7 @@ test('a policy that cannot be fired is reported once and does not prevent others
     expect.stringMatching(/^error the policy unreadable could not be fired: .*61/),
     expect.stringMatching(/^error the policy refused could not be fired: the account is not set up/),
   ]);
+  expect((await daemon.records.policies.state('by-hand')).cursor).toBeUndefined();
 });
 
 test('a scheduled run that could not be created is created at the next tick', async () => {
@@ -324,19 +239,6 @@ test('policies that are removed during a tick no longer fire in it', async () =>
 
   // Those that were being fired at that time.
   expect(fired.length).toBeLessThanOrEqual(20);
-});
-
-test('a scheduled run waits for its jitter, and the daemon that takes over waits equally long', async () => {
-  const policy = policyOf('sweep', { cron: ['0 13 * * *'], jitterMs: 30 * MINUTE });
-  const daemon = aDaemon([policy]);
-  await daemon.tick();
-  await daemon.live(HOUR + 5 * SECOND);
-  expect(await firings('sweep')).toEqual([]);
-
-  const next = aDaemon([policy], daemon.clock);
-  await next.live(30 * MINUTE);
-
-  expect(await firings('sweep')).toEqual(['13:00 schedule']);
 });
 
 test('a tick at which none of 1,000 policies is due sends no request to Redis', async () => {

@@ -16,17 +16,12 @@ const daemon = (id: string, versions: Versions, fires = true): DaemonPolicies =>
   versions: new Map(Object.entries(versions).map(([name, [hash, changedAt]]) => [name, { hash, changedAt }])),
 });
 
-test('the active version of a policy is the one whose file was changed last, on every daemon', () => {
-  const a = daemon('a', { nightly: ['old', 1_000] });
-  const b = daemon('b', { nightly: ['new', 2_000] });
+test('every daemon selects the version whose file was changed last, and the same one of two of the same time', () => {
+  const a = daemon('a', { nightly: ['old', 1_000], equal: ['x', 1_000] });
+  const b = daemon('b', { nightly: ['new', 2_000], equal: ['y', 1_000] });
   expect(activeVersion('nightly', [a, b])).toBe('new');
   expect(activeVersion('nightly', [b, a])).toBe('new');
-});
-
-test('every daemon selects the same one of two versions that were changed at the same time', () => {
-  const a = daemon('a', { nightly: ['x', 1_000] });
-  const b = daemon('b', { nightly: ['y', 1_000] });
-  expect(activeVersion('nightly', [a, b])).toBe(activeVersion('nightly', [b, a]));
+  expect(activeVersion('equal', [a, b])).toBe(activeVersion('equal', [b, a]));
 });
 
 test('a daemon without the scheduler role does not decide the active version, but its difference is named', () => {
