@@ -1,12 +1,13 @@
 /** Section 4.2, sentence by sentence. */
 import { expect } from 'vitest';
-import { conform, type Tools } from './harness.ts';
+import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
+const conform = casesOfFile();
 type Named = Record<'first_name' | 'last_name' | 'email' | 'company_name', string>;
 
-listCases({
+listCases(conform, {
   section: '4.2 Clients',
   path: '/clients',
   key: 'clients',
@@ -124,9 +125,4 @@ conform('4.2 Clients: deleteClients allows partial success, with code not_found'
   expect((await tools.call('GET', `/clients/${made.id}`)).status).toBe(404);
   expect((await tools.call('GET', `/sites/${site.id}`)).body.site.client).toBeNull();
   expect((await tools.call('POST', '/clients/delete')).status).toBe(400);
-});
-
-conform('4.2 Clients: what is not there is answered 404', async ({ call }) => {
-  expect((await call('GET', '/clients/nothing-has-this-id')).status).toBe(404);
-  expect((await call('POST', '/clients/nothing-has-this-id/update', { client: {} })).status).toBe(404);
 });

@@ -1,16 +1,17 @@
 /** Section 4.7, without what happens in time (4.07-auto-update-runs), and the schedule rows of section 3. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
-import { listCases, moment } from './list-cases.ts';
+import { casesOfFile, conformHeld, type Tools } from './harness.ts';
+import { flag, listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
+const conform = casesOfFile();
 const updateTypes = ({ scope: { updates } }: { scope: { updates: Record<string, unknown> } }) => [
   ...(updates['wordpress_core'] ? ['core'] : []),
   ...(updates['plugins'] ? ['plugin'] : []),
   ...(updates['themes'] ? ['theme'] : []),
 ];
 
-listCases({
+listCases(conform, {
   section: '4.7 Auto update schedules',
   path: '/auto-update-schedules',
   key: 'auto_update_schedules',
@@ -18,18 +19,8 @@ listCases({
     name: { operators: ['contains'] },
     status: { operators: ['eq', 'in'], wrong: 'stopped', try: ['active', 'paused'] },
     schedule: { operators: ['eq', 'in'], wrong: 'yearly' },
-    has_backup: {
-      operators: ['eq'],
-      wrong: 'yes',
-      try: ['true', 'false'],
-      read: ({ options }) => options.backup,
-    },
-    has_vr: {
-      operators: ['eq'],
-      wrong: 'yes',
-      try: ['true', 'false'],
-      read: ({ options }) => options.visual_regression,
-    },
+    has_backup: flag(({ options }) => options.backup),
+    has_vr: flag(({ options }) => options.visual_regression),
     update_types: {
       operators: ['in'],
       wrong: 'plugins',
@@ -100,27 +91,22 @@ conform(
     };
     const made = await makeSchedule(tools, fields);
     expect(made).toMatchObject({ status: 'active', ...fields, started_at: expect.any(String) });
-    expect(Date.parse(made.started_at)).toBe(Date.parse(fields.started_at));
+    // One that starts in the future is first due then.
+    for (const at of [made.started_at, made.next_update_at])
+      expect(Date.parse(at)).toBe(Date.parse(fields.started_at));
     const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
     expect(body.auto_update_schedule).toEqual(made);
   },
 );
 
 conform(
-  '4.7 Auto update schedules: filenames may be omitted; responses return an empty array for all',
+  '4.7, 2.8 Auto update schedules: for all, filenames may be omitted and are empty; there are no ids of sites',
   async (tools) => {
     const themes = { selection: 'all' };
     const { scope } = await makeSchedule(tools, { scope: { updates: { plugins, themes } } });
+    expect(scope.sites).toEqual({ selection: 'all' });
     expect(scope.updates.plugins).toEqual({ selection: 'all', filenames: [] });
     expect(scope.updates.themes).toEqual({ selection: 'all', filenames: [] });
-  },
-);
-
-conform(
-  '2.8 Auto update schedule: ids are present when the selection is specific, and then alone',
-  async (tools) => {
-    const { scope } = await makeSchedule(tools);
-    expect(scope.sites).toEqual({ selection: 'all' });
   },
 );
 
@@ -224,27 +210,9 @@ conform('4.7 Auto update schedules: status changes only through enable and disab
   expect((await tools.call('GET', path)).body).toEqual(active.body);
 });
 
-conform(
-  '4.7 Auto update schedules: deleteAutoUpdateSchedule answers 204 and it is gone',
-  async ({ call }) => {
-    const fields = {
-      name: unused('x'),
-      schedule: 'daily',
-      started_at: farAway(),
-      scope: { updates: { plugins } },
-    };
-    const { body } = await call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
-    const path = `/auto-update-schedules/${body.auto_update_schedule.id}`;
-    expect((await call('DELETE', path)).status).toBe(204);
-    expect((await call('GET', path)).status).toBe(404);
-    expect((await call('DELETE', path)).status).toBe(404);
-  },
-);
-
-conform('4.7 Auto update schedules: what is not there is answered 404', async ({ call }) => {
-  const path = '/auto-update-schedules/nothing-has-this-id';
-  expect((await call('GET', path)).status).toBe(404);
-  expect((await call('POST', `${path}/update`, { auto_update_schedule: { name: 'x' } })).status).toBe(404);
-  expect((await call('POST', `${path}/enable`)).status).toBe(404);
-  expect((await call('POST', `${path}/disable`)).status).toBe(404);
+conform('4.7 Auto update schedules: deleteAutoUpdateSchedule answers 204 and it is gone', async (tools) => {
+  const path = `/auto-update-schedules/${(await makeSchedule(tools)).id}`;
+  expect((await tools.call('DELETE', path)).status).toBe(204);
+  expect((await tools.call('GET', path)).status).toBe(404);
+  expect((await tools.call('DELETE', path)).status).toBe(404);
 });

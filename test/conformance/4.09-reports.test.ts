@@ -1,10 +1,11 @@
 /** Section 4.9 and 2.11: making, listing, downloading and sending reports. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+import { casesOfFile, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-listCases({
+const conform = casesOfFile();
+listCases(conform, {
   section: '4.9 Reports',
   path: '/reports',
   key: 'reports',
@@ -128,15 +129,6 @@ conform(
     }
   },
 );
-
-conform('4.9 Reports: what is not there is answered 404', async ({ call }) => {
-  const path = '/reports/nothing-has-this-id';
-  expect((await call('GET', path)).status).toBe(404);
-  expect((await call('DELETE', path)).status).toBe(404);
-  expect((await call('GET', `${path}/download`)).status).toBe(404);
-  const send_email = { recipients: ['a@customers.example'] };
-  expect((await call('POST', `${path}/send-email`, { send_email })).status).toBe(404);
-});
 
 conform('4.9 Reports: downloadReport answers a PDF as application/pdf', async ({ call, need }) => {
   const { id } = await need('/reports');

@@ -1,10 +1,11 @@
 /** Section 4.10 and 2.12: report templates. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
+import { casesOfFile, conformHeld, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-listCases({
+const conform = casesOfFile();
+listCases(conform, {
   section: '4.10 Report templates',
   path: '/report-templates',
   key: 'report_templates',
@@ -96,12 +97,6 @@ conform(
     }
   },
 );
-
-conform('4.10 Report templates: what is not there is answered 404', async ({ call }) => {
-  expect((await call('GET', '/report-templates/nothing-has-this-id')).status).toBe(404);
-  const body = { report_template: { name: 'x' } };
-  expect((await call('POST', '/report-templates/nothing-has-this-id/update', body)).status).toBe(404);
-});
 
 conform('4.10 Report templates: deletion allows partial success, with code not_found', async (tools) => {
   const { id } = await makeTemplate(tools);

@@ -1,10 +1,11 @@
 /** Section 4.11 and the scheduled report rows of section 3. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, HOUR, SECOND, type Tools } from './harness.ts';
+import { casesOfFile, conformHeld, DAY, HOUR, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-listCases({
+const conform = casesOfFile();
+listCases(conform, {
   section: '4.11 Scheduled reports',
   path: '/scheduled-reports',
   key: 'scheduled_reports',

@@ -1,12 +1,13 @@
 /** Section 4.14, and the row of section 3 for staging sites. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, MINUTE, SECOND, type Tools } from './harness.ts';
+import { casesOfFile, conformHeld, DAY, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
+const conform = casesOfFile();
 const list = '/staging-sites';
 const inStatus = (status: string) => `${list}?filters[status:eq]=${status}`;
 
-listCases({
+listCases(conform, {
   section: '4.14 Staging sites',
   path: list,
   key: 'staging_sites',
@@ -275,19 +276,3 @@ conformHeld(
     expect((await call('DELETE', `${list}/${young.id}`)).status).toBe(422);
   },
 );
-
-conform('4.14 Staging sites: unknown copies answer 404', async ({ call }) => {
-  const one = `${list}/unknown-one`;
-  expect((await call('GET', one)).status).toBe(404);
-  expect((await call('DELETE', one)).status).toBe(404);
-  expect((await call('GET', `${one}/wp/users/sso-login-url`)).status).toBe(404);
-  const bodies = {
-    'extend-expiry': { days: 1 },
-    resume: undefined,
-    'update-php-version': { staging_site: { php_version: '8.3' } },
-    download: { download: { scope: { include_files: true } } },
-  };
-  for (const [act, body] of Object.entries(bodies)) {
-    expect([act, (await call('POST', `${one}/${act}`, body)).status]).toEqual([act, 404]);
-  }
-});

@@ -1,8 +1,9 @@
 /** Section 4.16, and the limits of section 8 for custom works. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
+import { casesOfFile, conformHeld, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
+const conform = casesOfFile();
 const path = async ({ need }: Tools) => `/sites/${(await need('/sites')).id}/custom-works`;
 
 /** Entries of our own, deleted when the case ends. */
@@ -14,7 +15,7 @@ async function write(tools: Tools, ...custom_works: object[]) {
 }
 const work = (fields: object = {}) => ({ title: 'Logo replaced', performed_on: '2026-11-20', ...fields });
 
-listCases({
+listCases(conform, {
   section: '4.16 Custom works',
   path: async (tools) => {
     const three = [
@@ -101,23 +102,13 @@ conform('4.16 Custom works: deleting answers 204', async (tools) => {
   expect((await tools.call('GET', `${list}/${works[0].id}`)).status).toBe(404);
 });
 
-conform(
-  '4.16 Custom works: unknown sites and entries, and entries of another site, answer 404',
-  async (tools) => {
-    const { works } = await write(tools, work());
-    const other = await tools.need('/sites?sort=created_at,asc', ({ id }) => !works[0].id.includes(id));
-    const update = { custom_work: { title: 'New' } };
-    for (const one of [
-      `/sites/${other.id}/custom-works/${works[0].id}`,
-      `${await path(tools)}/unknown-one`,
-    ]) {
-      expect((await tools.call('GET', one)).status).toBe(404);
-      expect((await tools.call('DELETE', one)).status).toBe(404);
-      expect((await tools.call('POST', `${one}/update`, update)).status).toBe(404);
-    }
-    expect((await tools.call('GET', '/sites/unknown-one/custom-works')).status).toBe(404);
-    expect(
-      (await tools.call('POST', '/sites/unknown-one/custom-works', { custom_works: [work()] })).status,
-    ).toBe(404);
-  },
-);
+conform('4.16 Custom works: unknown entries, and entries of another site, answer 404', async (tools) => {
+  const { works } = await write(tools, work());
+  const other = await tools.need('/sites?sort=created_at,asc', ({ id }) => !works[0].id.includes(id));
+  const update = { custom_work: { title: 'New' } };
+  for (const one of [`/sites/${other.id}/custom-works/${works[0].id}`, `${await path(tools)}/unknown-one`]) {
+    expect((await tools.call('GET', one)).status).toBe(404);
+    expect((await tools.call('DELETE', one)).status).toBe(404);
+    expect((await tools.call('POST', `${one}/update`, update)).status).toBe(404);
+  }
+});

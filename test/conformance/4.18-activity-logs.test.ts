@@ -1,12 +1,13 @@
 /** Section 4.18. */
 import { expect } from 'vitest';
-import { conform, conformHeld, MINUTE } from './harness.ts';
+import { casesOfFile, conformHeld, MINUTE } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
+const conform = casesOfFile();
 const isLogged = ({ activity_logs }: { activity_logs: { enabled: boolean } }) => activity_logs.enabled;
 const isSilent = (site: { activity_logs: { enabled: boolean } }) => !isLogged(site);
 
-listCases({
+listCases(conform, {
   section: '4.18 Activity logs',
   path: async ({ need }) => `/sites/${(await need('/sites', isLogged)).id}/activity-logs`,
   key: 'activity_logs',
@@ -99,9 +100,3 @@ conformHeld(
     expect(activity_logs).toHaveLength(1);
   },
 );
-
-conform('4.18 Activity logs: unknown sites answer 404', async ({ call }) => {
-  expect((await call('GET', '/sites/unknown-one/activity-logs')).status).toBe(404);
-  expect((await call('POST', '/sites/unknown-one/activity-logs/enable')).status).toBe(404);
-  expect((await call('POST', '/sites/unknown-one/activity-logs/disable')).status).toBe(404);
-});

@@ -54,21 +54,16 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+export type Conform = (name: string, run: (tools: Tools) => Promise<void>) => void;
+
 const base = process.env['CONFORMANCE_BASE'];
 const token = process.env['CONFORMANCE_TOKEN'] ?? '';
 
 /**
- * A case that runs against any service. In this process it has a new sandbox with sixty sites and a held
- * clock.
+ * The cases of a file that run against any service. In this process they share one sandbox, as they share one account
+ * over a URL: sixty sites, and a clock that stands still. Each leaves the account as it was.
  */
-export function conform(name: string, run: (tools: Tools) => Promise<void>): void {
-  test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
-    await run(base === undefined ? await ownTools(context, {}) : remote(context, base));
-  });
-}
-
-/** Cases that change nothing: in this process all of them use one sandbox, because starting one takes longer than a case. */
-export function readingCases(): typeof conform {
+export function casesOfFile(): Conform {
   let started: Promise<Held> | undefined;
   afterAll(async () => (await started)?.sandbox.stop());
   return (name, run) =>
@@ -80,8 +75,8 @@ export function readingCases(): typeof conform {
 }
 
 /**
- * A case that needs a held clock, or an account of a certain kind. It runs only against the sandbox in this
- * process.
+ * A case that lets time pass, or needs an account of a certain kind. It has a sandbox of its own, and runs only against
+ * that.
  */
 export function conformHeld(
   name: string,
@@ -90,7 +85,9 @@ export function conformHeld(
 ): void {
   test(name, async (context) => {
     if (base !== undefined) context.skip('needs a clock that is held, or an account of its kind');
-    await run(await ownTools(context, account));
+    const held = await startHeld(account);
+    context.onTestFinished(() => held.sandbox.stop());
+    await run(toolsOf(context, held));
   });
 }
 
@@ -104,19 +101,13 @@ async function startHeld(account: SandboxOptions): Promise<Held> {
   return { clock, sandbox: await startSandbox({ clock, rateLimit: 0, ...account }) };
 }
 
-/** A sandbox that ends with its case. */
-async function ownTools(context: TestContext, account: SandboxOptions): Promise<Tools> {
-  const held = await startHeld(account);
-  context.onTestFinished(() => held.sandbox.stop());
-  return toolsOf(context, held);
-}
-
 /** The sandbox in this process. An error of its own, answered with 500, fails the case at its end. */
 function toolsOf(context: TestContext, { sandbox, clock }: Held): Tools {
+  const before = sandbox.journal.requests.length;
   context.onTestFinished(() => {
-    const mistakes = sandbox.journal.requests.flatMap(({ path, mistake }) =>
-      mistake ? [path, mistake] : [],
-    );
+    const mistakes = sandbox.journal.requests
+      .slice(before)
+      .flatMap(({ path, mistake }) => (mistake ? [path, mistake] : []));
     expect(mistakes).toEqual([]);
   });
   const call = caller(sandbox.url, sandbox.token, 'strict');

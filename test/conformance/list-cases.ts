@@ -3,7 +3,7 @@
  * each of them works, and that others are refused. Expected results are computed from the whole list.
  */
 import { expect } from 'vitest';
-import { readingCases, type Tools } from './harness.ts';
+import type { Conform, Tools } from './harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes.
 type Item = any;
@@ -53,9 +53,8 @@ const tests: Record<string, (value: string, asked: string) => boolean> = {
 };
 
 /** Declares the cases of one list. */
-export function listCases(row: ListCase): void {
+export function listCases(conform: Conform, row: ListCase): void {
   const { section, key, filters, sorts, defaultSort } = row;
-  const conform = readingCases();
   const pathOf = async (tools: Tools) => (typeof row.path === 'string' ? row.path : row.path(tools));
   const readOf = (field: string) => filters[field]?.read ?? ((item: Item) => item[field]);
 
@@ -76,7 +75,7 @@ export function listCases(row: ListCase): void {
         for (const operator of own) {
           const holds = tests[operator];
           for (const value of asked
-            .slice(0, 4)
+            .slice(0, Math.max(4, more.length))
             .map((one) => (operator === 'contains' ? one.slice(1, 6) : one))) {
             const query = written(field, operator, value);
             const { status, body } = await tools.call('GET', `${path}?${query}`);
@@ -122,12 +121,11 @@ export function listCases(row: ListCase): void {
     }
   });
 
-  pageCases(row);
+  pageCases(conform, row);
 }
 
 /** Declares the cases of the pages and the timezone of one list. */
-export function pageCases({ section, path: given, key, timezone }: PagedCase): void {
-  const conform = readingCases();
+function pageCases(conform: Conform, { section, path: given, key, timezone }: PagedCase): void {
   const pathOf = async (tools: Tools) => (typeof given === 'string' ? given : given(tools));
 
   conform(`${section}: the list is cut into pages, 100 a page unless said otherwise`, async (tools) => {
@@ -163,3 +161,10 @@ export function pageCases({ section, path: given, key, timezone }: PagedCase): v
 
 /** Time filters whose field in the item has the filter's name. */
 export const moment: FilterCase = { operators: ['gte', 'lte'], wrong: 'soon' };
+/** Filters that are true or false. */
+export const flag = (read: FilterCase['read']): FilterCase => ({
+  operators: ['eq'],
+  wrong: 'yes',
+  try: ['true', 'false'],
+  read,
+});
