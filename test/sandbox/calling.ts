@@ -56,3 +56,10 @@ export async function startCalling(options: SandboxOptions & { startsAt?: string
     },
   };
 }
+
+/** The result of a call: its status, or that no readable answer came. */
+export const fateOf = (call: Promise<{ status: number }>) =>
+  call.then(
+    ({ status }) => status,
+    () => 'lost' as const,
+  );

@@ -28,8 +28,3 @@ test('everything that the generated account shows matches the contract', async (
   expect(sandbox.journal.requests.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   expect(sandbox.journal.requests.length).toBeGreaterThan(200);
 });
-
-test('an operation whose row has no 400 ignores the query', async () => {
-  const { get } = await startCalling({ sites: 1 });
-  expect((await get('/sites/site-0001?page=zero')).status).toBe(200);
-});

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startCalling } from './calling.ts';
 
 /** Everything the lists show. */
@@ -74,10 +73,4 @@ test('syncs of the fleet take twenty to ninety seconds, each site its own time',
   expect(running()).toBeLessThan(19);
   await clock.advance(35_001);
   expect(running()).toBe(0);
-});
-
-test('ten thousand sites start as quickly as sixty', async () => {
-  const sandbox = await startSandbox({ sites: 10_000 });
-  await sandbox.stop();
-  expect(sandbox.siteIds()).toHaveLength(10_000);
 });
