@@ -1,11 +1,10 @@
 /** Section 4.15, and the rows of section 3 for site syncs and connections. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, DAY, HOUR, MINUTE, type Tools } from './harness.ts';
+import { casesOfFile, conformHeld, MINUTE, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
 const conform = casesOfFile();
-const idle = '/sites?filters[connection_status:eq]=connected&filters[locked:eq]=false&sort=created_at,asc';
 const freshUrl = () => `https://${unused('case')}.example`;
 
 listCases(conform, {
@@ -158,33 +157,6 @@ conform('4.15 Sites: deleting answers 204', async (tools) => {
   expect((await tools.call('DELETE', `/sites/${id}`)).status).toBe(204);
   expect((await tools.call('GET', `/sites/${id}`)).status).toBe(404);
 });
-
-conformHeld(
-  '4.15 Site sync: sites sync by themselves at their daily time, paused and disconnected ones do not',
-  async (tools) => {
-    const { call, need, time, sandbox } = tools;
-    const { id } = await need(idle, ({ sync }) => !sync.paused);
-    const syncOf = async (site: string) => (await call('GET', `/sites/${site}`)).body.site.sync;
-    await call('POST', `/sites/${id}/update`, { site: { sync: { daily_sync_time: '13:00Z' } } });
-    sandbox().site(id).syncTakes(MINUTE);
-    expect((await syncOf(id)).next_sync_at).toBe('2026-11-21T13:00:00.000Z');
-    await time.pass(HOUR);
-    expect(await syncOf(id)).toMatchObject({ in_progress: true, next_sync_at: '2026-11-22T13:00:00.000Z' });
-    await time.pass(MINUTE);
-    expect(await syncOf(id)).toMatchObject({ in_progress: false, last_sync_at: '2026-11-21T13:01:00.000Z' });
-    expect(sandbox().journal.effectsOf('syncSite')).toEqual([]);
-
-    const resting = [
-      await need('/sites?filters[paused:eq]=true'),
-      await need('/sites?filters[connection_status:eq]=disconnected'),
-    ];
-    await time.pass(2 * DAY);
-    for (const { id: other, sync } of resting) {
-      expect((await syncOf(other)).last_sync_at).toBe(sync.last_sync_at);
-    }
-    expect((await syncOf(id)).last_sync_at).toBe('2026-11-23T13:01:00.000Z');
-  },
-);
 
 conformHeld('4.15 Enable site backups: 200 with the state, 422 where the plan has none', async ({ call }) => {
   const off = (await call('GET', '/sites?filters[backups:eq]=false')).body.sites;

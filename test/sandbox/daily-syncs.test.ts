@@ -47,19 +47,22 @@ test('a sync on demand replaces the daily sync of its day', async () => {
   expect(sandbox.site('site-0001').state().snapshots).toHaveLength(count + 2);
 });
 
-test('a site that is paused or under maintenance at its time is skipped, and synced again afterwards', async () => {
-  const { sandbox, clock } = await startCalling({ sites: 2 });
-  const [paused, maintained] = [sandbox.site('site-0001'), sandbox.site('site-0002')];
-  const lasts = () => [paused.state().lastSyncAt, maintained.state().lastSyncAt];
+test('a site that is paused, disconnected or under maintenance at its time is skipped, and synced again afterwards', async () => {
+  const { sandbox, clock } = await startCalling({ sites: 3 });
+  const site = (number: number) => sandbox.site(`site-000${number}`);
+  const [paused, maintained, away] = [site(1), site(2), site(3)];
+  const lasts = () => [paused, maintained, away].map((one) => one.state().lastSyncAt ?? '');
   const before = lasts();
   paused.pause(true);
   maintained.underMaintenance(true);
+  away.disconnect();
   await clock.advance(2 * DAY);
   expect(lasts()).toEqual(before);
   paused.pause(false);
   maintained.underMaintenance(false);
+  away.connect();
   await clock.advance(DAY + HOUR);
-  for (const last of lasts()) expect((last ?? '') > '2026-11-23T12').toBe(true);
+  for (const last of lasts()) expect(last > '2026-11-23T12').toBe(true);
 });
 
 test('no site of the fleet syncs by itself in the first eight hours', async () => {

@@ -21,12 +21,17 @@ test('an invalid or existing address, and a time of day that does not exist, cha
 });
 
 test('a change of the daily sync time moves the next sync, and the answer shows it', async () => {
-  const { sandbox, get, post } = await startCalling({ sites: 1 });
+  const { sandbox, clock, get, post } = await startCalling({ sites: 1 });
   const update = () => post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '13:37Z' } } });
   const { body } = await update();
   expect(body.site.sync).toEqual({ daily_sync_time: '13:37Z' });
-  expect((await get('/sites/site-0001')).body.site.sync.next_sync_at).toBe('2026-11-21T13:37:00.000Z');
+  const shown = async () => (await get('/sites/site-0001')).body.site.sync;
+  expect((await shown()).next_sync_at).toBe('2026-11-21T13:37:00.000Z');
   await update();
+  await clock.advance(97 * 60_000 - 1);
+  expect((await shown()).in_progress).toBe(false);
+  await clock.advance(1);
+  expect(await shown()).toMatchObject({ in_progress: true, next_sync_at: '2026-11-22T13:37:00.000Z' });
   expect(sandbox.journal.effectsOf('updateSite')).toEqual(['site-0001']);
 });
 
