@@ -8,14 +8,13 @@
  * so that a seed reproduces the conditions of a failure rather than its every step.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { noAccess } from '../../src/access/access.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
 import { isFinal } from '../../src/run/moves.ts';
-import type { Run, Target } from '../../src/run/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import { parseFaults } from '../../src/sandbox/faults/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Settings } from '../../src/settings/settings.ts';
@@ -31,9 +30,10 @@ import { type Line, openLine } from './line.ts';
 import { startSlowReceiver } from './notice-story.ts';
 import { olderCommit } from './older.ts';
 import { hireStaff } from './people.ts';
+import { kill } from './processes.ts';
 import { type Daemon, openStations, type Station } from './station.ts';
 import { judge, lanes } from './stories.ts';
-import type { Scene, Staff, Story } from './story.ts';
+import { type Scene, type Staff, type Story, targetsOf } from './story.ts';
 
 export interface ChaosOptions {
   seed: number;
@@ -272,7 +272,7 @@ async function play(
   const people = scene.people?.(fired.id, round, staff);
   const run = await ended(() => records.runs.get(fired.id), over);
   const wrongOfPeople = (await people) ?? [];
-  const targets = await insist(() => allOf(caretaker, fired.id));
+  const targets = await insist(() => targetsOf(caretaker, fired.id));
   report.runs += 1;
   const own = ofStory(report, name);
   own.runs += 1;
@@ -317,7 +317,7 @@ async function judgeRecordings({ sandbox, caretaker, report, say, recording }: T
   }
   for (const { run: id, check } of recording) {
     const run = await records.runs.get(id);
-    const wrong = run ? [...check(run, await allOf(caretaker, id), sandbox)] : ['is gone'];
+    const wrong = run ? [...check(run, await targetsOf(caretaker, id), sandbox)] : ['is gone'];
     if (run) ofStory(report, run.policy).wrong += wrong.length;
     report.wrong.push(...wrong.map((says) => `${id} (recorded): ${says}`));
     for (const one of wrong) say(`  WRONG: ${id} ${one}`);
@@ -381,10 +381,7 @@ class Cast {
 
   async kill(who: Victim): Promise<void> {
     if (who === 'redis') return (this.line ?? this.redis).kill();
-    const child = this.daemons.get(who);
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await kill(this.daemons.get(who));
   }
 
   async end(): Promise<void> {
@@ -428,12 +425,6 @@ async function killAtRandom(
     await cast.start(victim);
     if ((done + 1) % 20 === 0) say(`${done + 1} kills`);
   }
-}
-
-async function allOf({ records }: Caretaker, run: string): Promise<Target[]> {
-  const targets: Target[] = [];
-  for await (const target of records.targets.all(run)) targets.push(target);
-  return targets;
 }
 
 /** Redis may be down at any time here. */

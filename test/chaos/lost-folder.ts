@@ -2,16 +2,14 @@
  * The policies folder disappears, is emptied and comes back, while daemons that read it are killed and started again: every
  * policy keeps firing.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import { startWorld } from '../support/caretaker.ts';
+import { kill, startAtWork } from './processes.ts';
 
-const file = fileURLToPath(new URL('./folder-daemon.mjs', import.meta.url));
 const names = ['one', 'two', 'three'];
 const text = (name: string) =>
   `policies: [{ name: ${name}, job: site-sync, schedule: { cron: "* * * * *", catchup: 1h, overlap: allow } }]\n`;
@@ -29,19 +27,12 @@ export async function loseFolder(
   for (const name of names) writeFileSync(join(dir, `${name}.yaml`), text(name));
   const world = await startWorld({ sites: 2, work: false, speedUp: 20, policiesDir: dir });
   const { settings, records, clock } = world.caretaker;
-  const facts = JSON.stringify({ settings, clock: world.clock.shared() });
+  const facts = { settings, clock: world.clock.shared() };
   const daemons: ChildProcess[] = [];
   const start = async (at: number) => {
-    const child = spawn(process.execPath, [file, facts], { stdio: ['ignore', 'pipe', 'ignore'] });
-    daemons[at] = child;
-    if (child.stdout) await once(child.stdout, 'data');
+    daemons[at] = await startAtWork('./folder-daemon.mjs', facts, { stderr: 'ignore' });
   };
-  const kill = async (at: number) => {
-    const child = daemons[at];
-    if (!child || child.exitCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
+  const killAll = (which: number[]) => Promise.all(which.map((at) => kill(daemons[at])));
   /** What does not fire after a time. */
   const silentSince = async (since: number): Promise<string[]> => {
     let silent = names;
@@ -76,7 +67,7 @@ export async function loseFolder(
       // Sometimes all daemons start without the folder.
       const killed = random() < 0.5 ? [0, 1] : [Math.floor(random() * 2)];
       await systemClock.sleep(random() * 500);
-      await Promise.all(killed.map(kill));
+      await killAll(killed);
       await Promise.all(killed.map(start));
       const silent = await silentSince(clock.now());
       say(
@@ -87,7 +78,7 @@ export async function loseFolder(
       await systemClock.sleep(random() * 500);
     }
   } finally {
-    await Promise.all([kill(0), kill(1)]);
+    await killAll([0, 1]);
     await world.stop();
     rmSync(root, { recursive: true, force: true });
   }

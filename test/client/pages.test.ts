@@ -49,7 +49,12 @@ test.each<[string, number, Service, number[]]>([
   ['a list costs one request per hundred items, in the order of the service', 250, {}, [1, 2, 3]],
   ['an empty list costs one request', 0, {}, [1]],
   ['without the number of pages, no page counts as the last', 250, { shows: [] }, [1, 2, 3, 4, 1, 2, 3, 4]],
-  ['without a count, nor does a page shorter than requested', 60, { most: 25, shows: [] }, [1, 2, 3, 4]],
+  [
+    'without a count, a page shorter than requested does not count as the last',
+    60,
+    { most: 25, shows: [] },
+    [1, 2, 3, 4],
+  ],
   ['a list that shows its count is read until it is reached', 250, { shows: ['totalItems'] }, [1, 2, 3, 4]],
 ])('%s', async (_, count, shown, requests) => {
   const { ids, asked, fetch } = listOf(count, shown);
