@@ -1,12 +1,11 @@
 /** Section 4.5 and the sender email rows of section 3. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, HOUR, MINUTE, type Tools } from './harness.ts';
+import { casesOfFile, HOUR, MINUTE, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.5 Sender emails');
 listCases(conform, {
-  section: '4.5 Sender emails',
   path: '/sender-emails',
   key: 'sender_emails',
   filters: {
@@ -39,7 +38,7 @@ async function makeVerified(tools: Tools) {
   return body.sender_email;
 }
 
-conform('4.5 Sender emails: createSenderEmail answers 201, pending, with the DNS details', async (tools) => {
+conform('createSenderEmail answers 201, pending, with the DNS details', async (tools) => {
   const made = await makeSender(tools);
   expect(made).toMatchObject({ name: 'Reports', status: 'pending' });
   for (const record of [made.domain.dkim, made.domain.return_path]) {
@@ -52,14 +51,14 @@ conform('4.5 Sender emails: createSenderEmail answers 201, pending, with the DNS
   expect((await tools.call('GET', `/sender-emails/${made.id}`)).body.sender_email).toEqual(made);
 });
 
-conform('4.5 Sender emails: createSenderEmail needs a body (400) with an email (422)', async ({ call }) => {
+conform('createSenderEmail needs a body (400) with an email (422)', async ({ call }) => {
   expect((await call('POST', '/sender-emails')).status).toBe(400);
   expect((await call('POST', '/sender-emails', { email: 'a@b.example' })).status).toBe(400);
   const wrong = await call('POST', '/sender-emails', { sender_email: { email: 'nobody', name: 'x' } });
   expect(wrong.status).toBe(422);
 });
 
-conform('4.5 Sender emails: deleteSenderEmail answers 204 and the sender email is gone', async ({ call }) => {
+conform('deleteSenderEmail answers 204 and the sender email is gone', async ({ call }) => {
   const email = `${unused('sender')}@conformance.example`;
   const { body } = await call('POST', '/sender-emails', { sender_email: { email, name: 'x' } });
   const { id } = body.sender_email;
@@ -68,7 +67,7 @@ conform('4.5 Sender emails: deleteSenderEmail answers 204 and the sender email i
   expect((await call('DELETE', `/sender-emails/${id}`)).status).toBe(404);
 });
 
-conform('4.5 Sender emails: updateSenderEmail changes the name and leaves the rest', async (tools) => {
+conform('updateSenderEmail changes the name and leaves the rest', async (tools) => {
   const made = await makeSender(tools);
   const path = `/sender-emails/${made.id}/update`;
   const { status, body } = await tools.call('POST', path, { sender_email: { name: 'Another name' } });
@@ -82,18 +81,18 @@ conform('4.5 Sender emails: updateSenderEmail changes the name and leaves the re
   expect((await tools.call('POST', path)).status).toBe(400);
 });
 
-conform('4.5 Sender emails: resend applies to status pending', async (tools) => {
+conform('resend applies to status pending', async (tools) => {
   const made = await makeSender(tools);
   const { status, body } = await tools.call('POST', `/sender-emails/${made.id}/resend-verification`);
   expect([status, body.sender_email.id, body.sender_email.status]).toEqual([200, made.id, 'pending']);
 });
 
-conform('4.5 Sender emails: resend does not apply to status verified (422)', async ({ call, need }) => {
+conform('resend does not apply to status verified (422)', async ({ call, need }) => {
   const { id } = await need('/sender-emails?filters[status:eq]=verified');
   expect((await call('POST', `/sender-emails/${id}/resend-verification`)).status).toBe(422);
 });
 
-conform('4.5 Sender emails: DNS actions do not apply to status pending (422)', async (tools) => {
+conform('DNS actions do not apply to status pending (422)', async (tools) => {
   const { id } = await makeSender(tools);
   for (const action of ['rotate-dkim', 'verify-dkim', 'verify-return-path']) {
     const { status } = await tools.call('POST', `/sender-emails/${id}/${action}`);

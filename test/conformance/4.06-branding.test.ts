@@ -1,8 +1,8 @@
 /** Section 4.6 and the branding rows of section 3. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, HOUR, type Tools } from './harness.ts';
+import { casesOfFile, HOUR, type Tools } from './harness.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.6 Branding');
 const plugin = '/whitelabel/plugin-branding';
 const login = '/whitelabel/wp-login';
 const hidden = { plugin_branding: { type: 'hidden' } };
@@ -23,19 +23,19 @@ async function carriedOut({ call, time }: Tools) {
   expect(body.tasks[0].status).toBe('completed');
 }
 
-conform('4.6 Branding: showPluginBranding and showWpLogin answer 200', async ({ call }) => {
+conform('showPluginBranding and showWpLogin answer 200', async ({ call }) => {
   expect((await call('GET', plugin)).status).toBe(200);
   expect((await call('GET', login)).status).toBe(200);
 });
 
-conform('4.6 Branding: updates need a body in its wrapper (400)', async ({ call }) => {
+conform('updates need a body in its wrapper (400)', async ({ call }) => {
   for (const path of [plugin, login]) {
     expect((await call('POST', `${path}/update`)).status).toBe(400);
     expect((await call('POST', `${path}/update`, { label: 'x' })).status).toBe(400);
   }
 });
 
-conform('4.6 Branding: a type that is none is refused', async ({ call }) => {
+conform('a type that is none is refused', async ({ call }) => {
   const { status } = await call('POST', `${plugin}/update`, { plugin_branding: { type: 'invisible' } });
   expect([400, 422]).toContain(status);
 });
@@ -88,31 +88,25 @@ const changes = [
 ] as const;
 
 for (const first of [plugin, login]) {
-  conformHeld(
-    `4.6 Branding: each change is a conflict (409) while ${first}/update is carried out`,
-    async (tools) => {
-      const body = first === plugin ? custom : { wp_login: { label: 'Ours' } };
-      await tools.call('POST', `${first}/update`, body);
-      const shown = async () => [
-        (await tools.call('GET', plugin)).body,
-        (await tools.call('GET', login)).body,
-      ];
-      const before = await shown();
-      for (const [path, second] of changes) {
-        expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 409]);
-        expect(await shown()).toEqual(before);
-      }
-      for (const [path, second] of changes) {
-        await carriedOut(tools);
-        expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 200]);
-      }
-    },
-  );
+  conformHeld(`each change is a conflict (409) while ${first}/update is carried out`, async (tools) => {
+    const body = first === plugin ? custom : { wp_login: { label: 'Ours' } };
+    await tools.call('POST', `${first}/update`, body);
+    const shown = async () => [(await tools.call('GET', plugin)).body, (await tools.call('GET', login)).body];
+    const before = await shown();
+    for (const [path, second] of changes) {
+      expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 409]);
+      expect(await shown()).toEqual(before);
+    }
+    for (const [path, second] of changes) {
+      await carriedOut(tools);
+      expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 200]);
+    }
+  });
 }
 
 for (const lacking of ['plugin_branding', 'wp_login'] as const) {
   conformHeld(
-    `4.6 Branding: changes of ${lacking} need a plan that supports it (422)`,
+    `changes of ${lacking} need a plan that supports it (422)`,
     async ({ call }) => {
       const own = changes.filter(([path]) => path.startsWith(lacking === 'wp_login' ? login : plugin));
       for (const [path, body] of own)

@@ -3,14 +3,13 @@
  * 2.10).
  */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+import { casesOfFile, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.7 History');
 const history = '/auto-update-history';
 
 listCases(conform, {
-  section: '4.7 History',
   path: history,
   key: 'auto_update_history',
   filters: {

@@ -1,10 +1,10 @@
 /** Section 4.7, without what happens in time (4.07-auto-update-runs), and the schedule rows of section 3. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, type Tools } from './harness.ts';
+import { casesOfFile, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.7 Auto update schedules');
 const updateTypes = ({ scope: { updates } }: { scope: { updates: Record<string, unknown> } }) => [
   ...(updates['wordpress_core'] ? ['core'] : []),
   ...(updates['plugins'] ? ['plugin'] : []),
@@ -12,7 +12,6 @@ const updateTypes = ({ scope: { updates } }: { scope: { updates: Record<string, 
 ];
 
 listCases(conform, {
-  section: '4.7 Auto update schedules',
   path: '/auto-update-schedules',
   key: 'auto_update_schedules',
   filters: {
@@ -37,7 +36,7 @@ listCases(conform, {
   timezone: true,
 });
 
-conform('4.7 Auto update schedules: the list takes site_id (in)', async ({ call, need }) => {
+conform('the list takes site_id (in)', async ({ call, need }) => {
   const specific = await need('/auto-update-schedules', ({ scope }) => scope.sites.selection === 'specific');
   const [site] = specific.scope.sites.ids;
   const { body } = await call('GET', `/auto-update-schedules?filters[site_id:in][]=${site}`);
@@ -72,45 +71,39 @@ async function makeSchedule({ call, cleanUp }: Tools, fields: object = {}) {
   return body.auto_update_schedule;
 }
 
-conform(
-  '4.7 Auto update schedules: createAutoUpdateSchedule answers 201, active, as submitted',
-  async (tools) => {
-    const site = await tools.need('/sites');
-    const fields = {
-      name: unused('schedule'),
-      schedule: 'monthly_on_date',
-      started_at: farAway(),
-      scope: {
-        sites: { selection: 'specific', ids: [site.id] },
-        updates: {
-          wordpress_core: true,
-          plugins: { selection: 'specific', filenames: ['a/a.php'] },
-          themes: { selection: 'all', filenames: [] },
-        },
+conform('createAutoUpdateSchedule answers 201, active, as submitted', async (tools) => {
+  const site = await tools.need('/sites');
+  const fields = {
+    name: unused('schedule'),
+    schedule: 'monthly_on_date',
+    started_at: farAway(),
+    scope: {
+      sites: { selection: 'specific', ids: [site.id] },
+      updates: {
+        wordpress_core: true,
+        plugins: { selection: 'specific', filenames: ['a/a.php'] },
+        themes: { selection: 'all', filenames: [] },
       },
-    };
-    const made = await makeSchedule(tools, fields);
-    expect(made).toMatchObject({ status: 'active', ...fields, started_at: expect.any(String) });
-    // One that starts in the future is first due then.
-    for (const at of [made.started_at, made.next_update_at])
-      expect(Date.parse(at)).toBe(Date.parse(fields.started_at));
-    const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
-    expect(body.auto_update_schedule).toEqual(made);
-  },
-);
+    },
+  };
+  const made = await makeSchedule(tools, fields);
+  expect(made).toMatchObject({ status: 'active', ...fields, started_at: expect.any(String) });
+  // One that starts in the future is first due then.
+  for (const at of [made.started_at, made.next_update_at])
+    expect(Date.parse(at)).toBe(Date.parse(fields.started_at));
+  const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
+  expect(body.auto_update_schedule).toEqual(made);
+});
 
-conform(
-  '4.7, 2.8 Auto update schedules: for all, filenames may be omitted and are empty; there are no ids of sites',
-  async (tools) => {
-    const themes = { selection: 'all' };
-    const { scope } = await makeSchedule(tools, { scope: { updates: { plugins, themes } } });
-    expect(scope.sites).toEqual({ selection: 'all' });
-    expect(scope.updates.plugins).toEqual({ selection: 'all', filenames: [] });
-    expect(scope.updates.themes).toEqual({ selection: 'all', filenames: [] });
-  },
-);
+conform('for all, filenames may be omitted and are empty; there are no ids of sites', async (tools) => {
+  const themes = { selection: 'all' };
+  const { scope } = await makeSchedule(tools, { scope: { updates: { plugins, themes } } });
+  expect(scope.sites).toEqual({ selection: 'all' });
+  expect(scope.updates.plugins).toEqual({ selection: 'all', filenames: [] });
+  expect(scope.updates.themes).toEqual({ selection: 'all', filenames: [] });
+});
 
-conform('4.7 Auto update schedules: submitted sites must be available to the caller (422)', async (tools) => {
+conform('submitted sites must be available to the caller (422)', async (tools) => {
   const made = await makeSchedule(tools);
   const scope = {
     sites: { selection: 'specific', ids: ['nothing-has-this-id'] },
@@ -123,7 +116,7 @@ conform('4.7 Auto update schedules: submitted sites must be available to the cal
   expect((await tools.call('POST', path, { auto_update_schedule: { scope } })).status).toBe(422);
 });
 
-conform('4.7 Auto update schedules: create and update need a body (400) with known values', async (tools) => {
+conform('create and update need a body (400) with known values', async (tools) => {
   const made = await makeSchedule(tools);
   for (const path of ['/auto-update-schedules', `/auto-update-schedules/${made.id}/update`]) {
     expect((await tools.call('POST', path)).status).toBe(400);
@@ -140,7 +133,7 @@ for (const [option, feature] of [
   ['visual_regression', 'visual_regression'],
 ] as const) {
   conformHeld(
-    `4.7 Auto update schedules: options.${option} needs the matching plan feature (422)`,
+    `options.${option} needs the matching plan feature (422)`,
     async (tools) => {
       const made = await makeSchedule(tools);
       const options = { [option]: true };
@@ -158,13 +151,13 @@ for (const [option, feature] of [
   );
 }
 
-conformHeld('4.7 Auto update schedules: options are kept where the plan has them', async (tools) => {
+conformHeld('options are kept where the plan has them', async (tools) => {
   const options = { backup: true, visual_regression: true };
   expect((await makeSchedule(tools, { options })).options).toEqual(options);
   expect((await makeSchedule(tools)).options).toEqual({ backup: false, visual_regression: false });
 });
 
-conform('4.7 Auto update schedules: in an update, omitted fields remain unchanged', async (tools) => {
+conform('in an update, omitted fields remain unchanged', async (tools) => {
   const made = await makeSchedule(tools);
   const path = `/auto-update-schedules/${made.id}/update`;
   const name = unused('renamed');
@@ -174,28 +167,25 @@ conform('4.7 Auto update schedules: in an update, omitted fields remain unchange
   expect((await tools.call('GET', `/auto-update-schedules/${made.id}`)).body).toEqual(body);
 });
 
-conform(
-  '4.7 Auto update schedules: scope.updates that is sent is the complete desired set',
-  async (tools) => {
-    const site = await tools.need('/sites');
-    const made = await makeSchedule(tools, {
-      scope: {
-        sites: { selection: 'specific', ids: [site.id] },
-        updates: { wordpress_core: true, plugins, themes: plugins },
-      },
-    });
-    const path = `/auto-update-schedules/${made.id}/update`;
-    const scope = { updates: { themes: { selection: 'all' } } };
-    const { body } = await tools.call('POST', path, { auto_update_schedule: { scope } });
-    const { sites, updates } = body.auto_update_schedule.scope;
-    expect(sites).toEqual(made.scope.sites);
-    expect(updates.wordpress_core).toBe(false);
-    expect(updates.plugins ?? null).toBeNull();
-    expect(updates.themes).toEqual({ selection: 'all', filenames: [] });
-  },
-);
+conform('scope.updates that is sent is the complete desired set', async (tools) => {
+  const site = await tools.need('/sites');
+  const made = await makeSchedule(tools, {
+    scope: {
+      sites: { selection: 'specific', ids: [site.id] },
+      updates: { wordpress_core: true, plugins, themes: plugins },
+    },
+  });
+  const path = `/auto-update-schedules/${made.id}/update`;
+  const scope = { updates: { themes: { selection: 'all' } } };
+  const { body } = await tools.call('POST', path, { auto_update_schedule: { scope } });
+  const { sites, updates } = body.auto_update_schedule.scope;
+  expect(sites).toEqual(made.scope.sites);
+  expect(updates.wordpress_core).toBe(false);
+  expect(updates.plugins ?? null).toBeNull();
+  expect(updates.themes).toEqual({ selection: 'all', filenames: [] });
+});
 
-conform('4.7 Auto update schedules: status changes only through enable and disable', async (tools) => {
+conform('status changes only through enable and disable', async (tools) => {
   const made = await makeSchedule(tools);
   const path = `/auto-update-schedules/${made.id}`;
   const sent = { auto_update_schedule: { status: 'paused' } };
@@ -210,7 +200,7 @@ conform('4.7 Auto update schedules: status changes only through enable and disab
   expect((await tools.call('GET', path)).body).toEqual(active.body);
 });
 
-conform('4.7 Auto update schedules: deleteAutoUpdateSchedule answers 204 and it is gone', async (tools) => {
+conform('deleteAutoUpdateSchedule answers 204 and it is gone', async (tools) => {
   const path = `/auto-update-schedules/${(await makeSchedule(tools)).id}`;
   expect((await tools.call('DELETE', path)).status).toBe(204);
   expect((await tools.call('GET', path)).status).toBe(404);

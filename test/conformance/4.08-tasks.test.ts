@@ -1,11 +1,10 @@
 /** Section 4.8 and the task row of section 3. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+import { casesOfFile, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.8 Tasks');
 listCases(conform, {
-  section: '4.8 Tasks',
   path: '/tasks',
   key: 'tasks',
   filters: {
@@ -23,20 +22,17 @@ listCases(conform, {
   timezone: true,
 });
 
-conform(
-  '4.8 Tasks: showTask answers the task with details.sites, which lists leave out',
-  async ({ call, need }) => {
-    const listed = await need('/tasks?filters[status:eq]=completed');
-    expect(listed).not.toHaveProperty('details');
-    const { status, body } = await call('GET', `/tasks/${listed.id}`);
-    expect(status).toBe(200);
-    const { details, ...rest } = body.task;
-    expect(rest).toEqual(listed);
-    expect(details.sites.length).toBe(listed.progress.metrics.sites.total);
-  },
-);
+conform('showTask answers the task with details.sites, which lists leave out', async ({ call, need }) => {
+  const listed = await need('/tasks?filters[status:eq]=completed');
+  expect(listed).not.toHaveProperty('details');
+  const { status, body } = await call('GET', `/tasks/${listed.id}`);
+  expect(status).toBe(200);
+  const { details, ...rest } = body.task;
+  expect(rest).toEqual(listed);
+  expect(details.sites.length).toBe(listed.progress.metrics.sites.total);
+});
 
-conform('4.8 Tasks: a task that has ended cannot be cancelled (422)', async ({ call, need }) => {
+conform('a task that has ended cannot be cancelled (422)', async ({ call, need }) => {
   for (const status of ['completed', 'failed']) {
     const { id } = await need(`/tasks?filters[status:eq]=${status}`);
     const before = (await call('GET', `/tasks/${id}`)).body;

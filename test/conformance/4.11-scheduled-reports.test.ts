@@ -1,12 +1,11 @@
 /** Section 4.11 and the scheduled report rows of section 3. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, DAY, HOUR, SECOND, type Tools } from './harness.ts';
+import { casesOfFile, DAY, HOUR, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.11 Scheduled reports');
 listCases(conform, {
-  section: '4.11 Scheduled reports',
   path: '/scheduled-reports',
   key: 'scheduled_reports',
   filters: {
@@ -39,7 +38,7 @@ async function makeScheduled(tools: Tools, fields: object = {}) {
   return body.scheduled_report;
 }
 
-conform('4.11 Scheduled reports: createScheduledReport answers 201, active, as submitted', async (tools) => {
+conform('createScheduledReport answers 201, active, as submitted', async (tools) => {
   const site = await needFreeSite(tools);
   const email = { subject: 'Again', send_to_client: true, recipients: ['a@customers.example'] };
   const started_at = farAway();
@@ -70,7 +69,7 @@ conform('2.13 Scheduled report: lists show the recipients, the single view the c
   expect(made).not.toHaveProperty('email');
 });
 
-conform('4.11 Scheduled reports: a site has at most one active or paused (422)', async (tools) => {
+conform('a site has at most one active or paused (422)', async (tools) => {
   const made = await makeScheduled(tools);
   const again = { site_id: made.site.id, started_at: farAway(), frequency: 'monthly' };
   const post = async () =>
@@ -84,60 +83,48 @@ conform('4.11 Scheduled reports: a site has at most one active or paused (422)',
   await tools.call('DELETE', `/scheduled-reports/${body.scheduled_report.id}`);
 });
 
-conform(
-  '4.11 Scheduled reports: create and update need a body (400) with values that will do',
-  async (tools) => {
-    const made = await makeScheduled(tools);
-    const site = await needFreeSite(tools);
-    const good = { site_id: site.id, started_at: farAway(), frequency: 'weekly' };
-    expect((await tools.call('POST', '/scheduled-reports')).status).toBe(400);
-    expect((await tools.call('POST', `/scheduled-reports/${made.id}/update`)).status).toBe(400);
-    for (const wrong of [
-      { frequency: 'daily' },
-      { started_at: 'tomorrow' },
-      { timezone: 'Nowhere/Land' },
-      { report_template_data: { email: { recipients: ['nobody'] } } },
-    ]) {
-      const create = { scheduled_report: { ...good, ...wrong } };
-      expect([400, 422]).toContain((await tools.call('POST', '/scheduled-reports', create)).status);
-      const path = `/scheduled-reports/${made.id}/update`;
-      expect([400, 422]).toContain((await tools.call('POST', path, { scheduled_report: wrong })).status);
-    }
-  },
-);
-
-conform(
-  '4.11 Scheduled reports: a site or scheduled report that is not there is answered 404',
-  async ({ call }) => {
-    const good = { site_id: 'nothing-has-this-id', started_at: farAway(), frequency: 'weekly' };
-    expect((await call('POST', '/scheduled-reports', { scheduled_report: good })).status).toBe(404);
-    const path = '/scheduled-reports/nothing-has-this-id';
-    expect((await call('GET', path)).status).toBe(404);
-    expect((await call('DELETE', path)).status).toBe(404);
-    const update = { scheduled_report: { frequency: 'weekly' } };
-    expect((await call('POST', `${path}/update`, update)).status).toBe(404);
-    expect((await call('POST', `${path}/pause`)).status).toBe(404);
-    expect((await call('POST', `${path}/resume`)).status).toBe(404);
-  },
-);
-
-conform(
-  '4.11 Scheduled reports: updateScheduledReport changes what is sent and leaves the rest',
-  async (tools) => {
-    const made = await makeScheduled(tools);
+conform('create and update need a body (400) with values that will do', async (tools) => {
+  const made = await makeScheduled(tools);
+  const site = await needFreeSite(tools);
+  const good = { site_id: site.id, started_at: farAway(), frequency: 'weekly' };
+  expect((await tools.call('POST', '/scheduled-reports')).status).toBe(400);
+  expect((await tools.call('POST', `/scheduled-reports/${made.id}/update`)).status).toBe(400);
+  for (const wrong of [
+    { frequency: 'daily' },
+    { started_at: 'tomorrow' },
+    { timezone: 'Nowhere/Land' },
+    { report_template_data: { email: { recipients: ['nobody'] } } },
+  ]) {
+    const create = { scheduled_report: { ...good, ...wrong } };
+    expect([400, 422]).toContain((await tools.call('POST', '/scheduled-reports', create)).status);
     const path = `/scheduled-reports/${made.id}/update`;
-    const body = { scheduled_report: { timezone: 'Asia/Tokyo' } };
-    const { status, body: changed } = await tools.call('POST', path, body);
-    const { updated_at } = changed.scheduled_report;
-    expect([status, changed.scheduled_report]).toEqual([
-      200,
-      { ...made, timezone: 'Asia/Tokyo', updated_at },
-    ]);
-    expect((await tools.call('GET', `/scheduled-reports/${made.id}`)).body).toEqual(changed);
-  },
-);
+    expect([400, 422]).toContain((await tools.call('POST', path, { scheduled_report: wrong })).status);
+  }
+});
 
-conform('4.11 Scheduled reports: an update takes a template, which then lists the site', async (tools) => {
+conform('a site or scheduled report that is not there is answered 404', async ({ call }) => {
+  const good = { site_id: 'nothing-has-this-id', started_at: farAway(), frequency: 'weekly' };
+  expect((await call('POST', '/scheduled-reports', { scheduled_report: good })).status).toBe(404);
+  const path = '/scheduled-reports/nothing-has-this-id';
+  expect((await call('GET', path)).status).toBe(404);
+  expect((await call('DELETE', path)).status).toBe(404);
+  const update = { scheduled_report: { frequency: 'weekly' } };
+  expect((await call('POST', `${path}/update`, update)).status).toBe(404);
+  expect((await call('POST', `${path}/pause`)).status).toBe(404);
+  expect((await call('POST', `${path}/resume`)).status).toBe(404);
+});
+
+conform('updateScheduledReport changes what is sent and leaves the rest', async (tools) => {
+  const made = await makeScheduled(tools);
+  const path = `/scheduled-reports/${made.id}/update`;
+  const body = { scheduled_report: { timezone: 'Asia/Tokyo' } };
+  const { status, body: changed } = await tools.call('POST', path, body);
+  const { updated_at } = changed.scheduled_report;
+  expect([status, changed.scheduled_report]).toEqual([200, { ...made, timezone: 'Asia/Tokyo', updated_at }]);
+  expect((await tools.call('GET', `/scheduled-reports/${made.id}`)).body).toEqual(changed);
+});
+
+conform('an update takes a template, which then lists the site', async (tools) => {
   const made = await makeScheduled(tools);
   const named = { report_template: { name: unused('template'), general: { primary_color: '#abcdef' } } };
   const { id } = (await tools.call('POST', '/report-templates', named)).body.report_template;
@@ -155,7 +142,7 @@ conform('4.11 Scheduled reports: an update takes a template, which then lists th
   await tools.call('POST', '/report-templates/delete', { ids: [id] });
 });
 
-conform('4.11 Scheduled reports: status changes only through pause and resume', async (tools) => {
+conform('status changes only through pause and resume', async (tools) => {
   const made = await makeScheduled(tools);
   const path = `/scheduled-reports/${made.id}`;
   const sent = { scheduled_report: { status: 'paused' } };
@@ -169,7 +156,7 @@ conform('4.11 Scheduled reports: status changes only through pause and resume', 
   expect((await tools.call('GET', path)).body).toEqual(active.body);
 });
 
-conform('4.11 Scheduled reports: deleteScheduledReport answers 204 and it is gone', async (tools) => {
+conform('deleteScheduledReport answers 204 and it is gone', async (tools) => {
   const made = await makeScheduled(tools);
   const path = `/scheduled-reports/${made.id}`;
   expect((await tools.call('DELETE', path)).status).toBe(204);

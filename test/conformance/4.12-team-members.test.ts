@@ -1,14 +1,13 @@
 /** Section 4.12, and the rows of section 3 for team members. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, DAY, type Tools } from './harness.ts';
+import { casesOfFile, DAY, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.12 Team members');
 const list = '/team-members';
 
 listCases(conform, {
-  section: '4.12 Team members',
   path: list,
   key: 'team_members',
   filters: {
@@ -37,7 +36,7 @@ async function invite({ call, cleanUp }: Tools, fields: object = {}) {
   return body.team_member;
 }
 
-conform('4.12, 3 Team members: creating answers 201 with a pending invitation', async (tools) => {
+conform('creating answers 201 with a pending invitation', async (tools) => {
   const site = await tools.need('/sites');
   const fields = {
     role: 'administrator',
@@ -51,7 +50,7 @@ conform('4.12, 3 Team members: creating answers 201 with a pending invitation', 
   expect((await tools.call('GET', `${list}/${member.id}`)).body.team_member).toEqual(member);
 });
 
-conform('4.12 Team members: two_fa_enabled = false finds unaccepted invitations, too', async (tools) => {
+conform('two_fa_enabled = false finds unaccepted invitations, too', async (tools) => {
   const { id } = await invite(tools);
   const { body } = await tools.call('GET', `${list}?filters[two_fa_enabled:eq]=false`);
   expect(body.team_members.map((member: { id: string }) => member.id)).toContain(id);
@@ -61,7 +60,7 @@ for (const [act, body, shown] of [
   ['update', { team_member: { note: 'New' } }, { note: 'New' }],
   ['resend-invitation', undefined, {}],
 ] as const) {
-  conform(`4.12, 3 Team members: ${act} replaces a pending invitation under a new id`, async (tools) => {
+  conform(`${act} replaces a pending invitation under a new id`, async (tools) => {
     const before = await invite(tools);
     const answer = await tools.call('POST', `${list}/${before.id}/${act}`, body);
     expect(answer.status).toBe(200);
@@ -74,33 +73,27 @@ for (const [act, body, shown] of [
   });
 }
 
-conformHeld(
-  '4.12 Team members: updating a connected member keeps its id and what is left out',
-  async (tools) => {
-    const member = await tools.need(`${list}?filters[status:eq]=connected`);
-    const { body } = await tools.call('POST', `${list}/${member.id}/update`, {
-      team_member: { role: 'co_owner' },
-    });
-    const { updated_at, ...rest } = body.team_member;
-    expect({ ...rest, updated_at: member.updated_at }).toEqual({ ...member, role: 'co_owner' });
-    expect((await tools.call('POST', `${list}/${member.id}/resend-invitation`)).status).toBe(422);
-  },
-);
+conformHeld('updating a connected member keeps its id and what is left out', async (tools) => {
+  const member = await tools.need(`${list}?filters[status:eq]=connected`);
+  const { body } = await tools.call('POST', `${list}/${member.id}/update`, {
+    team_member: { role: 'co_owner' },
+  });
+  const { updated_at, ...rest } = body.team_member;
+  expect({ ...rest, updated_at: member.updated_at }).toEqual({ ...member, role: 'co_owner' });
+  expect((await tools.call('POST', `${list}/${member.id}/resend-invitation`)).status).toBe(422);
+});
 
-conform('4.12, 3 Team members: deleting withdraws an invitation', async (tools) => {
+conform('deleting withdraws an invitation', async (tools) => {
   const { id } = await invite(tools);
   expect((await tools.call('DELETE', `${list}/${id}`)).status).toBe(204);
   expect((await tools.call('GET', `${list}/${id}`)).status).toBe(404);
 });
 
-conformHeld(
-  '4.12, 3 Team members: deleting takes the access of a connected member away',
-  async ({ call, need }) => {
-    const { id } = await need(`${list}?filters[status:eq]=connected`);
-    expect((await call('DELETE', `${list}/${id}`)).status).toBe(204);
-    expect((await call('GET', `${list}/${id}`)).status).toBe(404);
-  },
-);
+conformHeld('deleting takes the access of a connected member away', async ({ call, need }) => {
+  const { id } = await need(`${list}?filters[status:eq]=connected`);
+  expect((await call('DELETE', `${list}/${id}`)).status).toBe(204);
+  expect((await call('GET', `${list}/${id}`)).status).toBe(404);
+});
 
 conformHeld(
   '3 Team member: an invitation is accepted after two days, the one it replaced is not',
@@ -114,7 +107,7 @@ conformHeld(
   },
 );
 
-conform('4.12 Team members: what is no invitation is refused', async (tools) => {
+conform('what is no invitation is refused', async (tools) => {
   const { email } = await invite(tools);
   const send = async (team_member: object) => (await tools.call('POST', list, { team_member })).status;
   expect(await send({ email })).toBe(422);

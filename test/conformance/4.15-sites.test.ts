@@ -1,14 +1,13 @@
 /** Section 4.15, and the rows of section 3 for site syncs and connections. */
 import { expect } from 'vitest';
-import { casesOfFile, conformHeld, MINUTE, type Tools } from './harness.ts';
+import { casesOfFile, MINUTE, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile('4.15 Sites');
 const freshUrl = () => `https://${unused('case')}.example`;
 
 listCases(conform, {
-  section: '4.15 Sites',
   path: '/sites',
   key: 'sites',
   filters: {
@@ -47,29 +46,26 @@ listCases(conform, {
   timezone: true,
 });
 
-conform(
-  '4.15 Sites: php_version takes eq, gt and lt with major, major.minor or major.minor.patch',
-  async (tools) => {
-    const phpOf = async (filter: string): Promise<string[]> => {
-      const { status, body } = await tools.call('GET', `/sites?filters[php_version:${filter}`);
-      expect([filter, status]).toEqual([filter, 200]);
-      return body.sites.map(({ server }: { server: { php_version: string } }) => server.php_version);
-    };
-    const all = (await phpOf('gt]=0')).length;
-    for (const version of await phpOf('eq]=8')) expect(version).toMatch(/^8\./);
-    for (const version of await phpOf('eq]=8.1')) expect(version).toMatch(/^8\.1\./);
-    const [exact = ''] = await phpOf('gt]=0');
-    expect(new Set(await phpOf(`eq]=${exact}`))).toEqual(new Set([exact]));
-    for (const version of await phpOf('lt]=8.1')) expect(Number.parseFloat(version)).toBeLessThan(8.1);
-    const parts = await Promise.all(['lt]=8.1', 'eq]=8.1', 'gt]=8.1'].map(phpOf));
-    expect(parts.flat()).toHaveLength(all);
-    for (const wrong of ['eq]=8.x', 'gt]=8.1.2.3', 'gte]=8', 'eq]=']) {
-      expect((await tools.call('GET', `/sites?filters[php_version:${wrong}`)).status).toBe(400);
-    }
-  },
-);
+conform('php_version takes eq, gt and lt with major, major.minor or major.minor.patch', async (tools) => {
+  const phpOf = async (filter: string): Promise<string[]> => {
+    const { status, body } = await tools.call('GET', `/sites?filters[php_version:${filter}`);
+    expect([filter, status]).toEqual([filter, 200]);
+    return body.sites.map(({ server }: { server: { php_version: string } }) => server.php_version);
+  };
+  const all = (await phpOf('gt]=0')).length;
+  for (const version of await phpOf('eq]=8')) expect(version).toMatch(/^8\./);
+  for (const version of await phpOf('eq]=8.1')) expect(version).toMatch(/^8\.1\./);
+  const [exact = ''] = await phpOf('gt]=0');
+  expect(new Set(await phpOf(`eq]=${exact}`))).toEqual(new Set([exact]));
+  for (const version of await phpOf('lt]=8.1')) expect(Number.parseFloat(version)).toBeLessThan(8.1);
+  const parts = await Promise.all(['lt]=8.1', 'eq]=8.1', 'gt]=8.1'].map(phpOf));
+  expect(parts.flat()).toHaveLength(all);
+  for (const wrong of ['eq]=8.x', 'gt]=8.1.2.3', 'gte]=8', 'eq]=']) {
+    expect((await tools.call('GET', `/sites?filters[php_version:${wrong}`)).status).toBe(400);
+  }
+});
 
-conform('4.15 Sites: the list sorts by last_sync_at, sites that were never synced last', async ({ call }) => {
+conform('the list sorts by last_sync_at, sites that were never synced last', async ({ call }) => {
   for (const direction of ['asc', 'desc']) {
     const { sites } = (await call('GET', `/sites?sort=last_sync_at,${direction}`)).body;
     const moments = sites.map(({ sync }: { sync: { last_sync_at: string | null } }) => sync.last_sync_at);
@@ -89,7 +85,7 @@ async function register({ call, cleanUp }: Tools, connection?: object) {
   return body.site;
 }
 
-conform('4.15, 3 Sites: creating answers 201 with the reduced view, disconnected', async (tools) => {
+conform('creating answers 201 with the reduced view, disconnected', async (tools) => {
   const site = await register(tools);
   expect(Object.keys(site).sort()).toEqual(['connection', 'created_at', 'id', 'updated_at', 'url']);
   expect(site.connection).toEqual({ status: 'disconnected' });
@@ -105,25 +101,22 @@ conformHeld('3 Site connection: a new site is connected after five minutes', asy
   expect((await tools.call('POST', `/sites/${id}/sync`)).status).toBe(200);
 });
 
-conform(
-  '4.15 Sites: sticky IP and HTTP credentials are in the single view, when configured',
-  async (tools) => {
-    const connection = { sticky_ip: '192.0.2.7', http_auth: { username: 'a', password: 'b' } };
-    const { id } = await register(tools, connection);
-    const shown = async () => (await tools.call('GET', `/sites/${id}`)).body.site.connection;
-    expect(await shown()).toMatchObject(connection);
-    const listed = await tools.need('/sites', (site) => site.id === id);
-    expect(Object.keys(listed.connection)).toEqual(['status']);
-    const clear = (cleared: object) =>
-      tools.call('POST', `/sites/${id}/update`, { site: { connection: cleared } });
-    await clear({ http_auth: null });
-    expect(Object.keys(await shown())).toEqual(['status', 'sticky_ip']);
-    await clear({ sticky_ip: null });
-    expect(Object.keys(await shown())).toEqual(['status']);
-  },
-);
+conform('sticky IP and HTTP credentials are in the single view, when configured', async (tools) => {
+  const connection = { sticky_ip: '192.0.2.7', http_auth: { username: 'a', password: 'b' } };
+  const { id } = await register(tools, connection);
+  const shown = async () => (await tools.call('GET', `/sites/${id}`)).body.site.connection;
+  expect(await shown()).toMatchObject(connection);
+  const listed = await tools.need('/sites', (site) => site.id === id);
+  expect(Object.keys(listed.connection)).toEqual(['status']);
+  const clear = (cleared: object) =>
+    tools.call('POST', `/sites/${id}/update`, { site: { connection: cleared } });
+  await clear({ http_auth: null });
+  expect(Object.keys(await shown())).toEqual(['status', 'sticky_ip']);
+  await clear({ sticky_ip: null });
+  expect(Object.keys(await shown())).toEqual(['status']);
+});
 
-conform('4.15 Sites: an update answers the reduced view with the daily sync time', async (tools) => {
+conform('an update answers the reduced view with the daily sync time', async (tools) => {
   const { id } = await register(tools);
   const url = freshUrl();
   const { status, body } = await tools.call('POST', `/sites/${id}/update`, {
@@ -134,7 +127,7 @@ conform('4.15 Sites: an update answers the reduced view with the daily sync time
   expect((await tools.call('GET', `/sites/${id}`)).body.site.sync.daily_sync_time).toBe('04:30Z');
 });
 
-conform('4.15 Sites: wrong fields are refused', async (tools) => {
+conform('wrong fields are refused', async (tools) => {
   const { id, url } = await register(tools);
   const create = async (site: object) => (await tools.call('POST', '/sites', { site })).status;
   expect(await create({ url })).toBe(422);
@@ -152,7 +145,7 @@ conform('4.15 Sites: wrong fields are refused', async (tools) => {
   expect((await tools.call('POST', `/sites/${id}/sync`, { sync: { force: true } })).status).toBe(400);
 });
 
-conform('4.15 Sites: deleting answers 204', async (tools) => {
+conform('deleting answers 204', async (tools) => {
   const { id } = await register(tools);
   expect((await tools.call('DELETE', `/sites/${id}`)).status).toBe(204);
   expect((await tools.call('GET', `/sites/${id}`)).status).toBe(404);

@@ -3,9 +3,9 @@
  */
 import { expect } from 'vitest';
 import { type OperationId, operations } from '../../src/contract/operations.ts';
-import { casesOfFile, conformHeld, SECOND } from './harness.ts';
+import { casesOfFile, SECOND } from './harness.ts';
 
-const conform = casesOfFile();
+const { conform, conformHeld } = casesOfFile();
 const scope = { include_files: true };
 /** The bodies that operations on an item need. */
 const bodies: Partial<Record<OperationId, object>> = {

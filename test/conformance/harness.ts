@@ -59,36 +59,40 @@ export type Conform = (name: string, run: (tools: Tools) => Promise<void>) => vo
 const base = process.env['CONFORMANCE_BASE'];
 const token = process.env['CONFORMANCE_TOKEN'] ?? '';
 
-/**
- * The cases of a file that run against any service. In this process they share one sandbox, as they share one account
- * over a URL: sixty sites, and a clock that stands still. Each leaves the account as it was.
- */
-export function casesOfFile(): Conform {
-  let started: Promise<Held> | undefined;
-  afterAll(async () => (await started)?.sandbox.stop());
-  return (name, run) =>
-    test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
-      if (base !== undefined) return run(remote(context, base));
-      started ??= startHeld({});
-      await run(toolsOf(context, await started));
-    });
+interface Cases {
+  /**
+   * A case that runs against any service. In this process the cases of a file share one sandbox, as they share one
+   * account over a URL: sixty sites, and a clock that stands still. Each leaves the account as it was.
+   */
+  conform: Conform;
+  /**
+   * A case that lets time pass, or needs an account of a certain kind. It has a sandbox of its own, and runs only against
+   * that.
+   */
+  conformHeld(name: string, run: (tools: Tools) => Promise<void>, account?: SandboxOptions): void;
 }
 
-/**
- * A case that lets time pass, or needs an account of a certain kind. It has a sandbox of its own, and runs only against
- * that.
- */
-export function conformHeld(
-  name: string,
-  run: (tools: Tools) => Promise<void>,
-  account: SandboxOptions = {},
-): void {
-  test(name, async (context) => {
-    if (base !== undefined) context.skip('needs a clock that is held, or an account of its kind');
-    const held = await startHeld(account);
-    context.onTestFinished(() => held.sandbox.stop());
-    await run(toolsOf(context, held));
-  });
+/** The cases of a file. Their names begin with its section, unless they begin with another one. */
+export function casesOfFile(section?: string): Cases {
+  let started: Promise<Held> | undefined;
+  afterAll(async () => (await started)?.sandbox.stop());
+  const nameOf = (name: string) =>
+    section === undefined || /^\d[\d., ]* [A-Z]/.test(name) ? name : `${section}: ${name}`;
+  return {
+    conform: (name, run) =>
+      test(nameOf(name), { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
+        if (base !== undefined) return run(remote(context, base));
+        started ??= startHeld({});
+        await run(toolsOf(context, await started));
+      }),
+    conformHeld: (name, run, account = {}) =>
+      test(nameOf(name), async (context) => {
+        if (base !== undefined) context.skip('needs a clock that is held, or an account of its kind');
+        const held = await startHeld(account);
+        context.onTestFinished(() => held.sandbox.stop());
+        await run(toolsOf(context, held));
+      }),
+  };
 }
 
 interface Held {
