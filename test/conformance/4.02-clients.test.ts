@@ -1,8 +1,8 @@
 /** Section 4.2, sentence by sentence. */
 import { expect } from 'vitest';
+import { unused } from './fixtures.ts';
 import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform } = casesOfFile('4.2 Clients');
 type Named = Record<'first_name' | 'last_name' | 'email' | 'company_name', string>;

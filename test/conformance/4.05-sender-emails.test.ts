@@ -1,8 +1,8 @@
 /** Section 4.5 and the sender email rows of section 3. */
 import { expect } from 'vitest';
+import { unused } from './fixtures.ts';
 import { casesOfFile, HOUR, MINUTE, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.5 Sender emails');
 listCases(conform, {

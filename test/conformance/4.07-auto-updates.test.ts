@@ -1,8 +1,8 @@
 /** Section 4.7, without what happens in time (4.07-auto-update-runs), and the schedule rows of section 3. */
 import { expect } from 'vitest';
+import { farAway, unused } from './fixtures.ts';
 import { casesOfFile, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.7 Auto update schedules');
 const updateTypes = ({ scope: { updates } }: { scope: { updates: Record<string, unknown> } }) => [
@@ -52,16 +52,13 @@ conform('the list takes site_id (in)', async ({ call, need }) => {
   }
 });
 
-/** Far enough away that it never runs. */
-const farAway = () => '2099-01-01T05:00:00.000Z';
-
 const plugins = { selection: 'all' } as const;
 
 async function makeSchedule({ call, cleanUp }: Tools, fields: object = {}) {
   const auto_update_schedule = {
     name: unused('schedule'),
     schedule: 'daily',
-    started_at: farAway(),
+    started_at: farAway,
     scope: { sites: { selection: 'all' }, updates: { wordpress_core: false, plugins } },
     ...fields,
   };
@@ -76,7 +73,7 @@ conform('createAutoUpdateSchedule answers 201, active, as submitted', async (too
   const fields = {
     name: unused('schedule'),
     schedule: 'monthly_on_date',
-    started_at: farAway(),
+    started_at: farAway,
     scope: {
       sites: { selection: 'specific', ids: [site.id] },
       updates: {
@@ -109,7 +106,7 @@ conform('submitted sites must be available to the caller (422)', async (tools) =
     sites: { selection: 'specific', ids: ['nothing-has-this-id'] },
     updates: { wordpress_core: true },
   };
-  const fields = { name: unused('x'), schedule: 'daily', started_at: farAway(), scope };
+  const fields = { name: unused('x'), schedule: 'daily', started_at: farAway, scope };
   const create = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
   expect(create.status).toBe(422);
   const path = `/auto-update-schedules/${made.id}/update`;
@@ -120,7 +117,7 @@ conform('create and update need a body (400) with known values', async (tools) =
   const made = await makeSchedule(tools);
   for (const path of ['/auto-update-schedules', `/auto-update-schedules/${made.id}/update`]) {
     expect((await tools.call('POST', path)).status).toBe(400);
-    const yearly = { name: 'x', schedule: 'yearly', started_at: farAway(), scope: {} };
+    const yearly = { name: 'x', schedule: 'yearly', started_at: farAway, scope: {} };
     const { status } = await tools.call('POST', path, { auto_update_schedule: yearly });
     expect([400, 422]).toContain(status);
   }
@@ -140,7 +137,7 @@ for (const [option, feature] of [
       const path = `/auto-update-schedules/${made.id}/update`;
       expect((await tools.call('POST', path, { auto_update_schedule: { options } })).status).toBe(422);
       const scope = { updates: { plugins } };
-      const fields = { name: unused('x'), schedule: 'daily', started_at: farAway(), scope, options };
+      const fields = { name: unused('x'), schedule: 'daily', started_at: farAway, scope, options };
       const { status } = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
       expect(status).toBe(422);
       expect(

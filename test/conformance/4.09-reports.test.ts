@@ -1,8 +1,8 @@
 /** Section 4.9 and 2.11: making, listing, downloading and sending reports. */
 import { expect } from 'vitest';
+import { unused } from './fixtures.ts';
 import { casesOfFile, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.9 Reports');
 listCases(conform, {

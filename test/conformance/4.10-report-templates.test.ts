@@ -1,8 +1,8 @@
 /** Section 4.10 and 2.12: report templates. */
 import { expect } from 'vitest';
+import { unused } from './fixtures.ts';
 import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.10 Report templates');
 listCases(conform, {

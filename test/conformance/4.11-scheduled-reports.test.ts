@@ -1,8 +1,8 @@
 /** Section 4.11 and the scheduled report rows of section 3. */
 import { expect } from 'vitest';
+import { farAway, unused } from './fixtures.ts';
 import { casesOfFile, DAY, HOUR, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.11 Scheduled reports');
 listCases(conform, {
@@ -19,9 +19,6 @@ listCases(conform, {
   timezone: true,
 });
 
-/** Far enough away that it never runs. */
-const farAway = () => '2099-01-01T05:00:00.000Z';
-
 /** A site without a scheduled report. */
 async function needFreeSite({ call, need }: Tools) {
   const { scheduled_reports } = (await call('GET', '/scheduled-reports')).body;
@@ -31,7 +28,7 @@ async function needFreeSite({ call, need }: Tools) {
 
 async function makeScheduled(tools: Tools, fields: object = {}) {
   const site = await needFreeSite(tools);
-  const scheduled_report = { site_id: site.id, started_at: farAway(), frequency: 'weekly', ...fields };
+  const scheduled_report = { site_id: site.id, started_at: farAway, frequency: 'weekly', ...fields };
   const { status, body } = await tools.call('POST', '/scheduled-reports', { scheduled_report });
   expect([status, body.error]).toEqual([201, undefined]);
   tools.cleanUp('DELETE', `/scheduled-reports/${body.scheduled_report.id}`);
@@ -41,7 +38,7 @@ async function makeScheduled(tools: Tools, fields: object = {}) {
 conform('createScheduledReport answers 201, active, as submitted', async (tools) => {
   const site = await needFreeSite(tools);
   const email = { subject: 'Again', send_to_client: true, recipients: ['a@customers.example'] };
-  const started_at = farAway();
+  const started_at = farAway;
   const made = await makeScheduled(tools, {
     timezone: 'Europe/Berlin',
     started_at,
@@ -71,7 +68,7 @@ conform('2.13 Scheduled report: lists show the recipients, the single view the c
 
 conform('a site has at most one active or paused (422)', async (tools) => {
   const made = await makeScheduled(tools);
-  const again = { site_id: made.site.id, started_at: farAway(), frequency: 'monthly' };
+  const again = { site_id: made.site.id, started_at: farAway, frequency: 'monthly' };
   const post = async () =>
     (await tools.call('POST', '/scheduled-reports', { scheduled_report: again })).status;
   expect(await post()).toBe(422);
@@ -86,7 +83,7 @@ conform('a site has at most one active or paused (422)', async (tools) => {
 conform('create and update need a body (400) with values that will do', async (tools) => {
   const made = await makeScheduled(tools);
   const site = await needFreeSite(tools);
-  const good = { site_id: site.id, started_at: farAway(), frequency: 'weekly' };
+  const good = { site_id: site.id, started_at: farAway, frequency: 'weekly' };
   expect((await tools.call('POST', '/scheduled-reports')).status).toBe(400);
   expect((await tools.call('POST', `/scheduled-reports/${made.id}/update`)).status).toBe(400);
   for (const wrong of [
@@ -103,7 +100,7 @@ conform('create and update need a body (400) with values that will do', async (t
 });
 
 conform('a site or scheduled report that is not there is answered 404', async ({ call }) => {
-  const good = { site_id: 'nothing-has-this-id', started_at: farAway(), frequency: 'weekly' };
+  const good = { site_id: 'nothing-has-this-id', started_at: farAway, frequency: 'weekly' };
   expect((await call('POST', '/scheduled-reports', { scheduled_report: good })).status).toBe(404);
   const path = '/scheduled-reports/nothing-has-this-id';
   expect((await call('GET', path)).status).toBe(404);

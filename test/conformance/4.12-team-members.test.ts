@@ -1,8 +1,8 @@
 /** Section 4.12, and the rows of section 3 for team members. */
 import { expect } from 'vitest';
+import { unused } from './fixtures.ts';
 import { casesOfFile, DAY, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.12 Team members');
 const list = '/team-members';

@@ -1,6 +1,7 @@
 /** Section 4.14, and the row of section 3 for staging sites. */
 import { expect } from 'vitest';
-import { casesOfFile, DAY, MINUTE, SECOND, type Tools } from './harness.ts';
+import { withSnapshot } from './fixtures.ts';
+import { casesOfFile, DAY, MINUTE, SECOND } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
 const { conform, conformHeld } = casesOfFile('4.14 Staging sites');
@@ -20,20 +21,6 @@ listCases(conform, {
   sorts: ['created_at', 'updated_at', 'expires_at', 'php_version'],
   defaultSort: 'created_at,desc',
   timezone: true,
-});
-
-/** A site with backups, and its newest complete snapshot. */
-async function withSnapshot({ need }: Tools) {
-  const site = await need(
-    '/sites?filters[backups:eq]=true&filters[connection_status:eq]=connected',
-    ({ backups }) => backups.latest_snapshot?.status === 'succeeded',
-  );
-  const snapshot = await need(`/sites/${site.id}/snapshots?filters[status:eq]=succeeded`);
-  return { site, snapshot };
-}
-
-conform('the fleet has copies in every state', async ({ need }) => {
-  for (const status of ['initializing', 'active', 'paused', 'suspended']) await need(inStatus(status));
 });
 
 conformHeld(

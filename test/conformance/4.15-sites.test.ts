@@ -1,8 +1,8 @@
 /** Section 4.15, and the rows of section 3 for site syncs and connections. */
 import { expect } from 'vitest';
+import { unused } from './fixtures.ts';
 import { casesOfFile, MINUTE, type Tools } from './harness.ts';
 import { flag, listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
 const { conform, conformHeld } = casesOfFile('4.15 Sites');
 const freshUrl = () => `https://${unused('case')}.example`;

@@ -14,7 +14,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes; its shape is checked before.
-type Json = any;
+export type Json = any;
 
 export interface Reply {
   status: number;
@@ -34,8 +34,8 @@ export interface Tools {
     headers?: Record<string, string | null>,
   ): Promise<Reply>;
   /**
-   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. Skips the case, saying
-   * what is missing, when the account has none. Looks through the first thousand items.
+   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. When the account has none, the case
+   * fails, and is skipped over a URL; both say what is missing. Looks through the first thousand items.
    */
   need(list: string, suits?: (item: Json) => boolean): Promise<Json>;
   /**
@@ -116,7 +116,7 @@ function toolsOf(context: TestContext, { sandbox, clock }: Held): Tools {
   });
   const call = caller(sandbox.url, sandbox.token, 'strict');
   return {
-    ...common(context, call),
+    ...common(context, call, expect.fail),
     time: { pass: (ms) => clock.advance(ms) },
     sandbox: () => sandbox,
   };
@@ -125,7 +125,7 @@ function toolsOf(context: TestContext, { sandbox, clock }: Held): Tools {
 function remote(context: TestContext, url: string): Tools {
   const call = patient(caller(url.replace(/\/$/, ''), token, 'lenient'));
   return {
-    ...common(context, call),
+    ...common(context, call, context.skip),
     time: { pass: async () => context.skip('needs a clock that is held') },
     sandbox: () => context.skip('needs the sandbox in this process'),
   };
@@ -133,7 +133,11 @@ function remote(context: TestContext, url: string): Tools {
 
 type Call = Tools['call'];
 
-function common(context: TestContext, call: Call): Pick<Tools, 'call' | 'need' | 'cleanUp'> {
+function common(
+  context: TestContext,
+  call: Call,
+  isMissing: (what: string) => never,
+): Pick<Tools, 'call' | 'need' | 'cleanUp'> {
   return {
     call,
     need: async (list, suits = () => true) => {
@@ -146,7 +150,7 @@ function common(context: TestContext, call: Call): Pick<Tools, 'call' | 'need' |
         if (found) return found;
         if (page >= (body.meta?.pagination.totalPages ?? 1)) break;
       }
-      return context.skip(`the account has nothing that suits at ${list}`);
+      return isMissing(`the account has nothing that suits at ${list}`);
     },
     cleanUp: (method, path, body) => {
       context.onTestFinished(async () => {
