@@ -201,6 +201,34 @@ describe('rate headers', () => {
     return budget.state();
   };
 
+  test('are read, and correct the budget', async () => {
+    const headers = { 'x-ratelimit-limit': '120', 'x-ratelimit-remaining': ' 7', 'x-ratelimit-reset': '42' };
+    const before = clock.now();
+    const { limit, remaining, resetsAt } = await stateAfter(headers);
+    expect({ limit, remaining }).toEqual({ limit: 120, remaining: 7 });
+    expect(resetsAt).toBeGreaterThanOrEqual(before + 42_000);
+    expect(resetsAt).toBeLessThan(clock.now() + 42_000 + 1);
+  });
+
+  test.each(['1795262400', 'soon', '-1', '1e3'])(
+    'that make no sense (%s) are not believed',
+    async (reset) => {
+      const { resetsAt } = await stateAfter({
+        'x-ratelimit-limit': '120',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': reset,
+      });
+      expect(resetsAt).toBeLessThanOrEqual(clock.now() + 60_000);
+      await listTags();
+    },
+  );
+
+  test('of a failed request do not count as a usable answer', async () => {
+    answer = (_request, response) => sendJson(response, 500, {});
+    await errorOf(syncSite());
+    expect(await budget.state()).toHaveProperty('failingSince');
+  });
+
   test('that come twice, in any letter case and with their window are read', async () => {
     const headers = {
       'x-RATELIMIT-limit': ['120', '120'],
