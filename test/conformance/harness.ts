@@ -38,10 +38,7 @@ export interface Tools {
    * fails, and is skipped over a URL; both say what is missing. Looks through the first thousand items.
    */
   need(list: string, suits?: (item: Json) => boolean): Promise<Json>;
-  /**
-   * Lets time pass in the service. Over a URL that cannot be: the case is skipped, so ask first with
-   * `needHeldTime`.
-   */
+  /** Lets time pass in the service. Over a URL that cannot be: the case is skipped. */
   time: { pass(ms: number): Promise<void> };
   /** Removes what the case has created when it ends, in any way, so that the account is left unchanged. */
   cleanUp(method: 'POST' | 'DELETE', path: string, body?: unknown): void;
