@@ -157,7 +157,7 @@ function pageCases(conform: Conform, { path: given, key, timezone }: PagedCase):
 /** Time filters whose field in the item has the filter's name. */
 export const moment: FilterCase = { operators: ['gte', 'lte'], wrong: 'soon' };
 /** Filters that are true or false. */
-export const flag = (read: FilterCase['read']): FilterCase => ({
+export const flag = (read: NonNullable<FilterCase['read']>): FilterCase => ({
   operators: ['eq'],
   wrong: 'yes',
   try: ['true', 'false'],
