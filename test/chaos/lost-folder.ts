@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { startWorld } from '../support/caretaker.ts';
-import { kill, startAtWork } from './processes.ts';
+import { atWork, kill, start } from './processes.ts';
 
 const names = ['one', 'two', 'three'];
 const text = (name: string) =>
@@ -29,8 +29,10 @@ export async function loseFolder(
   const { settings, records, clock } = world.caretaker;
   const facts = { settings, clock: world.clock.shared() };
   const daemons: ChildProcess[] = [];
-  const start = async (at: number) => {
-    daemons[at] = await startAtWork('./folder-daemon.mjs', facts, { stderr: 'ignore' });
+  const startOne = async (at: number) => {
+    const child = start('./folder-daemon.mjs', facts, 'ignore');
+    daemons[at] = child;
+    await atWork(child);
   };
   const killAll = (which: number[]) => Promise.all(which.map((at) => kill(daemons[at])));
   /** What does not fire after a time. */
@@ -59,7 +61,7 @@ export async function loseFolder(
   };
   const wrong: string[] = [];
   try {
-    await Promise.all([start(0), start(1)]);
+    await Promise.all([startOne(0), startOne(1)]);
     wrong.push(...(await silentSince(clock.now())).map((name) => `${name} never fires`));
     for (let step = 0; step < steps; step += 1) {
       const how = random() < 0.5 ? 'away' : 'emptied';
@@ -68,7 +70,7 @@ export async function loseFolder(
       const killed = random() < 0.5 ? [0, 1] : [Math.floor(random() * 2)];
       await systemClock.sleep(random() * 500);
       await killAll(killed);
-      await Promise.all(killed.map(start));
+      await Promise.all(killed.map(startOne));
       const silent = await silentSince(clock.now());
       say(
         `folder ${how}, ${killed.length} killed: ${silent.length === 0 ? 'every policy fires' : silent.join()}`,

@@ -3,16 +3,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a file of this folder with these facts; resolves when it is at work. */
-export async function startAtWork(
-  file: string,
-  facts: object,
-  { stderr = 'inherit' }: { stderr?: 'inherit' | 'ignore' } = {},
-): Promise<ChildProcess> {
+/** Runs a file of this folder with these facts. */
+export function start(file: string, facts: object, stderr: 'inherit' | 'ignore' = 'inherit'): ChildProcess {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [path, JSON.stringify(facts)], { stdio: ['ignore', 'pipe', stderr] });
-  if (child.stdout) await once(child.stdout, 'data');
-  return child;
+  return spawn(process.execPath, [path, JSON.stringify(facts)], { stdio: ['ignore', 'pipe', stderr] });
+}
+
+/** Waits until it says that it is at work. */
+export async function atWork({ stdout }: ChildProcess): Promise<void> {
+  if (stdout) await once(stdout, 'data');
 }
 
 /** SIGKILL, unless it has ended. */

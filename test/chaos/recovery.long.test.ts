@@ -5,7 +5,7 @@ import { supervisorLease } from '../../src/engine/supervise/lease.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
-import { kill, startAtWork } from './processes.ts';
+import { atWork, kill, start } from './processes.ts';
 
 /** Three times real time: the start of a process counts threefold, and still fits. */
 const SPEED = 3;
@@ -23,8 +23,9 @@ afterEach(async () => {
 async function startWorker(): Promise<ChildProcess> {
   const { caretaker, clock } = world;
   const facts = { settings: caretaker.settings, clock: clock.shared() };
-  const child = await startAtWork('./daemon.mjs', facts);
+  const child = start('./daemon.mjs', facts);
   children.add(child);
+  await atWork(child);
   return child;
 }
 
