@@ -2,24 +2,22 @@
  * The figures, each with its goal. `measure` takes one sample; the table shows the median of all.
  * docs/performance.md explains each.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { byBullmq } from './by-bullmq.mjs';
 import { byScript } from './by-script.mjs';
 import { pages, toReachOfPages } from './pages.mjs';
 import { readers, toReachOfReaders } from './readers.mjs';
 import { growth, toReachOfGrowth } from './scale.mjs';
 import { schedule, toReachOfSchedule } from './schedule.mjs';
-import { onStage, policy, runToEnd, sleep } from './stage.mjs';
+import { bin, onStage, policy, runToEnd, sleep, startDaemon } from './stage.mjs';
 
 const RATE = { rateLimit: 200, windowMs: 5_000 };
 const perMs = RATE.rateLimit / RATE.windowMs;
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
-const bin = fileURLToPath(new URL('../../src/cli/bin.mjs', import.meta.url));
 
 /** A night over 1,000 sites at the service's limit, by four processes. */
 async function night() {
@@ -180,28 +178,13 @@ async function start() {
   const dataDir = await mkdtemp(join(tmpdir(), 'caretaker-bench-'));
   const ready = await onStage({ sites: 1, workers: 0 }, async ({ service }) => {
     const begun = performance.now();
-    const daemon = spawn(process.execPath, [bin, 'daemon', '--port', '0'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        REDIS_URL: '',
-        CARETAKER_DATA_DIR: dataDir,
-        CARETAKER_BASE_URL: service.said.url,
-        CARETAKER_API_TOKEN: service.said.token,
-      },
-    });
-    let said = '';
-    await new Promise((resolve, reject) => {
-      const hear = (text) => {
-        said += text;
-        if (/ready|dashboard/i.test(said)) resolve();
-      };
-      daemon.stdout.on('data', hear);
-      daemon.stderr.on('data', hear);
-      daemon.on('exit', () => reject(new Error(`The daemon ended: ${said}`)));
+    const daemon = await startDaemon({
+      args: ['--port', '0'],
+      env: { CARETAKER_DATA_DIR: dataDir },
+      service,
+      ready: /ready|dashboard/i,
     });
     const ms = performance.now() - begun;
-    daemon.removeAllListeners('exit');
     daemon.kill('SIGTERM');
     await once(daemon, 'exit');
     return ms;

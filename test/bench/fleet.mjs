@@ -92,7 +92,8 @@ export async function fillRuns({ records }, { runs, sites, now }) {
     await writeRun(records, { name: 'policy-1', at: now - number, targets: 1, number, first: number, sites });
 }
 
-const runAt = (name, at, number) => ({
+/** A run that is queued. */
+export const runAt = (name, at, number) => ({
   id: idOf(name, at, number),
   policy: name,
   job: 'site-sync',
@@ -107,20 +108,23 @@ const runAt = (name, at, number) => ({
   policyHash: 'bench',
 });
 
+/** A target that is planned. */
+export const pendingTarget = (id, label) => ({
+  id,
+  label,
+  state: 'pending',
+  fence: 0,
+  attempts: 0,
+  waits: 0,
+});
+
 async function writeRun(records, { name, at, targets, number, first, sites }) {
   const run = runAt(name, at, number);
   await records.runs.create(run, { concurrency: 50, targetMs: 60_000 });
   await records.runs.move(run, 'planning', { at });
   const fence = await records.plans.begin(run.id);
   const siteAt = (index) => (first + index) % sites;
-  const planned = (index) => ({
-    id: `site-${siteAt(index)}`,
-    label: labelOf(siteAt(index)),
-    state: 'pending',
-    fence: 0,
-    attempts: 0,
-    waits: 0,
-  });
+  const planned = (index) => pendingTarget(`site-${siteAt(index)}`, labelOf(siteAt(index)));
   for (let from = 0; from < targets; from += PAGE) {
     const page = Array.from({ length: Math.min(PAGE, targets - from) }, (_, index) => planned(from + index));
     await records.plans.add(run.id, fence, page);

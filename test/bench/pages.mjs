@@ -2,14 +2,14 @@
  * How fast the pages of the dashboard and its search are with a long history: the time until the first byte of each page,
  * commands that Redis takes longer than a millisecond for, and the memory of Redis.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bigRunId, fillBudgets, fillFindings, fillFleet, fillRuns, policyNames } from './fleet.mjs';
 import { firstPaints } from './paint.mjs';
 import { child, onStage } from './stage.mjs';
+import { PASSWORD, signIn, writePolicies } from './visit.mjs';
 
-export const PASSWORD = 'who opens the dashboard of a fleet';
 const scale = Number(process.env.BENCH_FLEET ?? 1);
 const SIZE = { runs: 10_000 * scale, outcomes: 1_000_000 * scale, sites: 100_000 * scale };
 const FINDINGS = 100_000 * scale;
@@ -19,30 +19,14 @@ const ACCOUNTS = 100;
 const TIMES = 9;
 const SLOW_US = 1_000;
 
-export async function writePolicies(folder) {
-  await mkdir(join(folder, 'policies'), { recursive: true });
-  const texts = policyNames.map(
-    (name, number) => `  - name: ${name}
+const policyOf = (name, number) => `  - name: ${name}
     job: site-sync
     schedule: { cron: "${number % 60} ${number % 24} * * *", timezone: Europe/Berlin }
     select: { filters: { connection_status: { eq: connected } } }
-`,
-  );
-  await writeFile(join(folder, 'policies', 'fleet.yaml'), `policies:\n${texts.join('')}`);
-}
-
-export async function signIn(address) {
-  const answer = await fetch(`${address}/sign-in`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: address, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ password: PASSWORD }),
-  });
-  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-}
+`;
 
 /** The pages, each with what it shows. */
-export const pagesOf = (now) => {
+const pagesOf = (now) => {
   const run = `/runs/${encodeURIComponent(bigRunId(now))}`;
   return {
     overview: '/',
@@ -71,7 +55,7 @@ export const pagesOf = (now) => {
   };
 };
 
-export const searches = {
+const searches = {
   'search: a site by two words': 'dental 471',
   'search: a part that most sites have': 'example',
   'search: nothing': 'nothing-has-this',
@@ -99,7 +83,7 @@ async function timesOf(address, path, cookie) {
 }
 
 /** The time of each address, and how many of its commands took Redis longer than a millisecond. */
-export async function measureAll(address, addresses, store, cookie) {
+async function measureAll(address, addresses, store, cookie) {
   const figures = {};
   for (const [name, path] of Object.entries(addresses)) {
     await store.slowlog('RESET');
@@ -117,7 +101,7 @@ const memoryOf = async (store) => Number(/used_memory:(\d+)/.exec(await store.in
 
 export async function pages() {
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-bench-'));
-  await writePolicies(folder);
+  await writePolicies(folder, policyNames.map(policyOf));
   try {
     return await onStage({ sites: 1, workers: 0 }, async ({ caretaker, settings }) => {
       const { store } = caretaker.redis;

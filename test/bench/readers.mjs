@@ -5,13 +5,14 @@
  * 200 runs are running, and ten of their targets end each second: three accounts at their limit. They are written
  * straight to the records, so that nothing but the dashboard uses its process.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pendingTarget, runAt } from './fleet.mjs';
 import { openPage } from './reader.mjs';
-import { child, onStage, policy, sleep } from './stage.mjs';
+import { child, onStage, sleep } from './stage.mjs';
+import { PASSWORD, signIn, writePolicies } from './visit.mjs';
 
-const PASSWORD = 'ten readers of one fleet';
 const RUNS = 200;
 const TARGETS = 40;
 const ENDS_PER_SECOND = 10;
@@ -21,52 +22,24 @@ const MEASURED_MS = 30_000;
 const nameOf = (number) => `policy-${number}`;
 const runId = (number) => `${nameOf(number)}.20261122T010000Z`;
 
-async function writePolicies(folder) {
-  await mkdir(join(folder, 'policies'), { recursive: true });
-  const texts = Array.from(
-    { length: RUNS },
-    (_, number) => `  - name: ${nameOf(number)}
+const policyOf = (number) => `  - name: ${nameOf(number)}
     job: site-sync
     schedule: { cron: "${number % 60} ${number % 24} * * *", timezone: Europe/Berlin }
     select:
       filters: { connection_status: { eq: connected }, tags: { in: ["${number}"] } }
       where: site.sync.last_sync_at < now - duration("20h")
-`,
-  );
-  await writeFile(join(folder, 'policies', 'fleet.yaml'), `policies:\n${texts.join('')}`);
-}
+`;
 
 /** Stores a run with a plan, which is running. */
 async function storeRun({ records }, number) {
   const at = Date.now();
-  const run = {
-    id: runId(number),
-    policy: nameOf(number),
-    job: 'site-sync',
-    account: 'default',
-    status: 'queued',
-    trigger: 'schedule',
-    scheduledFor: at,
-    createdAt: at,
-    requests: 0,
-    counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    policyJson: JSON.stringify({
-      ...policy(),
-      name: nameOf(number),
-      description: 'Syncs what was not synced.',
-    }),
-    policyHash: 'bench',
-  };
+  const run = { ...runAt(nameOf(number), at, number), id: runId(number) };
   await records.runs.create(run, { concurrency: TARGETS, targetMs: 60_000 });
   await records.runs.move(run, 'planning', { at });
-  const targets = Array.from({ length: TARGETS }, (_, index) => ({
-    id: `site-${number}-${index}`,
-    label: `site-${number}-${index}.example`,
-    state: 'pending',
-    fence: 0,
-    attempts: 0,
-    waits: 0,
-  }));
+  const targets = Array.from({ length: TARGETS }, (_, index) =>
+    pendingTarget(`site-${number}-${index}`, `site-${number}-${index}.example`),
+  );
+
   await records.plans.add(run.id, await records.plans.begin(run.id), targets);
   await records.runs.move(run, 'running', { at, planComplete: true });
   return run;
@@ -102,18 +75,6 @@ function endTargets({ records }, runs) {
   };
 }
 
-async function signIn(address) {
-  const answer = await fetch(`${address}/sign-in`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: address, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ password: PASSWORD }),
-  });
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0];
-  if (!cookie) throw new Error(`Signing in was answered with HTTP ${answer.status}.`);
-  return cookie;
-}
-
 /** The percentage of a core that a process uses for so long. */
 async function percentageOf(dashboard) {
   const { cpuMs } = await dashboard.ask();
@@ -124,7 +85,10 @@ async function percentageOf(dashboard) {
 
 export async function readers() {
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-bench-'));
-  await writePolicies(folder);
+  await writePolicies(
+    folder,
+    Array.from({ length: RUNS }, (_, number) => policyOf(number)),
+  );
   try {
     return await onStage({ sites: 1, workers: 0 }, async ({ caretaker, settings }) => {
       const runs = [];

@@ -2,19 +2,16 @@
  * A daemon with 1,000 policies: the time until it is ready, its CPU use while nothing is due, and how late it
  * fires.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { built } from '../support/built.mjs';
-import { onStage, sleep } from './stage.mjs';
+import { onStage, sleep, startDaemon } from './stage.mjs';
 
 const { connectRecords } = await built('app/open-records');
 const { openLog } = await built('log');
 
-const bin = fileURLToPath(new URL('../../src/cli/bin.mjs', import.meta.url));
 const MINUTE = 60_000;
 const FILES = 100;
 const IN_EACH = 10;
@@ -63,34 +60,6 @@ async function writePolicies(folder) {
   }
 }
 
-/** Starts the daemon; resolves with it once it is ready. */
-async function startDaemon(folder, { url, token }) {
-  const daemon = spawn(process.execPath, [bin, 'daemon'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      REDIS_URL: '',
-      CARETAKER_CONFIG: join(folder, 'caretaker.yaml'),
-      CARETAKER_DATA_DIR: join(folder, 'data'),
-      CARETAKER_BASE_URL: url,
-      CARETAKER_API_TOKEN: token,
-    },
-  });
-  let said = '';
-  await new Promise((resolve, reject) => {
-    const hear = (text) => {
-      said += text;
-      if (said.includes('the daemon is running')) resolve();
-    };
-    daemon.stdout.on('data', hear);
-    daemon.stderr.on('data', hear);
-    daemon.once('exit', () => reject(new Error(`The daemon ended: ${said}`)));
-  });
-  daemon.removeAllListeners('exit');
-  return daemon;
-}
-
 /** How late each scheduled run of these minutes was created. */
 async function latenesses(folder, from) {
   const log = await openLog({ level: 'error', form: 'json' });
@@ -118,7 +87,12 @@ export async function schedule() {
   try {
     return await onStage({ sites: 1, workers: 0 }, async ({ service }) => {
       const begun = performance.now();
-      const daemon = await startDaemon(folder, service.said);
+      const daemon = await startDaemon({
+        cwd: folder,
+        env: { CARETAKER_CONFIG: join(folder, 'caretaker.yaml'), CARETAKER_DATA_DIR: join(folder, 'data') },
+        service,
+        ready: /the daemon is running/,
+      });
       try {
         const readyMs = performance.now() - begun;
         const readyCpu = await cpuSecondsOf(daemon.pid);

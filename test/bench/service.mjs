@@ -39,7 +39,6 @@ process.on('message', ({ ask }) => {
     requests: added(({ journal }) => journal.totals.requests),
     effects: added(({ journal }) => journal.totals.effects),
     limited: all.reduce((sum, sandbox) => sum + limitedIn(sandbox), 0),
-    cpuMs: process.cpuUsage().user / 1_000,
   });
 });
 const [{ url, token }] = all;

@@ -110,6 +110,35 @@ export async function onStage(
   }
 }
 
+export const bin = here('../../src/cli/bin.mjs');
+
+/** Starts a daemon for the account of a service; resolves with it once it has said that it is ready. */
+export async function startDaemon({ args = [], cwd, env, service, ready }) {
+  const daemon = spawn(process.execPath, [bin, 'daemon', ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      REDIS_URL: '',
+      CARETAKER_BASE_URL: service.said.url,
+      CARETAKER_API_TOKEN: service.said.token,
+      ...env,
+    },
+  });
+  let said = '';
+  await new Promise((resolve, reject) => {
+    const hear = (text) => {
+      said += text;
+      if (ready.test(said)) resolve();
+    };
+    daemon.stdout.on('data', hear);
+    daemon.stderr.on('data', hear);
+    daemon.once('exit', () => reject(new Error(`The daemon ended: ${said}`)));
+  });
+  daemon.removeAllListeners('exit');
+  return daemon;
+}
+
 /** A policy for all sites. */
 export const policy = (limits = {}) => ({
   name: 'bench',

@@ -9,7 +9,7 @@ import { parseFaults } from '../../src/sandbox/faults/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDesk } from '../support/cli.ts';
 import { liesAboutBatch } from './rollout-stories.ts';
-import { wrongOf } from './story.ts';
+import { targetsOf, wrongOf } from './story.ts';
 
 const SITES = 6;
 /** How often one `apply` is killed at most, and the longest time until then, in real milliseconds. */
@@ -57,8 +57,7 @@ export async function killApply(
       done += killed;
       const { code, stderr } = await desk.spawn(['apply', file, '--yes']).ended;
       const [run, ...others] = await records.runs.list({ policy: name, limit: 10 });
-      const targets: Target[] = [];
-      if (run) for await (const target of records.targets.all(run.id)) targets.push(target);
+      const targets = run ? await targetsOf({ records }, run.id) : [];
       const found = wrongOf(`${name} (${code}: ${stderr.trim()})`, [
         [others.length > 0, `and it has ${others.length + 1} runs`],
         [targets.length !== SITES, `and it has ${targets.length} targets`],

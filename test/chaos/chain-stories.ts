@@ -9,7 +9,7 @@ import { isFinal } from '../../src/run/moves.ts';
 import type { Run } from '../../src/run/run.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
-import { countBy, type Story, wrongOf } from './story.ts';
+import { countBy, type Story, targetsOf, timesOn, wrongOf } from './story.ts';
 
 const NAME = 'chaos-chain';
 const HOUR_MS = 3_600_000;
@@ -133,8 +133,7 @@ async function judgeNotes(caretaker: Caretaker, sandbox: Sandbox): Promise<strin
     for (const [site, ended] of reasons) {
       const least = ended.filter((reason) => reason === 'done').length;
       const most = least + ended.filter((reason) => reason === 'unknown-effect').length;
-      const notes = sandbox.site(site).notes();
-      const times = notes.filter((content) => content === noteOf(name)).length;
+      const times = timesOn(sandbox, site, noteOf(name));
       if (times < least || times > most)
         wrong.push(`${site} has ${times} notes of ${name}, and ${least} to ${most} were made`);
     }
@@ -146,7 +145,7 @@ async function judgeNotes(caretaker: Caretaker, sandbox: Sandbox): Promise<strin
 async function reasonsBySite(caretaker: Caretaker, policy: string): Promise<Map<string, string[]>> {
   const reasons = new Map<string, string[]>();
   for (const { id: run } of await runsOf(caretaker, policy))
-    for await (const { id, reason = 'none' } of caretaker.records.targets.all(run))
+    for (const { id, reason = 'none' } of await targetsOf(caretaker, run))
       reasons.set(id, [...(reasons.get(id) ?? []), reason]);
   return reasons;
 }

@@ -8,14 +8,13 @@
  * so that a seed reproduces the conditions of a failure rather than its every step.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { noAccess } from '../../src/access/access.ts';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
 import { isFinal } from '../../src/run/moves.ts';
-import type { Run, Target } from '../../src/run/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import { parseFaults } from '../../src/sandbox/faults/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Settings } from '../../src/settings/settings.ts';
@@ -31,27 +30,22 @@ import { type Line, openLine } from './line.ts';
 import { startSlowReceiver } from './notice-story.ts';
 import { olderCommit } from './older.ts';
 import { hireStaff } from './people.ts';
+import { kill } from './processes.ts';
 import { type Daemon, openStations, type Station } from './station.ts';
 import { judge, lanes } from './stories.ts';
-import type { Scene, Staff, Story } from './story.ts';
+import { type Scene, type Staff, type Story, targetsOf } from './story.ts';
 
-export interface ChaosOptions {
+interface ChaosOptions {
   seed: number;
   /** The number of kills. */
   kills: number;
   conditions: Conditions;
-  /** The sites in the account; default 400. */
-  sites?: number;
-  /** How long a sync takes, in milliseconds of the account's time; default as in the sandbox. */
-  syncMs?: number;
-  /** The longest pause before a kill, in real milliseconds; default 4 s. */
-  pauseMs?: number;
   /** Of the older daemon, under the condition that has one; default the commit before. */
   olderCommit?: string | undefined;
   /** The names of the only stories; default all. */
   stories?: readonly string[] | undefined;
   /** Called with each line of the progress. */
-  say?: (line: string) => void;
+  say: (line: string) => void;
 }
 
 export interface ChaosReport {
@@ -89,6 +83,8 @@ type Victim = Daemon | 'redis';
 const SPEED = 20;
 /** How often each policy usually runs in quick succession. */
 const ROUNDS = 2;
+/** The longest pause before a kill, in real milliseconds. */
+const PAUSE_MS = 4_000;
 /** The longest pause before the restart of what was killed, in real milliseconds. */
 const DOWN_MS = 600;
 /**
@@ -118,7 +114,7 @@ export function numbersFrom(seed: number): () => number {
 
 /** Executes runs under kills, and checks each against the sandbox. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, kills, conditions, stories, sites = 400, pauseMs = 4_000, say = () => undefined } = options;
+  const { seed, kills, conditions, stories, say } = options;
   const { without = [] } = conditions;
   const told = lanes
     .map((lane) => lane.filter(({ name }) => stories?.includes(name) ?? !without.includes(name)))
@@ -131,7 +127,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const redis = await startTestRedis({ appendfsync: 'always' });
   const line = conditions.redis && (await openLine(redis, await startTestRedis({ appendfsync: 'always' })));
   const sandbox = await startSandbox({
-    sites,
+    sites: 400,
     seed,
     clock: serviceClock,
     // Practically no limit, with rate headers on every answer.
@@ -139,8 +135,6 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     faults: parseFaults(`${USUAL_FAULTS},${conditions.faults ?? ''}`),
     ...conditions.service,
   });
-  const { syncMs } = options;
-  if (syncMs !== undefined) for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(syncMs);
   const proxy = conditions.cuts && (await startCuttingProxy(sandbox.url, numbersFrom(seed + 1)));
   const receiver = await startSlowReceiver(numbersFrom(seed + 4));
   const settings = settingsFor(
@@ -177,12 +171,9 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     for (const { name } of following)
       while ((await caretaker.records.policies.state(name)).cursor === undefined)
         await systemClock.sleep(100);
-    const killing = killAtRandom(
-      cast,
-      { random, kills, pauseMs, disturbs: conditions.redis },
-      report,
-      say,
-    ).finally(() => over.abort());
+    const killing = killAtRandom(cast, { random, kills, disturbs: conditions.redis }, report, say).finally(
+      () => over.abort(),
+    );
     const prepareMs = conditions.service?.listLagMs ?? 0;
     const staff = hireStaff({
       facts: { settings, clock: sharedClock },
@@ -272,7 +263,7 @@ async function play(
   const people = scene.people?.(fired.id, round, staff);
   const run = await ended(() => records.runs.get(fired.id), over);
   const wrongOfPeople = (await people) ?? [];
-  const targets = await insist(() => allOf(caretaker, fired.id));
+  const targets = await insist(() => targetsOf(caretaker, fired.id));
   report.runs += 1;
   const own = ofStory(report, name);
   own.runs += 1;
@@ -317,7 +308,7 @@ async function judgeRecordings({ sandbox, caretaker, report, say, recording }: T
   }
   for (const { run: id, check } of recording) {
     const run = await records.runs.get(id);
-    const wrong = run ? [...check(run, await allOf(caretaker, id), sandbox)] : ['is gone'];
+    const wrong = run ? [...check(run, await targetsOf(caretaker, id), sandbox)] : ['is gone'];
     if (run) ofStory(report, run.policy).wrong += wrong.length;
     report.wrong.push(...wrong.map((says) => `${id} (recorded): ${says}`));
     for (const one of wrong) say(`  WRONG: ${id} ${one}`);
@@ -381,10 +372,7 @@ class Cast {
 
   async kill(who: Victim): Promise<void> {
     if (who === 'redis') return (this.line ?? this.redis).kill();
-    const child = this.daemons.get(who);
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await kill(this.daemons.get(who));
   }
 
   async end(): Promise<void> {
@@ -396,17 +384,12 @@ class Cast {
 
 async function killAtRandom(
   cast: Cast,
-  {
-    random,
-    kills,
-    pauseMs,
-    disturbs,
-  }: { random: () => number; kills: number; pauseMs: number; disturbs: Conditions['redis'] },
+  { random, kills, disturbs }: { random: () => number; kills: number; disturbs: Conditions['redis'] },
   report: ChaosReport,
   say: (line: string) => void,
 ): Promise<void> {
   for (let done = 0; done < kills; done += 1) {
-    await systemClock.sleep(random() * pauseMs);
+    await systemClock.sleep(random() * PAUSE_MS);
     if (disturbs === 'failover' && random() < DISTURBED && (await cast.line?.failOver()))
       report.kills.failovers += 1;
     if (disturbs === 'silence' && random() < DISTURBED) {
@@ -421,19 +404,13 @@ async function killAtRandom(
       cast.signal(victim, 'SIGCONT');
       continue;
     }
-    if (await cast.reachesScript(victim, random, pauseMs)) report.midScript += 1;
+    if (await cast.reachesScript(victim, random, PAUSE_MS)) report.midScript += 1;
     await cast.kill(victim);
     report.kills[victim] += 1;
     await systemClock.sleep(random() * DOWN_MS);
     await cast.start(victim);
     if ((done + 1) % 20 === 0) say(`${done + 1} kills`);
   }
-}
-
-async function allOf({ records }: Caretaker, run: string): Promise<Target[]> {
-  const targets: Target[] = [];
-  for await (const target of records.targets.all(run)) targets.push(target);
-  return targets;
 }
 
 /** Redis may be down at any time here. */

@@ -10,7 +10,7 @@ import { openRelay } from '../support/relay.ts';
 const REQUEST_BYTES = 20_000;
 const ANSWER_BYTES = 300_000;
 
-export interface CuttingProxy {
+interface CuttingProxy {
   /** The service's URL through the proxy. */
   url: string;
   /** How many connections were cut. */

@@ -1,7 +1,7 @@
 /** The clock of Redis, by which all processes work, goes forward and back while they work. */
 import type { FastClock } from '../support/caretaker.ts';
 
-export interface Jump {
+interface Jump {
   /** In real milliseconds since the clock began. */
   afterMs: number;
   /** How far it is then from what it was at the beginning. */

@@ -2,16 +2,14 @@
  * The policies folder disappears, is emptied and comes back, while daemons that read it are killed and started again: every
  * policy keeps firing.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import { startWorld } from '../support/caretaker.ts';
+import { atWork, kill, start } from './processes.ts';
 
-const file = fileURLToPath(new URL('./folder-daemon.mjs', import.meta.url));
 const names = ['one', 'two', 'three'];
 const text = (name: string) =>
   `policies: [{ name: ${name}, job: site-sync, schedule: { cron: "* * * * *", catchup: 1h, overlap: allow } }]\n`;
@@ -29,19 +27,14 @@ export async function loseFolder(
   for (const name of names) writeFileSync(join(dir, `${name}.yaml`), text(name));
   const world = await startWorld({ sites: 2, work: false, speedUp: 20, policiesDir: dir });
   const { settings, records, clock } = world.caretaker;
-  const facts = JSON.stringify({ settings, clock: world.clock.shared() });
+  const facts = { settings, clock: world.clock.shared() };
   const daemons: ChildProcess[] = [];
-  const start = async (at: number) => {
-    const child = spawn(process.execPath, [file, facts], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const startOne = async (at: number) => {
+    const child = start('./folder-daemon.mjs', facts, 'ignore');
     daemons[at] = child;
-    if (child.stdout) await once(child.stdout, 'data');
+    await atWork(child);
   };
-  const kill = async (at: number) => {
-    const child = daemons[at];
-    if (!child || child.exitCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
+  const killAll = (which: number[]) => Promise.all(which.map((at) => kill(daemons[at])));
   /** What does not fire after a time. */
   const silentSince = async (since: number): Promise<string[]> => {
     let silent = names;
@@ -68,7 +61,7 @@ export async function loseFolder(
   };
   const wrong: string[] = [];
   try {
-    await Promise.all([start(0), start(1)]);
+    await Promise.all([startOne(0), startOne(1)]);
     wrong.push(...(await silentSince(clock.now())).map((name) => `${name} never fires`));
     for (let step = 0; step < steps; step += 1) {
       const how = random() < 0.5 ? 'away' : 'emptied';
@@ -76,8 +69,8 @@ export async function loseFolder(
       // Sometimes all daemons start without the folder.
       const killed = random() < 0.5 ? [0, 1] : [Math.floor(random() * 2)];
       await systemClock.sleep(random() * 500);
-      await Promise.all(killed.map(kill));
-      await Promise.all(killed.map(start));
+      await killAll(killed);
+      await Promise.all(killed.map(startOne));
       const silent = await silentSince(clock.now());
       say(
         `folder ${how}, ${killed.length} killed: ${silent.length === 0 ? 'every policy fires' : silent.join()}`,
@@ -87,7 +80,7 @@ export async function loseFolder(
       await systemClock.sleep(random() * 500);
     }
   } finally {
-    await Promise.all([kill(0), kill(1)]);
+    await killAll([0, 1]);
     await world.stop();
     rmSync(root, { recursive: true, force: true });
   }

@@ -1,12 +1,11 @@
 /** How soon work continues after a failure, with workers in separate processes. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
 import { supervisorLease } from '../../src/records/lock-store.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
+import { atWork, kill, start } from './processes.ts';
 
 /** Three times real time: the start of a process counts threefold, and still fits. */
 const SPEED = 3;
@@ -15,7 +14,7 @@ const SECOND = 1_000;
 let world: World;
 const children = new Set<ChildProcess>();
 afterEach(async () => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const child of children) await kill(child);
   children.clear();
   await world.stop();
 });
@@ -23,23 +22,11 @@ afterEach(async () => {
 /** A worker; resolves when it is ready. */
 async function startWorker(): Promise<ChildProcess> {
   const { caretaker, clock } = world;
-  const facts = {
-    settings: caretaker.settings,
-    clock: clock.shared(),
-  };
-  const file = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
-  const child = spawn(process.execPath, [file, JSON.stringify(facts)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const facts = { settings: caretaker.settings, clock: clock.shared() };
+  const child = start('./daemon.mjs', facts);
   children.add(child);
-  await once(child.stdout, 'data');
+  await atWork(child);
   return child;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  children.delete(child);
 }
 
 /** A run of `sites`, all of which one of the workers has started to sync. */

@@ -11,7 +11,7 @@ import type { Reason } from '../../src/run/reasons.ts';
 import type { Target } from '../../src/run/run.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { aPolicy } from '../support/builders.ts';
-import { type Evidence, nextSites, type Story, wrongOf } from './story.ts';
+import { type Evidence, nextSites, type Story, targetsOf, wrongOf } from './story.ts';
 
 const NAME = 'chaos-rings';
 const RINGS = ['canary', 'early', 'rest'] as const;
@@ -281,7 +281,8 @@ function endOf(targets: readonly Target[], ring: Ring): Reason | undefined {
 }
 
 /** One run, from its start to its end. */
-async function look({ engine, records, clock }: Caretaker, sandbox: Sandbox, policy: Partial<Policy>) {
+async function look(caretaker: Caretaker, sandbox: Sandbox, policy: Partial<Policy>) {
+  const { engine, records, clock } = caretaker;
   const before = sandbox.journal.effects.length;
   const { id } = await engine.fire(aPolicy(policy), { trigger: 'manual', scheduledFor: clock.now() });
   let run = await records.runs.get(id);
@@ -289,9 +290,7 @@ async function look({ engine, records, clock }: Caretaker, sandbox: Sandbox, pol
     await clock.sleep(2_000);
     run = await records.runs.get(id);
   }
-  const targets: Target[] = [];
-  for await (const target of records.targets.all(id)) targets.push(target);
-  return { run, targets, effects: sandbox.journal.effects.slice(before) };
+  return { run, targets: await targetsOf(caretaker, id), effects: sandbox.journal.effects.slice(before) };
 }
 
 /** Makes a site that may be updated; some sites cannot be synced. */

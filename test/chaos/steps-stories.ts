@@ -3,8 +3,7 @@ import { apiCall } from '../../jobs/api-call/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Target } from '../../src/run/run.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { countBy, nextSites, type Story, TARGETS } from './story.ts';
+import { countBy, nextSites, type Story, TARGETS, timesOn } from './story.ts';
 
 const noteOf = (content: string, once?: string) =>
   apiCall.options.parse({
@@ -12,11 +11,6 @@ const noteOf = (content: string, once?: string) =>
     body: { note: { content } },
     ...(once === undefined ? {} : { once }),
   });
-const timesOn = (sandbox: Sandbox, site: string, content: string): number =>
-  sandbox
-    .site(site)
-    .notes()
-    .filter((one) => one === content).length;
 
 /** Whether a step of a target was done, may have been, or was not. */
 function stepOf({ steps = [], outcome, reason }: Target, at: number): 'done' | 'unclear' | 'not' {

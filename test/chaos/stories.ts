@@ -16,7 +16,7 @@ import { recordings } from './recording-stories.ts';
 import { rings } from './rings-story.ts';
 import { rollouts } from './rollout-stories.ts';
 import { onceNotes, steps } from './steps-stories.ts';
-import { countBy, type Evidence, nextSites, type Scene, type Story, TARGETS } from './story.ts';
+import { countBy, type Evidence, nextSites, type Scene, type Story, TARGETS, timesOn } from './story.ts';
 import { undos } from './undo-stories.ts';
 
 /** Reasons with which a sync may not have been started by us. */
@@ -247,11 +247,6 @@ const notes: Story = {
   begin(sandbox, at) {
     const content = `Leader for the ${at}th time.`;
     const only = nextSites(sandbox, at);
-    const timesOn = (site: string) =>
-      sandbox
-        .site(site)
-        .notes()
-        .filter((one) => one === content).length;
     const before = new Map<string, number>();
     return {
       policy: {
@@ -263,8 +258,9 @@ const notes: Story = {
       planned: always,
       *lies({ targets }) {
         for (const { id, reason = 'internal' } of targets) {
-          const times = timesOn(id) - (before.get(id) ?? 0);
-          before.set(id, timesOn(id));
+          const now = timesOn(sandbox, id, content);
+          const times = now - (before.get(id) ?? 0);
+          before.set(id, now);
           if (times > 1) yield `${id} is ${reason}, and was noted ${times} times by this run`;
           else if (reason !== 'unknown-effect' && (reason === 'done') !== (times === 1))
             yield `${id} is ${reason}, and was noted ${times} times by this run`;

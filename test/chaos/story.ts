@@ -69,6 +69,20 @@ export function nextSites(sandbox: Sandbox, at: number): string[] {
   return Array.from({ length: TARGETS }, (_, i) => ids[(at * TARGETS + i) % ids.length] ?? '');
 }
 
+/** All targets of a run. */
+export async function targetsOf({ records }: Pick<Caretaker, 'records'>, run: string): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const target of records.targets.all(run)) targets.push(target);
+  return targets;
+}
+
+/** How often a site has a note with exactly this content. */
+export const timesOn = (sandbox: Sandbox, site: string, content: string): number =>
+  sandbox
+    .site(site)
+    .notes()
+    .filter((one) => one === content).length;
+
 export function countBy(
   effects: readonly JournaledEffect[],
   of: JournaledEffect['operation'],

@@ -3,13 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openBudget } from '../../src/budget/budget.ts';
-import { type Client, openClient } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/client.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
-import { keptLog } from '../support/quiet.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { errorOf, openAgency } from './opening.ts';
 
 const { redis } = await redisOfFile();
 
@@ -31,18 +30,11 @@ afterEach(async () => {
 });
 
 function clientOf(baseUrl: string): Client {
-  const budget = openBudget(redis, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
-  const account = { name: 'agency', baseUrl, token: 'secret' };
-  const client = openClient({ account, budget, clock, log: keptLog() });
+  const { client } = openAgency(redis, clock, { baseUrl });
   open.add(client);
   return client;
 }
 
-const saidOf = (call: Promise<unknown>) =>
-  call.then(
-    () => expect.unreachable('the call went well'),
-    (error: Error) => error,
-  );
 const listTags = (baseUrl: string) => clientOf(baseUrl).call('listTags', {}, { requestClass: 'person' });
 const page = (status: number): Respond => {
   return (_request, response) =>
@@ -89,7 +81,7 @@ test.each<{ name: string; respond: Respond; why: string }>([
 ])('$name at the base URL is told in one sentence, and asked once', async ({ respond: given, why }) => {
   respond = given;
 
-  const error = await saidOf(listTags(service.url));
+  const error = await errorOf(listTags(service.url));
 
   expect(error).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
   expect(error.message).toBe(
@@ -100,26 +92,26 @@ test.each<{ name: string; respond: Respond; why: string }>([
 
 test('a web page of a proxy during an outage is an outage', async () => {
   respond = page(502);
-  expect(await saidOf(listTags(service.url))).toMatchObject({ code: 'UNAVAILABLE', status: 502 });
+  expect(await errorOf(listTags(service.url))).toMatchObject({ code: 'UNAVAILABLE', status: 502 });
   expect(service.requests).toHaveLength(3);
 });
 
 test('an item that does not exist is gone, whatever the JSON body contains', async () => {
   respond = (_request, response) => sendJson(response, 404, {});
   const call = clientOf(service.url).call('showTag', { tag_id: '7' }, { requestClass: 'person' });
-  expect(await saidOf(call)).toMatchObject({ code: 'GONE' });
+  expect(await errorOf(call)).toMatchObject({ code: 'GONE' });
 });
 
 test('a change that is answered with a web page may have happened', async () => {
   respond = page(200);
   const call = clientOf(service.url).call('deleteTag', { tag_id: '7' }, { requestClass: 'action' });
-  expect(await saidOf(call)).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
+  expect(await errorOf(call)).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
 });
 
 test('https:// for an http:// server: no raw message of the TLS library, and nothing was sent', async () => {
   const url = service.url.replace('http:', 'https:');
 
-  const error = await saidOf(listTags(url));
+  const error = await errorOf(listTags(url));
 
   expect(error).toMatchObject({ code: 'NOT_THE_SERVICE', sent: false });
   expect(error.message).toBe(
@@ -129,24 +121,22 @@ test('https:// for an http:// server: no raw message of the TLS library, and not
 
 test('http:// for another protocol is reported as that', async () => {
   const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46]);
-  const error = await saidOf(listTags(`http://127.0.0.1:${await startPlainServer(alert)}/api/v6`));
+  const error = await errorOf(listTags(`http://127.0.0.1:${await startPlainServer(alert)}/api/v6`));
   expect(error).toMatchObject({ code: 'NOT_THE_SERVICE' });
   expect(error.message).toContain('(base_url has http://, and the server there does not use plain HTTP)');
 });
 
 test('http:// with connections that are always cut: the message suggests https', async () => {
   const port = await startPlainServer(Buffer.alloc(0));
-  const error = await saidOf(listTags(`http://127.0.0.1:${port}/api/v6`));
+  const error = await errorOf(listTags(`http://127.0.0.1:${port}/api/v6`));
   expect(error).toMatchObject({ code: 'UNAVAILABLE' });
   expect(error.message).toContain('if it requires https://, change accounts.agency.base_url.');
 });
 
-test('an unknown host, and one where nothing listens: the message names the setting', async () => {
-  for (const url of ['http://caretaker.invalid/api/v6', 'http://127.0.0.1:9/api/v6']) {
-    const error = await saidOf(listTags(url));
-    expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
-    expect(error.message).toMatch(/; check accounts\.agency\.base_url\.$/);
-  }
+test('an unknown host: nothing was sent, and the message names the setting', async () => {
+  const error = await errorOf(listTags('http://caretaker.invalid/api/v6'));
+  expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
+  expect(error.message).toMatch(/; check accounts\.agency\.base_url\.$/);
 });
 
 test('with an untrusted certificate nothing is sent, and the message suggests a setting', async () => {
@@ -159,7 +149,7 @@ test('with an untrusted certificate nothing is sent, and the message suggests a 
   await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
   const client = clientOf(`https://127.0.0.1:${(secure.address() as AddressInfo).port}/api/v6`);
 
-  const error = await saidOf(client.call('syncSite', { site_id: 'site-0001' }, { requestClass: 'person' }));
+  const error = await errorOf(client.call('syncSite', { site_id: 'site-0001' }, { requestClass: 'person' }));
 
   expect(error).toMatchObject({ sent: false });
   expect(error.message).toMatch(/the certificate of https:\S+ cannot be trusted .*NODE_EXTRA_CA_CERTS/);

@@ -1,15 +1,16 @@
 /** What the answers of the service mean to callers, against the sandbox over real HTTP. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Budget, openBudget } from '../../src/budget/budget.ts';
-import { type Client, openClient } from '../../src/client/client.ts';
+import type { Budget } from '../../src/budget/budget.ts';
+import type { Client } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/client/errors.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { type AgencyOptions, errorOf, openAgency } from './opening.ts';
 
 const { redis } = await redisOfFile();
 
@@ -21,25 +22,21 @@ const now = { requestClass: 'person' } as const;
 
 beforeEach(async () => {
   await redis.flushall();
-  sandbox = await startSandbox({ sites: 3, clock });
-  ({ budget, client } = open(sandbox.url, sandbox.token));
+  await start();
 });
-afterEach(async () => {
+afterEach(() => end());
+
+async function start(options: SandboxOptions = {}) {
+  sandbox = await startSandbox({ sites: 3, clock, ...options });
+  ({ budget, client } = open(sandbox));
+}
+async function end() {
   await client.close();
   await sandbox.stop();
-});
-
-function open(baseUrl: string, token: string, by: Clock = clock) {
-  const account = { name: 'agency', baseUrl, token };
-  const budget = openBudget(redis, by, account.name, { requestsPerMinute: 200, reserve: 0 });
-  return { budget, client: openClient({ account, budget, clock: by, log: keptLog() }) };
 }
 
-const errorOf = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => expect.unreachable('the call went well'),
-    (error: unknown) => error,
-  );
+const open = ({ url, token }: Sandbox, by: Clock = clock, more: AgencyOptions = {}) =>
+  openAgency(redis, by, { baseUrl: url, token, ...more });
 
 const sync = (site_id: string) => client.call('syncSite', { site_id }, now);
 
@@ -88,9 +85,8 @@ describe('a call', () => {
     const own = await startTestRedis();
     const connection = new Redis({ ...own.options, maxRetriesPerRequest: 0, retryStrategy: () => null });
     connection.on('error', () => undefined);
-    const account = { name: 'agency', baseUrl: sandbox.url, token: sandbox.token };
-    const budget = openBudget(connection, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
-    const alone = openClient({ account, budget, clock, log });
+    const { url: baseUrl, token } = sandbox;
+    const { client: alone } = openAgency(connection, clock, { baseUrl, token, log });
 
     const answer = await alone.call(
       'listTags',
@@ -106,9 +102,7 @@ describe('a call', () => {
 
   test('reports every request that was sent, with its result and how long the answer took to begin', async () => {
     const seen: [string, string, boolean][] = [];
-    const own = openClient({
-      ...{ account: { name: 'agency', baseUrl: sandbox.url, token: sandbox.token }, budget, clock },
-      log: keptLog(),
+    const { client: own } = open(sandbox, clock, {
       onExchange: (operation, result, ms) => seen.push([operation, result, ms >= 0]),
     });
     sandbox.failNext({ operation: 'listTags' }, 'status-503');
@@ -131,7 +125,7 @@ describe('a call', () => {
     const error = await errorOf(client.call('listSites', wrong as object, now));
 
     expect(error).toMatchObject({ code: 'INVALID_INPUT', operation: 'listSites' });
-    expect((error as Error).message).toMatch(
+    expect(error.message).toMatch(
       /^listSites: sort: cannot sort by "colour", available: .*; filters\.url\.eq: /,
     );
     expect(sandbox.journal.requests).toHaveLength(0);
@@ -180,7 +174,7 @@ describe('a refusal', () => {
     sandbox.account.changeToken('another-token');
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ code: 'ACCOUNT_REFUSED', status: 401, account: 'agency' });
-    expect((error as Error).message).toContain('check its token');
+    expect(error.message).toContain('check its token');
   });
 
   test('429 is not an error: the request waits for the next window, and is sent then', async () => {
@@ -217,40 +211,30 @@ describe('a service in trouble', () => {
   );
 
   test.each([
-    { kind: 'status-503', effects: [] },
-    { kind: 'reset-before', effects: [] },
-    { kind: 'reset-after', effects: ['site-0001'] },
-    { kind: 'truncate', effects: ['site-0001'] },
-  ] as const)('a change meets $kind, may have happened, and is not sent again', async ({ kind, effects }) => {
-    sandbox.failNext({ operation: 'syncSite' }, kind);
-    const error = await errorOf(sync('site-0001'));
-    expect(error).toBeInstanceOf(UnavailableError);
-    expect(error).toMatchObject({ sent: true, operation: 'syncSite' });
-    expect(sandbox.journal.countOf('syncSite')).toBe(1);
-    expect(sandbox.journal.effectsOf('syncSite')).toEqual(effects);
-  });
+    { kind: 'status-503', effects: [], says: 'HTTP 503, The service is unavailable', status: 503 },
+    { kind: 'reset-before', effects: [], says: 'the connection was cut' },
+    { kind: 'reset-after', effects: ['site-0001'], says: 'the connection was cut' },
+    { kind: 'truncate', effects: ['site-0001'], says: 'the connection was cut' },
+  ] as const)(
+    'a change meets $kind, may have happened, and is not sent again',
+    async ({ kind, effects, says, ...shown }) => {
+      sandbox.failNext({ operation: 'syncSite' }, kind);
+      const error = await errorOf(sync('site-0001'));
+      expect(error).toBeInstanceOf(UnavailableError);
+      expect(error).toMatchObject({ sent: true, operation: 'syncSite', ...shown });
+      expect(error.message).toContain(says);
+      expect(sandbox.journal.countOf('syncSite')).toBe(1);
+      expect(sandbox.journal.effectsOf('syncSite')).toEqual(effects);
+    },
+  );
 
   test('a change to a port where nothing listens certainly did not happen', async () => {
     sandbox.outage.begin('refuse');
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ sent: false });
-    expect((error as Error).message).toBe(
+    expect(error.message).toBe(
       `syncSite: the service gave no usable answer: nothing listens at ${new URL(sandbox.url).origin} (connection refused); check accounts.agency.base_url.`,
     );
-  });
-
-  test('an unknown host is reported as such, and nothing was sent', async () => {
-    const { client: lost } = open('http://caretaker.invalid/api/v6', 'token');
-    const error = await errorOf(lost.call('syncSite', { site_id: 'site-0001' }, now));
-    expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
-    await lost.close();
-  });
-
-  test('the status of a failure is reported with the message of the service', async () => {
-    sandbox.failNext({ operation: 'syncSite' }, 'status-503');
-    const error = await errorOf(sync('site-0001'));
-    expect(error).toMatchObject({ status: 503 });
-    expect((error as Error).message).toContain('HTTP 503, The service is unavailable');
   });
 
   test('an outage neither uses up the budget of others nor counts as an answer', async () => {
@@ -264,7 +248,7 @@ describe('a service in trouble', () => {
 
   test('a service that refuses the account is available', async () => {
     // In real time: a probe gives up when the budget's answer takes two seconds.
-    const { client: asking } = open(sandbox.url, sandbox.token, systemClock);
+    const { client: asking } = open(sandbox, systemClock);
     sandbox.account.deactivate();
     expect(await asking.answers({})).toBe(true);
     sandbox.outage.begin('status-503');
@@ -344,19 +328,15 @@ describe('the time of the service', () => {
   });
 
   test('is known from the creation time of a new item, where it sends no Date', async () => {
-    await client.close();
-    await sandbox.stop();
-    sandbox = await startSandbox({ sites: 3, clock, dateHeader: false });
-    ({ client } = open(sandbox.url, sandbox.token));
+    await end();
+    await start({ dateHeader: false });
     await client.call('createTag', { body: { tag: { name: 'New' } } }, now);
     expect(client.knownServiceTime(clock.now())).toBeDefined();
   });
 
   test('that no answer shows is known to a day, and requested only once', async () => {
-    await client.close();
-    await sandbox.stop();
-    sandbox = await startSandbox({ sites: 3, clock, dateHeader: false });
-    ({ client } = open(sandbox.url, sandbox.token));
+    await end();
+    await start({ dateHeader: false });
     const [first, second] = [await width(), await width()];
 
     expect([first, second]).toEqual([2 * 86_400_000, 2 * 86_400_000]);
@@ -365,7 +345,7 @@ describe('the time of the service', () => {
 });
 
 test('a client whose calls are done closes, and its connections with it', async () => {
-  const { client: other } = open(sandbox.url, sandbox.token);
+  const { client: other } = open(sandbox);
   const call = other.call('listTags', {}, now);
   await call;
   await other.close();

@@ -2,18 +2,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Budget, openBudget } from '../../src/budget/budget.ts';
-import { type Client, openClient } from '../../src/client/client.ts';
+import type { Budget } from '../../src/budget/budget.ts';
+import type { Client } from '../../src/client/client.ts';
 import { UnreadableError } from '../../src/client/errors.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { heldClock } from '../support/held-clock.ts';
-import { keptLog } from '../support/quiet.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { errorOf, noTags, openAgency } from './opening.ts';
 
 const { redis } = await redisOfFile();
 
-const noTags = { tags: [], meta: { pagination: { page: 1, perPage: 100, totalPages: 1, totalItems: 0 } } };
 const rate = { 'X-RateLimit-Limit': '200', 'X-RateLimit-Remaining': '150', 'X-RateLimit-Reset': '30' };
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const page = '<html><head><title>The site is locked.</title></head><body>Sorry</body></html>';
@@ -28,9 +27,7 @@ const clock = fastClock(10);
 beforeEach(async () => {
   await redis.flushall();
   service = await startFaultyService((request, response) => answer(request, response));
-  const account = { name: 'agency', baseUrl: service.url, token: 'secret' };
-  budget = openBudget(redis, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
-  client = openClient({ account, budget, clock, log: keptLog() });
+  ({ budget, client } = openAgency(redis, clock, { baseUrl: service.url }));
 });
 afterEach(async () => {
   await client.close();
@@ -42,12 +39,6 @@ const syncSite = () => client.call('syncSite', { site_id: 'a' }, { requestClass:
 const deleteTag = () => client.call('deleteTag', { tag_id: '7' }, { requestClass: 'person' });
 const createTag = () =>
   client.call('createTag', { body: { tag: { name: 'vip' } } }, { requestClass: 'person' });
-
-const errorOf = (call: Promise<unknown>): Promise<Error> =>
-  call.then(
-    () => expect.unreachable('the call went well'),
-    (error: Error) => error,
-  );
 
 describe('an answer with the rate headers of the service', () => {
   test.each([
@@ -210,6 +201,34 @@ describe('rate headers', () => {
     return budget.state();
   };
 
+  test('are read, and correct the budget', async () => {
+    const headers = { 'x-ratelimit-limit': '120', 'x-ratelimit-remaining': ' 7', 'x-ratelimit-reset': '42' };
+    const before = clock.now();
+    const { limit, remaining, resetsAt } = await stateAfter(headers);
+    expect({ limit, remaining }).toEqual({ limit: 120, remaining: 7 });
+    expect(resetsAt).toBeGreaterThanOrEqual(before + 42_000);
+    expect(resetsAt).toBeLessThan(clock.now() + 42_000 + 1);
+  });
+
+  test.each(['1795262400', 'soon', '-1', '1e3'])(
+    'that make no sense (%s) are not believed',
+    async (reset) => {
+      const { resetsAt } = await stateAfter({
+        'x-ratelimit-limit': '120',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': reset,
+      });
+      expect(resetsAt).toBeLessThanOrEqual(clock.now() + 60_000);
+      await listTags();
+    },
+  );
+
+  test('of a failed request do not count as a usable answer', async () => {
+    answer = (_request, response) => sendJson(response, 500, {});
+    await errorOf(syncSite());
+    expect(await budget.state()).toHaveProperty('failingSince');
+  });
+
   test('that come twice, in any letter case and with their window are read', async () => {
     const headers = {
       'x-RATELIMIT-limit': ['120', '120'],
@@ -238,13 +257,7 @@ describe('rate headers', () => {
       sendJson(response, 429, {}, { 'retry-after': retryAfter(), date });
     };
     const held = heldClock();
-    const account = { name: 'agency', baseUrl: service.url, token: 'secret' };
-    const patient = openClient({
-      account,
-      budget: openBudget(redis, held, 'agency', { requestsPerMinute: 200, reserve: 0 }),
-      clock: held,
-      log: keptLog(),
-    });
+    const { client: patient } = openAgency(redis, held, { baseUrl: service.url });
     const before = held.now();
     let isDone = false;
     const listed = patient.call('listTags', {}, { requestClass: 'person' }).then(() => {

@@ -1,13 +1,13 @@
 /** Section 4.2, sentence by sentence. */
 import { expect } from 'vitest';
-import { conform, type Tools } from './harness.ts';
+import { unused } from './fixtures.ts';
+import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
+const { conform } = casesOfFile('4.2 Clients');
 type Named = Record<'first_name' | 'last_name' | 'email' | 'company_name', string>;
 
-listCases({
-  section: '4.2 Clients',
+listCases(conform, {
   path: '/clients',
   key: 'clients',
   filters: {
@@ -50,21 +50,18 @@ async function makeClient({ call, cleanUp }: Tools, more: object = {}) {
 
 const unowned = (site: { client: unknown }) => site.client === null;
 
-conform(
-  '4.2 Clients: search matches first name, last name, email and company name, and no other field',
-  async (tools) => {
-    for (const field of ['first_name', 'last_name', 'email', 'company_name', 'address', 'note']) {
-      const word = unused('word');
-      const value = field === 'email' ? `${word}@conformance.example` : `x ${word} y`;
-      const { id } = await makeClient(tools, { [field]: value });
-      const { body } = await tools.call('GET', `/clients?filters[search:contains]=${word.toUpperCase()}`);
-      const found = body.clients.map((client: { id: string }) => client.id);
-      expect([field, found]).toEqual([field, field === 'address' || field === 'note' ? [] : [id]]);
-    }
-  },
-);
+conform('search matches first name, last name, email and company name, and no other field', async (tools) => {
+  for (const field of ['first_name', 'last_name', 'email', 'company_name', 'address', 'note']) {
+    const word = unused('word');
+    const value = field === 'email' ? `${word}@conformance.example` : `x ${word} y`;
+    const { id } = await makeClient(tools, { [field]: value });
+    const { body } = await tools.call('GET', `/clients?filters[search:contains]=${word.toUpperCase()}`);
+    const found = body.clients.map((client: { id: string }) => client.id);
+    expect([field, found]).toEqual([field, field === 'address' || field === 'note' ? [] : [id]]);
+  }
+});
 
-conform('4.2 Clients: createClient answers 201 with the client and its sites', async (tools) => {
+conform('createClient answers 201 with the client and its sites', async (tools) => {
   const site = await tools.need('/sites', unowned);
   const made = await makeClient(tools, { site_ids: [site.id] });
   expect(made).toMatchObject({ ...fields, site_ids: [site.id] });
@@ -75,28 +72,25 @@ conform('4.2 Clients: createClient answers 201 with the client and its sites', a
   await makeClient(tools, { address: undefined, note: undefined });
 });
 
-conform('4.2 Clients: createClient needs a body (400)', async ({ call }) => {
+conform('createClient needs a body (400)', async ({ call }) => {
   expect((await call('POST', '/clients')).status).toBe(400);
   expect((await call('POST', '/clients', fields)).status).toBe(400);
 });
 
-conform(
-  '4.2 Clients: sites of another client or of nobody we know make the request fail (422)',
-  async (tools) => {
-    const owned = await tools.need('/sites', (site) => site.client !== null);
-    const made = await makeClient(tools);
-    for (const site of [owned.id, 'nothing-has-this-id']) {
-      const client = { ...fields, site_ids: [site] };
-      expect((await tools.call('POST', '/clients', { client })).status).toBe(422);
-      const update = { client: { note: 'changed', site_ids: [site] } };
-      expect((await tools.call('POST', `/clients/${made.id}/update`, update)).status).toBe(422);
-    }
-    expect((await tools.call('GET', `/clients/${made.id}`)).body.client).toEqual(made);
-    expect((await tools.call('GET', `/sites/${owned.id}`)).body.site.client).toEqual(owned.client);
-  },
-);
+conform('sites of another client or of nobody we know make the request fail (422)', async (tools) => {
+  const owned = await tools.need('/sites', (site) => site.client !== null);
+  const made = await makeClient(tools);
+  for (const site of [owned.id, 'nothing-has-this-id']) {
+    const client = { ...fields, site_ids: [site] };
+    expect((await tools.call('POST', '/clients', { client })).status).toBe(422);
+    const update = { client: { note: 'changed', site_ids: [site] } };
+    expect((await tools.call('POST', `/clients/${made.id}/update`, update)).status).toBe(422);
+  }
+  expect((await tools.call('GET', `/clients/${made.id}`)).body.client).toEqual(made);
+  expect((await tools.call('GET', `/sites/${owned.id}`)).body.site.client).toEqual(owned.client);
+});
 
-conform('4.2 Clients: updateClient changes what is sent; its body is optional', async (tools) => {
+conform('updateClient changes what is sent; its body is optional', async (tools) => {
   const made = await makeClient(tools);
   const path = `/clients/${made.id}/update`;
   expect((await tools.call('POST', path)).body.client).toEqual(made);
@@ -106,7 +100,7 @@ conform('4.2 Clients: updateClient changes what is sent; its body is optional', 
   expect((await tools.call('GET', `/clients/${made.id}`)).body).toEqual(body);
 });
 
-conform('4.2 Clients: deleteClients allows partial success, with code not_found', async (tools) => {
+conform('deleteClients allows partial success, with code not_found', async (tools) => {
   const site = await tools.need('/sites', unowned);
   const made = await makeClient(tools, { site_ids: [site.id] });
   const ids = [made.id, 'nothing-has-this-id'];
@@ -124,9 +118,4 @@ conform('4.2 Clients: deleteClients allows partial success, with code not_found'
   expect((await tools.call('GET', `/clients/${made.id}`)).status).toBe(404);
   expect((await tools.call('GET', `/sites/${site.id}`)).body.site.client).toBeNull();
   expect((await tools.call('POST', '/clients/delete')).status).toBe(400);
-});
-
-conform('4.2 Clients: what is not there is answered 404', async ({ call }) => {
-  expect((await call('GET', '/clients/nothing-has-this-id')).status).toBe(404);
-  expect((await call('POST', '/clients/nothing-has-this-id/update', { client: {} })).status).toBe(404);
 });

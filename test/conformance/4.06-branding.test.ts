@@ -1,7 +1,8 @@
 /** Section 4.6 and the branding rows of section 3. */
 import { expect } from 'vitest';
-import { conform, conformHeld, HOUR, type Tools } from './harness.ts';
+import { casesOfFile, HOUR, type Tools } from './harness.ts';
 
+const { conform, conformHeld } = casesOfFile('4.6 Branding');
 const plugin = '/whitelabel/plugin-branding';
 const login = '/whitelabel/wp-login';
 const hidden = { plugin_branding: { type: 'hidden' } };
@@ -22,31 +23,21 @@ async function carriedOut({ call, time }: Tools) {
   expect(body.tasks[0].status).toBe('completed');
 }
 
-conform('4.6 Branding: showPluginBranding and showWpLogin answer 200', async ({ call }) => {
+conform('showPluginBranding and showWpLogin answer 200', async ({ call }) => {
   expect((await call('GET', plugin)).status).toBe(200);
   expect((await call('GET', login)).status).toBe(200);
 });
 
-conform('4.6 Branding: updates need a body in its wrapper (400)', async ({ call }) => {
+conform('updates need a body in its wrapper (400)', async ({ call }) => {
   for (const path of [plugin, login]) {
     expect((await call('POST', `${path}/update`)).status).toBe(400);
     expect((await call('POST', `${path}/update`, { label: 'x' })).status).toBe(400);
   }
 });
 
-conform('4.6 Branding: a type that is none is refused', async ({ call }) => {
+conform('a type that is none is refused', async ({ call }) => {
   const { status } = await call('POST', `${plugin}/update`, { plugin_branding: { type: 'invisible' } });
   expect([400, 422]).toContain(status);
-});
-
-conformHeld("2.6 Plugin branding: by default the account's details are filled in", async ({ call }) => {
-  const { plugin_branding } = (await call('GET', plugin)).body;
-  expect(plugin_branding).toEqual({
-    type: 'default',
-    name: expect.stringMatching(/./),
-    description: expect.stringMatching(/./),
-    author: { name: expect.stringMatching(/./), url: expect.stringMatching(/./) },
-  });
 });
 
 conformHeld('2.6 Plugin branding: hidden shows no name, description and author', async ({ call }) => {
@@ -71,24 +62,21 @@ conformHeld(
   },
 );
 
-conformHeld('3 Plugin branding: reset answers type default', async (tools) => {
-  const before = (await tools.call('GET', plugin)).body;
-  await tools.call('POST', `${plugin}/update`, custom);
-  await carriedOut(tools);
-  const { status, body } = await tools.call('POST', `${plugin}/reset`);
-  expect([status, body]).toEqual([200, before]);
-  expect((await tools.call('GET', plugin)).body).toEqual(before);
-});
-
 conformHeld(
-  '4.6 Branding: saved values are applied across the sites by a task of type settingop',
+  "3 Plugin branding: by default, and after a reset, it is the account's details",
   async (tools) => {
+    const before = (await tools.call('GET', plugin)).body;
+    expect(before.plugin_branding).toEqual({
+      type: 'default',
+      name: expect.stringMatching(/./),
+      description: expect.stringMatching(/./),
+      author: { name: expect.stringMatching(/./), url: expect.stringMatching(/./) },
+    });
     await tools.call('POST', `${plugin}/update`, custom);
-    const { body } = await tools.call('GET', '/tasks?filters[type:eq]=settingop');
-    const connected = await tools.call('GET', '/sites?perPage=1&filters[connection_status:eq]=connected');
-    expect(body.tasks).toHaveLength(1);
-    expect(body.tasks[0].input.sites).toHaveLength(connected.body.meta.pagination.totalItems);
     await carriedOut(tools);
+    const { status, body } = await tools.call('POST', `${plugin}/reset`);
+    expect([status, body]).toEqual([200, before]);
+    expect((await tools.call('GET', plugin)).body).toEqual(before);
   },
 );
 
@@ -100,49 +88,33 @@ const changes = [
 ] as const;
 
 for (const first of [plugin, login]) {
-  conformHeld(
-    `4.6 Branding: each change is a conflict (409) while ${first}/update is carried out`,
-    async (tools) => {
-      const body = first === plugin ? custom : { wp_login: { label: 'Ours' } };
-      await tools.call('POST', `${first}/update`, body);
-      const shown = async () => [
-        (await tools.call('GET', plugin)).body,
-        (await tools.call('GET', login)).body,
-      ];
-      const before = await shown();
-      for (const [path, second] of changes) {
-        expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 409]);
-        expect(await shown()).toEqual(before);
-      }
-      for (const [path, second] of changes) {
-        await carriedOut(tools);
-        expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 200]);
-      }
-    },
-  );
+  conformHeld(`each change is a conflict (409) while ${first}/update is carried out`, async (tools) => {
+    const body = first === plugin ? custom : { wp_login: { label: 'Ours' } };
+    await tools.call('POST', `${first}/update`, body);
+    const shown = async () => [(await tools.call('GET', plugin)).body, (await tools.call('GET', login)).body];
+    const before = await shown();
+    for (const [path, second] of changes) {
+      expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 409]);
+      expect(await shown()).toEqual(before);
+    }
+    for (const [path, second] of changes) {
+      await carriedOut(tools);
+      expect([path, (await tools.call('POST', path, second)).status]).toEqual([path, 200]);
+    }
+  });
 }
 
-for (const [path, body] of changes) {
-  const lacking = path.startsWith(plugin) ? 'plugin_branding' : 'wp_login';
+for (const lacking of ['plugin_branding', 'wp_login'] as const) {
   conformHeld(
-    `4.6 Branding: ${path} needs a plan that supports it (422)`,
+    `changes of ${lacking} need a plan that supports it (422)`,
     async ({ call }) => {
-      expect((await call('POST', path, body)).status).toBe(422);
+      const own = changes.filter(([path]) => path.startsWith(lacking === 'wp_login' ? login : plugin));
+      for (const [path, body] of own)
+        expect([path, (await call('POST', path, body)).status]).toEqual([path, 422]);
     },
     { planLacks: [lacking] },
   );
 }
-
-conformHeld('2.7 Login branding: by default nothing is set', async ({ call }) => {
-  expect((await call('GET', login)).body.wp_login).toEqual({
-    type: 'default',
-    logo_file: null,
-    label: null,
-    error_message: null,
-    tooltip: null,
-    sender_email: null,
-  });
-});
 
 conformHeld(
   '3 Login branding: update makes it custom, omitted settings stay, null clears one',
@@ -175,8 +147,16 @@ conformHeld('2.7 Login branding: it is default again when no setting is left', a
   expect(body.wp_login.type).toBe('default');
 });
 
-conformHeld('3 Login branding: reset clears every setting', async (tools) => {
+conformHeld('3 Login branding: by default, and after a reset, nothing is set', async (tools) => {
   const before = (await tools.call('GET', login)).body;
+  expect(before.wp_login).toEqual({
+    type: 'default',
+    logo_file: null,
+    label: null,
+    error_message: null,
+    tooltip: null,
+    sender_email: null,
+  });
   const all = { logo_file: logo, label: 'a', error_message: 'b', tooltip: 'c' };
   await tools.call('POST', `${login}/update`, { wp_login: all });
   await carriedOut(tools);

@@ -3,15 +3,27 @@
  * 2.10).
  */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
-import { pageCases } from './list-cases.ts';
+import { casesOfFile, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+import { listCases, moment } from './list-cases.ts';
 
+const { conform, conformHeld } = casesOfFile('4.7 History');
 const history = '/auto-update-history';
 
-pageCases({
-  section: '2.9 Auto update history',
+listCases(conform, {
   path: history,
   key: 'auto_update_history',
+  filters: {
+    auto_update_schedule_id: { operators: ['eq', 'in'], read: (item) => item.auto_update_schedule.id },
+    auto_update_schedule_name: { operators: ['contains'], read: (item) => item.auto_update_schedule.name },
+    status: {
+      operators: ['eq', 'in'],
+      wrong: 'stopped',
+      try: ['completed', 'failed', 'aborted', 'no_updates', 'running', 'initializing', 'cancelled'],
+    },
+    performed_on: moment,
+  },
+  sorts: ['performed_on', 'auto_update_schedule_name'],
+  defaultSort: 'performed_on,desc',
   timezone: false,
 });
 
@@ -31,35 +43,30 @@ async function runsOf({ call }: Tools, { id }: { id: string }) {
   return body.auto_update_history;
 }
 
-// The service's clock begins on Saturday, 2026-11-21, at noon.
-for (const [recurrence, startedAt, ...due] of [
-  ['daily', '2026-10-31T05:00:00.000Z', '2026-11-22T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
-  ['weekly_on_day', '2026-10-31T05:00:00.000Z', '2026-11-28T05:00:00.000Z', '2026-12-05T05:00:00.000Z'],
-  ['biweekly', '2026-11-07T15:00:00.000Z', '2026-11-21T15:00:00.000Z', '2026-12-05T15:00:00.000Z'],
-  ['monthly_on_date', '2026-10-15T05:00:00.000Z', '2026-12-15T05:00:00.000Z', '2027-01-15T05:00:00.000Z'],
-  ['monthly_on_week', '2026-10-15T05:00:00.000Z', '2026-12-17T05:00:00.000Z', '2027-01-21T05:00:00.000Z'],
-  ['monthly_last_day', '2026-10-15T05:00:00.000Z', '2026-11-30T05:00:00.000Z', '2026-12-31T05:00:00.000Z'],
-] as const) {
-  conformHeld(`2.8 Auto update schedule: ${recurrence} is due, runs, and is due again`, async (tools) => {
-    const made = await schedule(tools, { schedule: recurrence, started_at: startedAt });
-    expect(made).toMatchObject({ started_at: startedAt, next_update_at: due[0] });
-    await tools.time.pass(Date.parse(due[0]) - Date.parse('2026-11-21T12:00:00Z') - SECOND);
-    expect(await runsOf(tools, made)).toEqual([]);
+conformHeld('2.8 Auto update schedule: each recurrence is due, runs, and is due again', async (tools) => {
+  let now = Date.parse('2026-11-21T12:00:00Z');
+  // By the order in which they are due; the service's clock begins on a Saturday.
+  for (const [recurrence, startedAt, due, next] of [
+    ['biweekly', '2026-11-07T15:00:00.000Z', '2026-11-21T15:00:00.000Z', '2026-12-05T15:00:00.000Z'],
+    ['daily', '2026-10-31T05:00:00.000Z', '2026-11-22T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
+    ['weekly_on_day', '2026-10-31T05:00:00.000Z', '2026-11-28T05:00:00.000Z', '2026-12-05T05:00:00.000Z'],
+    ['monthly_last_day', '2026-10-15T05:00:00.000Z', '2026-11-30T05:00:00.000Z', '2026-12-31T05:00:00.000Z'],
+    ['monthly_on_date', '2026-10-15T05:00:00.000Z', '2026-12-15T05:00:00.000Z', '2027-01-15T05:00:00.000Z'],
+    ['monthly_on_week', '2026-10-15T05:00:00.000Z', '2026-12-17T05:00:00.000Z', '2027-01-21T05:00:00.000Z'],
+  ] as const) {
+    const made = await schedule(tools, { name: recurrence, schedule: recurrence, started_at: startedAt });
+    expect(made).toMatchObject({ name: recurrence, started_at: startedAt, next_update_at: due });
+    await tools.time.pass(Date.parse(due) - now - SECOND);
+    expect(await runsOf(tools, made), recurrence).toEqual([]);
     await tools.time.pass(SECOND);
-    const runs = await runsOf(tools, made);
-    expect(runs).toMatchObject([
-      { performed_on: due[0], auto_update_schedule: { id: made.id, name: 'Ours' } },
+    now = Date.parse(due);
+    expect(await runsOf(tools, made)).toMatchObject([
+      { performed_on: due, auto_update_schedule: { id: made.id, name: recurrence } },
     ]);
     const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
-    expect(body.auto_update_schedule.next_update_at).toBe(due[1]);
-  });
-}
-
-conformHeld('2.8 Auto update schedule: one that starts in the future is due first then', async (tools) => {
-  const started_at = '2026-12-24T05:00:00.000Z';
-  expect(await schedule(tools, { schedule: 'daily', started_at })).toMatchObject({
-    next_update_at: started_at,
-  });
+    expect(body.auto_update_schedule.next_update_at, recurrence).toBe(next);
+    await tools.call('DELETE', `/auto-update-schedules/${made.id}`);
+  }
 });
 
 conformHeld(
@@ -218,90 +225,3 @@ conformHeld('2.9 History: a run that fails, is aborted or is cancelled says so',
     expect([task.status, task.details.sites[0].status]).toEqual([status, status]);
   }
 });
-
-conform('4.7 History: filtered by schedule (eq, in) and by name (contains)', async ({ call, need }) => {
-  const entry = await need(history);
-  const { id, name } = entry.auto_update_schedule;
-  const all = (await call('GET', history)).body.auto_update_history;
-  type Entry = { auto_update_schedule: { id: string; name: string } };
-  const own = all.filter((one: Entry) => one.auto_update_schedule.id === id);
-  for (const query of [`auto_update_schedule_id:eq]=${id}`, `auto_update_schedule_id:in][]=${id}`]) {
-    expect((await call('GET', `${history}?filters[${query}`)).body.auto_update_history).toEqual(own);
-  }
-  const part = encodeURIComponent(name.slice(1, 5).toUpperCase());
-  const named = await call('GET', `${history}?filters[auto_update_schedule_name:contains]=${part}`);
-  const expected = all.filter((one: Entry) =>
-    one.auto_update_schedule.name.toUpperCase().includes(decodeURIComponent(part)),
-  );
-  expect(named.body.auto_update_history).toEqual(expected);
-});
-
-conform('4.7 History: filtered by status (eq, in) and performed_on (gte, lte)', async ({ call, need }) => {
-  const { performed_on } = await need(history);
-  const all = (await call('GET', history)).body.auto_update_history;
-  type Entry = { status: string; performed_on: string };
-  for (const status of [
-    'completed',
-    'failed',
-    'aborted',
-    'no_updates',
-    'running',
-    'initializing',
-    'cancelled',
-  ]) {
-    const expected = all.filter((one: Entry) => one.status === status);
-    for (const query of [`status:eq]=${status}`, `status:in][]=${status}`]) {
-      expect((await call('GET', `${history}?filters[${query}`)).body.auto_update_history).toEqual(expected);
-    }
-  }
-  const middle = all[Math.floor(all.length / 2)].performed_on;
-  const since = await call('GET', `${history}?filters[performed_on:gte]=${middle}`);
-  expect(since.body.auto_update_history).toEqual(all.filter((one: Entry) => one.performed_on >= middle));
-  const until = await call('GET', `${history}?filters[performed_on:lte]=${middle}`);
-  expect(until.body.auto_update_history).toEqual(all.filter((one: Entry) => one.performed_on <= middle));
-  expect(performed_on >= middle).toBe(true);
-});
-
-conform(
-  '4.7 History: other filters, operators and sorts, and a timezone, are refused (400)',
-  async ({ call }) => {
-    for (const query of [
-      'timezone=UTC',
-      'filters[id:eq]=1',
-      'filters[status:contains]=a',
-      'filters[status:eq]=stopped',
-      'filters[auto_update_schedule_id:contains]=1',
-      'filters[auto_update_schedule_name:eq]=1',
-      'filters[performed_on:eq]=2026-11-21',
-      'filters[performed_on:gte]=soon',
-      'sort=status,asc',
-      'sort=performed_on',
-      'perPage=101',
-    ]) {
-      expect([query, (await call('GET', `${history}?${query}`)).status]).toEqual([query, 400]);
-    }
-  },
-);
-
-conform(
-  '4.7 History: sorted by performed_on (desc by default) and auto_update_schedule_name',
-  async ({ call, need }) => {
-    await need(history);
-    const read = async (sort: string) =>
-      (await call('GET', `${history}${sort}`)).body.auto_update_history.map(
-        (one: { performed_on: string; auto_update_schedule: { name: string } }) => [
-          one.performed_on,
-          one.auto_update_schedule.name,
-        ],
-      );
-    const dates = (await read('')).map(([date]: string[]) => date);
-    expect(dates).toEqual([...dates].sort().reverse());
-    expect(await read('')).toEqual(await read('?sort=performed_on,desc'));
-    const up = (await read('?sort=performed_on,asc')).map(([date]: string[]) => date);
-    expect(up).toEqual([...up].sort());
-    const names = (await read('?sort=auto_update_schedule_name,asc')).map(([, name]: string[]) => name);
-    expect(names).toEqual([...names].sort());
-    const down = (await read('?sort=auto_update_schedule_name,desc')).map(([, name]: string[]) => name);
-    expect(down).toEqual([...names].reverse());
-  },
-);

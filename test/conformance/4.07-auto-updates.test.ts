@@ -1,35 +1,25 @@
 /** Section 4.7, without what happens in time (4.07-auto-update-runs), and the schedule rows of section 3. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
-import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
+import { farAway, unused } from './fixtures.ts';
+import { casesOfFile, type Tools } from './harness.ts';
+import { flag, listCases, moment } from './list-cases.ts';
 
+const { conform, conformHeld } = casesOfFile('4.7 Auto update schedules');
 const updateTypes = ({ scope: { updates } }: { scope: { updates: Record<string, unknown> } }) => [
   ...(updates['wordpress_core'] ? ['core'] : []),
   ...(updates['plugins'] ? ['plugin'] : []),
   ...(updates['themes'] ? ['theme'] : []),
 ];
 
-listCases({
-  section: '4.7 Auto update schedules',
+listCases(conform, {
   path: '/auto-update-schedules',
   key: 'auto_update_schedules',
   filters: {
     name: { operators: ['contains'] },
     status: { operators: ['eq', 'in'], wrong: 'stopped', try: ['active', 'paused'] },
     schedule: { operators: ['eq', 'in'], wrong: 'yearly' },
-    has_backup: {
-      operators: ['eq'],
-      wrong: 'yes',
-      try: ['true', 'false'],
-      read: ({ options }) => options.backup,
-    },
-    has_vr: {
-      operators: ['eq'],
-      wrong: 'yes',
-      try: ['true', 'false'],
-      read: ({ options }) => options.visual_regression,
-    },
+    has_backup: flag(({ options }) => options.backup),
+    has_vr: flag(({ options }) => options.visual_regression),
     update_types: {
       operators: ['in'],
       wrong: 'plugins',
@@ -46,7 +36,7 @@ listCases({
   timezone: true,
 });
 
-conform('4.7 Auto update schedules: the list takes site_id (in)', async ({ call, need }) => {
+conform('the list takes site_id (in)', async ({ call, need }) => {
   const specific = await need('/auto-update-schedules', ({ scope }) => scope.sites.selection === 'specific');
   const [site] = specific.scope.sites.ids;
   const { body } = await call('GET', `/auto-update-schedules?filters[site_id:in][]=${site}`);
@@ -62,16 +52,13 @@ conform('4.7 Auto update schedules: the list takes site_id (in)', async ({ call,
   }
 });
 
-/** Far enough away that it never runs. */
-const farAway = () => '2099-01-01T05:00:00.000Z';
-
 const plugins = { selection: 'all' } as const;
 
 async function makeSchedule({ call, cleanUp }: Tools, fields: object = {}) {
   const auto_update_schedule = {
     name: unused('schedule'),
     schedule: 'daily',
-    started_at: farAway(),
+    started_at: farAway,
     scope: { sites: { selection: 'all' }, updates: { wordpress_core: false, plugins } },
     ...fields,
   };
@@ -81,67 +68,56 @@ async function makeSchedule({ call, cleanUp }: Tools, fields: object = {}) {
   return body.auto_update_schedule;
 }
 
-conform(
-  '4.7 Auto update schedules: createAutoUpdateSchedule answers 201, active, as submitted',
-  async (tools) => {
-    const site = await tools.need('/sites');
-    const fields = {
-      name: unused('schedule'),
-      schedule: 'monthly_on_date',
-      started_at: farAway(),
-      scope: {
-        sites: { selection: 'specific', ids: [site.id] },
-        updates: {
-          wordpress_core: true,
-          plugins: { selection: 'specific', filenames: ['a/a.php'] },
-          themes: { selection: 'all', filenames: [] },
-        },
+conform('createAutoUpdateSchedule answers 201, active, as submitted', async (tools) => {
+  const site = await tools.need('/sites');
+  const fields = {
+    name: unused('schedule'),
+    schedule: 'monthly_on_date',
+    started_at: farAway,
+    scope: {
+      sites: { selection: 'specific', ids: [site.id] },
+      updates: {
+        wordpress_core: true,
+        plugins: { selection: 'specific', filenames: ['a/a.php'] },
+        themes: { selection: 'all', filenames: [] },
       },
-    };
-    const made = await makeSchedule(tools, fields);
-    expect(made).toMatchObject({ status: 'active', ...fields, started_at: expect.any(String) });
-    expect(Date.parse(made.started_at)).toBe(Date.parse(fields.started_at));
-    const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
-    expect(body.auto_update_schedule).toEqual(made);
-  },
-);
+    },
+  };
+  const made = await makeSchedule(tools, fields);
+  expect(made).toMatchObject({ status: 'active', ...fields, started_at: expect.any(String) });
+  // One that starts in the future is first due then.
+  for (const at of [made.started_at, made.next_update_at])
+    expect(Date.parse(at)).toBe(Date.parse(fields.started_at));
+  const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
+  expect(body.auto_update_schedule).toEqual(made);
+});
 
-conform(
-  '4.7 Auto update schedules: filenames may be omitted; responses return an empty array for all',
-  async (tools) => {
-    const themes = { selection: 'all' };
-    const { scope } = await makeSchedule(tools, { scope: { updates: { plugins, themes } } });
-    expect(scope.updates.plugins).toEqual({ selection: 'all', filenames: [] });
-    expect(scope.updates.themes).toEqual({ selection: 'all', filenames: [] });
-  },
-);
+conform('for all, filenames may be omitted and are empty; there are no ids of sites', async (tools) => {
+  const themes = { selection: 'all' };
+  const { scope } = await makeSchedule(tools, { scope: { updates: { plugins, themes } } });
+  expect(scope.sites).toEqual({ selection: 'all' });
+  expect(scope.updates.plugins).toEqual({ selection: 'all', filenames: [] });
+  expect(scope.updates.themes).toEqual({ selection: 'all', filenames: [] });
+});
 
-conform(
-  '2.8 Auto update schedule: ids are present when the selection is specific, and then alone',
-  async (tools) => {
-    const { scope } = await makeSchedule(tools);
-    expect(scope.sites).toEqual({ selection: 'all' });
-  },
-);
-
-conform('4.7 Auto update schedules: submitted sites must be available to the caller (422)', async (tools) => {
+conform('submitted sites must be available to the caller (422)', async (tools) => {
   const made = await makeSchedule(tools);
   const scope = {
     sites: { selection: 'specific', ids: ['nothing-has-this-id'] },
     updates: { wordpress_core: true },
   };
-  const fields = { name: unused('x'), schedule: 'daily', started_at: farAway(), scope };
+  const fields = { name: unused('x'), schedule: 'daily', started_at: farAway, scope };
   const create = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
   expect(create.status).toBe(422);
   const path = `/auto-update-schedules/${made.id}/update`;
   expect((await tools.call('POST', path, { auto_update_schedule: { scope } })).status).toBe(422);
 });
 
-conform('4.7 Auto update schedules: create and update need a body (400) with known values', async (tools) => {
+conform('create and update need a body (400) with known values', async (tools) => {
   const made = await makeSchedule(tools);
   for (const path of ['/auto-update-schedules', `/auto-update-schedules/${made.id}/update`]) {
     expect((await tools.call('POST', path)).status).toBe(400);
-    const yearly = { name: 'x', schedule: 'yearly', started_at: farAway(), scope: {} };
+    const yearly = { name: 'x', schedule: 'yearly', started_at: farAway, scope: {} };
     const { status } = await tools.call('POST', path, { auto_update_schedule: yearly });
     expect([400, 422]).toContain(status);
   }
@@ -154,14 +130,14 @@ for (const [option, feature] of [
   ['visual_regression', 'visual_regression'],
 ] as const) {
   conformHeld(
-    `4.7 Auto update schedules: options.${option} needs the matching plan feature (422)`,
+    `options.${option} needs the matching plan feature (422)`,
     async (tools) => {
       const made = await makeSchedule(tools);
       const options = { [option]: true };
       const path = `/auto-update-schedules/${made.id}/update`;
       expect((await tools.call('POST', path, { auto_update_schedule: { options } })).status).toBe(422);
       const scope = { updates: { plugins } };
-      const fields = { name: unused('x'), schedule: 'daily', started_at: farAway(), scope, options };
+      const fields = { name: unused('x'), schedule: 'daily', started_at: farAway, scope, options };
       const { status } = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
       expect(status).toBe(422);
       expect(
@@ -172,13 +148,13 @@ for (const [option, feature] of [
   );
 }
 
-conformHeld('4.7 Auto update schedules: options are kept where the plan has them', async (tools) => {
+conformHeld('options are kept where the plan has them', async (tools) => {
   const options = { backup: true, visual_regression: true };
   expect((await makeSchedule(tools, { options })).options).toEqual(options);
   expect((await makeSchedule(tools)).options).toEqual({ backup: false, visual_regression: false });
 });
 
-conform('4.7 Auto update schedules: in an update, omitted fields remain unchanged', async (tools) => {
+conform('in an update, omitted fields remain unchanged', async (tools) => {
   const made = await makeSchedule(tools);
   const path = `/auto-update-schedules/${made.id}/update`;
   const name = unused('renamed');
@@ -188,28 +164,25 @@ conform('4.7 Auto update schedules: in an update, omitted fields remain unchange
   expect((await tools.call('GET', `/auto-update-schedules/${made.id}`)).body).toEqual(body);
 });
 
-conform(
-  '4.7 Auto update schedules: scope.updates that is sent is the complete desired set',
-  async (tools) => {
-    const site = await tools.need('/sites');
-    const made = await makeSchedule(tools, {
-      scope: {
-        sites: { selection: 'specific', ids: [site.id] },
-        updates: { wordpress_core: true, plugins, themes: plugins },
-      },
-    });
-    const path = `/auto-update-schedules/${made.id}/update`;
-    const scope = { updates: { themes: { selection: 'all' } } };
-    const { body } = await tools.call('POST', path, { auto_update_schedule: { scope } });
-    const { sites, updates } = body.auto_update_schedule.scope;
-    expect(sites).toEqual(made.scope.sites);
-    expect(updates.wordpress_core).toBe(false);
-    expect(updates.plugins ?? null).toBeNull();
-    expect(updates.themes).toEqual({ selection: 'all', filenames: [] });
-  },
-);
+conform('scope.updates that is sent is the complete desired set', async (tools) => {
+  const site = await tools.need('/sites');
+  const made = await makeSchedule(tools, {
+    scope: {
+      sites: { selection: 'specific', ids: [site.id] },
+      updates: { wordpress_core: true, plugins, themes: plugins },
+    },
+  });
+  const path = `/auto-update-schedules/${made.id}/update`;
+  const scope = { updates: { themes: { selection: 'all' } } };
+  const { body } = await tools.call('POST', path, { auto_update_schedule: { scope } });
+  const { sites, updates } = body.auto_update_schedule.scope;
+  expect(sites).toEqual(made.scope.sites);
+  expect(updates.wordpress_core).toBe(false);
+  expect(updates.plugins ?? null).toBeNull();
+  expect(updates.themes).toEqual({ selection: 'all', filenames: [] });
+});
 
-conform('4.7 Auto update schedules: status changes only through enable and disable', async (tools) => {
+conform('status changes only through enable and disable', async (tools) => {
   const made = await makeSchedule(tools);
   const path = `/auto-update-schedules/${made.id}`;
   const sent = { auto_update_schedule: { status: 'paused' } };
@@ -224,27 +197,9 @@ conform('4.7 Auto update schedules: status changes only through enable and disab
   expect((await tools.call('GET', path)).body).toEqual(active.body);
 });
 
-conform(
-  '4.7 Auto update schedules: deleteAutoUpdateSchedule answers 204 and it is gone',
-  async ({ call }) => {
-    const fields = {
-      name: unused('x'),
-      schedule: 'daily',
-      started_at: farAway(),
-      scope: { updates: { plugins } },
-    };
-    const { body } = await call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
-    const path = `/auto-update-schedules/${body.auto_update_schedule.id}`;
-    expect((await call('DELETE', path)).status).toBe(204);
-    expect((await call('GET', path)).status).toBe(404);
-    expect((await call('DELETE', path)).status).toBe(404);
-  },
-);
-
-conform('4.7 Auto update schedules: what is not there is answered 404', async ({ call }) => {
-  const path = '/auto-update-schedules/nothing-has-this-id';
-  expect((await call('GET', path)).status).toBe(404);
-  expect((await call('POST', `${path}/update`, { auto_update_schedule: { name: 'x' } })).status).toBe(404);
-  expect((await call('POST', `${path}/enable`)).status).toBe(404);
-  expect((await call('POST', `${path}/disable`)).status).toBe(404);
+conform('deleteAutoUpdateSchedule answers 204 and it is gone', async (tools) => {
+  const path = `/auto-update-schedules/${(await makeSchedule(tools)).id}`;
+  expect((await tools.call('DELETE', path)).status).toBe(204);
+  expect((await tools.call('GET', path)).status).toBe(404);
+  expect((await tools.call('DELETE', path)).status).toBe(404);
 });

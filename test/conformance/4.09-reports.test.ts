@@ -1,11 +1,11 @@
 /** Section 4.9 and 2.11: making, listing, downloading and sending reports. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+import { unused } from './fixtures.ts';
+import { casesOfFile, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
-listCases({
-  section: '4.9 Reports',
+const { conform, conformHeld } = casesOfFile('4.9 Reports');
+listCases(conform, {
   path: '/reports',
   key: 'reports',
   filters: {
@@ -49,14 +49,14 @@ async function order(tools: Tools, more: object = {}) {
   return { site, report, ...(await tools.call('POST', '/reports', { report })) };
 }
 
-conform('4.9 Reports: createReport answers 201 with a reference to a task of type report', async (tools) => {
+conform('createReport answers 201 with a reference to a task of type report', async (tools) => {
   const { site, status, body } = await order(tools);
   expect([status, Object.keys(body.task).sort()]).toEqual([201, ['created_at', 'id', 'status']]);
   const { task } = (await tools.call('GET', `/tasks/${body.task.id}`)).body;
   expect(task).toMatchObject({ type: 'report', input: { sites: [{ id: site.id }] } });
 });
 
-conformHeld('4.9 Reports: the report is in the list after its task, and not before', async (tools) => {
+conformHeld('the report is in the list after its task, and not before', async (tools) => {
   const title = { sections: { cover: { heading: 'Hello' } } };
   const { site, report, body } = await order(tools, { report_template_data: title });
   const count = async () => (await tools.call('GET', '/reports')).body.meta.pagination.totalItems;
@@ -76,25 +76,22 @@ conformHeld('4.9 Reports: the report is in the list after its task, and not befo
   expect((await tools.call('GET', `/reports/${made.id}`)).body.report).toEqual(made);
 });
 
-conform('4.9 Reports: createReport needs a site that is available (422)', async ({ call }) => {
+conform('createReport needs a site that is available (422)', async ({ call }) => {
   const report = { site_id: 'nothing-has-this-id', start_date: '2026-11-14', end_date: '2026-11-20' };
   expect((await call('POST', '/reports', { report })).status).toBe(422);
 });
 
-conform(
-  '4.9 Reports: createReport needs snapshots that cover the first day and the last (422)',
-  async (tools) => {
-    const { site, first, last } = await needReportable(tools);
-    const post = async (start_date: string, end_date: string) =>
-      (await tools.call('POST', '/reports', { report: { site_id: site.id, start_date, end_date } })).status;
-    expect(await post(day(Date.parse(first) - DAY), last)).toBe(422);
-    expect(await post(first, day(Date.parse(last) + 2 * DAY))).toBe(422);
-    expect(await post(last, first)).toBe(422);
-  },
-);
+conform('createReport needs snapshots that cover the first day and the last (422)', async (tools) => {
+  const { site, first, last } = await needReportable(tools);
+  const post = async (start_date: string, end_date: string) =>
+    (await tools.call('POST', '/reports', { report: { site_id: site.id, start_date, end_date } })).status;
+  expect(await post(day(Date.parse(first) - DAY), last)).toBe(422);
+  expect(await post(first, day(Date.parse(last) + 2 * DAY))).toBe(422);
+  expect(await post(last, first)).toBe(422);
+});
 
 conform(
-  '4.9 Reports: createReport needs snapshots up to the last day, also where there are older ones (422)',
+  'createReport needs snapshots up to the last day, also where there are older ones (422)',
   async (tools) => {
     const { call, need } = tools;
     // The current time of the service: the newest sync of all, at most a day ago.
@@ -114,31 +111,19 @@ conform(
   },
 );
 
-conform(
-  '4.9 Reports: createReport needs a body (400) with days and a timezone that are some',
-  async (tools) => {
-    expect((await tools.call('POST', '/reports')).status).toBe(400);
-    for (const wrong of [
-      { start_date: 'yesterday' },
-      { end_date: '2026-02-30' },
-      { timezone: 'Nowhere/Land' },
-      { template_id: 'nothing-has-this-id' },
-    ]) {
-      expect([400, 422]).toContain((await order(tools, wrong)).status);
-    }
-  },
-);
-
-conform('4.9 Reports: what is not there is answered 404', async ({ call }) => {
-  const path = '/reports/nothing-has-this-id';
-  expect((await call('GET', path)).status).toBe(404);
-  expect((await call('DELETE', path)).status).toBe(404);
-  expect((await call('GET', `${path}/download`)).status).toBe(404);
-  const send_email = { recipients: ['a@customers.example'] };
-  expect((await call('POST', `${path}/send-email`, { send_email })).status).toBe(404);
+conform('createReport needs a body (400) with days and a timezone that are some', async (tools) => {
+  expect((await tools.call('POST', '/reports')).status).toBe(400);
+  for (const wrong of [
+    { start_date: 'yesterday' },
+    { end_date: '2026-02-30' },
+    { timezone: 'Nowhere/Land' },
+    { template_id: 'nothing-has-this-id' },
+  ]) {
+    expect([400, 422]).toContain((await order(tools, wrong)).status);
+  }
 });
 
-conform('4.9 Reports: downloadReport answers a PDF as application/pdf', async ({ call, need }) => {
+conform('downloadReport answers a PDF as application/pdf', async ({ call, need }) => {
   const { id } = await need('/reports');
   const { status, headers, bytes } = await call('GET', `/reports/${id}/download`);
   expect([status, headers.get('content-type')]).toEqual([200, 'application/pdf']);
@@ -146,60 +131,54 @@ conform('4.9 Reports: downloadReport answers a PDF as application/pdf', async ({
   expect(bytes.subarray(-8).toString('latin1')).toContain('%%EOF');
 });
 
-conformHeld('4.9 Reports: deleteReport answers 204 and the report is gone', async ({ call, need }) => {
+conformHeld('deleteReport answers 204 and the report is gone', async ({ call, need }) => {
   const { id } = await need('/reports');
   expect((await call('DELETE', `/reports/${id}`)).status).toBe(204);
   expect((await call('GET', `/reports/${id}`)).status).toBe(404);
   expect((await call('GET', `/reports/${id}/download`)).status).toBe(404);
 });
 
-conformHeld(
-  '4.9 Reports: sendReportEmail answers 200 with errors by item and counts',
-  async ({ call, need }) => {
-    const { id } = await need('/reports');
-    const sender = await need('/sender-emails?filters[status:eq]=verified');
-    const send_email = {
-      recipients: ['one@customers.example', 'nobody', 'two@customers.example'],
-      sender_email: { id: sender.id },
-      subject: 'Look',
-      body: 'Here it is.',
-      attach_pdf: false,
-    };
-    const { status, body } = await call('POST', `/reports/${id}/send-email`, { send_email });
-    expect(status).toBe(200);
-    expect(body.send_email.recipients).toEqual(['one@customers.example', 'two@customers.example']);
-    expect(body.send_email.errors).toHaveLength(1);
-    expect(body.meta).toEqual({ requested: 3, succeeded: 2, failed: 1 });
-    const { report } = (await call('GET', `/reports/${id}`)).body;
-    expect(report.email).toMatchObject({
-      subject: 'Look',
-      body: 'Here it is.',
-      attach_pdf: false,
-      sender_email: { id: sender.id, email: sender.email },
-    });
-    const emails = report.email.recipients.map(({ email }: { email: string }) => email);
-    expect(emails).toEqual(expect.arrayContaining(body.send_email.recipients));
-    expect(emails).not.toContain('nobody');
-  },
-);
+conformHeld('sendReportEmail answers 200 with errors by item and counts', async ({ call, need }) => {
+  const { id } = await need('/reports');
+  const sender = await need('/sender-emails?filters[status:eq]=verified');
+  const send_email = {
+    recipients: ['one@customers.example', 'nobody', 'two@customers.example'],
+    sender_email: { id: sender.id },
+    subject: 'Look',
+    body: 'Here it is.',
+    attach_pdf: false,
+  };
+  const { status, body } = await call('POST', `/reports/${id}/send-email`, { send_email });
+  expect(status).toBe(200);
+  expect(body.send_email.recipients).toEqual(['one@customers.example', 'two@customers.example']);
+  expect(body.send_email.errors).toHaveLength(1);
+  expect(body.meta).toEqual({ requested: 3, succeeded: 2, failed: 1 });
+  const { report } = (await call('GET', `/reports/${id}`)).body;
+  expect(report.email).toMatchObject({
+    subject: 'Look',
+    body: 'Here it is.',
+    attach_pdf: false,
+    sender_email: { id: sender.id, email: sender.email },
+  });
+  const emails = report.email.recipients.map(({ email }: { email: string }) => email);
+  expect(emails).toEqual(expect.arrayContaining(body.send_email.recipients));
+  expect(emails).not.toContain('nobody');
+});
 
-conform(
-  '4.9 Reports: sendReportEmail needs a body (400) and a sender email that is verified (422)',
-  async (tools) => {
-    const { call, need, cleanUp } = tools;
-    const { id } = await need('/reports');
-    const path = `/reports/${id}/send-email`;
-    expect((await call('POST', path)).status).toBe(400);
-    expect((await call('POST', path, { recipients: ['a@b.example'] })).status).toBe(400);
-    const email = `${unused('pending')}@conformance.example`;
-    const pending = await call('POST', '/sender-emails', { sender_email: { email, name: 'x' } });
-    cleanUp('DELETE', `/sender-emails/${pending.body.sender_email.id}`);
-    for (const sender of ['nothing-has-this-id', pending.body.sender_email.id]) {
-      const send_email = { recipients: ['a@customers.example'], sender_email: { id: sender } };
-      expect((await call('POST', path, { send_email })).status).toBe(422);
-    }
-  },
-);
+conform('sendReportEmail needs a body (400) and a sender email that is verified (422)', async (tools) => {
+  const { call, need, cleanUp } = tools;
+  const { id } = await need('/reports');
+  const path = `/reports/${id}/send-email`;
+  expect((await call('POST', path)).status).toBe(400);
+  expect((await call('POST', path, { recipients: ['a@b.example'] })).status).toBe(400);
+  const email = `${unused('pending')}@conformance.example`;
+  const pending = await call('POST', '/sender-emails', { sender_email: { email, name: 'x' } });
+  cleanUp('DELETE', `/sender-emails/${pending.body.sender_email.id}`);
+  for (const sender of ['nothing-has-this-id', pending.body.sender_email.id]) {
+    const send_email = { recipients: ['a@customers.example'], sender_email: { id: sender } };
+    expect((await call('POST', path, { send_email })).status).toBe(422);
+  }
+});
 
 conformHeld(
   '2.11 Recipients go from sent to delivered to opened, or are bounced, failed or spam',

@@ -1,11 +1,11 @@
 /** Section 4.10 and 2.12: report templates. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
+import { unused } from './fixtures.ts';
+import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
-listCases({
-  section: '4.10 Report templates',
+const { conform, conformHeld } = casesOfFile('4.10 Report templates');
+listCases(conform, {
   path: '/report-templates',
   key: 'report_templates',
   filters: {
@@ -27,22 +27,19 @@ async function makeTemplate({ call, cleanUp }: Tools, fields: object = {}) {
   return body.report_template;
 }
 
-conform(
-  '4.10 Report templates: createReportTemplate answers 201, site_ids empty, as submitted',
-  async (tools) => {
-    const sender = await tools.need('/sender-emails?filters[status:eq]=verified');
-    const fields = {
-      general: { primary_color: '#112233' },
-      sections: { cover: { visible: false, heading: 'Front' }, introduction: { description: 'Dear client' } },
-      email: { sender_email: { id: sender.id }, subject: 'Your report', body: 'Here.', attach_pdf: false },
-    };
-    const made = await makeTemplate(tools, fields);
-    expect(made).toMatchObject({ ...fields, site_ids: [] });
-    expect(made.email.sender_email).toEqual({ id: sender.id, email: sender.email });
-    expect([...made.section_order].sort()).toEqual(Object.keys(made.sections).sort());
-    expect((await tools.call('GET', `/report-templates/${made.id}`)).body.report_template).toEqual(made);
-  },
-);
+conform('createReportTemplate answers 201, site_ids empty, as submitted', async (tools) => {
+  const sender = await tools.need('/sender-emails?filters[status:eq]=verified');
+  const fields = {
+    general: { primary_color: '#112233' },
+    sections: { cover: { visible: false, heading: 'Front' }, introduction: { description: 'Dear client' } },
+    email: { sender_email: { id: sender.id }, subject: 'Your report', body: 'Here.', attach_pdf: false },
+  };
+  const made = await makeTemplate(tools, fields);
+  expect(made).toMatchObject({ ...fields, site_ids: [] });
+  expect(made.email.sender_email).toEqual({ id: sender.id, email: sender.email });
+  expect([...made.section_order].sort()).toEqual(Object.keys(made.sections).sort());
+  expect((await tools.call('GET', `/report-templates/${made.id}`)).body.report_template).toEqual(made);
+});
 
 conform('2.12 Report template: the list shows id, site_ids, name and moments alone', async (tools) => {
   const { id } = await makeTemplate(tools);
@@ -50,7 +47,7 @@ conform('2.12 Report template: the list shows id, site_ids, name and moments alo
   expect(Object.keys(listed).sort()).toEqual(['created_at', 'id', 'name', 'site_ids', 'updated_at']);
 });
 
-conform('4.10 Report templates: email.sender_email is null or an object with id', async (tools) => {
+conform('email.sender_email is null or an object with id', async (tools) => {
   const sender = await tools.need('/sender-emails?filters[status:eq]=verified');
   const made = await makeTemplate(tools, { email: { sender_email: { id: sender.id } } });
   const path = `/report-templates/${made.id}/update`;
@@ -62,48 +59,36 @@ conform('4.10 Report templates: email.sender_email is null or an object with id'
   }
 });
 
-conform(
-  '4.10 Report templates: updateReportTemplate changes what is sent and leaves the rest',
-  async (tools) => {
-    const made = await makeTemplate(tools);
-    const path = `/report-templates/${made.id}/update`;
-    const name = unused('renamed');
-    const renamed = (await tools.call('POST', path, { report_template: { name } })).body.report_template;
-    expect(renamed).toEqual({ ...made, name, updated_at: renamed.updated_at });
-    const section_order = [...made.section_order].reverse();
-    const { status, body } = await tools.call('POST', path, { report_template: { section_order } });
-    const { updated_at } = body.report_template;
-    expect([status, body.report_template]).toEqual([200, { ...renamed, section_order, updated_at }]);
-    expect((await tools.call('GET', `/report-templates/${made.id}`)).body).toEqual(body);
-  },
-);
-
-conform(
-  '4.10 Report templates: create and update need a body (400) with values that will do',
-  async (tools) => {
-    const made = await makeTemplate(tools);
-    for (const path of ['/report-templates', `/report-templates/${made.id}/update`]) {
-      expect((await tools.call('POST', path)).status).toBe(400);
-      expect((await tools.call('POST', path, { name: 'x' })).status).toBe(400);
-      for (const wrong of [
-        { name: ' ' },
-        { name: 'x', general: { primary_color: 'blue' } },
-        { name: 'x', section_order: ['no_such_section'] },
-        { name: 'x', section_order: ['cover', 'cover'] },
-      ]) {
-        expect([400, 422]).toContain((await tools.call('POST', path, { report_template: wrong })).status);
-      }
-    }
-  },
-);
-
-conform('4.10 Report templates: what is not there is answered 404', async ({ call }) => {
-  expect((await call('GET', '/report-templates/nothing-has-this-id')).status).toBe(404);
-  const body = { report_template: { name: 'x' } };
-  expect((await call('POST', '/report-templates/nothing-has-this-id/update', body)).status).toBe(404);
+conform('updateReportTemplate changes what is sent and leaves the rest', async (tools) => {
+  const made = await makeTemplate(tools);
+  const path = `/report-templates/${made.id}/update`;
+  const name = unused('renamed');
+  const renamed = (await tools.call('POST', path, { report_template: { name } })).body.report_template;
+  expect(renamed).toEqual({ ...made, name, updated_at: renamed.updated_at });
+  const section_order = [...made.section_order].reverse();
+  const { status, body } = await tools.call('POST', path, { report_template: { section_order } });
+  const { updated_at } = body.report_template;
+  expect([status, body.report_template]).toEqual([200, { ...renamed, section_order, updated_at }]);
+  expect((await tools.call('GET', `/report-templates/${made.id}`)).body).toEqual(body);
 });
 
-conform('4.10 Report templates: deletion allows partial success, with code not_found', async (tools) => {
+conform('create and update need a body (400) with values that will do', async (tools) => {
+  const made = await makeTemplate(tools);
+  for (const path of ['/report-templates', `/report-templates/${made.id}/update`]) {
+    expect((await tools.call('POST', path)).status).toBe(400);
+    expect((await tools.call('POST', path, { name: 'x' })).status).toBe(400);
+    for (const wrong of [
+      { name: ' ' },
+      { name: 'x', general: { primary_color: 'blue' } },
+      { name: 'x', section_order: ['no_such_section'] },
+      { name: 'x', section_order: ['cover', 'cover'] },
+    ]) {
+      expect([400, 422]).toContain((await tools.call('POST', path, { report_template: wrong })).status);
+    }
+  }
+});
+
+conform('deletion allows partial success, with code not_found', async (tools) => {
   const { id } = await makeTemplate(tools);
   const ids = [id, 'nothing-has-this-id'];
   const { status, body } = await tools.call('POST', '/report-templates/delete', { ids });
@@ -121,18 +106,15 @@ conform('4.10 Report templates: deletion allows partial success, with code not_f
   expect((await tools.call('POST', '/report-templates/delete')).status).toBe(400);
 });
 
-conform(
-  '4.10 Report templates: one that a scheduled report uses is template_in_use',
-  async ({ call, need }) => {
-    const { id } = await need('/report-templates', ({ site_ids }) => site_ids.length > 0);
-    const { status, body } = await call('POST', '/report-templates/delete', { ids: [id] });
-    expect(status).toBe(200);
-    expect(body.delete).toMatchObject({ ids: [], errors: [{ id, code: 'template_in_use' }] });
-    expect((await call('GET', `/report-templates/${id}`)).status).toBe(200);
-  },
-);
+conform('one that a scheduled report uses is template_in_use', async ({ call, need }) => {
+  const { id } = await need('/report-templates', ({ site_ids }) => site_ids.length > 0);
+  const { status, body } = await call('POST', '/report-templates/delete', { ids: [id] });
+  expect(status).toBe(200);
+  expect(body.delete).toMatchObject({ ids: [], errors: [{ id, code: 'template_in_use' }] });
+  expect((await call('GET', `/report-templates/${id}`)).status).toBe(200);
+});
 
-conformHeld('4.10 Report templates: in use means active or paused, and not deleted', async (tools) => {
+conformHeld('in use means active or paused, and not deleted', async (tools) => {
   const { call, need } = tools;
   const { id } = await makeTemplate(tools);
   const site = await need('/sites', (one) => Number(one.id.slice(-2)) > 50);

@@ -1,11 +1,11 @@
 /** Section 4.11 and the scheduled report rows of section 3. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, HOUR, SECOND, type Tools } from './harness.ts';
+import { farAway, unused } from './fixtures.ts';
+import { casesOfFile, DAY, HOUR, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
-listCases({
-  section: '4.11 Scheduled reports',
+const { conform, conformHeld } = casesOfFile('4.11 Scheduled reports');
+listCases(conform, {
   path: '/scheduled-reports',
   key: 'scheduled_reports',
   filters: {
@@ -19,9 +19,6 @@ listCases({
   timezone: true,
 });
 
-/** Far enough away that it never runs. */
-const farAway = () => '2099-01-01T05:00:00.000Z';
-
 /** A site without a scheduled report. */
 async function needFreeSite({ call, need }: Tools) {
   const { scheduled_reports } = (await call('GET', '/scheduled-reports')).body;
@@ -31,17 +28,17 @@ async function needFreeSite({ call, need }: Tools) {
 
 async function makeScheduled(tools: Tools, fields: object = {}) {
   const site = await needFreeSite(tools);
-  const scheduled_report = { site_id: site.id, started_at: farAway(), frequency: 'weekly', ...fields };
+  const scheduled_report = { site_id: site.id, started_at: farAway, frequency: 'weekly', ...fields };
   const { status, body } = await tools.call('POST', '/scheduled-reports', { scheduled_report });
   expect([status, body.error]).toEqual([201, undefined]);
   tools.cleanUp('DELETE', `/scheduled-reports/${body.scheduled_report.id}`);
   return body.scheduled_report;
 }
 
-conform('4.11 Scheduled reports: createScheduledReport answers 201, active, as submitted', async (tools) => {
+conform('createScheduledReport answers 201, active, as submitted', async (tools) => {
   const site = await needFreeSite(tools);
   const email = { subject: 'Again', send_to_client: true, recipients: ['a@customers.example'] };
-  const started_at = farAway();
+  const started_at = farAway;
   const made = await makeScheduled(tools, {
     timezone: 'Europe/Berlin',
     started_at,
@@ -69,9 +66,9 @@ conform('2.13 Scheduled report: lists show the recipients, the single view the c
   expect(made).not.toHaveProperty('email');
 });
 
-conform('4.11 Scheduled reports: a site has at most one active or paused (422)', async (tools) => {
+conform('a site has at most one active or paused (422)', async (tools) => {
   const made = await makeScheduled(tools);
-  const again = { site_id: made.site.id, started_at: farAway(), frequency: 'monthly' };
+  const again = { site_id: made.site.id, started_at: farAway, frequency: 'monthly' };
   const post = async () =>
     (await tools.call('POST', '/scheduled-reports', { scheduled_report: again })).status;
   expect(await post()).toBe(422);
@@ -83,60 +80,48 @@ conform('4.11 Scheduled reports: a site has at most one active or paused (422)',
   await tools.call('DELETE', `/scheduled-reports/${body.scheduled_report.id}`);
 });
 
-conform(
-  '4.11 Scheduled reports: create and update need a body (400) with values that will do',
-  async (tools) => {
-    const made = await makeScheduled(tools);
-    const site = await needFreeSite(tools);
-    const good = { site_id: site.id, started_at: farAway(), frequency: 'weekly' };
-    expect((await tools.call('POST', '/scheduled-reports')).status).toBe(400);
-    expect((await tools.call('POST', `/scheduled-reports/${made.id}/update`)).status).toBe(400);
-    for (const wrong of [
-      { frequency: 'daily' },
-      { started_at: 'tomorrow' },
-      { timezone: 'Nowhere/Land' },
-      { report_template_data: { email: { recipients: ['nobody'] } } },
-    ]) {
-      const create = { scheduled_report: { ...good, ...wrong } };
-      expect([400, 422]).toContain((await tools.call('POST', '/scheduled-reports', create)).status);
-      const path = `/scheduled-reports/${made.id}/update`;
-      expect([400, 422]).toContain((await tools.call('POST', path, { scheduled_report: wrong })).status);
-    }
-  },
-);
-
-conform(
-  '4.11 Scheduled reports: a site or scheduled report that is not there is answered 404',
-  async ({ call }) => {
-    const good = { site_id: 'nothing-has-this-id', started_at: farAway(), frequency: 'weekly' };
-    expect((await call('POST', '/scheduled-reports', { scheduled_report: good })).status).toBe(404);
-    const path = '/scheduled-reports/nothing-has-this-id';
-    expect((await call('GET', path)).status).toBe(404);
-    expect((await call('DELETE', path)).status).toBe(404);
-    const update = { scheduled_report: { frequency: 'weekly' } };
-    expect((await call('POST', `${path}/update`, update)).status).toBe(404);
-    expect((await call('POST', `${path}/pause`)).status).toBe(404);
-    expect((await call('POST', `${path}/resume`)).status).toBe(404);
-  },
-);
-
-conform(
-  '4.11 Scheduled reports: updateScheduledReport changes what is sent and leaves the rest',
-  async (tools) => {
-    const made = await makeScheduled(tools);
+conform('create and update need a body (400) with values that will do', async (tools) => {
+  const made = await makeScheduled(tools);
+  const site = await needFreeSite(tools);
+  const good = { site_id: site.id, started_at: farAway, frequency: 'weekly' };
+  expect((await tools.call('POST', '/scheduled-reports')).status).toBe(400);
+  expect((await tools.call('POST', `/scheduled-reports/${made.id}/update`)).status).toBe(400);
+  for (const wrong of [
+    { frequency: 'daily' },
+    { started_at: 'tomorrow' },
+    { timezone: 'Nowhere/Land' },
+    { report_template_data: { email: { recipients: ['nobody'] } } },
+  ]) {
+    const create = { scheduled_report: { ...good, ...wrong } };
+    expect([400, 422]).toContain((await tools.call('POST', '/scheduled-reports', create)).status);
     const path = `/scheduled-reports/${made.id}/update`;
-    const body = { scheduled_report: { timezone: 'Asia/Tokyo' } };
-    const { status, body: changed } = await tools.call('POST', path, body);
-    const { updated_at } = changed.scheduled_report;
-    expect([status, changed.scheduled_report]).toEqual([
-      200,
-      { ...made, timezone: 'Asia/Tokyo', updated_at },
-    ]);
-    expect((await tools.call('GET', `/scheduled-reports/${made.id}`)).body).toEqual(changed);
-  },
-);
+    expect([400, 422]).toContain((await tools.call('POST', path, { scheduled_report: wrong })).status);
+  }
+});
 
-conform('4.11 Scheduled reports: an update takes a template, which then lists the site', async (tools) => {
+conform('a site or scheduled report that is not there is answered 404', async ({ call }) => {
+  const good = { site_id: 'nothing-has-this-id', started_at: farAway, frequency: 'weekly' };
+  expect((await call('POST', '/scheduled-reports', { scheduled_report: good })).status).toBe(404);
+  const path = '/scheduled-reports/nothing-has-this-id';
+  expect((await call('GET', path)).status).toBe(404);
+  expect((await call('DELETE', path)).status).toBe(404);
+  const update = { scheduled_report: { frequency: 'weekly' } };
+  expect((await call('POST', `${path}/update`, update)).status).toBe(404);
+  expect((await call('POST', `${path}/pause`)).status).toBe(404);
+  expect((await call('POST', `${path}/resume`)).status).toBe(404);
+});
+
+conform('updateScheduledReport changes what is sent and leaves the rest', async (tools) => {
+  const made = await makeScheduled(tools);
+  const path = `/scheduled-reports/${made.id}/update`;
+  const body = { scheduled_report: { timezone: 'Asia/Tokyo' } };
+  const { status, body: changed } = await tools.call('POST', path, body);
+  const { updated_at } = changed.scheduled_report;
+  expect([status, changed.scheduled_report]).toEqual([200, { ...made, timezone: 'Asia/Tokyo', updated_at }]);
+  expect((await tools.call('GET', `/scheduled-reports/${made.id}`)).body).toEqual(changed);
+});
+
+conform('an update takes a template, which then lists the site', async (tools) => {
   const made = await makeScheduled(tools);
   const named = { report_template: { name: unused('template'), general: { primary_color: '#abcdef' } } };
   const { id } = (await tools.call('POST', '/report-templates', named)).body.report_template;
@@ -154,7 +139,7 @@ conform('4.11 Scheduled reports: an update takes a template, which then lists th
   await tools.call('POST', '/report-templates/delete', { ids: [id] });
 });
 
-conform('4.11 Scheduled reports: status changes only through pause and resume', async (tools) => {
+conform('status changes only through pause and resume', async (tools) => {
   const made = await makeScheduled(tools);
   const path = `/scheduled-reports/${made.id}`;
   const sent = { scheduled_report: { status: 'paused' } };
@@ -168,7 +153,7 @@ conform('4.11 Scheduled reports: status changes only through pause and resume', 
   expect((await tools.call('GET', path)).body).toEqual(active.body);
 });
 
-conform('4.11 Scheduled reports: deleteScheduledReport answers 204 and it is gone', async (tools) => {
+conform('deleteScheduledReport answers 204 and it is gone', async (tools) => {
   const made = await makeScheduled(tools);
   const path = `/scheduled-reports/${made.id}`;
   expect((await tools.call('DELETE', path)).status).toBe(204);

@@ -1,11 +1,11 @@
 /** Section 4.13, sentence by sentence. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
+import { unused } from './fixtures.ts';
+import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
-import { unused } from './names.ts';
 
-listCases({
-  section: '4.13 Tags',
+const { conform, conformHeld } = casesOfFile('4.13 Tags');
+listCases(conform, {
   path: '/tags',
   key: 'tags',
   filters: {
@@ -29,7 +29,7 @@ async function makeTag({ call, cleanUp }: Tools, color?: string) {
   return body.tag;
 }
 
-conform('4.13 Tags: the list sorts by color', async ({ call }) => {
+conform('the list sorts by color', async ({ call }) => {
   const colors = async (direction: string) =>
     (await call('GET', `/tags?sort=color,${direction}`)).body.tags
       .map(({ color }: { color: string | null }) => color)
@@ -39,16 +39,14 @@ conform('4.13 Tags: the list sorts by color', async ({ call }) => {
   expect(await colors('desc')).toEqual([...up].reverse());
 });
 
-conform(
-  '4.13 Tags: createTag answers 201 with the tag, its site_ids empty and its id numeric',
-  async (tools) => {
-    const tag = await makeTag(tools, '#123456');
-    expect(tag).toMatchObject({ color: '#123456', site_ids: [] });
-    expect(tag.id).toMatch(/^\d+$/);
-  },
-);
+conform('createTag answers 201 with the tag, its site_ids empty and its id numeric', async (tools) => {
+  const tag = await makeTag(tools, '#123456');
+  expect(tag).toMatchObject({ color: '#123456', site_ids: [] });
+  expect(tag.id).toMatch(/^\d+$/);
+  expect((await tools.call('GET', `/tags/${tag.id}`)).body.tag).toEqual(tag);
+});
 
-conform('4.13 Tags: createTag and updateTag need a body (400)', async (tools) => {
+conform('createTag and updateTag need a body (400)', async (tools) => {
   const { id } = await makeTag(tools);
   for (const path of ['/tags', `/tags/${id}/update`]) {
     expect((await tools.call('POST', path)).status).toBe(400);
@@ -59,7 +57,7 @@ conform('4.13 Tags: createTag and updateTag need a body (400)', async (tools) =>
   expect((await tools.call('POST', `/tags/${id}/update`, { tag: {} })).status).toBe(422);
 });
 
-conform('4.13 Tags: a name that is blank cannot be (422)', async (tools) => {
+conform('a name that is blank cannot be (422)', async (tools) => {
   const tag = await makeTag(tools);
   for (const path of ['/tags', `/tags/${tag.id}/update`]) {
     expect((await tools.call('POST', path, { tag: { name: ' ' } })).status).toBe(422);
@@ -67,12 +65,7 @@ conform('4.13 Tags: a name that is blank cannot be (422)', async (tools) => {
   expect((await tools.call('GET', `/tags/${tag.id}`)).body.tag).toEqual(tag);
 });
 
-conform('4.13 Tags: showTag answers the tag', async (tools) => {
-  const tag = await makeTag(tools);
-  expect((await tools.call('GET', `/tags/${tag.id}`)).body.tag).toEqual(tag);
-});
-
-conform('4.13 Tags: updateTag changes the name, the color or both', async (tools) => {
+conform('updateTag changes the name, the color or both', async (tools) => {
   const tag = await makeTag(tools, '#123456');
   const update = async (fields: object) => {
     const { status, body } = await tools.call('POST', `/tags/${tag.id}/update`, { tag: fields });
@@ -87,7 +80,7 @@ conform('4.13 Tags: updateTag changes the name, the color or both', async (tools
   expect((await tools.call('GET', `/tags/${tag.id}`)).body.tag).toEqual(both);
 });
 
-conform('4.13 Tags: deleteTag answers 204 and clears all site assignments', async (tools) => {
+conform('deleteTag answers 204 and clears all site assignments', async (tools) => {
   const { call, need } = tools;
   const site = await need('/sites', ({ tags }) => tags.length < 5);
   const { id } = (await call('POST', '/tags', { tag: { name: unused('short-lived') } })).body.tag;
@@ -97,16 +90,7 @@ conform('4.13 Tags: deleteTag answers 204 and clears all site assignments', asyn
   expect((await call('GET', `/sites/${site.id}`)).body.site.tags).toEqual(site.tags);
 });
 
-conform('4.13 Tags: what is not there is answered 404', async ({ call }) => {
-  const path = '/tags/999999999';
-  expect((await call('GET', path)).status).toBe(404);
-  expect((await call('DELETE', path)).status).toBe(404);
-  expect((await call('POST', `${path}/update`, { tag: { name: 'x' } })).status).toBe(404);
-  expect((await call('POST', `${path}/assign`, { site_ids: [] })).status).toBe(404);
-  expect((await call('POST', `${path}/remove`, { site_ids: [] })).status).toBe(404);
-});
-
-conform('4.13 Tags: assign and remove answer 200 with sites, errors and counts', async (tools) => {
+conform('assign and remove answer 200 with sites, errors and counts', async (tools) => {
   const { call, need } = tools;
   const site = await need('/sites', ({ tags }) => tags.length < 5);
   const { id, name } = await makeTag(tools);
@@ -125,23 +109,20 @@ conform('4.13 Tags: assign and remove answer 200 with sites, errors and counts',
   }
 });
 
-conformHeld(
-  '4.13 Tags: a site with the maximum number of tags is reported in assign.errors',
-  async (tools) => {
-    const { call } = tools;
-    for (let count = 0; count < 200; count += 1) {
-      const { id } = await makeTag(tools);
-      const { status, body } = await call('POST', `/tags/${id}/assign`, {
-        site_ids: ['site-0001', 'site-0002'],
-      });
-      expect(status).toBe(200);
-      if (body.meta.failed === 0) continue;
-      const [full] = body.assign.errors;
-      expect(full.code).toBe('tag_limit_reached');
-      expect((await call('GET', `/tags/${id}`)).body.tag.site_ids).not.toContain(full.id);
-      expect((await call('GET', `/sites/${full.id}`)).body.site.tags).toHaveLength(10);
-      return;
-    }
-    expect.fail('no number of tags was too many');
-  },
-);
+conformHeld('a site with the maximum number of tags is reported in assign.errors', async (tools) => {
+  const { call } = tools;
+  for (let count = 0; count < 200; count += 1) {
+    const { id } = await makeTag(tools);
+    const { status, body } = await call('POST', `/tags/${id}/assign`, {
+      site_ids: ['site-0001', 'site-0002'],
+    });
+    expect(status).toBe(200);
+    if (body.meta.failed === 0) continue;
+    const [full] = body.assign.errors;
+    expect(full.code).toBe('tag_limit_reached');
+    expect((await call('GET', `/tags/${id}`)).body.tag.site_ids).not.toContain(full.id);
+    expect((await call('GET', `/sites/${full.id}`)).body.site.tags).toHaveLength(10);
+    return;
+  }
+  expect.fail('no number of tags was too many');
+});

@@ -1,13 +1,14 @@
 /** Section 4.14, and the row of section 3 for staging sites. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, MINUTE, SECOND, type Tools } from './harness.ts';
+import { withSnapshot } from './fixtures.ts';
+import { casesOfFile, DAY, MINUTE, SECOND } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
+const { conform, conformHeld } = casesOfFile('4.14 Staging sites');
 const list = '/staging-sites';
 const inStatus = (status: string) => `${list}?filters[status:eq]=${status}`;
 
-listCases({
-  section: '4.14 Staging sites',
+listCases(conform, {
   path: list,
   key: 'staging_sites',
   filters: {
@@ -22,22 +23,8 @@ listCases({
   timezone: true,
 });
 
-/** A site with backups, and its newest complete snapshot. */
-async function withSnapshot({ need }: Tools) {
-  const site = await need(
-    '/sites?filters[backups:eq]=true&filters[connection_status:eq]=connected',
-    ({ backups }) => backups.latest_snapshot?.status === 'succeeded',
-  );
-  const snapshot = await need(`/sites/${site.id}/snapshots?filters[status:eq]=succeeded`);
-  return { site, snapshot };
-}
-
-conform('4.14 Staging sites: the fleet has copies in every state', async ({ need }) => {
-  for (const status of ['initializing', 'active', 'paused', 'suspended']) await need(inStatus(status));
-});
-
 conformHeld(
-  '4.14 Staging sites: creating answers 201 queued, and the copy appears once the task has succeeded',
+  'creating answers 201 queued, and the copy appears once the task has succeeded',
   async (tools) => {
     const { call, time } = tools;
     const { site, snapshot } = await withSnapshot(tools);
@@ -77,7 +64,7 @@ conformHeld(
   },
 );
 
-conformHeld('4.14 Staging sites: a cancelled task makes no copy', async (tools) => {
+conformHeld('a cancelled task makes no copy', async (tools) => {
   const { call, time } = tools;
   const { site, snapshot } = await withSnapshot(tools);
   const before = (await call('GET', list)).body.meta.pagination.totalItems;
@@ -88,7 +75,7 @@ conformHeld('4.14 Staging sites: a cancelled task makes no copy', async (tools) 
 });
 
 conformHeld(
-  '4.14 Staging sites: a task that fails makes no copy',
+  'a task that fails makes no copy',
   async (tools) => {
     const { call, time } = tools;
     const { site, snapshot } = await withSnapshot(tools);
@@ -103,7 +90,7 @@ conformHeld(
   { faults: { 'failing-tasks': 1 } },
 );
 
-conformHeld('4.14 Staging sites: creating needs a completed snapshot of the live site', async (tools) => {
+conformHeld('creating needs a completed snapshot of the live site', async (tools) => {
   const { call, need } = tools;
   const { site, snapshot } = await withSnapshot(tools);
   const create = async (fields: object) =>
@@ -120,50 +107,44 @@ conformHeld('4.14 Staging sites: creating needs a completed snapshot of the live
   expect((await call('POST', list)).status).toBe(400);
 });
 
-conform('4.14 Staging sites: real-time events need "until" when they are enabled', async (tools) => {
+conform('real-time events need "until" when they are enabled', async (tools) => {
   const { site, snapshot } = await withSnapshot(tools);
   const options = { real_time_events: { enabled: true } };
   const staging_site = { site_id: site.id, snapshot_id: snapshot.id, options };
   expect((await tools.call('POST', list, { staging_site })).status).toBe(422);
 });
 
-conformHeld('4.14 Staging sites: real-time events reach no further than the present', async (tools) => {
+conformHeld('real-time events reach no further than the present', async (tools) => {
   const { site, snapshot } = await withSnapshot(tools);
   const options = { real_time_events: { enabled: true, until: '2026-11-21T12:00:01Z' } };
   const staging_site = { site_id: site.id, snapshot_id: snapshot.id, options };
   expect((await tools.call('POST', list, { staging_site })).status).toBe(422);
 });
 
-conform(
-  '4.14 Staging sites: credentials and snapshot are in the single view alone',
-  async ({ call, need }) => {
-    const copy = await need(inStatus('active'));
-    expect(copy).not.toHaveProperty('credentials');
-    expect(copy).not.toHaveProperty('snapshot');
-    const { staging_site } = (await call('GET', `${list}/${copy.id}`)).body;
-    expect(staging_site).toMatchObject(copy);
-    expect(Object.keys(staging_site.credentials)).toEqual(['http_auth', 'server', 'database']);
-    expect(staging_site.snapshot.created_at <= copy.created_at).toBe(true);
-  },
-);
+conform('credentials and snapshot are in the single view alone', async ({ call, need }) => {
+  const copy = await need(inStatus('active'));
+  expect(copy).not.toHaveProperty('credentials');
+  expect(copy).not.toHaveProperty('snapshot');
+  const { staging_site } = (await call('GET', `${list}/${copy.id}`)).body;
+  expect(staging_site).toMatchObject(copy);
+  expect(Object.keys(staging_site.credentials)).toEqual(['http_auth', 'server', 'database']);
+  expect(staging_site.snapshot.created_at <= copy.created_at).toBe(true);
+});
 
-conformHeld(
-  '4.14 Staging sites: extending lets a copy live longer, within the limit',
-  async ({ call, need }) => {
-    const copy = await need(inStatus('active'), ({ id, created_at }) => id && created_at > '2026-11-15');
-    const extend = (days: unknown) => call('POST', `${list}/${copy.id}/extend-expiry`, { days });
-    const { status, body } = await extend(5);
-    expect(status).toBe(200);
-    expect(Date.parse(body.staging_site.expires_at)).toBe(Date.parse(copy.expires_at) + 5 * DAY);
-    expect(body.staging_site).toHaveProperty('credentials');
-    expect((await extend(12)).status).toBe(422);
-    expect((await extend(0)).status).toBe(422);
-    expect((await extend(1.5)).status).toBe(400);
-    expect((await extend('5')).status).toBe(400);
-    expect((await extend(11)).status).toBe(200);
-    expect((await extend(1)).status).toBe(422);
-  },
-);
+conformHeld('extending lets a copy live longer, within the limit', async ({ call, need }) => {
+  const copy = await need(inStatus('active'), ({ id, created_at }) => id && created_at > '2026-11-15');
+  const extend = (days: unknown) => call('POST', `${list}/${copy.id}/extend-expiry`, { days });
+  const { status, body } = await extend(5);
+  expect(status).toBe(200);
+  expect(Date.parse(body.staging_site.expires_at)).toBe(Date.parse(copy.expires_at) + 5 * DAY);
+  expect(body.staging_site).toHaveProperty('credentials');
+  expect((await extend(12)).status).toBe(422);
+  expect((await extend(0)).status).toBe(422);
+  expect((await extend(1.5)).status).toBe(400);
+  expect((await extend('5')).status).toBe(400);
+  expect((await extend(11)).status).toBe(200);
+  expect((await extend(1)).status).toBe(422);
+});
 
 conformHeld(
   '3, 4.14 Staging site: resume makes a paused copy active, and refuses any other',
@@ -199,17 +180,14 @@ conformHeld(
   },
 );
 
-conformHeld(
-  '4.14 Staging sites: an expired copy is active again once it is extended',
-  async ({ call, need }) => {
-    const { id } = await need(inStatus('suspended'), ({ created_at }) => created_at > '2026-11-05');
-    const { status, body } = await call('POST', `${list}/${id}/extend-expiry`, { days: 3 });
-    expect([status, body.staging_site.status]).toEqual([200, 'active']);
-    expect(body.staging_site.expires_at).toBe('2026-11-24T12:00:00.000Z');
-  },
-);
+conformHeld('an expired copy is active again once it is extended', async ({ call, need }) => {
+  const { id } = await need(inStatus('suspended'), ({ created_at }) => created_at > '2026-11-05');
+  const { status, body } = await call('POST', `${list}/${id}/extend-expiry`, { days: 3 });
+  expect([status, body.staging_site.status]).toEqual([200, 'active']);
+  expect(body.staging_site.expires_at).toBe('2026-11-24T12:00:00.000Z');
+});
 
-conformHeld('4.14 Staging sites: PHP is changed by a task of type configure_staging_site', async (tools) => {
+conformHeld('PHP is changed by a task of type configure_staging_site', async (tools) => {
   const { call, need, time } = tools;
   const { id, php_version } = await need(inStatus('active'));
   const change = (version: string) =>
@@ -228,7 +206,7 @@ conformHeld('4.14 Staging sites: PHP is changed by a task of type configure_stag
   expect((await call('POST', `${list}/${paused.id}/update-php-version`, body)).status).toBe(422);
 });
 
-conformHeld('4.14 Staging sites: a download is a task of type download_staging', async ({ call, need }) => {
+conformHeld('a download is a task of type download_staging', async ({ call, need }) => {
   const { id } = await need(inStatus('active'));
   const start = (scope: object) => call('POST', `${list}/${id}/download`, { download: { scope } });
   const started = await start({ include_files: true, include_database: false });
@@ -241,53 +219,31 @@ conformHeld('4.14 Staging sites: a download is a task of type download_staging',
   expect((await call('POST', `${list}/${suspended.id}/download`, body)).status).toBe(422);
 });
 
-conform(
-  '4.14 Staging sites: a sign-in address is made for the default user or the one that is given',
-  async (tools) => {
-    const { id, url } = await tools.need(inStatus('active'));
-    const signIn = (query: string) => tools.call('GET', `${list}/${id}/wp/users/sso-login-url${query}`);
-    const byDefault = await signIn('');
-    expect(byDefault.status).toBe(200);
-    expect(new URL(byDefault.body.url).host).toBe(new URL(url).host);
-    expect((await signIn('?wp_object_id=')).status).toBe(200);
-    expect((await signIn('?wp_object_id=2')).body.url).not.toBe(byDefault.body.url);
-    expect((await signIn('?wp_object_id=admin')).status).toBe(400);
-    expect((await signIn('?user=1')).status).toBe(400);
-    const paused = await tools.need(inStatus('paused'));
-    expect((await tools.call('GET', `${list}/${paused.id}/wp/users/sso-login-url`)).status).toBe(422);
-  },
-);
+conform('a sign-in address is made for the default user or the one that is given', async (tools) => {
+  const { id, url } = await tools.need(inStatus('active'));
+  const signIn = (query: string) => tools.call('GET', `${list}/${id}/wp/users/sso-login-url${query}`);
+  const byDefault = await signIn('');
+  expect(byDefault.status).toBe(200);
+  expect(new URL(byDefault.body.url).host).toBe(new URL(url).host);
+  expect((await signIn('?wp_object_id=')).status).toBe(200);
+  expect((await signIn('?wp_object_id=2')).body.url).not.toBe(byDefault.body.url);
+  expect((await signIn('?wp_object_id=admin')).status).toBe(400);
+  expect((await signIn('?user=1')).status).toBe(400);
+  const paused = await tools.need(inStatus('paused'));
+  expect((await tools.call('GET', `${list}/${paused.id}/wp/users/sso-login-url`)).status).toBe(422);
+});
 
-conformHeld('4.14 Staging sites: nobody is signed in as a user that is not there', async ({ call, need }) => {
+conformHeld('nobody is signed in as a user that is not there', async ({ call, need }) => {
   const { id } = await need(inStatus('active'));
   const signIn = (user: number) => call('GET', `${list}/${id}/wp/users/sso-login-url?wp_object_id=${user}`);
   expect((await signIn(20)).body.url).toContain('user_id=20');
   for (const user of [0, 21]) expect((await signIn(user)).status).toBe(404);
 });
 
-conformHeld(
-  '4.14 Staging sites: deleting answers 204, but not while a copy is being made',
-  async ({ call, need }) => {
-    const { id } = await need(inStatus('suspended'));
-    expect((await call('DELETE', `${list}/${id}`)).status).toBe(204);
-    expect((await call('GET', `${list}/${id}`)).status).toBe(404);
-    const young = await need(inStatus('initializing'));
-    expect((await call('DELETE', `${list}/${young.id}`)).status).toBe(422);
-  },
-);
-
-conform('4.14 Staging sites: unknown copies answer 404', async ({ call }) => {
-  const one = `${list}/unknown-one`;
-  expect((await call('GET', one)).status).toBe(404);
-  expect((await call('DELETE', one)).status).toBe(404);
-  expect((await call('GET', `${one}/wp/users/sso-login-url`)).status).toBe(404);
-  const bodies = {
-    'extend-expiry': { days: 1 },
-    resume: undefined,
-    'update-php-version': { staging_site: { php_version: '8.3' } },
-    download: { download: { scope: { include_files: true } } },
-  };
-  for (const [act, body] of Object.entries(bodies)) {
-    expect([act, (await call('POST', `${one}/${act}`, body)).status]).toEqual([act, 404]);
-  }
+conformHeld('deleting answers 204, but not while a copy is being made', async ({ call, need }) => {
+  const { id } = await need(inStatus('suspended'));
+  expect((await call('DELETE', `${list}/${id}`)).status).toBe(204);
+  expect((await call('GET', `${list}/${id}`)).status).toBe(404);
+  const young = await need(inStatus('initializing'));
+  expect((await call('DELETE', `${list}/${young.id}`)).status).toBe(422);
 });

@@ -1,31 +1,21 @@
 /** Section 4.15, and the rows of section 3 for site syncs and connections. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, HOUR, MINUTE, type Tools } from './harness.ts';
-import { listCases, moment } from './list-cases.ts';
+import { unused } from './fixtures.ts';
+import { casesOfFile, MINUTE, type Tools } from './harness.ts';
+import { flag, listCases, moment } from './list-cases.ts';
 
-const idle = '/sites?filters[connection_status:eq]=connected&filters[locked:eq]=false&sort=created_at,asc';
-const freshUrl = () => `https://case-${Math.random().toString(36).slice(2)}.example`;
+const { conform, conformHeld } = casesOfFile('4.15 Sites');
+const freshUrl = () => `https://${unused('case')}.example`;
 
-listCases({
-  section: '4.15 Sites',
+listCases(conform, {
   path: '/sites',
   key: 'sites',
   filters: {
     id: { operators: ['eq'] },
-    paused: { operators: ['eq'], read: ({ sync }) => sync.paused, wrong: 'yes', try: ['true', 'false'] },
-    security: { operators: ['eq'], read: (item) => item.security.enabled, wrong: 'yes', try: ['true'] },
-    backups: {
-      operators: ['eq'],
-      read: (item) => item.backups.enabled,
-      wrong: 'yes',
-      try: ['true', 'false'],
-    },
-    performance: {
-      operators: ['eq'],
-      read: (item) => item.performance.enabled,
-      wrong: 'yes',
-      try: ['true', 'false'],
-    },
+    paused: flag(({ sync }) => sync.paused),
+    security: flag((item) => item.security.enabled),
+    backups: flag((item) => item.backups.enabled),
+    performance: flag((item) => item.performance.enabled),
     connection_status: {
       operators: ['eq'],
       read: (item) => item.connection.status,
@@ -33,14 +23,14 @@ listCases({
       try: ['connected', 'disconnected'],
     },
     client_id: { operators: ['eq'], read: ({ client }) => client?.id ?? null },
-    uptime: { operators: ['eq'], read: (item) => item.uptime.enabled, wrong: 'yes', try: ['true', 'false'] },
+    uptime: flag((item) => item.uptime.enabled),
     scanner_status: {
       operators: ['eq'],
       read: (item) => item.security.scanner.status,
       wrong: 'dirty',
       try: ['clean', 'hacked'],
     },
-    locked: { operators: ['eq'], wrong: 'yes', try: ['true', 'false'] },
+    locked: flag(({ locked }) => locked),
     url: { operators: ['contains'] },
     created_at: moment,
     updated_at: moment,
@@ -56,29 +46,26 @@ listCases({
   timezone: true,
 });
 
-conform(
-  '4.15 Sites: php_version takes eq, gt and lt with major, major.minor or major.minor.patch',
-  async (tools) => {
-    const phpOf = async (filter: string): Promise<string[]> => {
-      const { status, body } = await tools.call('GET', `/sites?filters[php_version:${filter}`);
-      expect([filter, status]).toEqual([filter, 200]);
-      return body.sites.map(({ server }: { server: { php_version: string } }) => server.php_version);
-    };
-    const all = (await phpOf('gt]=0')).length;
-    for (const version of await phpOf('eq]=8')) expect(version).toMatch(/^8\./);
-    for (const version of await phpOf('eq]=8.1')) expect(version).toMatch(/^8\.1\./);
-    const [exact = ''] = await phpOf('gt]=0');
-    expect(new Set(await phpOf(`eq]=${exact}`))).toEqual(new Set([exact]));
-    for (const version of await phpOf('lt]=8.1')) expect(Number.parseFloat(version)).toBeLessThan(8.1);
-    const parts = await Promise.all(['lt]=8.1', 'eq]=8.1', 'gt]=8.1'].map(phpOf));
-    expect(parts.flat()).toHaveLength(all);
-    for (const wrong of ['eq]=8.x', 'gt]=8.1.2.3', 'gte]=8', 'eq]=']) {
-      expect((await tools.call('GET', `/sites?filters[php_version:${wrong}`)).status).toBe(400);
-    }
-  },
-);
+conform('php_version takes eq, gt and lt with major, major.minor or major.minor.patch', async (tools) => {
+  const phpOf = async (filter: string): Promise<string[]> => {
+    const { status, body } = await tools.call('GET', `/sites?filters[php_version:${filter}`);
+    expect([filter, status]).toEqual([filter, 200]);
+    return body.sites.map(({ server }: { server: { php_version: string } }) => server.php_version);
+  };
+  const all = (await phpOf('gt]=0')).length;
+  for (const version of await phpOf('eq]=8')) expect(version).toMatch(/^8\./);
+  for (const version of await phpOf('eq]=8.1')) expect(version).toMatch(/^8\.1\./);
+  const [exact = ''] = await phpOf('gt]=0');
+  expect(new Set(await phpOf(`eq]=${exact}`))).toEqual(new Set([exact]));
+  for (const version of await phpOf('lt]=8.1')) expect(Number.parseFloat(version)).toBeLessThan(8.1);
+  const parts = await Promise.all(['lt]=8.1', 'eq]=8.1', 'gt]=8.1'].map(phpOf));
+  expect(parts.flat()).toHaveLength(all);
+  for (const wrong of ['eq]=8.x', 'gt]=8.1.2.3', 'gte]=8', 'eq]=']) {
+    expect((await tools.call('GET', `/sites?filters[php_version:${wrong}`)).status).toBe(400);
+  }
+});
 
-conform('4.15 Sites: the list sorts by last_sync_at, sites that were never synced last', async ({ call }) => {
+conform('the list sorts by last_sync_at, sites that were never synced last', async ({ call }) => {
   for (const direction of ['asc', 'desc']) {
     const { sites } = (await call('GET', `/sites?sort=last_sync_at,${direction}`)).body;
     const moments = sites.map(({ sync }: { sync: { last_sync_at: string | null } }) => sync.last_sync_at);
@@ -98,7 +85,7 @@ async function register({ call, cleanUp }: Tools, connection?: object) {
   return body.site;
 }
 
-conform('4.15, 3 Sites: creating answers 201 with the reduced view, disconnected', async (tools) => {
+conform('creating answers 201 with the reduced view, disconnected', async (tools) => {
   const site = await register(tools);
   expect(Object.keys(site).sort()).toEqual(['connection', 'created_at', 'id', 'updated_at', 'url']);
   expect(site.connection).toEqual({ status: 'disconnected' });
@@ -114,25 +101,22 @@ conformHeld('3 Site connection: a new site is connected after five minutes', asy
   expect((await tools.call('POST', `/sites/${id}/sync`)).status).toBe(200);
 });
 
-conform(
-  '4.15 Sites: sticky IP and HTTP credentials are in the single view, when configured',
-  async (tools) => {
-    const connection = { sticky_ip: '192.0.2.7', http_auth: { username: 'a', password: 'b' } };
-    const { id } = await register(tools, connection);
-    const shown = async () => (await tools.call('GET', `/sites/${id}`)).body.site.connection;
-    expect(await shown()).toMatchObject(connection);
-    const listed = await tools.need('/sites', (site) => site.id === id);
-    expect(Object.keys(listed.connection)).toEqual(['status']);
-    const clear = (cleared: object) =>
-      tools.call('POST', `/sites/${id}/update`, { site: { connection: cleared } });
-    await clear({ http_auth: null });
-    expect(Object.keys(await shown())).toEqual(['status', 'sticky_ip']);
-    await clear({ sticky_ip: null });
-    expect(Object.keys(await shown())).toEqual(['status']);
-  },
-);
+conform('sticky IP and HTTP credentials are in the single view, when configured', async (tools) => {
+  const connection = { sticky_ip: '192.0.2.7', http_auth: { username: 'a', password: 'b' } };
+  const { id } = await register(tools, connection);
+  const shown = async () => (await tools.call('GET', `/sites/${id}`)).body.site.connection;
+  expect(await shown()).toMatchObject(connection);
+  const listed = await tools.need('/sites', (site) => site.id === id);
+  expect(Object.keys(listed.connection)).toEqual(['status']);
+  const clear = (cleared: object) =>
+    tools.call('POST', `/sites/${id}/update`, { site: { connection: cleared } });
+  await clear({ http_auth: null });
+  expect(Object.keys(await shown())).toEqual(['status', 'sticky_ip']);
+  await clear({ sticky_ip: null });
+  expect(Object.keys(await shown())).toEqual(['status']);
+});
 
-conform('4.15 Sites: an update answers the reduced view with the daily sync time', async (tools) => {
+conform('an update answers the reduced view with the daily sync time', async (tools) => {
   const { id } = await register(tools);
   const url = freshUrl();
   const { status, body } = await tools.call('POST', `/sites/${id}/update`, {
@@ -143,7 +127,7 @@ conform('4.15 Sites: an update answers the reduced view with the daily sync time
   expect((await tools.call('GET', `/sites/${id}`)).body.site.sync.daily_sync_time).toBe('04:30Z');
 });
 
-conform('4.15 Sites: wrong fields are refused', async (tools) => {
+conform('wrong fields are refused', async (tools) => {
   const { id, url } = await register(tools);
   const create = async (site: object) => (await tools.call('POST', '/sites', { site })).status;
   expect(await create({ url })).toBe(422);
@@ -158,100 +142,19 @@ conform('4.15 Sites: wrong fields are refused', async (tools) => {
   expect(await update({ sync: { daily_sync_time: '25:00Z' } })).toBe(422);
   expect(await update({ sync: { daily_sync_time: '04:30' } })).toBe(422);
   expect(await update({ title: 'x' })).toBe(400);
+  expect((await tools.call('POST', `/sites/${id}/sync`, { sync: { force: true } })).status).toBe(400);
 });
 
-conform('4.15 Sites: deleting answers 204', async (tools) => {
+conform('deleting answers 204', async (tools) => {
   const { id } = await register(tools);
   expect((await tools.call('DELETE', `/sites/${id}`)).status).toBe(204);
   expect((await tools.call('GET', `/sites/${id}`)).status).toBe(404);
 });
 
-conform('4.15 Sites: unknown sites answer 404', async ({ call }) => {
-  expect((await call('GET', '/sites/unknown-one')).status).toBe(404);
-  expect((await call('DELETE', '/sites/unknown-one')).status).toBe(404);
-  expect((await call('POST', '/sites/unknown-one/sync')).status).toBe(404);
-  expect((await call('POST', '/sites/unknown-one/update', { site: {} })).status).toBe(404);
-  expect((await call('POST', '/sites/unknown-one/backups/enable')).status).toBe(404);
+conformHeld('4.15 Enable site backups: 200 with the state, 422 where the plan has none', async ({ call }) => {
+  const off = (await call('GET', '/sites?filters[backups:eq]=false')).body.sites;
+  const statuses: number[] = [];
+  for (const { id } of off) statuses.push((await call('POST', `/sites/${id}/backups/enable`)).status);
+  expect(statuses.sort()).toEqual([200, 200, 422]);
+  expect((await call('GET', '/sites?filters[backups:eq]=false')).body.sites).toHaveLength(1);
 });
-
-conformHeld('4.15, 3 Site sync: a sync is in progress, and its snapshot is given', async (tools) => {
-  const { call, time, need } = tools;
-  const site = await need(idle, ({ id, backups }) => backups.enabled && id !== '');
-  const { status, body } = await call('POST', `/sites/${site.id}/sync`, { sync: { message: 'By hand' } });
-  expect(status).toBe(200);
-  expect(body.sync).toEqual({ snapshot_id: expect.any(String), in_progress: true });
-  const snapshot = async () =>
-    (await call('GET', `/sites/${site.id}/snapshots/${body.sync.snapshot_id}`)).body.snapshot;
-  expect(await snapshot()).toMatchObject({ status: 'in_progress', note: 'By hand' });
-  expect((await call('GET', `/sites/${site.id}`)).body.site.sync.in_progress).toBe(true);
-  expect((await call('POST', `/sites/${site.id}/sync`)).status).toBe(409);
-  await time.pass(2 * MINUTE);
-  expect((await snapshot()).status).toBe('succeeded');
-  const after = (await call('GET', `/sites/${site.id}`)).body.site;
-  expect(after.sync.in_progress).toBe(false);
-  expect(after.sync.last_sync_at > '2026-11-21T12:00').toBe(true);
-});
-
-conformHeld(
-  '4.15 Site sync: it is refused under maintenance, beyond the daily limit, and disconnected',
-  async (tools) => {
-    const { call, need, sandbox } = tools;
-    const site = await need(idle);
-    const control = sandbox().site(site.id);
-    const sync = async () => {
-      const { status, body } = await call('POST', `/sites/${site.id}/sync`);
-      return [status, body.error?.code];
-    };
-    control.underMaintenance(true);
-    expect(await sync()).toEqual([422, 'site_under_maintenance']);
-    control.underMaintenance(false);
-    control.useUpDailySyncs();
-    expect(await sync()).toEqual([422, 'daily_sync_limit_reached']);
-    await tools.time.pass(DAY);
-    expect((await sync())[0]).toBe(200);
-    const away = await need('/sites?filters[connection_status:eq]=disconnected');
-    expect((await call('POST', `/sites/${away.id}/sync`)).status).toBe(422);
-    expect((await call('POST', `/sites/${away.id}/sync`, { sync: { force: true } })).status).toBe(400);
-  },
-);
-
-conformHeld(
-  '4.15 Site sync: sites sync by themselves at their daily time, paused and disconnected ones do not',
-  async (tools) => {
-    const { call, need, time, sandbox } = tools;
-    const { id } = await need(idle, ({ sync }) => !sync.paused);
-    const syncOf = async (site: string) => (await call('GET', `/sites/${site}`)).body.site.sync;
-    await call('POST', `/sites/${id}/update`, { site: { sync: { daily_sync_time: '13:00Z' } } });
-    sandbox().site(id).syncTakes(MINUTE);
-    expect((await syncOf(id)).next_sync_at).toBe('2026-11-21T13:00:00.000Z');
-    await time.pass(HOUR);
-    expect(await syncOf(id)).toMatchObject({ in_progress: true, next_sync_at: '2026-11-22T13:00:00.000Z' });
-    await time.pass(MINUTE);
-    expect(await syncOf(id)).toMatchObject({ in_progress: false, last_sync_at: '2026-11-21T13:01:00.000Z' });
-    expect(sandbox().journal.effectsOf('syncSite')).toEqual([]);
-
-    const resting = [
-      await need('/sites?filters[paused:eq]=true'),
-      await need('/sites?filters[connection_status:eq]=disconnected'),
-    ];
-    await time.pass(2 * DAY);
-    for (const { id: other, sync } of resting) {
-      expect((await syncOf(other)).last_sync_at).toBe(sync.last_sync_at);
-    }
-    expect((await syncOf(id)).last_sync_at).toBe('2026-11-23T13:01:00.000Z');
-  },
-);
-
-conformHeld(
-  '4.15 Enable site backups: 200 with the state, 422 where the plan has none',
-  async ({ call, need, time }) => {
-    const off = (await call('GET', '/sites?filters[backups:eq]=false')).body.sites;
-    const statuses: number[] = [];
-    for (const { id } of off) statuses.push((await call('POST', `/sites/${id}/backups/enable`)).status);
-    expect(statuses.sort()).toEqual([200, 200, 422]);
-    expect((await call('GET', '/sites?filters[backups:eq]=false')).body.sites).toHaveLength(1);
-    const [again] = off;
-    await time.pass(MINUTE);
-    expect((await need(`/sites?filters[id:eq]=${again.id}`)).id).toBe(again.id);
-  },
-);

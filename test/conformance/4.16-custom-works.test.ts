@@ -1,8 +1,9 @@
 /** Section 4.16, and the limits of section 8 for custom works. */
 import { expect } from 'vitest';
-import { conform, conformHeld, type Tools } from './harness.ts';
+import { casesOfFile, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
+const { conform, conformHeld } = casesOfFile('4.16 Custom works');
 const path = async ({ need }: Tools) => `/sites/${(await need('/sites')).id}/custom-works`;
 
 /** Entries of our own, deleted when the case ends. */
@@ -14,8 +15,7 @@ async function write(tools: Tools, ...custom_works: object[]) {
 }
 const work = (fields: object = {}) => ({ title: 'Logo replaced', performed_on: '2026-11-20', ...fields });
 
-listCases({
-  section: '4.16 Custom works',
+listCases(conform, {
   path: async (tools) => {
     const three = [
       work({ description: 'Bigger' }),
@@ -42,7 +42,7 @@ listCases({
   timezone: true,
 });
 
-conform('4.16 Custom works: several are written down at once, with 201, and shown', async (tools) => {
+conform('several are written down at once, with 201, and shown', async (tools) => {
   const { list, status, works } = await write(tools, work({ description: 'For the fair' }), work());
   expect([status, works.length]).toEqual([201, 2]);
   expect(works[0]).toMatchObject(work({ description: 'For the fair' }));
@@ -52,7 +52,7 @@ conform('4.16 Custom works: several are written down at once, with 201, and show
   }
 });
 
-conform('4.16 Custom works: what is wrong is refused, and nothing of it is kept', async (tools) => {
+conform('what is wrong is refused, and nothing of it is kept', async (tools) => {
   const list = await path(tools);
   const before = (await tools.call('GET', list)).body.meta.pagination.totalItems;
   const send = async (...works: object[]) => (await write(tools, ...works)).status;
@@ -68,56 +68,43 @@ conform('4.16 Custom works: what is wrong is refused, and nothing of it is kept'
   expect(await send(work({ title: 'a'.repeat(150), description: 'a'.repeat(500) }))).toBe(201);
 });
 
-conformHeld('4.16 Custom works: the day may be today, but not tomorrow', async (tools) => {
+conformHeld('the day may be today, but not tomorrow', async (tools) => {
   expect((await write(tools, work({ performed_on: '2026-11-21' }))).status).toBe(201);
   expect((await write(tools, work({ performed_on: '2026-11-22' }))).status).toBe(422);
 });
 
-conform(
-  '4.16 Custom works: a change keeps what is left out, and "" clears the description',
-  async (tools) => {
-    const { list, works } = await write(tools, work({ description: 'Old' }));
-    const { id } = works[0];
-    const update = (custom_work: object) => tools.call('POST', `${list}/${id}/update`, { custom_work });
-    expect((await update({ title: 'New' })).body.custom_work).toMatchObject({
-      title: 'New',
-      description: 'Old',
-    });
-    expect((await update({ description: '' })).body.custom_work).toMatchObject({
-      title: 'New',
-      description: '',
-    });
-    expect((await update({ performed_on: '2026-11-19' })).body.custom_work.performed_on).toBe('2026-11-19');
-    for (const wrong of [{}, { title: '' }, { performed_on: '' }, { performed_on: '2199-01-01' }]) {
-      expect([wrong, (await update(wrong)).status]).toEqual([wrong, 422]);
-    }
-    expect((await update({ hours: 2 })).status).toBe(400);
-  },
-);
+conform('a change keeps what is left out, and "" clears the description', async (tools) => {
+  const { list, works } = await write(tools, work({ description: 'Old' }));
+  const { id } = works[0];
+  const update = (custom_work: object) => tools.call('POST', `${list}/${id}/update`, { custom_work });
+  expect((await update({ title: 'New' })).body.custom_work).toMatchObject({
+    title: 'New',
+    description: 'Old',
+  });
+  expect((await update({ description: '' })).body.custom_work).toMatchObject({
+    title: 'New',
+    description: '',
+  });
+  expect((await update({ performed_on: '2026-11-19' })).body.custom_work.performed_on).toBe('2026-11-19');
+  for (const wrong of [{}, { title: '' }, { performed_on: '' }, { performed_on: '2199-01-01' }]) {
+    expect([wrong, (await update(wrong)).status]).toEqual([wrong, 422]);
+  }
+  expect((await update({ hours: 2 })).status).toBe(400);
+});
 
-conform('4.16 Custom works: deleting answers 204', async (tools) => {
+conform('deleting answers 204', async (tools) => {
   const { list, works } = await write(tools, work());
   expect((await tools.call('DELETE', `${list}/${works[0].id}`)).status).toBe(204);
   expect((await tools.call('GET', `${list}/${works[0].id}`)).status).toBe(404);
 });
 
-conform(
-  '4.16 Custom works: unknown sites and entries, and entries of another site, answer 404',
-  async (tools) => {
-    const { works } = await write(tools, work());
-    const other = await tools.need('/sites?sort=created_at,asc', ({ id }) => !works[0].id.includes(id));
-    const update = { custom_work: { title: 'New' } };
-    for (const one of [
-      `/sites/${other.id}/custom-works/${works[0].id}`,
-      `${await path(tools)}/unknown-one`,
-    ]) {
-      expect((await tools.call('GET', one)).status).toBe(404);
-      expect((await tools.call('DELETE', one)).status).toBe(404);
-      expect((await tools.call('POST', `${one}/update`, update)).status).toBe(404);
-    }
-    expect((await tools.call('GET', '/sites/unknown-one/custom-works')).status).toBe(404);
-    expect(
-      (await tools.call('POST', '/sites/unknown-one/custom-works', { custom_works: [work()] })).status,
-    ).toBe(404);
-  },
-);
+conform('unknown entries, and entries of another site, answer 404', async (tools) => {
+  const { works } = await write(tools, work());
+  const other = await tools.need('/sites?sort=created_at,asc', ({ id }) => !works[0].id.includes(id));
+  const update = { custom_work: { title: 'New' } };
+  for (const one of [`/sites/${other.id}/custom-works/${works[0].id}`, `${await path(tools)}/unknown-one`]) {
+    expect((await tools.call('GET', one)).status).toBe(404);
+    expect((await tools.call('DELETE', one)).status).toBe(404);
+    expect((await tools.call('POST', `${one}/update`, update)).status).toBe(404);
+  }
+});

@@ -1,8 +1,9 @@
 /** Section 4.19. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, type Tools } from './harness.ts';
+import { casesOfFile, DAY, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 
+const { conform, conformHeld } = casesOfFile('4.19 Snapshots');
 const backedUp = ({ need }: Tools) =>
   need(
     '/sites?filters[backups:eq]=true&filters[connection_status:eq]=connected&filters[paused:eq]=false',
@@ -11,12 +12,11 @@ const backedUp = ({ need }: Tools) =>
 const path = async (tools: Tools) => `/sites/${(await backedUp(tools)).id}/snapshots`;
 
 /** Without its own filters on created_at, which move the window: they have cases of their own. */
-listCases({
-  section: '4.19 Snapshots',
+listCases(conform, {
   path,
   key: 'snapshots',
   filters: {
-    created_at: { ...moment, operators: ['gte', 'lte'] },
+    created_at: moment,
     status: {
       operators: ['eq'],
       wrong: 'lost',
@@ -41,26 +41,23 @@ const momentsOf = async ({ call }: Tools, query: string): Promise<number[]> => {
   return body.snapshots.map(({ created_at }: { created_at: string }) => Date.parse(created_at));
 };
 
-conformHeld(
-  '4.19 Snapshots: the list covers seven days, each side of the window on its own',
-  async (tools) => {
-    const list = await path(tools);
-    const now = Date.parse('2026-11-21T12:00:00Z');
-    const ago = (days: number) => new Date(now - days * DAY).toISOString();
-    const all = await momentsOf(tools, `${list}?filters[created_at:gte]=${ago(100)}`);
-    const between = (from: number, until: number) =>
-      all.filter((at) => at >= now - from * DAY && at <= now - until * DAY);
-    expect(all.length).toBeGreaterThan(between(7, 0).length);
-    expect(await momentsOf(tools, list)).toEqual(between(7, 0));
-    expect(await momentsOf(tools, `${list}?filters[created_at:gte]=${ago(9)}`)).toEqual(between(9, 0));
-    expect(await momentsOf(tools, `${list}?filters[created_at:lte]=${ago(2)}`)).toEqual(between(7, 2));
-    expect(await momentsOf(tools, `${list}?filters[created_at:lte]=${ago(8)}`)).toEqual([]);
-    const both = `filters[created_at:gte]=${ago(9)}&filters[created_at:lte]=${ago(7.5)}`;
-    expect(await momentsOf(tools, `${list}?${both}`)).toEqual(between(9, 7.5));
-  },
-);
+conformHeld('the list covers seven days, each side of the window on its own', async (tools) => {
+  const list = await path(tools);
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  const ago = (days: number) => new Date(now - days * DAY).toISOString();
+  const all = await momentsOf(tools, `${list}?filters[created_at:gte]=${ago(100)}`);
+  const between = (from: number, until: number) =>
+    all.filter((at) => at >= now - from * DAY && at <= now - until * DAY);
+  expect(all.length).toBeGreaterThan(between(7, 0).length);
+  expect(await momentsOf(tools, list)).toEqual(between(7, 0));
+  expect(await momentsOf(tools, `${list}?filters[created_at:gte]=${ago(9)}`)).toEqual(between(9, 0));
+  expect(await momentsOf(tools, `${list}?filters[created_at:lte]=${ago(2)}`)).toEqual(between(7, 2));
+  expect(await momentsOf(tools, `${list}?filters[created_at:lte]=${ago(8)}`)).toEqual([]);
+  const both = `filters[created_at:gte]=${ago(9)}&filters[created_at:lte]=${ago(7.5)}`;
+  expect(await momentsOf(tools, `${list}?${both}`)).toEqual(between(9, 7.5));
+});
 
-conformHeld('4.19 Snapshots: note:present tells notes from none', async (tools) => {
+conformHeld('note:present tells notes from none', async (tools) => {
   const { call } = tools;
   const list = await path(tools);
   await call('POST', list.replace('snapshots', 'sync'), { sync: { message: 'Before a move' } });
@@ -71,7 +68,7 @@ conformHeld('4.19 Snapshots: note:present tells notes from none', async (tools) 
   }
 });
 
-conform('4.19 Snapshots: the list sorts by files_synced and tables_synced', async (tools) => {
+conform('the list sorts by files_synced and tables_synced', async (tools) => {
   const list = `${await path(tools)}?filters[created_at:gte]=2000-01-01T00:00:00Z`;
   for (const [field, part] of [
     ['files_synced', 'files'],
@@ -90,7 +87,7 @@ conform('4.19 Snapshots: the list sorts by files_synced and tables_synced', asyn
   }
 });
 
-conform('4.19, 2.21 Snapshots: the single view adds scan counts and measurements', async (tools) => {
+conform('the single view adds scan counts and measurements', async (tools) => {
   const list = await path(tools);
   const listed = await tools.need(`${list}?filters[status:eq]=succeeded`);
   const { status, body } = await tools.call('GET', `${list}/${listed.id}`);
@@ -108,20 +105,15 @@ conform('4.19, 2.21 Snapshots: the single view adds scan counts and measurements
   expect(body.snapshot.security.scanner).toHaveProperty('database.total');
 });
 
-conform(
-  '4.19 Snapshots: both need a site that supports backups, and has them enabled',
-  async ({ call, need }) => {
-    await need('/sites?filters[backups:eq]=false');
-    for (const { id } of (await call('GET', '/sites?filters[backups:eq]=false')).body.sites) {
-      expect((await call('GET', `/sites/${id}/snapshots`)).status).toBe(422);
-      expect((await call('GET', `/sites/${id}/snapshots/any-one`)).status).toBe(422);
-    }
-  },
-);
+conform('both need a site that supports backups, and has them enabled', async ({ call, need }) => {
+  await need('/sites?filters[backups:eq]=false');
+  for (const { id } of (await call('GET', '/sites?filters[backups:eq]=false')).body.sites) {
+    expect((await call('GET', `/sites/${id}/snapshots`)).status).toBe(422);
+    expect((await call('GET', `/sites/${id}/snapshots/any-one`)).status).toBe(422);
+  }
+});
 
-conform('4.19 Snapshots: unknown sites and snapshots answer 404', async (tools) => {
-  expect((await tools.call('GET', '/sites/unknown-one/snapshots')).status).toBe(404);
-  expect((await tools.call('GET', '/sites/unknown-one/snapshots/any-one')).status).toBe(404);
+conform('unknown snapshots answer 404', async (tools) => {
   expect((await tools.call('GET', `${await path(tools)}/unknown-one`)).status).toBe(404);
 });
 

@@ -14,7 +14,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes; its shape is checked before.
-type Json = any;
+export type Json = any;
 
 export interface Reply {
   status: number;
@@ -34,14 +34,11 @@ export interface Tools {
     headers?: Record<string, string | null>,
   ): Promise<Reply>;
   /**
-   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. Skips the case, saying
-   * what is missing, when the account has none. Looks through the first thousand items.
+   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. When the account has none, the case
+   * fails, and is skipped over a URL; both say what is missing. Looks through the first thousand items.
    */
   need(list: string, suits?: (item: Json) => boolean): Promise<Json>;
-  /**
-   * Lets time pass in the service. Over a URL that cannot be: the case is skipped, so ask first with
-   * `needHeldTime`.
-   */
+  /** Lets time pass in the service. Over a URL that cannot be: the case is skipped. */
   time: { pass(ms: number): Promise<void> };
   /** Removes what the case has created when it ends, in any way, so that the account is left unchanged. */
   cleanUp(method: 'POST' | 'DELETE', path: string, body?: unknown): void;
@@ -54,44 +51,45 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+export type Conform = (name: string, run: (tools: Tools) => Promise<void>) => void;
+
 const base = process.env['CONFORMANCE_BASE'];
 const token = process.env['CONFORMANCE_TOKEN'] ?? '';
 
-/**
- * A case that runs against any service. In this process it has a new sandbox with sixty sites and a held
- * clock.
- */
-export function conform(name: string, run: (tools: Tools) => Promise<void>): void {
-  test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
-    await run(base === undefined ? await ownTools(context, {}) : remote(context, base));
-  });
+interface Cases {
+  /**
+   * A case that runs against any service. In this process the cases of a file share one sandbox, as they share one
+   * account over a URL: sixty sites, and a clock that stands still. Each leaves the account as it was.
+   */
+  conform: Conform;
+  /**
+   * A case that lets time pass, or needs an account of a certain kind. It has a sandbox of its own, and runs only against
+   * that.
+   */
+  conformHeld(name: string, run: (tools: Tools) => Promise<void>, account?: SandboxOptions): void;
 }
 
-/** Cases that change nothing: in this process all of them use one sandbox, because starting one takes longer than a case. */
-export function readingCases(): typeof conform {
+/** The cases of a file. Their names begin with its section, unless they begin with another one. */
+export function casesOfFile(section?: string): Cases {
   let started: Promise<Held> | undefined;
   afterAll(async () => (await started)?.sandbox.stop());
-  return (name, run) =>
-    test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
-      if (base !== undefined) return run(remote(context, base));
-      started ??= startHeld({});
-      await run(toolsOf(context, await started));
-    });
-}
-
-/**
- * A case that needs a held clock, or an account of a certain kind. It runs only against the sandbox in this
- * process.
- */
-export function conformHeld(
-  name: string,
-  run: (tools: Tools) => Promise<void>,
-  account: SandboxOptions = {},
-): void {
-  test(name, async (context) => {
-    if (base !== undefined) context.skip('needs a clock that is held, or an account of its kind');
-    await run(await ownTools(context, account));
-  });
+  const nameOf = (name: string) =>
+    section === undefined || /^\d[\d., ]* [A-Z]/.test(name) ? name : `${section}: ${name}`;
+  return {
+    conform: (name, run) =>
+      test(nameOf(name), { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
+        if (base !== undefined) return run(remote(context, base));
+        started ??= startHeld({});
+        await run(toolsOf(context, await started));
+      }),
+    conformHeld: (name, run, account = {}) =>
+      test(nameOf(name), async (context) => {
+        if (base !== undefined) context.skip('needs a clock that is held, or an account of its kind');
+        const held = await startHeld(account);
+        context.onTestFinished(() => held.sandbox.stop());
+        await run(toolsOf(context, held));
+      }),
+  };
 }
 
 interface Held {
@@ -104,24 +102,18 @@ async function startHeld(account: SandboxOptions): Promise<Held> {
   return { clock, sandbox: await startSandbox({ clock, rateLimit: 0, ...account }) };
 }
 
-/** A sandbox that ends with its case. */
-async function ownTools(context: TestContext, account: SandboxOptions): Promise<Tools> {
-  const held = await startHeld(account);
-  context.onTestFinished(() => held.sandbox.stop());
-  return toolsOf(context, held);
-}
-
 /** The sandbox in this process. An error of its own, answered with 500, fails the case at its end. */
 function toolsOf(context: TestContext, { sandbox, clock }: Held): Tools {
+  const before = sandbox.journal.requests.length;
   context.onTestFinished(() => {
-    const mistakes = sandbox.journal.requests.flatMap(({ path, mistake }) =>
-      mistake ? [path, mistake] : [],
-    );
+    const mistakes = sandbox.journal.requests
+      .slice(before)
+      .flatMap(({ path, mistake }) => (mistake ? [path, mistake] : []));
     expect(mistakes).toEqual([]);
   });
   const call = caller(sandbox.url, sandbox.token, 'strict');
   return {
-    ...common(context, call),
+    ...common(context, call, expect.fail),
     time: { pass: (ms) => clock.advance(ms) },
     sandbox: () => sandbox,
   };
@@ -130,7 +122,7 @@ function toolsOf(context: TestContext, { sandbox, clock }: Held): Tools {
 function remote(context: TestContext, url: string): Tools {
   const call = patient(caller(url.replace(/\/$/, ''), token, 'lenient'));
   return {
-    ...common(context, call),
+    ...common(context, call, context.skip),
     time: { pass: async () => context.skip('needs a clock that is held') },
     sandbox: () => context.skip('needs the sandbox in this process'),
   };
@@ -138,7 +130,11 @@ function remote(context: TestContext, url: string): Tools {
 
 type Call = Tools['call'];
 
-function common(context: TestContext, call: Call): Pick<Tools, 'call' | 'need' | 'cleanUp'> {
+function common(
+  context: TestContext,
+  call: Call,
+  isMissing: (what: string) => never,
+): Pick<Tools, 'call' | 'need' | 'cleanUp'> {
   return {
     call,
     need: async (list, suits = () => true) => {
@@ -151,7 +147,7 @@ function common(context: TestContext, call: Call): Pick<Tools, 'call' | 'need' |
         if (found) return found;
         if (page >= (body.meta?.pagination.totalPages ?? 1)) break;
       }
-      return context.skip(`the account has nothing that suits at ${list}`);
+      return isMissing(`the account has nothing that suits at ${list}`);
     },
     cleanUp: (method, path, body) => {
       context.onTestFinished(async () => {

@@ -27,34 +27,6 @@ describe('the rate limit', () => {
   const limits = ({ headers }: { headers: Headers }) =>
     ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
 
-  test('counts every authenticated request in a window that starts with its first', async () => {
-    const { clock, get } = await startCalling({ sites: 1, rateLimit: 3, windowMs: 60_000 });
-    await clock.advance(45_000);
-
-    expect(limits(await get('/sites'))).toEqual(['3', '2', '60']);
-    await clock.advance(10_500);
-    expect(limits(await get('/sites/unknown'))).toEqual(['3', '1', '50']);
-    expect(limits(await get('/sites?page=0'))).toEqual(['3', '0', '50']);
-
-    const refused = await get('/sites');
-    expect(refused.status).toBe(429);
-    expect(refused.body.error.code).toBe('rate_limit_exceeded');
-    expect(limits(refused)).toEqual(['3', '0', '50']);
-
-    await clock.advance(49_499);
-    expect(limits(await get('/sites'))).toEqual(['3', '0', '1']);
-    await clock.advance(1);
-    expect(limits(await get('/sites'))).toEqual(['3', '2', '60']);
-  });
-
-  test('is shared with other clients of the account', async () => {
-    const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 10 });
-    sandbox.account.useUpRequests(8);
-    expect(limits(await get('/sites'))).toEqual(['10', '1', '60']);
-    sandbox.account.useUpRequests(8);
-    expect((await get('/sites')).status).toBe(429);
-  });
-
   test('uses the wall clock, whatever the speed of the service', async () => {
     const { clock, get } = await startCalling({ sites: 1, rateLimit: 1, speed: 3600 });
     await get('/sites');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startCalling } from './calling.ts';
+import { type Calling, startCalling } from './calling.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -65,26 +65,36 @@ test('a site that cannot be updated fails alone: the other sites of the run are 
   expect(bad.steps.at(-1)).toMatchObject({ status: 'failed', error: { code: 'step_failed' } });
 });
 
-/** A site that no schedule of the fleet has updated. */
-const ninth = { sites: { selection: 'specific', ids: ['site-0009'] } };
-
-test('the steps are those of the schedule', async () => {
-  const { clock, get, post } = await startCalling({ sites: 9 });
+/** A schedule that runs after an hour; gives its answer. */
+async function schedule({ post }: Calling, scope: object, more: object = {}) {
   const auto_update_schedule = {
-    name: 'All',
+    name: 'x',
     schedule: 'daily',
     started_at: '2026-11-21T13:00:00Z',
-    scope: {
-      ...ninth,
-      updates: { wordpress_core: true, plugins: { selection: 'all' }, themes: { selection: 'all' } },
-    },
-    options: { backup: true, visual_regression: true },
+    scope,
+    ...more,
   };
-  const { id } = (await post('/auto-update-schedules', { auto_update_schedule })).body.auto_update_schedule;
-  await clock.advance(HOUR + MINUTE);
-  const [run] = (await get(`/auto-update-history?filters[auto_update_schedule_id:eq]=${id}`)).body
-    .auto_update_history;
-  const { task } = (await get(`/tasks/${run.task_id}`)).body;
+  return (await post('/auto-update-schedules', { auto_update_schedule })).body;
+}
+/** The first run of a schedule. */
+async function runOf(
+  { get }: Calling,
+  { auto_update_schedule: { id } }: { auto_update_schedule: { id: string } },
+) {
+  return (await get(`/auto-update-history?filters[auto_update_schedule_id:eq]=${id}`)).body
+    .auto_update_history[0];
+}
+
+test('the steps are those of the schedule', async () => {
+  const calling = await startCalling({ sites: 9 });
+  // No schedule of the fleet has updated it.
+  const sites = { selection: 'specific', ids: ['site-0009'] };
+  const all = { selection: 'all' };
+  const scope = { sites, updates: { wordpress_core: true, plugins: all, themes: all } };
+  const made = await schedule(calling, scope, { options: { backup: true, visual_regression: true } });
+  await calling.clock.advance(HOUR + MINUTE);
+  const { task_id } = await runOf(calling, made);
+  const { task } = (await calling.get(`/tasks/${task_id}`)).body;
   expect(task.details.sites[0].steps.map(({ type }: { type: string }) => type)).toEqual([
     'backup',
     'update_core',
@@ -95,25 +105,18 @@ test('the steps are those of the schedule', async () => {
 });
 
 test('disconnected, locked and deleted sites are skipped', async () => {
-  const { sandbox, clock, get, post, remove } = await startCalling({ sites: 13 });
+  const calling = await startCalling({ sites: 13 });
+  const { sandbox, clock, remove } = calling;
   const ids = ['site-0010', 'site-0011', 'site-0012', 'site-0013'];
   sandbox.site('site-0010').disconnect();
   sandbox.site('site-0011').lock(true);
-  const auto_update_schedule = {
-    name: 'All',
-    schedule: 'daily',
-    started_at: '2026-11-21T13:00:00Z',
-    scope: { sites: { selection: 'specific', ids }, updates: { plugins: { selection: 'all' } } },
-  };
-  const { id } = (await post('/auto-update-schedules', { auto_update_schedule })).body.auto_update_schedule;
+  const sites = { selection: 'specific', ids };
+  const made = await schedule(calling, { sites, updates: { plugins: { selection: 'all' } } });
   await clock.advance(HOUR);
-  const sitesOf = async () => {
-    const { body } = await get(`/auto-update-history?filters[auto_update_schedule_id:eq]=${id}`);
-    return body.auto_update_history[0].sites.map((site: { id: string }) => site.id);
-  };
-  expect(await sitesOf()).toEqual(['site-0012', 'site-0013']);
+  const updated = async () => (await runOf(calling, made)).sites.map((site: { id: string }) => site.id);
+  expect(await updated()).toEqual(['site-0012', 'site-0013']);
   await remove('/sites/site-0013');
-  expect(await sitesOf()).toEqual(['site-0012']);
+  expect(await updated()).toEqual(['site-0012']);
 });
 
 test('enabling an active schedule, or disabling a paused one, answers 422', async () => {
@@ -126,15 +129,12 @@ test('enabling an active schedule, or disabling a paused one, answers 422', asyn
 });
 
 test('a schedule needs sites, something to update, and filenames where they are specific', async () => {
-  const { sandbox, post } = await startCalling({ sites: 1 });
-  const codeOf = async (scope: object) => {
-    const auto_update_schedule = { name: 'x', schedule: 'daily', started_at: '2026-11-21T13:00:00Z', scope };
-    return (await post('/auto-update-schedules', { auto_update_schedule })).body.error.code;
-  };
+  const calling = await startCalling({ sites: 1 });
+  const codeOf = async (scope: object) => (await schedule(calling, scope)).error.code;
   const plugins = { selection: 'all' };
   expect(await codeOf({})).toBe('nothing_to_update');
   expect(await codeOf({ updates: { wordpress_core: false, plugins: null } })).toBe('nothing_to_update');
   expect(await codeOf({ sites: { selection: 'specific', ids: [] }, updates: { plugins } })).toBe('no_sites');
   expect(await codeOf({ updates: { plugins: { selection: 'specific' } } })).toBe('no_filenames');
-  expect(sandbox.journal.effects).toEqual([]);
+  expect(calling.sandbox.journal.effects).toEqual([]);
 });

@@ -56,3 +56,31 @@ export async function startCalling(options: SandboxOptions & { startsAt?: string
     },
   };
 }
+
+/** Everything that the lists of an account show. */
+export async function everythingIn({ get }: Calling): Promise<unknown[]> {
+  const inSite = ['notes', 'custom-works', 'snapshots', 'activity-logs'].map(
+    (name) => `sites/site-0002/${name}`,
+  );
+  const inAccount = [
+    'sites',
+    'clients',
+    'tags',
+    'tasks',
+    'team-members',
+    'staging-sites',
+    'managed-accounts',
+    'backup-destinations',
+    'sender-emails',
+    'reports',
+    'auto-update-schedules',
+  ];
+  return Promise.all([...inAccount, ...inSite].map(async (path) => (await get(`/${path}`)).body));
+}
+
+/** The result of a call: its status, or that no readable answer came. */
+export const fateOf = (call: Promise<{ status: number }>) =>
+  call.then(
+    ({ status }) => status,
+    () => 'lost' as const,
+  );

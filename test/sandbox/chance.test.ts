@@ -3,14 +3,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { published } from '../../src/contract/schema.ts';
 import { faultNames, faultSets, parseFaults } from '../../src/sandbox/faults/names.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { startCalling } from './calling.ts';
-
-/** The result of a call: its status, or that no readable answer came. */
-const fateOf = (call: Promise<{ status: number }>) =>
-  call.then(
-    ({ status }) => status,
-    () => 'lost' as const,
-  );
+import { fateOf, startCalling } from './calling.ts';
 
 /** A sandbox in which a fault always occurs. */
 const always = (fault: keyof typeof faultNames, options: SandboxOptions = {}) =>
@@ -50,15 +43,15 @@ describe('a random fault', () => {
   });
 
   test('occurs at its rate, and affects the same requests for the same seed', async () => {
-    const fates = async (seed: number) => {
+    const fates = async (seed: number, requests: number) => {
       const { get } = await startCalling({ sites: 1, seed, faults: { 'error-before': 0.3 } });
       const met: (number | 'lost')[] = [];
-      for (let count = 0; count < 100; count += 1) met.push(await fateOf(get('/tags')));
+      for (let count = 0; count < requests; count += 1) met.push(await fateOf(get('/tags')));
       return met;
     };
-    const first = await fates(1);
-    expect(await fates(1)).toEqual(first);
-    expect(await fates(2)).not.toEqual(first);
+    const first = await fates(1, 100);
+    expect(await fates(1, 20)).toEqual(first.slice(0, 20));
+    expect(await fates(2, 20)).not.toEqual(first.slice(0, 20));
     const failed = first.filter((status) => status === 500).length;
     expect(failed).toBeGreaterThan(15);
     expect(failed).toBeLessThan(45);
@@ -111,7 +104,7 @@ test('maintenance takes whole minutes', async () => {
     await response.arrayBuffer();
     return response.status;
   };
-  for (let minute = 0; minute < 40; minute += 1) {
+  for (let minute = 0; minute < 12; minute += 1) {
     const [first, second] = [await ask(), await ask()];
     expect(second).toBe(first);
     statuses.push(first);

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { hostileSecrets } from '../../src/sandbox/faults/change-answer.ts';
@@ -138,22 +141,10 @@ describe('an error', () => {
 describe('a compressed answer', () => {
   /** Bytes as they come over the wire: `fetch` would decompress them. */
   async function wireOf(url: string, headers: Record<string, string>) {
-    const { get } = await import('node:http');
-    return new Promise<{ encoding: string | undefined; type: string | undefined; bytes: Buffer }>(
-      (resolve) => {
-        get(url, { headers: { ...authorized, ...headers } }, (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () =>
-            resolve({
-              encoding: response.headers['content-encoding'],
-              type: response.headers['content-type'],
-              bytes: Buffer.concat(chunks),
-            }),
-          );
-        });
-      },
-    );
+    const request = httpGet(url, { headers: { ...authorized, ...headers } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const { 'content-encoding': encoding, 'content-type': type } = response.headers;
+    return { encoding, type, bytes: await buffer(response) };
   }
 
   test('comes when the request accepts it', async () => {

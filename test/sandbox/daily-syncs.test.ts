@@ -47,37 +47,37 @@ test('a sync on demand replaces the daily sync of its day', async () => {
   expect(sandbox.site('site-0001').state().snapshots).toHaveLength(count + 2);
 });
 
-test('a site that is paused or under maintenance at its time is skipped, and synced again afterwards', async () => {
-  const { sandbox, clock } = await startCalling({ sites: 2 });
-  const [paused, maintained] = [sandbox.site('site-0001'), sandbox.site('site-0002')];
-  const lasts = () => [paused.state().lastSyncAt, maintained.state().lastSyncAt];
+test('a site that is paused, disconnected or under maintenance at its time is skipped, and synced again afterwards', async () => {
+  const { sandbox, clock } = await startCalling({ sites: 3 });
+  const site = (number: number) => sandbox.site(`site-000${number}`);
+  const [paused, maintained, away] = [site(1), site(2), site(3)];
+  const lasts = () => [paused, maintained, away].map((one) => one.state().lastSyncAt ?? '');
   const before = lasts();
   paused.pause(true);
   maintained.underMaintenance(true);
+  away.disconnect();
   await clock.advance(2 * DAY);
   expect(lasts()).toEqual(before);
   paused.pause(false);
   maintained.underMaintenance(false);
+  away.connect();
   await clock.advance(DAY + HOUR);
-  for (const last of lasts()) expect((last ?? '') > '2026-11-23T12').toBe(true);
+  for (const last of lasts()) expect(last > '2026-11-23T12').toBe(true);
 });
 
-test.each([1, 2, 3])(
-  'no site of the fleet of seed %i syncs by itself in the first eight hours',
-  async (seed) => {
-    const { sandbox, clock } = await startCalling({ sites: 200, seed });
-    const lasts = () => sandbox.siteIds().map((id) => sandbox.site(id).state().lastSyncAt);
-    const before = lasts();
-    await clock.advance(8 * HOUR - 60_000);
-    expect(lasts()).toEqual(before);
-    await clock.advance(DAY);
-    expect(lasts()).not.toEqual(before);
-  },
-);
+test('no site of the fleet syncs by itself in the first eight hours', async () => {
+  const { sandbox, clock } = await startCalling({ sites: 200 });
+  const lasts = () => sandbox.siteIds().map((id) => sandbox.site(id).state().lastSyncAt);
+  const before = lasts();
+  await clock.advance(8 * HOUR - 60_000);
+  expect(lasts()).toEqual(before);
+  await clock.advance(DAY);
+  expect(lasts()).not.toEqual(before);
+});
 
 test('a day of ten thousand sites passes within one request', async () => {
   const { clock, get } = await startCalling({ sites: 10_000 });
-  await get('/sites?perPage=1');
+  expect((await get('/sites?perPage=1')).body.meta.pagination.totalItems).toBe(10_000);
   await clock.advance(DAY);
   const { body } = await get('/sites?perPage=1&filters[last_sync_at:gte]=2026-11-21T12:00:01Z');
   expect(body.meta.pagination.totalItems).toBeGreaterThan(8_000);

@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startCalling } from './calling.ts';
-
-/** The result of a call: its status, or that no readable answer came. */
-const fateOf = (call: Promise<{ status: number }>) =>
-  call.then(
-    ({ status }) => status,
-    () => 'lost' as const,
-  );
+import { fateOf, startCalling } from './calling.ts';
 
 describe('the journal shows exactly what happened', () => {
   test.each([
@@ -99,13 +92,6 @@ describe('a fault', () => {
 });
 
 describe('the journal', () => {
-  test('keeps its last entries, and all of its totals', async () => {
-    const { sandbox, get } = await startCalling({ sites: 1, journal: 3 });
-    for (let count = 0; count < 10; count += 1) await get(`/sites?page=${count + 1}`);
-    expect(sandbox.journal.requests.map(({ query }) => query)).toEqual(['page=8', 'page=9', 'page=10']);
-    expect(sandbox.journal.countOf('listSites')).toBe(10);
-  });
-
   test('is served without a token, outside the API path', async () => {
     const { sandbox, post } = await startCalling({ sites: 1 });
     await post('/sites/site-0001/sync');

@@ -1,40 +1,38 @@
 import { expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
-test('a site is registered, disconnected at first, and its answer is the reduced view', async () => {
+test('a new site was never synced, and its address has no slash at its end', async () => {
   const { sandbox, get, post } = await startCalling({ sites: 1 });
-  const { status, body } = await post('/sites', { site: { url: 'https://new.example/' } });
-  expect(status).toBe(201);
-  expect(Object.keys(body.site).sort()).toEqual(['connection', 'created_at', 'id', 'updated_at', 'url']);
-  expect(body.site).toMatchObject({ url: 'https://new.example', connection: { status: 'disconnected' } });
-
-  const { site } = (await get(`/sites/${body.site.id}`)).body;
+  const { id, url } = (await post('/sites', { site: { url: 'https://new.example/' } })).body.site;
+  expect(url).toBe('https://new.example');
+  const { site } = (await get(`/sites/${id}`)).body;
   expect(site.sync).toMatchObject({ last_sync_at: null, last_sync_status: null, in_progress: false });
-  expect(sandbox.journal.effectsOf('createSite')).toEqual([body.site.id]);
+  expect(sandbox.journal.effectsOf('createSite')).toEqual([id]);
 });
 
-test('an invalid or existing address is refused', async () => {
-  const { get, post } = await startCalling({ sites: 1 });
+test('an invalid or existing address, and a time of day that does not exist, change nothing', async () => {
+  const { sandbox, get, post } = await startCalling({ sites: 1 });
   const known = (await get('/sites/site-0001')).body.site.url;
   expect((await post('/sites', { site: { url: 'new.example' } })).body.error.code).toBe('invalid_url');
   expect((await post('/sites', { site: { url: known } })).body.error.code).toBe('site_exists');
-});
-
-test('a change of the daily sync time moves the next sync, and the answer shows it', async () => {
-  const { sandbox, get, post } = await startCalling({ sites: 1 });
-  const update = () => post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '13:37Z' } } });
-  const { body } = await update();
-  expect(body.site.sync).toEqual({ daily_sync_time: '13:37Z' });
-  expect((await get('/sites/site-0001')).body.site.sync.next_sync_at).toBe('2026-11-21T13:37:00.000Z');
-  await update();
-  expect(sandbox.journal.effectsOf('updateSite')).toEqual(['site-0001']);
-});
-
-test('a time of day that does not exist is refused and nothing is changed', async () => {
-  const { sandbox, post } = await startCalling({ sites: 1 });
   const site = { url: 'https://other.example', sync: { daily_sync_time: '25:00Z' } };
   expect((await post('/sites/site-0001/update', { site })).status).toBe(422);
   expect(sandbox.journal.effects).toEqual([]);
+});
+
+test('a change of the daily sync time moves the next sync, and the answer shows it', async () => {
+  const { sandbox, clock, get, post } = await startCalling({ sites: 1 });
+  const update = () => post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '13:37Z' } } });
+  const { body } = await update();
+  expect(body.site.sync).toEqual({ daily_sync_time: '13:37Z' });
+  const shown = async () => (await get('/sites/site-0001')).body.site.sync;
+  expect((await shown()).next_sync_at).toBe('2026-11-21T13:37:00.000Z');
+  await update();
+  await clock.advance(97 * 60_000 - 1);
+  expect((await shown()).in_progress).toBe(false);
+  await clock.advance(1);
+  expect(await shown()).toMatchObject({ in_progress: true, next_sync_at: '2026-11-22T13:37:00.000Z' });
+  expect(sandbox.journal.effectsOf('updateSite')).toEqual(['site-0001']);
 });
 
 test('a deleted site is removed from its client and its tags', async () => {

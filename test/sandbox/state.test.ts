@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { heldClock } from '../support/held-clock.ts';
-import { startCalling } from './calling.ts';
+import { everythingIn, startCalling } from './calling.ts';
 
 const SECOND = 1000;
 
@@ -15,34 +15,17 @@ function stateFile(): string {
   return join(folder, 'account.state');
 }
 
-/** Everything that the lists of the account show. */
-async function everything(get: (path: string) => Promise<{ body: unknown }>) {
-  const paths = ['sites', 'clients', 'tags', 'tasks', 'team-members', 'staging-sites', 'managed-accounts'];
-  const inSite = ['notes', 'custom-works', 'snapshots', 'activity-logs'].map(
-    (name) => `sites/site-0002/${name}`,
-  );
-  const all = [
-    ...paths,
-    ...inSite,
-    'backup-destinations',
-    'sender-emails',
-    'reports',
-    'auto-update-schedules',
-  ];
-  return Promise.all(all.map(async (path) => (await get(`/${path}`)).body));
-}
-
 test('an account with a state file is the same after a restart', async () => {
   const state = stateFile();
   const first = await startCalling({ sites: 30, state });
   await first.post('/sites/site-0002/notes', { note: { content: 'Kept' } });
   await first.post('/tags', { tag: { name: 'kept' } });
   await first.post('/sites', { site: { url: 'https://kept.example' } });
-  const before = await everything(first.get);
+  const before = await everythingIn(first);
   await first.sandbox.stop();
 
   const second = await startCalling({ sites: 5, seed: 9, state });
-  expect(await everything(second.get)).toEqual(before);
+  expect(await everythingIn(second)).toEqual(before);
   const { id } = (await second.post('/tags', { tag: { name: 'after' } })).body.tag;
   expect(Number(id)).toBeGreaterThan(11);
 });

@@ -60,34 +60,18 @@ describe('a sync', () => {
   });
 });
 
-describe('a sync is refused', () => {
-  const refusal = async (given: (control: SiteControl) => void) => {
-    const { sandbox, post } = await startCalling({ sites: 1 });
-    given(sandbox.site('site-0001'));
-    const { status, body } = await post('/sites/site-0001/sync');
-    expect(sandbox.journal.effects).toEqual([]);
-    return [status, body.error.code];
-  };
-
-  test('with 409 while another one runs', async () => {
-    expect(await refusal((site) => site.startSync())).toEqual([409, 'sync_in_progress']);
-  });
-
-  test('with 422 while the site is under maintenance', async () => {
-    expect(await refusal((site) => site.underMaintenance(true))).toEqual([422, 'site_under_maintenance']);
-  });
-
-  test('with 422 when the daily limit is reached', async () => {
-    expect(await refusal((site) => site.useUpDailySyncs())).toEqual([422, 'daily_sync_limit_reached']);
-  });
-
-  test('with 422 when the site is disconnected', async () => {
-    expect(await refusal((site) => site.disconnect())).toEqual([422, 'site_disconnected']);
-  });
-
-  test('with 422 when the site is locked', async () => {
-    expect(await refusal((site) => site.lock(true))).toEqual([422, 'site_locked']);
-  });
+test.each<[string, number, string, (site: SiteControl) => void]>([
+  ['another one runs', 409, 'sync_in_progress', (site) => site.startSync()],
+  ['the site is under maintenance', 422, 'site_under_maintenance', (site) => site.underMaintenance(true)],
+  ['the daily limit is reached', 422, 'daily_sync_limit_reached', (site) => site.useUpDailySyncs()],
+  ['the site is disconnected', 422, 'site_disconnected', (site) => site.disconnect()],
+  ['the site is locked', 422, 'site_locked', (site) => site.lock(true)],
+])('a sync while %s is refused with %i', async (_, refused, code, given) => {
+  const { sandbox, post } = await startCalling({ sites: 1 });
+  given(sandbox.site('site-0001'));
+  const { status, body } = await post('/sites/site-0001/sync');
+  expect([status, body.error.code]).toEqual([refused, code]);
+  expect(sandbox.journal.effects).toEqual([]);
 });
 
 describe('a site', () => {

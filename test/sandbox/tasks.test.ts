@@ -23,22 +23,6 @@ describe('a task', () => {
     expect(last).toMatchObject({ status: end, error: { code: `step_${end}` } });
     expect(details.sites[0].steps[0].error).toEqual({});
   });
-
-  test('is cancelled with its remaining work, and keeps its progress', async () => {
-    const { sandbox, clock, post, show, id } = await startWithTask();
-    await clock.advance(63 * SECOND);
-
-    const cancelled = await post(`/tasks/${id}/cancel`);
-    expect(cancelled.status).toBe(200);
-    expect(cancelled.body.task).toMatchObject({ status: 'cancelled', progress: { percent: 60 } });
-    expect(cancelled.body.task.details.sites.map((site: { status: string }) => site.status)).toEqual([
-      'completed',
-      'cancelled',
-    ]);
-    await clock.advance(500 * SECOND);
-    expect(await show()).toEqual(cancelled.body.task);
-    expect(sandbox.journal.effectsOf('cancelTask')).toEqual([id]);
-  });
 });
 
 describe('the list of tasks', () => {
