@@ -25,6 +25,7 @@ describe('on the dashboard', () => {
     const stranger = await world.ask('/policies/sync/pause', {
       method: 'POST',
       headers: { origin: world.dashboard.url, accept: 'text/html' },
+      body: new URLSearchParams(),
     });
 
     expect([foreign.status, stranger.status]).toEqual([403, 303]);
@@ -79,7 +80,12 @@ describe('on the dashboard', () => {
   });
 
   test('a run is cancelled, or force-ended at once where no process works on it, after confirmation', async () => {
-    await remember(world.records, runOf('sync.1'), [aTarget('a')]);
+    const run = runOf('sync.1');
+    const { targets } = world.records;
+    await remember(world.records, run, [aTarget('a'), aTarget('b')]);
+    const [dispatched] = await targets.dispatch(run.id, Date.now(), 1);
+    // Work on it is in flight.
+    expect(dispatched && (await targets.claim(run, dispatched, Date.now()))).toBeDefined();
     const stored = () => world.records.runs.get('sync.1');
 
     expect((await world.look('/runs/sync.1/cancel')).status).toBe(200);

@@ -80,6 +80,11 @@ overHttp('an entry of a plan leads to its run, and what is no entry of ours to a
   expect(linkOf({ data: 'else', returnvalue: undefined }).href).toBe('/runs');
 });
 
+overHttp('nothing of bull-board responds without a session', async () => {
+  for (const path of ['', '/', '/api/queues', '/static/images/logo.svg', '/x/y'])
+    expect((await world.ask(`/queues/board${path}`)).status, path).toBe(401);
+});
+
 overHttp('no page shows anything in a frame or may be shown in one', async () => {
   const ask = await world.signedIn();
   const framing = async (path: string) => {
