@@ -1,44 +1,38 @@
 /** One account alone, chosen in the top bar: what each page shows then, and to whom. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aSchedule } from '../support/builders.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
-import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
+import { browserOfFile, complaintsOf, isInBrowser, openPage } from './chromium.ts';
 import {
   anAccount,
   aPolicy,
   aRun,
   ended,
-  postForm,
   remember,
-  sessionOf,
+  type Seen,
   startWorld,
   textOf,
+  usersOf,
   type World,
 } from './world.ts';
 
-const PASSWORD_OF_ALL = 'the same for everybody';
-const passwordHash = cheapHash(PASSWORD_OF_ALL);
-let browser: Browser;
+const browser = browserOfFile(isInBrowser);
+/** The long file has those in a browser alone. */
+const overHttp = test.skipIf(isInBrowser());
 /** Only read by the tests, but for the last one. */
 let both: World;
 beforeAll(async () => {
-  if (isInBrowser()) browser = await launch();
   both = await start();
 });
-afterAll(async () => {
-  await browser?.close();
-  await both.stop();
-});
+afterAll(() => both.stop());
 
 /** Two accounts, each with a policy, a run with a failed site, and a finding. */
-async function start(accounts = ['hotels', 'shops']): Promise<World> {
-  const grants = [{ role: 'viewer' as const, accounts: ['hotels'] }];
+async function start(): Promise<World> {
+  const accounts = ['hotels', 'shops'];
   const world = await startWorld({
-    access: () => ({ ...noAccess, users: [{ name: 'hugo', passwordHash, grants }] }),
+    access: () => usersOf({ hugo: [{ role: 'viewer', accounts: ['hotels'] }] }),
     accounts: async () => accounts.map((account) => anAccount({ account })),
     policies: () => accounts.map((account) => aPolicy(`sync-${account}`, { account, schedule: aSchedule() })),
   });
@@ -57,58 +51,50 @@ async function start(accounts = ['hotels', 'shops']): Promise<World> {
 }
 
 /** The content of a page, without the frame around it. */
-const mainOf = (html: string): string => html.slice(html.indexOf('<main'), html.indexOf('</main>'));
+const mainOf = ({ html }: Seen): string => html.slice(html.indexOf('<main'), html.indexOf('</main>'));
 
 const pages = ['/', '/policies', '/runs', '/findings', '/sites', '/schedule', '/budget'];
 
-test.each(pages)('%s shows only the account of the address, and all accounts without one', async (path) => {
-  const ask = await both.signedIn();
-  const all = mainOf(await (await ask(path)).text());
-  const one = mainOf(await (await ask(`${path}?account=hotels`)).text());
-  const none = mainOf(await (await ask(`${path}?account=no-such-account`)).text());
+overHttp.each(pages)(
+  '%s shows only the account of the address, and all accounts without one',
+  async (path) => {
+    const all = mainOf(await both.look(path));
+    const one = mainOf(await both.look(`${path}?account=hotels`));
+    const none = mainOf(await both.look(`${path}?account=no-such-account`));
 
-  expect(all).toContain('hotels');
-  expect(all).toContain('shops');
-  expect(one).toContain('hotels');
-  expect(one).not.toContain('shops');
-  expect(none).not.toMatch(/hotels|shops/);
-});
+    expect(all).toContain('hotels');
+    expect(all).toContain('shops');
+    expect(one).toContain('hotels');
+    expect(one).not.toContain('shops');
+    expect(none).not.toMatch(/hotels|shops/);
+  },
+);
 
-test('the choice has only the accounts that the reader may see, and the address of another one shows nothing', async () => {
-  const answer = await postForm(both.ask, both.dashboard.url, '/sign-in', {
-    name: 'hugo',
-    password: PASSWORD_OF_ALL,
-  });
-  const headers = { cookie: sessionOf(answer), accept: 'text/html' };
-  for (const path of pages) {
-    const html = await (await both.ask(path, { headers })).text();
-    expect(html).not.toContain('shops');
-    // It is the only one: there is nothing to choose.
-    expect(html).not.toContain('account-menu');
-    expect(mainOf(await (await both.ask(`${path}?account=shops`, { headers })).text())).not.toMatch(
-      /sync-shops|site-of-shops|found-in-shops/,
-    );
-  }
-});
+overHttp(
+  'the choice has only the accounts that the reader may see, and the address of another one shows nothing',
+  async () => {
+    for (const path of pages) {
+      const { html } = await both.look(path, 'hugo');
+      expect(html).not.toContain('shops');
+      // It is the only one: there is nothing to choose.
+      expect(html).not.toContain('account-menu');
+      expect(mainOf(await both.look(`${path}?account=shops`, 'hugo'))).not.toMatch(
+        /sync-shops|site-of-shops|found-in-shops/,
+      );
+    }
+  },
+);
 
-test('with one account there is no choice', async () => {
-  const world = await start(['hotels']);
-  onTestFinished(world.stop);
-  const ask = await world.signedIn();
-  for (const path of pages) expect(await (await ask(path)).text()).not.toContain('account-menu');
-});
-
-test('the counters of the sidebar count the account that the page shows', async () => {
-  const ask = await both.signedIn();
+overHttp('the counters of the sidebar count the account that the page shows', async () => {
   const sidebar = async (path: string) => {
-    const html = await (await ask(path)).text();
+    const { html } = await both.look(path);
     return textOf(html.slice(html.indexOf('<nav class="side"'), html.indexOf('</nav>')));
   };
   expect(await sidebar('/runs')).toMatch(/Runs 2 .*Findings 2 /);
   expect(await sidebar('/runs?account=hotels')).toMatch(/Runs 1 .*Findings 1 /);
 });
 
-const open = (path: string): Promise<Page> => openPage(browser, both.dashboard.url, path);
+const open = (path: string): Promise<Page> => openPage(browser(), both.dashboard.url, path);
 
 test.runIf(isInBrowser())(
   'an account is chosen in the top bar, stays chosen from page to page, and all are shown again',

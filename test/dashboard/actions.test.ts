@@ -1,106 +1,41 @@
-/** Actions of users on the dashboard of a real daemon, with the sandbox as its account. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import type { Role } from '../../src/app/roles.ts';
-import { aPolicy } from '../support/builders.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
-import { sessionOf } from './world.ts';
+/** Actions of users: each form asks first, and then does what the command does. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { siteSync } from '../../jobs/site-sync/job.ts';
+import { createRegistry } from '../../src/job/registry.ts';
+import { aTarget } from '../support/builders.ts';
+import { type DaemonWorld, startDaemonWorld } from './daemon-world.ts';
+import { type Ask, aPolicy, aRun, ended, postForm, remember, startWorld, type World } from './world.ts';
 
-const MINUTE = 60_000;
-
-let world: World;
-let daemon: Daemon;
-let folder: string;
-let cookie = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
-  writeFileSync(
-    join(folder, 'sync.yaml'),
-    `policies:
-  - name: sync
-    job: site-sync
-    limits: { concurrency: 1 }
-  - name: asked
-    job: site-sync
-    approval: { when: always }
-`,
-  );
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Slow enough that a daemon on a busy machine is not considered dead between two signs of life. */
-const SPEED_UP = 5;
-
-async function start(roles: Role[]): Promise<void> {
-  world = await startWorld({ sites: 4, seed: 3, speedUp: SPEED_UP, work: false, policiesDir: folder });
-  daemon = await startDaemon({ caretaker: world.caretaker, roles });
-  await isSeen();
-  cookie = sessionOf(await fetch(daemon.dashboard?.signInLink ?? '', { redirect: 'manual' }));
-}
-/** Resolves when the daemon has said that it is running. */
-const isSeen = () =>
-  until(world, async () => (await world.caretaker.records.presence.running(world.clock.now())).length > 0);
-async function stop(): Promise<void> {
-  await daemon.stop();
-  await world.stop();
-}
-
-const url = () => daemon.dashboard?.url ?? '';
-const look = (path: string) =>
-  fetch(url() + path, { redirect: 'manual', headers: { cookie, accept: 'text/html' } });
-const press = (path: string, fields: Record<string, string> = {}, changed: Record<string, string> = {}) =>
-  fetch(url() + path, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie, origin: url(), accept: 'text/html', ...changed },
-    body: new URLSearchParams(fields),
-  });
-const runs = () => world.caretaker.records.runs.list({ limit: 10 });
-/** The run that a response redirects to. */
-const runAt = (answer: Response) => decodeURIComponent(answer.headers.get('location')?.split('/')[2] ?? '');
-const syncsTake = (ms: number) => {
-  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(ms);
-};
-
-describe('with a worker', () => {
-  beforeAll(() => start(['worker', 'dashboard']));
-  afterAll(() => stop());
+describe('on the dashboard', () => {
+  const sync = aPolicy('sync');
+  let world: World;
+  let ask: Ask;
   beforeEach(async () => {
-    syncsTake(1_000);
-    // A test before may have moved the clock.
-    await isSeen();
+    world = await startWorld({ policies: () => [sync], registry: createRegistry([siteSync]) });
+    ask = await world.signedIn();
   });
+  afterEach(() => world.stop());
 
-  test('“Run now” asks for confirmation, and then fires the policy like the command', async () => {
-    const question = await look('/policies/sync/run');
-    expect(await question.text()).toContain('Run sync now?');
-    expect(await runs()).toEqual([]);
-
-    const answer = await press('/policies/sync/run');
-
-    expect(answer.status).toBe(303);
-    const run = await world.ended(runAt(answer));
-    expect(run).toMatchObject({ policy: 'sync', trigger: 'manual' });
-    expect((await look(`/runs/${run.id}`)).status).toBe(200);
-  });
+  const press = (path: string, fields: Record<string, string> = {}) =>
+    postForm(ask, world.dashboard.url, path, fields);
+  const runOf = (id: string) => aRun({ id, policy: 'sync', policyJson: JSON.stringify(sync) });
 
   test('actions are rejected from pages of other sites, and without a session', async () => {
-    const before = await runs();
-    const foreign = await press('/policies/sync/run', {}, { origin: 'https://elsewhere.example' });
-    const stranger = await press('/policies/sync/pause', {}, { cookie: '' });
+    const foreign = await postForm(ask, 'https://elsewhere.example', '/policies/sync/run');
+    const stranger = await world.ask('/policies/sync/pause', {
+      method: 'POST',
+      headers: { origin: world.dashboard.url, accept: 'text/html' },
+      body: new URLSearchParams(),
+    });
 
     expect([foreign.status, stranger.status]).toEqual([403, 303]);
     expect(stranger.headers.get('location')).toBe('/sign-in?to=%2Fpolicies%2Fsync%2Fpause');
-    expect(await runs()).toEqual(before);
-    expect((await world.caretaker.records.policies.state('sync')).pause).toBeUndefined();
+    expect(await world.records.runs.list({ limit: 10 })).toEqual([]);
+    expect((await world.records.policies.state('sync')).pause).toBeUndefined();
   });
 
   test('a policy is paused with a reason, for a given time, and resumed', async () => {
-    const { policies } = world.caretaker.records;
+    const { policies } = world.records;
 
     await press('/policies/sync/pause', { reason: 'An incident', for: '3d' });
     const { pause } = await policies.state('sync');
@@ -116,118 +51,128 @@ describe('with a worker', () => {
     expect((await policies.state('sync')).pause).toBeUndefined();
   });
 
-  test('a retry runs the failed targets in a run of its own, and is rejected for a run without failures', async () => {
-    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
-    const first = await world.ended(runAt(await press('/policies/sync/run')));
-    expect(first.counts.failed).toBeGreaterThan(0);
+  test('a retry is a run of its own over the failed targets, and is rejected for a run without failures', async () => {
+    const { runs } = world.records;
+    for (const [id, outcome] of [
+      ['first', 'failed'],
+      ['fine', 'succeeded'],
+    ] as const) {
+      const reason = outcome === 'failed' ? { reason: 'task-failed' } : {};
+      await remember(world.records, runOf(id), [ended('a', outcome, reason), ended('b', 'succeeded')]);
+      await runs.move(runOf(id), outcome === 'failed' ? 'partial' : 'succeeded', { at: 1 });
+    }
 
-    const question = await (await fetch(`${url()}/runs/${first.id}/retry`, { headers: { cookie } })).text();
-    expect(question).toMatch(/<input[^>]* name="with_reason" value="task-failed" checked/);
-    expect((await press(`/runs/${first.id}/retry`)).status).toBe(400);
+    expect((await world.look('/runs/first/retry')).html).toMatch(
+      /<input[^>]* name="with_reason" value="task-failed" checked/,
+    );
+    expect((await press('/runs/first/retry')).status).toBe(400);
     const reasons = { with_reason: 'task-failed' };
-    const retried = await world.ended(runAt(await press(`/runs/${first.id}/retry`, reasons)));
+    const answer = await press('/runs/first/retry', reasons);
 
-    expect(retried).toMatchObject({ trigger: 'retry', retryOf: first.id, status: 'succeeded' });
-    expect(retried.counts.planned).toBe(first.counts.failed);
-    const again = await press(`/runs/${retried.id}/retry`, reasons);
+    const retried = (await runs.list({ limit: 10 })).filter(({ id }) => !['first', 'fine'].includes(id));
+    expect(retried).toMatchObject([{ policy: 'sync', trigger: 'retry', retryOf: 'first' }]);
+    const id = retried[0]?.id ?? '';
+    expect(answer.headers.get('location')).toBe(`/runs/${id}`);
+    expect(await runs.only(id)).toEqual(['a']);
+    const again = await press('/runs/fine/retry', reasons);
     expect(again.status).toBe(409);
     expect(await again.text()).toContain('Nothing failed in the run');
   });
 
-  test('of a run that waits for an approval some targets can be chosen; the others are not done', async () => {
-    const waiting = runAt(await press('/policies/asked/run'));
-    await world.ended(waiting, ({ status }) => status === 'awaiting-approval');
-    const question = await (await look(`/runs/${waiting}/approve`)).text();
-    const chosen = [...question.matchAll(/name="targets" value="([^"]+)" checked/g)].map(([, id]) =>
-      String(id),
-    );
-    const plan = /name="plan" value="([^"]+)"/.exec(question)?.[1] ?? '';
-    expect(chosen.length).toBeGreaterThan(1);
+  test('a run is cancelled, or force-ended at once where no process works on it, after confirmation', async () => {
+    const run = runOf('sync.1');
+    const { targets } = world.records;
+    await remember(world.records, run, [aTarget('a'), aTarget('b')]);
+    const [dispatched] = await targets.dispatch(run.id, Date.now(), 1);
+    // Work on it is in flight.
+    expect(dispatched && (await targets.claim(run, dispatched, Date.now()))).toBeDefined();
+    const stored = () => world.records.runs.get('sync.1');
 
-    const form = { plan, of: String(chosen.length) };
-    expect((await press(`/runs/${waiting}/approve`, form)).status).toBe(400);
-    expect((await press(`/runs/${waiting}/approve`, { ...form, targets: chosen[0] ?? '' })).status).toBe(303);
-    const run = await world.ended(waiting);
+    expect((await world.look('/runs/sync.1/cancel')).status).toBe(200);
+    expect((await stored())?.ending).toBeUndefined();
+    expect((await press('/runs/sync.1/cancel')).status).toBe(303);
+    expect(await stored()).toMatchObject({ status: 'running', ending: 'cancelled' });
 
-    const worked = (await world.targets(run)).filter(({ reason }) => reason !== 'not-approved');
-    expect(worked.map(({ id }) => id).filter((id) => chosen.includes(id))).toEqual([chosen[0]]);
-  });
-
-  test('a run is cancelled: work in flight is followed to its end, and nothing new is started', async () => {
-    // Until the test lets them end.
-    syncsTake(5 * MINUTE);
-    const id = runAt(await press('/policies/sync/run'));
-    await world.ended(id, ({ status }) => status === 'running');
-
-    expect((await look(`/runs/${id}/cancel`)).status).toBe(200);
-    expect((await world.caretaker.records.runs.get(id))?.ending).toBeUndefined();
-    await press(`/runs/${id}/cancel`);
-    world.clock.leap(6 * MINUTE);
-
-    const run = await world.ended(id);
-    expect(run.status).toBe('cancelled');
-    expect(run.counts.cancelled).toBeGreaterThan(0);
-    const again = await press(`/runs/${id}/cancel`);
+    expect((await world.look('/runs/sync.1/end')).html).toContain('Force-end sync?');
+    expect((await stored())?.status).toBe('running');
+    expect((await press('/runs/sync.1/end')).status).toBe(303);
+    expect((await stored())?.status).toBe('cancelled');
+    expect((await world.look('/runs/sync.1/end')).status).toBe(409);
+    const again = await press('/runs/sync.1/cancel');
     expect(again.status).toBe(409);
     expect(await again.text()).toContain('has already ended');
   });
 
-  test('a run that no process works on is force-ended at once, after confirmation', async () => {
-    syncsTake(5 * MINUTE);
-    const id = runAt(await press('/policies/sync/run'));
-    await world.ended(id, ({ status }) => status === 'running');
-
-    expect(await (await look(`/runs/${id}/end`)).text()).toContain('Force-end sync?');
-    expect((await world.caretaker.records.runs.get(id))?.ending).toBeUndefined();
-    const answer = await press(`/runs/${id}/end`);
-
-    expect(answer.status).toBe(303);
-    expect((await world.caretaker.records.runs.get(id))?.status).toBe('cancelled');
-    expect((await look(`/runs/${id}/end`)).status).toBe(409);
-  });
-});
-
-describe('without a worker', () => {
-  beforeAll(() => start(['dashboard']));
-  afterAll(() => stop());
-
-  test('nothing is fired while no worker is running', async () => {
-    const answer = await press('/policies/sync/run');
-
-    expect(answer.status).toBe(409);
-    expect(await answer.text()).toContain('No daemon with the worker role is running');
-    expect(await runs()).toEqual([]);
-  });
-
   test('a held run is on the overview, and continues after it is released with confirmation', async () => {
-    const { records } = world.caretaker;
-    const run = await world.fire(aPolicy());
-    const { id } = run;
-    await records.runs.hold(run, { at: world.clock.now(), since: 1_000 }, 'The run is held.');
+    const { runs } = world.records;
+    await remember(world.records, runOf('sync.1'), [aTarget('a')]);
+    await runs.hold(runOf('sync.1'), { at: Date.now(), since: 1_000 }, 'The run is held.');
 
-    expect(await (await look('/')).text()).toContain(`The run ${id} is held`);
-    expect(await (await look(`/runs/${id}`)).text()).toContain('Release this run');
-    expect(await (await look(`/runs/${id}/resume`)).text()).toContain('check the account first');
-    expect((await press(`/runs/${id}/resume`)).status).toBe(409);
-    const answer = await press(`/runs/${id}/resume`, { release: '1' });
+    expect((await world.look('/')).html).toContain('The run sync.1 is held');
+    expect((await world.look('/runs/sync.1')).html).toContain('Release this run');
+    expect((await world.look('/runs/sync.1/resume')).html).toContain('check the account first');
+    expect((await press('/runs/sync.1/resume')).status).toBe(409);
+    const answer = await press('/runs/sync.1/resume', { release: '1' });
 
     expect(answer.status).toBe(303);
-    expect((await records.runs.get(id))?.held).toBeUndefined();
-    expect((await look(`/runs/${id}/resume`)).status).toBe(409);
+    expect((await runs.get('sync.1'))?.held).toBeUndefined();
+    expect((await world.look('/runs/sync.1/resume')).status).toBe(409);
   });
 });
 
-test('a process reports that it is ready only as long as its roles are running', async () => {
-  await start(['worker', 'scheduler', 'dashboard']);
-  onTestFinished(stop);
-  expect((await fetch(`${url()}/readyz`)).status).toBe(200);
+describe('of a daemon with all roles', () => {
+  let daemon: DaemonWorld;
+  beforeAll(async () => {
+    daemon = await startDaemonWorld({
+      sites: 4,
+      seed: 3,
+      // Slow enough that a daemon on a busy machine is not considered dead between two signs of life.
+      speedUp: 5,
+      roles: ['worker', 'scheduler', 'dashboard'],
+      policies: () => 'policies: [{ name: asked, job: site-sync, approval: { when: always } }]\n',
+    });
+    const { sandbox } = daemon.world;
+    for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(1_000);
+  });
+  afterAll(() => daemon.stop());
 
-  await world.redis.kill();
-  // Half a minute without a sign of life, on the clock of this world.
-  world.clock.leap(40_000);
-  const answer = await fetch(`${url()}/readyz`);
+  test('“Run now” fires the policy, and of its run, which waits for an approval, some targets can be chosen; the others are not done', async () => {
+    const { world, look, press } = daemon;
+    expect((await look('/policies/asked/run')).html).toContain('Run asked now?');
+    expect(await world.caretaker.records.runs.list({ limit: 10 })).toEqual([]);
+    const fired = await press('/policies/asked/run');
+    expect(fired.status).toBe(303);
+    const id = decodeURIComponent(fired.headers.get('location')?.split('/')[2] ?? '');
+    const waiting = await world.ended(id, ({ status }) => status === 'awaiting-approval');
+    expect(waiting).toMatchObject({ policy: 'asked', trigger: 'manual' });
+    expect((await look(`/runs/${id}`)).status).toBe(200);
 
-  expect(answer.status).toBe(503);
-  expect(await answer.text()).toContain('the worker is not running, the scheduler is not running');
-  await world.redis.restart();
+    const { html } = await look(`/runs/${id}/approve`);
+    const chosen = [...html.matchAll(/name="targets" value="([^"]+)" checked/g)].map(([, one]) =>
+      String(one),
+    );
+    const plan = /name="plan" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    expect(chosen.length).toBeGreaterThan(1);
+    const form = { plan, of: String(chosen.length) };
+    expect((await press(`/runs/${id}/approve`, form)).status).toBe(400);
+    expect((await press(`/runs/${id}/approve`, { ...form, targets: chosen[0] ?? '' })).status).toBe(303);
+    const run = await world.ended(id);
+
+    const worked = (await world.targets(run)).filter(({ reason }) => reason !== 'not-approved');
+    expect(worked.map((one) => one.id).filter((one) => chosen.includes(one))).toEqual([chosen[0]]);
+  });
+
+  test('a process reports that it is ready only as long as its roles are running', async () => {
+    const { world, ask } = daemon;
+    expect((await ask('/readyz')).status).toBe(200);
+
+    await world.redis.kill();
+    // Half a minute without a sign of life, on the clock of this world.
+    world.clock.leap(40_000);
+    const answer = await ask('/readyz');
+
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain('the worker is not running, the scheduler is not running');
+    await world.redis.restart();
+  });
 });

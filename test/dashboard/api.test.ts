@@ -13,7 +13,6 @@ async function get<Body>(path: string): Promise<{ status: number; body: Body }> 
   return { status: answer.status, body: (await answer.json()) as Body };
 }
 type List = { runs: RunSummary[] };
-type Problem = { detail: string };
 
 test('a run is the same object that the command line prints, with every target', async () => {
   world = await startWorld();
@@ -29,38 +28,32 @@ test('a run is the same object that the command line prints, with every target',
   expect({ ...(run && toReport(run, targets)), expected_end: expect.any(String) }).toEqual(body);
 });
 
-test('runs are listed newest first, and can be filtered by policy, status, time and limit', async () => {
+test('runs are listed newest first and in pages, and can be filtered by policy, status, time and limit', async () => {
   world = await startWorld();
   const at = aRun().createdAt;
   for (const [id, policy, hours] of [
     ['a', 'x', 0],
     ['b', 'y', 1],
     ['c', 'x', 2],
+    ['d', 'x', 3],
   ] as const) {
     await remember(world.records, aRun({ id, policy, createdAt: at + hours * 3_600_000 }), []);
   }
   const ids = async (query: string) =>
     (await get<List>(`/api/v1/runs${query}`)).body.runs.map(({ run }) => run);
 
-  expect(await ids('')).toEqual(['c', 'b', 'a']);
-  expect(await ids('?policy=x')).toEqual(['c', 'a']);
+  expect(await ids('')).toEqual(['d', 'c', 'b', 'a']);
+  expect(await ids('?policy=x')).toEqual(['d', 'c', 'a']);
   expect(await ids('?status=blocked')).toEqual([]);
-  expect(await ids(`?since=${new Date(at + 3_600_000).toISOString()}&limit=1`)).toEqual(['c']);
-});
-
-test('a truncated list of runs has the address of the next page, and the last page has none', async () => {
-  world = await startWorld();
-  for (let index = 0; index < 5; index += 1)
-    await remember(world.records, aRun({ id: `r${index}`, policy: 'x', createdAt: 1_000 * index }), []);
+  expect(await ids(`?since=${new Date(at + 3_600_000).toISOString()}&limit=1`)).toEqual(['d']);
+  // A truncated list has the address of the next page, and the last page has none.
   const pages: string[][] = [];
-  let next: string | undefined = '/api/v1/runs?policy=x&limit=2';
-  while (next !== undefined) {
+  for (let next: string | undefined = '/api/v1/runs?policy=x&limit=2'; next !== undefined; ) {
     const answer: Response = await world.ask(next, { headers: { authorization: `Bearer ${PASSWORD}` } });
     pages.push(((await answer.json()) as List).runs.map(({ run }) => run));
     next = /^<(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
   }
-
-  expect(pages).toEqual([['r4', 'r3'], ['r2', 'r1'], ['r0']]);
+  expect(pages).toEqual([['d', 'c'], ['a']]);
 });
 
 test('targets are paged, and can be filtered by outcome and searched', async () => {
@@ -96,24 +89,6 @@ test('a program can follow events with only the password', async () => {
     `event: changed\ndata: {"runs":["${aRun().id}"],"policies":["nightly-sync"]}\n\n`,
   );
   await events.end();
-});
-
-test('an invalid query is rejected with the reason', async () => {
-  world = await startWorld();
-
-  const unknown = await get<Problem>('/api/v1/runs?statuses=failed');
-  const wrong = await get<Problem>('/api/v1/runs?limit=0');
-
-  expect(unknown.status).toBe(400);
-  expect(unknown.body.detail).toContain('statuses');
-  expect(wrong.status).toBe(400);
-  for (const name of ['__proto__', 'constructor', 'toString']) {
-    const inherited = await get<Problem>(`/api/v1/runs?${name}=x`);
-    expect(inherited.status).toBe(400);
-    expect(inherited.body.detail).toContain(name);
-  }
-  expect(await get('/api/v1/runs/nothing')).toMatchObject({ status: 404 });
-  expect(await get('/api/v1/nothing')).toMatchObject({ status: 404 });
 });
 
 test('a secret in a message is not shown', async () => {

@@ -4,16 +4,13 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { siteSync } from '../../jobs/site-sync/job.ts';
-import { noAccess } from '../../src/access/access.ts';
 import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { aSchedule } from '../support/builders.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { aSavedPlan } from '../support/saved-plans.ts';
-import { anAccount, aPolicy, postForm, sessionOf, startWorld, type World } from './world.ts';
+import { type Ask, anAccount, aPolicy, startWorld, usersOf, type World } from './world.ts';
 
-const PASSWORD_OF_ALL = 'the same for everybody';
 /** Each role without limits, and an operator of the policy `inside` alone. */
 const callers = [...roles, 'limited'] as const;
 type Caller = (typeof callers)[number];
@@ -23,32 +20,28 @@ const inside = aPolicy('inside', { job: 'site-sync', schedule: { ...aSchedule(),
 const outside = { ...inside, name: 'outside', hash: 'outside', account: 'second' };
 
 const tokens = new Map(callers.map((caller) => [caller, newToken()]));
-const sessions = new Map<Caller, string>();
+const sessions = new Map<Caller, Ask>();
 let world: World;
 beforeAll(async () => {
-  const passwordHash = cheapHash(PASSWORD_OF_ALL);
-  const people = callers.map((name) => {
-    const grants: Grant[] =
-      name === 'limited'
-        ? [{ role: 'operator', policies: ['inside'], accounts: ['default'] }]
-        : [{ role: name }];
-    return { name, grants };
-  });
+  const grantsOf = (caller: Caller): Grant[] =>
+    caller === 'limited'
+      ? [{ role: 'operator', policies: ['inside'], accounts: ['default'] }]
+      : [{ role: caller }];
   world = await startWorld({
     policies: () => [inside, outside],
     registry: createRegistry([siteSync]),
     accounts: async () => [anAccount(), anAccount({ account: 'second' })],
     access: () => ({
-      ...noAccess,
-      users: people.map((one) => ({ ...one, passwordHash })),
-      tokens: people.map((one) => ({ ...one, hash: hashToken(tokens.get(one.name) ?? '') })),
+      ...usersOf(Object.fromEntries(callers.map((caller) => [caller, grantsOf(caller)]))),
+      tokens: callers.map((name) => ({
+        name,
+        grants: grantsOf(name),
+        hash: hashToken(tokens.get(name) ?? ''),
+      })),
     }),
     password: null,
   });
-  for (const name of callers) {
-    const fields = { name, password: PASSWORD_OF_ALL };
-    sessions.set(name, sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', fields)));
-  }
+  for (const caller of callers) sessions.set(caller, await world.signedIn(caller));
 });
 afterAll(() => world.stop());
 
@@ -60,16 +53,22 @@ beforeEach(() => {
 const planOf = (policy: typeof inside, changes: Parameters<typeof aSavedPlan>[1] = {}) =>
   aSavedPlan(policy, { warnings: [`plan ${made}`], ...changes });
 
-async function apply(plan: object, headers: Record<string, string>) {
-  const answer = await world.ask('/api/v1/plans/apply', {
+async function apply(plan: object, ask: Ask = world.ask, more: Record<string, string> = {}) {
+  const answer = await ask('/api/v1/plans/apply', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', origin: world.dashboard.url, ...headers },
+    headers: { 'content-type': 'application/json', origin: world.dashboard.url, ...more },
     body: JSON.stringify({ plan }),
   });
   return { status: answer.status, text: await answer.text() };
 }
-const asProgram = (caller: Caller) => ({ authorization: `Bearer ${tokens.get(caller) ?? ''}` });
-const asPerson = (caller: Caller) => ({ cookie: sessions.get(caller) ?? '' });
+const asProgram =
+  (caller: Caller): Ask =>
+  (path, init = {}) =>
+    world.ask(path, {
+      ...init,
+      headers: { ...init.headers, authorization: `Bearer ${tokens.get(caller) ?? ''}` },
+    });
+const asPerson = (caller: Caller): Ask => sessions.get(caller) ?? world.ask;
 
 /** The runs, and what is kept of the plan. */
 const storedOf = async ({ hash }: { hash: string }) => ({
@@ -84,16 +83,16 @@ test.each([
 ] as const)('%s applies no plan, and nothing of it is stored', async (caller, status) => {
   const plan = planOf(inside);
   const before = await storedOf(plan);
-  const callings = caller === 'nobody' ? [{}] : [asProgram(caller), asPerson(caller)];
-  for (const headers of callings) expect((await apply(plan, headers)).status).toBe(status);
+  const ways = caller === 'nobody' ? [world.ask] : [asProgram(caller), asPerson(caller)];
+  for (const ask of ways) expect((await apply(plan, ask)).status).toBe(status);
   expect(await storedOf(plan)).toEqual({ runs: before.runs, targets: 0 });
 });
 
 test('an operator with limits applies no plan of a policy outside them, and learns nothing of it', async () => {
   const plan = planOf(outside);
   const before = await storedOf(plan);
-  for (const headers of [asProgram('limited'), asPerson('limited')]) {
-    const { status, text } = await apply(plan, headers);
+  for (const ask of [asProgram('limited'), asPerson('limited')]) {
+    const { status, text } = await apply(plan, ask);
     expect(status).toBe(404);
     expect(text).not.toMatch(/outside|second/);
   }
@@ -128,10 +127,10 @@ test.each(['operator', 'admin', 'limited'] as const)(
   '%s applies a plan, and a repetition makes no second run',
   async (caller) => {
     const plan = planOf(inside);
-    const headers = { ...asProgram(caller), 'idempotency-key': `key of ${caller}` };
-    const first = await apply(plan, headers);
+    const key = { 'idempotency-key': `key of ${caller}` };
+    const first = await apply(plan, asProgram(caller), key);
     expect(first).toMatchObject({ status: 200, text: expect.stringContaining('"policy":"inside"') });
-    expect(await apply(plan, headers)).toEqual(first);
+    expect(await apply(plan, asProgram(caller), key)).toEqual(first);
     const second = await apply(plan, asPerson(caller));
     expect(second).toMatchObject({ status: 409, text: expect.stringContaining('ALREADY_APPLIED') });
     const { runs, targets } = await storedOf(plan);

@@ -1,23 +1,23 @@
 /** bull-board: recent entries with names, results and links, under our content policy. */
 import { Redis } from 'ioredis';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { linkOf } from '../../src/dashboard/http/board.ts';
 import type { Entry } from '../../src/queue/entry.ts';
 import { openQueues, type Queues } from '../../src/queue/queues.ts';
-import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
+import { browserOfFile, complaintsOf, isInBrowser, openPage } from './chromium.ts';
 import { startWorld, type World } from './world.ts';
 
 const run = 'nightly-sync.20260730T020000Z';
 const result = { target: 'site-1.example', account: 'default', state: 'ended', outcome: 'succeeded' };
 const log = ['Requests: syncSite.', 'Outcome: succeeded (done).'];
 
-let browser: Browser | undefined;
+const browser = browserOfFile(isInBrowser);
+/** The long file has those in a browser alone. */
+const overHttp = test.skipIf(isInBrowser());
 let world: World;
 let redis: Redis;
 let queues: Queues;
 beforeAll(async () => {
-  if (isInBrowser()) browser = await launch();
   world = await startWorld();
   redis = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
@@ -42,13 +42,12 @@ beforeAll(async () => {
   await working.stop();
 });
 afterAll(async () => {
-  await browser?.close();
   await queues.close();
   redis.disconnect();
   await world.stop();
 });
 
-test('each ended entry has a name, a result, and a link to its site or its run', async () => {
+overHttp('each ended entry has a name, a result, and a link to its site or its run', async () => {
   const ask = await world.signedIn();
   const list = async (status: string) => {
     const answer = await ask(
@@ -76,12 +75,17 @@ test('each ended entry has a name, a result, and a link to its site or its run',
   expect(JSON.stringify(failed)).not.toContain('hunter2');
 });
 
-test('an entry of a plan leads to its run, and what is no entry of ours to all runs', () => {
+overHttp('an entry of a plan leads to its run, and what is no entry of ours to all runs', () => {
   expect(linkOf({ data: { kind: 'plan', run }, returnvalue: null }).href).toBe(`/runs/${run}`);
   expect(linkOf({ data: 'else', returnvalue: undefined }).href).toBe('/runs');
 });
 
-test('no page shows anything in a frame or may be shown in one', async () => {
+overHttp('nothing of bull-board responds without a session', async () => {
+  for (const path of ['', '/', '/api/queues', '/static/images/logo.svg', '/x/y'])
+    expect((await world.ask(`/queues/board${path}`)).status, path).toBe(401);
+});
+
+overHttp('no page shows anything in a frame or may be shown in one', async () => {
   const ask = await world.signedIn();
   const framing = async (path: string) => {
     const { headers } = await ask(path);
@@ -97,26 +101,23 @@ test('no page shows anything in a frame or may be shown in one', async () => {
 test.runIf(isInBrowser())(
   'the page Queues leads to bull-board, with results and links, under our content policy',
   async () => {
-    if (!browser) throw new Error('The browser was started.');
-    const page = await openPage(browser, world.dashboard.url, '/queues');
+    const page = await openPage(browser(), world.dashboard.url, '/queues');
     const complaints = complaintsOf(page, world.dashboard.url);
     await page.getByRole('link', { name: /bull-board/ }).click();
-    const board = page;
-    await board
+    await page
       .getByRole('link', { name: /actions/ })
       .first()
       .click();
-    await board
+    await page
       .getByRole('link', { name: /completed/i })
       .first()
       .click();
 
-    await board.getByText('nightly-sync: site-1').first().waitFor();
-    await board.getByText('Outcome: succeeded (done).').first().waitFor();
-    const link = board.locator(`a[href="/targets/default/site-1?run=${run}"]`);
+    await page.getByText('nightly-sync: site-1').first().waitFor();
+    await page.getByText('Outcome: succeeded (done).').first().waitFor();
+    const link = page.locator(`a[href="/targets/default/site-1?run=${run}"]`);
     const [opened] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
     await opened.waitForURL('**/targets/default/site-1?*');
-    if (process.env['SHOT']) await page.screenshot({ path: process.env['SHOT'] });
     expect(complaints).toEqual([]);
   },
 );

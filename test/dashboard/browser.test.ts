@@ -1,48 +1,17 @@
 /** What only a browser shows: live pages, focus, the keyboard and time zones. `every-page.long.test.ts` judges how pages are laid out. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { aTarget } from '../support/builders.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { aSchedule, aTarget } from '../support/builders.ts';
 import { fastClock } from '../support/caretaker.ts';
-import { launch, openPage, withoutBrowser } from './chromium.ts';
-import { aPolicy, aRun, ended, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
+import { browserOfFile, openPage, withoutBrowser } from './chromium.ts';
+import { aPolicy, aRun, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
 
-let browser: Browser;
+const browser = browserOfFile();
 let world: World;
-beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  for (const context of browser?.contexts() ?? []) await context.close();
-  await world?.stop();
-});
-
-const schedule = {
-  cron: ['0 2 * * *'],
-  timezone: 'Europe/Berlin',
-  jitterMs: 0,
-  overlap: 'skip',
-  catchupMs: 0,
-  blackout: [],
-} as const;
+afterEach(() => world?.stop());
 
 const open = (path: string, options: BrowserContextOptions = {}): Promise<Page> =>
-  openPage(browser, world.dashboard.url, path, options);
-
-test.skipIf(withoutBrowser)('a person signs in and watches a run to its end', async () => {
-  world = await startWorld();
-  await remember(world.records, aRun(), [ended('a', 'succeeded')]);
-  const page = await (await browser.newContext()).newPage();
-  await page.goto(`${world.dashboard.url}/runs/${aRun().id}`);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`**/runs/${aRun().id}`);
-  await page.getByRole('heading', { name: 'nightly-sync running' }).waitFor();
-
-  await world.records.runs.move(aRun(), 'stopped', { at: Date.now(), detail: 'A limit tripped.' });
-
-  await page.getByText('A limit tripped.').waitFor();
-});
+  openPage(browser(), world.dashboard.url, path, options);
 
 test.skipIf(withoutBrowser)('a new run appears on an open page, and the keyboard focus is kept', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
@@ -83,22 +52,29 @@ test.skipIf(withoutBrowser)(
   },
 );
 
-test.skipIf(withoutBrowser)('a page that events do not change keeps its notices up to date', async () => {
-  world = await startWorld();
-  const page = await (await browser.newContext()).newPage();
-  // Only then something happens.
-  await page.route('**/events?*', async (route) => {
-    await showDaemon(world.records, ['scheduler', 'worker']);
-    await remember(world.records, aRun({ createdAt: Date.now() }), []);
-    await route.continue();
-  });
-  await page.goto(`${world.dashboard.url}/audit`);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+test.skipIf(withoutBrowser)(
+  'who signs in comes to the requested page, and its notices stay up to date',
+  async () => {
+    world = await startWorld();
+    const context = await browser().newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    // No event changes this page itself.
+    // Only then something happens.
+    await page.route('**/events?*', async (route) => {
+      await showDaemon(world.records, ['scheduler', 'worker']);
+      await remember(world.records, aRun({ createdAt: Date.now() }), []);
+      await route.continue();
+    });
+    await page.goto(`${world.dashboard.url}/audit`);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/audit');
 
-  await page.locator('#status').getByText('2 notices').waitFor({ state: 'attached' });
-  await page.locator('#status').getByText('No notices').first().waitFor({ state: 'attached' });
-});
+    await page.locator('#status').getByText('2 notices').waitFor({ state: 'attached' });
+    await page.locator('#status').getByText('No notices').first().waitFor({ state: 'attached' });
+  },
+);
 
 test.skipIf(withoutBrowser)(
   'an open page of a policy that is removed says so, by the clock of the server',
@@ -119,14 +95,14 @@ test.skipIf(withoutBrowser)(
 );
 
 test.skipIf(withoutBrowser)(
-  "times are shown in the browser's time zone, with their distance from now",
+  "times, also inside sentences, are shown in the browser's time zone, with their distance from now or in UTC on hover",
   async () => {
-    world = await startWorld({
-      policies: () => [
-        aPolicy('nightly-sync', { schedule: { ...schedule, cron: [...schedule.cron], blackout: [] } }),
-      ],
-    });
-    await remember(world.records, aRun({ startedAt: Date.now() - 3 * 3_600_000 }), []);
+    const schedule = aSchedule({ cron: ['0 2 * * *'], timezone: 'Europe/Berlin' });
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync', { schedule })] });
+    const until = Date.UTC(new Date().getUTCFullYear() + 1, 11, 24, 20, 30);
+    await world.records.freeze.begin({ at: Date.now(), by: 'anna', until });
+    const detail = 'No more runs before 2026-12-24 20:30Z.';
+    await remember(world.records, aRun({ startedAt: Date.now() - 3 * 3_600_000, detail }), []);
     const page = await open('/policies/nightly-sync');
 
     const next = page
@@ -138,19 +114,8 @@ test.skipIf(withoutBrowser)(
     expect(await next.locator('.ago').first().textContent()).toMatch(/^in \d+ (s|min|h|d)$/);
     expect(await next.textContent()).toMatch(/02:00 Europe\/Berlin/);
     expect(await page.locator('#zone').textContent()).toContain('Asia/Tokyo');
-  },
-);
 
-test.skipIf(withoutBrowser)(
-  'times inside sentences are shown in the same time zone as all others, and in UTC on hover',
-  async () => {
-    world = await startWorld();
-    const until = Date.UTC(new Date().getUTCFullYear() + 1, 11, 24, 20, 30);
-    await world.records.freeze.begin({ at: Date.now(), by: 'anna', until });
-    const why = 'No more runs before 2026-12-24 20:30Z.';
-    await remember(world.records, aRun({ detail: why }), []);
-    const page = await open(`/runs/${aRun().id}`);
-
+    await page.goto(`${world.dashboard.url}/runs/${aRun().id}`);
     const notice = page.locator('#warnings .sentence', {
       hasText: 'Everything is frozen by anna until 25 Dec',
     });

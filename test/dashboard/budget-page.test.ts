@@ -1,23 +1,11 @@
 /** The page of the budget: what was spent, by whom, and what comes, by a clock that is held. */
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
 import { openBudget } from '../../src/budget/budget.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aSchedule } from '../support/builders.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import {
-  anAccount,
-  aPolicy,
-  aRun,
-  ended,
-  postForm,
-  remember,
-  sessionOf,
-  startWorld,
-  type World,
-} from './world.ts';
+import { aPolicy, aRun, ended, remember, startWorld, usersOf, type World } from './world.ts';
 
 let world: World;
 let redis: Redis;
@@ -30,13 +18,6 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOON = Date.UTC(2026, 10, 24, 12);
 
-const textOf = (html: string) =>
-  html
-    .slice(html.indexOf('<main'))
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\u00a0/g, ' ')
-    .replace(/\s+/g, ' ');
-
 async function startWith(
   policies: Policy[],
   more: Parameters<typeof startWorld>[0] = {},
@@ -47,10 +28,10 @@ async function startWith(
   return clock;
 }
 
-const page = async (query = '') => {
-  const answer = await (await world.signedIn())(`/budget${query}`);
-  expect(answer.status).toBe(200);
-  return textOf(await answer.text());
+const page = async (query = '', name?: string) => {
+  const { status, main } = await world.look(`/budget${query}`, name);
+  expect(status).toBe(200);
+  return main;
 };
 
 /** Spends requests in a window of which five are missing that others spent. */
@@ -112,20 +93,13 @@ test('says which policies do not fit into the budget, and for which that is not 
 });
 
 test('somebody with limits sees the names of their own policies only, and all requests', async () => {
-  const passwordHash = cheapHash('the same for everybody');
   const clock = await startWith([aPolicy('inside'), aPolicy('outside')], {
     password: null,
-    accounts: async () => [anAccount()],
-    access: () => ({
-      ...noAccess,
-      users: [{ name: 'li', passwordHash, grants: [{ role: 'viewer', policies: ['inside'] }] }],
-    }),
+    access: () => usersOf({ li: [{ role: 'viewer', policies: ['inside'] }] }),
   });
   await spend(clock, 'inside', 3);
   await spend(clock, 'outside', 4);
-  const form = { name: 'li', password: 'the same for everybody' };
-  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', form));
-  const text = textOf(await (await world.ask('/budget?by=policy', { headers: { cookie } })).text());
+  const text = await page('?by=policy', 'li');
   expect(text).toContain('inside 3');
   expect(text).toContain('no single policy 6');
   expect(text).not.toContain('outside');

@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { sampleOf } from '../support/sample.ts';
 import { PASSWORD, postForm, sessionOf } from './world.ts';
 
@@ -30,6 +30,19 @@ export async function launch(): Promise<Browser> {
     }).on('error', reject);
   });
   return chromium.connect(endpoint);
+}
+
+/** The browser for the tests of a file, which calls this once; for those of `isInBrowser`, only where they are tried. */
+export function browserOfFile(isNeeded: () => boolean = () => !withoutBrowser): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (isNeeded()) browser = await launch();
+  });
+  afterAll(() => browser?.close());
+  return () => {
+    if (!browser) throw new Error('The browser was not started.');
+    return browser;
+  };
 }
 
 /** A page of a user who has signed in, at an address. It is closed when the test ends. */

@@ -1,11 +1,9 @@
 /** Freezes, pauses and blackouts on the page Schedule, and the forms by which people add and end freezes there. */
 import { afterEach, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
 import { noteMaintenance } from '../../src/schedule/maintenance.ts';
 import { aSchedule } from '../support/builders.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { heldClock } from '../support/held-clock.ts';
-import { aPolicy, postForm, sessionOf, startWorld, type World } from './world.ts';
+import { aPolicy, auditOf, startWorld, textOf, usersOf, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -13,9 +11,7 @@ afterEach(() => world.stop());
 const HOUR = 3_600_000;
 /** Tuesday, 24 November 2026, noon. */
 const NOON = Date.UTC(2026, 10, 24, 12);
-const PASSWORD = 'the same for everybody';
 
-const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 /** The names of the bands, and the sentences below them. */
 function closedIn(html: string) {
   const [, part = ''] = /<section id="week"[^>]*>([\s\S]*?)<ol class="week"/.exec(html) ?? [];
@@ -33,21 +29,20 @@ const policies = [
   aPolicy('report', { schedule: aSchedule() }),
 ];
 
-/** A world with these people, and a way to send requests as one of them. */
+/** A world as a person with these permissions sees it. */
 async function startAs(grants: { role: 'operator' | 'viewer'; accounts?: string[] }) {
-  const user = { name: 'olga', passwordHash: cheapHash(PASSWORD), grants: [grants] };
   world = await startWorld({
     clock: heldClock(NOON),
     policies: () => policies,
-    access: () => ({ ...noAccess, users: [user] }),
+    access: () => usersOf({ olga: [grants] }),
     password: null,
   });
-  const form = { name: 'olga', password: PASSWORD };
-  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', form));
-  const ask: World['ask'] = (path, init = {}) =>
-    world.ask(path, { ...init, headers: { ...init.headers, cookie } });
-  const page = async (query = '') => (await (await ask(`/schedule${query}`)).text()).replace(/\u00a0/g, ' ');
-  return { ask, page, send: (path: string, fields = {}) => postForm(ask, world.dashboard.url, path, fields) };
+  const look = (path: string) => world.look(path, 'olga');
+  return {
+    look,
+    page: async (query = '') => (await look(`/schedule${query}`)).html,
+    send: (path: string, fields = {}) => world.press(path, fields, 'olga'),
+  };
 }
 
 test('a week shows freezes of both kinds, pauses with an end and blackouts, with who and why', async () => {
@@ -89,9 +84,9 @@ test('a week shows freezes of both kinds, pauses with an end and blackouts, with
 });
 
 test('an operator adds a freeze that recurs, and ends it, with the form of the page', async () => {
-  const { ask, page, send } = await startAs({ role: 'operator' });
+  const { look, page, send } = await startAs({ role: 'operator' });
   expect(await page()).toContain('href="/freezes/add"');
-  expect(await (await ask('/freezes/add')).text()).toContain('name="cron"');
+  expect((await look('/freezes/add')).html).toContain('name="cron"');
 
   const fields = {
     policy: 'nightly-*',
@@ -111,12 +106,10 @@ test('an operator adds a freeze that recurs, and ends it, with the form of the p
 
   expect((await send('/freezes/1/end')).status).toBe(303);
   expect(closedIn(await page()).bands).toEqual(['Blackout: nightly-sync, nightly-check']);
-  const lines = [];
-  for await (const { line } of world.records.audit.newestFirst({}))
-    if (line.result === 'done') lines.push(line);
+  const lines = (await auditOf(world)).filter(({ result }) => result === 'done');
   expect(lines.map(({ what, who, why }) => [what, who.name, why])).toEqual([
-    ['freezes.end', 'olga', undefined],
     ['freezes.begin', 'olga', 'quiet'],
+    ['freezes.end', 'olga', undefined],
   ]);
 });
 
@@ -130,10 +123,9 @@ test('a freeze that a form cannot mean is refused with what is wrong, and nothin
   ] as const) {
     const answer = await send('/freezes/add', fields);
     expect(answer.status).toBe(400);
-    const html = await answer.text();
-    expect(html).toContain(sentence);
+    expect(answer.html).toContain(sentence);
     // What was typed is still there.
-    expect(html).toContain(`value="${fields.end}"`);
+    expect(answer.html).toContain(`value="${fields.end}"`);
   }
   expect((await send('/freezes/4711/end')).status).toBe(404);
   expect(await world.records.freeze.parts()).toEqual([]);

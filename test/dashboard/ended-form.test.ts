@@ -1,36 +1,17 @@
 /** A form that is sent when its session has ended: it leads to sign-in, and back with what was typed. */
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type Access, noAccess, type User } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import { isInBrowser, launch, openPage } from './chromium.ts';
-import {
-  aPolicy,
-  postForm,
-  PASSWORD as SINGLE_PASSWORD,
-  sessionOf,
-  startWorld,
-  textOf,
-  type World,
-} from './world.ts';
-
-const PASSWORD = 'correct horse battery';
-const userNamed = (name: string): User => ({
-  name,
-  passwordHash: cheapHash(PASSWORD),
-  grants: [{ role: 'operator' }],
-});
+import { aPolicy, PASSWORD, postForm, sessionOf, startWorld, textOf, usersOf, type World } from './world.ts';
 
 let clock: HeldClock;
 let world: World;
 let cookie: string;
 beforeEach(async () => {
   clock = heldClock();
-  const access: Access = { ...noAccess, users: [userNamed('ana'), userNamed('ben')] };
   world = await startWorld({
     clock,
     password: null,
-    access: () => access,
+    access: () => usersOf({ ana: [{ role: 'operator' }], ben: [{ role: 'operator' }] }),
     policies: () => [aPolicy('nightly-sync')],
   });
   cookie = sessionOf(await signIn('ana'));
@@ -112,31 +93,3 @@ test('programs, and forms of other sites, are refused as before', async () => {
 
   expect([program.status, foreign.status]).toEqual([401, 403]);
 });
-
-test.runIf(isInBrowser())(
-  'in a browser the dialog that was open leads there, though its page knows of the end',
-  async () => {
-    let idleMs = 3_600_000;
-    const access = () => ({ ...noAccess, sessions: { ...noAccess.sessions, idleMs } });
-    const own = await startWorld({ access, policies: () => [aPolicy('nightly-sync')] });
-    const browser = await launch();
-    onTestFinished(async () => {
-      await browser.close();
-      await own.stop();
-    });
-    const page = await openPage(browser, own.dashboard.url, '/policies');
-    await page.getByRole('link', { name: 'Pause nightly-sync' }).click();
-    await page.getByLabel('Reason').fill('Migration');
-
-    idleMs = 1;
-    await page.getByText('Your session has ended.').waitFor();
-    await page.getByRole('button', { name: 'Pause nightly-sync' }).click();
-    await page.getByLabel('Password', { exact: true }).fill(SINGLE_PASSWORD);
-    idleMs = 3_600_000;
-    await page.getByRole('button', { name: 'Sign in' }).click();
-
-    await page.getByText('Check what you typed, and send it again.').waitFor();
-    expect(await page.getByLabel('Reason').inputValue()).toBe('Migration');
-    expect((await own.records.policies.state('nightly-sync')).pause).toBeUndefined();
-  },
-);

@@ -31,7 +31,7 @@ const expected: Record<string, [labels: Record<string, string>, value: number, a
   caretaker_queue_entries: [{ queue: 'plans', state: 'waiting' }, 1],
   caretaker_queue_wait_seconds_sum: [{ queue: 'actions' }, 7],
   caretaker_redis_up: [{}, 1],
-  caretaker_request_duration_seconds_sum: [{ operation: 'syncSite', result: 'ok' }, 0.5],
+  caretaker_request_duration_seconds_sum: [{ operation: 'syncSite', result: 'ok' }, 0.3],
   caretaker_requests_total: [{ account: 'default', class: 'follow' }, 3],
   caretaker_run_moves_total: [{ status: 'running' }, 1],
   caretaker_runs: [{ status: 'running' }, 1],
@@ -78,9 +78,12 @@ beforeAll(async () => {
   await deliver(others, { ...about, id: 'msg_open' });
   await deliver(others, { ...about, id: 'msg_gone', to: 'a-receiver-that-was-removed' });
   const { measurements } = others;
-  measurements.note('request', ['syncSite', 'ok'], 500);
+  measurements.note('request', ['syncSite', 'ok'], 300);
+  measurements.note('request', ['brandNew', 'odd'], 20);
+  measurements.note('brandNew' as 'request', ['syncSite', 'ok'], 5);
   measurements.note('queueWait', ['actions'], 7_000);
   measurements.note('scheduleLateness', ['catch-up'], 9_000);
+  measurements.note('scheduleLateness', ['schedule'], -5);
   measurements.note('deliveryDelay', ['ops'], 45_000);
   measurements.note('deliveryAttempt', ['ops', 'rejected'], 12);
   measurements.note('deliveryAttempt', ['a-receiver-that-was-removed', 'odd'], 12);
@@ -121,4 +124,40 @@ test('no label has the name of a receiver that the configuration does not have',
   expect(seen.value('caretaker_deliveries', { receiver: 'other', state: 'pending' })).toBe(1);
   expect(seen.text).not.toContain('a-receiver-that-was-removed');
   expect(seen.text).not.toMatch(/receiver="alive"/);
+});
+
+test('what did not happen is zero, and what the process knows of itself is there', () => {
+  for (const [name, labels, value] of [
+    ['caretaker_runs', { status: 'blocked' }, 0],
+    ['caretaker_daemons', { role: 'dashboard' }, 0],
+    ['caretaker_queue_entries', { queue: 'actions', state: 'waiting' }, 0],
+    ['nodejs_eventloop_lag_p90_seconds', {}, 0.004],
+    ['nodejs_eventloop_lag_max_seconds', {}, 0.07],
+  ] as const)
+    expect(seen.value(name, labels), name).toBe(value);
+  expect(seen.value('process_resident_memory_bytes')).toBeGreaterThan(0);
+});
+
+test('durations are counted by their length, and an unknown kind or label adds no series', () => {
+  const request = { operation: 'syncSite', result: 'ok' };
+  for (const [name, labels, value] of [
+    ['caretaker_request_duration_seconds_bucket', { ...request, le: '0.25' }, 0],
+    ['caretaker_request_duration_seconds_bucket', { ...request, le: '0.5' }, 1],
+    ['caretaker_request_duration_seconds_count', { operation: 'other', result: 'other' }, 1],
+    ['caretaker_queue_wait_seconds_bucket', { queue: 'actions', le: '15' }, 1],
+    ['caretaker_schedule_lateness_seconds_sum', { trigger: 'schedule' }, 0],
+  ] as const)
+    expect(seen.value(name, labels), name).toBe(value);
+  expect(seen.text).not.toContain('brandNew');
+});
+
+test('metrics have the format and the names that Prometheus requires', () => {
+  const ours = [...seen.families.values()].filter(({ name }) => name.startsWith('caretaker_'));
+  expect(ours.length).toBeGreaterThan(10);
+  for (const { name, type, help } of ours) {
+    expect(name).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+    expect({ name, total: name.endsWith('_total') }).toEqual({ name, total: type === 'counter' });
+    expect(help).toMatch(/^[A-Z0-9].*\.$/);
+  }
+  expect(seen.text).not.toContain('nightly-sync');
 });

@@ -1,20 +1,15 @@
 /** Every page in a browser, with every problem at once: its layout at many widths, and the findings of axe. */
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BusyWorld, startBusyWorld } from './busy-world.ts';
-import { launch, openPage, withoutBrowser } from './chromium.ts';
+import { browserOfFile, openPage, withoutBrowser } from './chromium.ts';
 import { axeAt, type Look, layoutAt, layoutOf, onPages } from './judged-pages.ts';
 
-let browser: Browser;
+const browser = browserOfFile();
 let busy: BusyWorld;
 beforeAll(async () => {
-  if (withoutBrowser) return;
-  [browser, busy] = await Promise.all([launch(), startBusyWorld()]);
+  if (!withoutBrowser) busy = await startBusyWorld();
 });
-afterAll(async () => {
-  await browser?.close();
-  await busy?.world.stop();
-});
+afterAll(() => busy?.world.stop());
 
 /** Those of devices, and the first of each layout. */
 const widths = [390, 768, 834, 992, 1024, 1200, 1296, 1440, 1920];
@@ -33,7 +28,7 @@ test.skipIf(withoutBrowser)(
   async () => {
     const { world, paths } = busy;
     const judged = new Set<string>();
-    const found = await onPages(browser, world.dashboard.url, paths, async (page, path) => {
+    const found = await onPages(browser(), world.dashboard.url, paths, async (page, path) => {
       const address = path.split('?')[0] ?? path;
       const isKnown = judged.has(address);
       judged.add(address);
@@ -51,7 +46,7 @@ test.skipIf(withoutBrowser)(
   'the panels of the top bar and the drawer have room for what they show',
   async () => {
     const { url } = busy.world.dashboard;
-    const page = await openPage(browser, url, '/', { viewport: { width: 390, height: 900 } });
+    const page = await openPage(browser(), url, '/', { viewport: { width: 390, height: 900 } });
     for (const name of [/^\d+ notices$/, /^Account: /, /^Signed in as/, /^Menu$/]) {
       await page.getByRole('button', { name }).click();
       // Only what is open: it lies over the page.
@@ -59,6 +54,5 @@ test.skipIf(withoutBrowser)(
       expect(await layoutOf(page)).toEqual([]);
       await page.keyboard.press('Escape');
     }
-    await page.context().close();
   },
 );

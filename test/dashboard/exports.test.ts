@@ -1,10 +1,8 @@
 /** Lists as CSV files from their pages: what is in them, and what the audit log says about it. */
 import { afterEach, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
 import { aSchedule } from '../support/builders.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
-import { aPolicy, aRun, ended, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
+import { aPolicy, aRun, auditOf, ended, remember, startWorld, usersOf, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -94,13 +92,7 @@ test('the audit log is a file of the days that its page shows, and a time that c
   const line = (act: string, hoursAgo: number) =>
     world.records.audit.append(
       {
-        ...{
-          act,
-          at: NOON - hoursAgo * HOUR,
-          result: 'done' as const,
-          from: 'cli@host',
-          what: 'runs.cancel',
-        },
+        ...{ act, at: NOON - hoursAgo * HOUR, result: 'done', from: 'cli@host', what: 'runs.cancel' },
         who: { kind: 'local', name: 'anna' },
       },
       DAY,
@@ -121,32 +113,23 @@ test('the audit log is a file of the days that its page shows, and a time that c
 });
 
 test('each file has a line in the audit log with who got it and the filters; one that is refused has none', async () => {
-  const [name, password] = ['pia', 'a long password'];
-  const reader = {
-    ...noAccess,
-    users: [{ name, passwordHash: cheapHash(password), grants: [{ role: 'viewer' as const }] }],
-  };
-  world = await startWorld({ access: () => reader });
+  world = await startWorld({ access: () => usersOf({ pia: [{ role: 'viewer' }] }) });
   const run = aRun({ id: 'nightly-sync.1', createdAt: Date.now() - HOUR });
   await remember(world.records, run, [ended('a', 'succeeded')]);
-  const form = { name, password };
-  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', form));
-  const get = (path: string) => world.ask(path, { headers: { cookie } });
+  const get = await world.signedIn('pia');
 
   for (const list of ['runs', 'findings', 'sites', 'policies', 'schedule'])
     await fileOf(await get(`/${list}.csv?account=default`));
   await fileOf(await get('/runs/nightly-sync.1/targets.csv'));
   expect((await get('/audit.csv')).status).toBe(403);
 
-  const lines = [];
-  for await (const { line } of world.records.audit.newestFirst({})) lines.push(line);
-  const exports = lines.filter(({ what }) => what.startsWith('export'));
-  expect(exports.map(({ what }) => what).reverse()).toEqual(
+  const exports = (await auditOf(world)).filter(({ what }) => what.startsWith('export'));
+  expect(exports.map(({ what }) => what)).toEqual(
     ['runs', 'findings', 'sites', 'policies', 'schedule', 'targets'].map((one) => `export.${one}`),
   );
   const who = { kind: 'user', name: 'pia' };
-  expect(exports[5]).toMatchObject({ who, result: 'done', detail: 'account: default' });
-  expect(exports[0]).toMatchObject({
+  expect(exports[0]).toMatchObject({ who, result: 'done', detail: 'account: default' });
+  expect(exports[5]).toMatchObject({
     who,
     run: 'nightly-sync.1',
     policy: 'nightly-sync',

@@ -1,10 +1,20 @@
 /** The page of findings: what is wrong in the fleet, by policy and severity, then each finding. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
-import { aPolicy, aRun, ended, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
+import {
+  aPolicy,
+  aRun,
+  ended,
+  pagesFrom,
+  postForm,
+  remember,
+  rowsOf,
+  startWorld,
+  textOf,
+  usersOf,
+  type World,
+} from './world.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -12,12 +22,8 @@ const DAY = 24 * HOUR;
 let world: World;
 afterEach(() => world?.stop());
 
-const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
-const rowsOf = (html: string, id: string) =>
-  (html.split(`id="${id}"`)[1]?.split('</table>')[0] ?? '')
-    .split('<tr ')
-    .slice(1)
-    .map((row) => textOf(row.slice(row.indexOf('>') + 1)).trim());
+const findingsIn = (html: string) => rowsOf(html, 'id="findings"');
+const groupsIn = (html: string) => rowsOf(html, 'id="finding-groups"');
 
 const startAtNoon = () => startWorld({ clock: heldClock(), policies: () => [aPolicy('stale-backups')] });
 
@@ -31,17 +37,16 @@ test('the findings are grouped by policy and severity, and each is listed with i
   // Its policy is in another account now, so no run looks at it again.
   await findIn(records, { account: 'old', at: NOON - DAY, found: [{ severity: 'info' }] });
   await records.sites.replace('default', NOON, [{ id: 'a', title: 'The bakery', url: 'https://a.example' }]);
-  const ask = await world.signedIn();
 
-  const html = await (await ask('/findings')).text();
+  const { html } = await world.look('/findings');
 
-  expect(rowsOf(html, 'finding-groups')).toEqual([
+  expect(groupsIn(html)).toEqual([
     expect.stringMatching(/^error findings of stale-backups stale-backups default 2 1 1 3 d ago /),
     expect.stringMatching(/^warning findings of stale-backups stale-backups default 1 1 – 1 h ago /),
     expect.stringMatching(/^info findings of stale-backups stale-backups old, not active 1 – – 1 d ago /),
   ]);
   expect(html).toContain('Open over the last 4 days: from 2 to 2, at most 2');
-  expect(rowsOf(html, 'findings')).toEqual([
+  expect(findingsIn(html)).toEqual([
     'b.example error backup: The last backup is 3 days old stale-backups new 1 h ago Acknowledge https://b.example: backup',
     'a.example error backup: Backup is 3 days old stale-backups open 3 d ago Acknowledge https://a.example: backup',
     'w.example warning core: An update waits stale-backups new 1 h ago Acknowledge https://w.example: core',
@@ -55,9 +60,9 @@ test('a finding that no run has seen for two days says when it was seen last', a
   world = await startAtNoon();
   await findIn(world.records, { at: NOON - 3 * DAY, found: [{ target: 'a' }] });
 
-  const html = await (await (await world.signedIn())('/findings')).text();
+  const { html } = await world.look('/findings');
 
-  expect(rowsOf(html, 'findings')).toEqual([
+  expect(findingsIn(html)).toEqual([
     expect.stringMatching(/^a\.example error seen 3 d ago : backup: The last backup/),
   ]);
 });
@@ -69,9 +74,9 @@ test('how many are resolved is said as far as it is known', async () => {
   await findIn(records, { at: NOON - 3 * DAY, found: [{ target: 'a' }, ...found] });
   await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }] });
 
-  const html = await (await (await world.signedIn())('/findings')).text();
+  const { html } = await world.look('/findings');
 
-  expect(rowsOf(html, 'finding-groups')).toEqual([expect.stringMatching(/ default 1 – ≥ 200 3 d ago /)]);
+  expect(groupsIn(html)).toEqual([expect.stringMatching(/ default 1 – ≥ 200 3 d ago /)]);
 });
 
 describe('of four findings', () => {
@@ -98,50 +103,31 @@ describe('of four findings', () => {
     // Redis has its slashes, as of what is written in Lua, with a backslash.
     ['q=https://B.', ['b']],
   ])('with %s only these are listed', async (query, sites) => {
-    const ask = await four.signedIn();
+    const { html } = await four.look(`/findings?${query}`);
 
-    const html = await (await ask(`/findings?${query}`)).text();
-
-    expect(rowsOf(html, 'findings').map((row) => row.split('.example')[0])).toEqual(sites);
+    expect(findingsIn(html).map((row) => row.split('.example')[0])).toEqual(sites);
   });
 });
 
-test('every finding is on exactly one page, also while a page is left and its last finding is resolved', async () => {
+test('every finding is on exactly one page', async () => {
   world = await startAtNoon();
   const found = Array.from({ length: 120 }, (_, index) => ({ target: `s-${index}` }));
   await findIn(world.records, { at: NOON - HOUR, found });
   await findIn(world.records, { at: NOON - HOUR, policy: 'other', found: found.slice(0, 5) });
-  const ask = await world.signedIn();
-  const seen: string[] = [];
 
-  let path: string | undefined = '/findings';
-  for (let pages = 0; path !== undefined && pages < 10; pages += 1) {
-    const html = await (await ask(path)).text();
-    seen.push(...rowsOf(html, 'findings'));
-    path = /href="([^"]+)">Next</.exec(html)?.[1]?.replaceAll('&amp;', '&');
-  }
+  const pages = await pagesFrom(await world.signedIn(), '/findings', 'Next');
+  const seen = pages.flatMap(findingsIn);
 
   expect(seen).toHaveLength(125);
   expect(new Set(seen).size).toBe(125);
-});
-
-test('an address that is not the one of a page is refused', async () => {
-  world = await startAtNoon();
-  const ask = await world.signedIn();
-
-  expect((await ask('/findings?after=nonsense')).status).toBe(400);
 });
 
 test('a finding is acknowledged from its row, after a question, and counts again from there', async () => {
   world = await startAtNoon();
   await findIn(world.records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }] });
   const ask = await world.signedIn();
-  const post = async (path: string, fields: Record<string, string>) =>
-    ask(path, {
-      method: 'POST',
-      headers: { origin: world.dashboard.url },
-      body: new URLSearchParams(fields),
-    });
+  const post = (path: string, fields: Record<string, string>) =>
+    postForm(ask, world.dashboard.url, path, fields);
   const linkIn = (html: string, what: string) =>
     new RegExp(`href="(/findings/${what}\\?[^"]*site=a[^"]*)"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ??
     '';
@@ -158,7 +144,7 @@ test('a finding is acknowledged from its row, after a question, and counts again
   expect([done.status, done.headers.get('location')]).toEqual([303, list]);
 
   const html = await (await ask('/findings')).text();
-  expect(rowsOf(html, 'finding-groups')[0]).toMatch(/ 1 \+1 acknowledged 1 /);
+  expect(groupsIn(html)[0]).toMatch(/ 1 \+1 acknowledged 1 /);
   expect(html).toContain('title="anna, until'.replace('anna', 'admin'));
   expect(textOf(await (await ask('/')).text())).toContain('1 error');
   const end = linkIn(html, 'unacknowledge');
@@ -182,7 +168,7 @@ test('all findings that the filters match are acknowledged after one question, a
   });
   const ask = await world.signedIn();
   const stateOf = async (query: string) =>
-    rowsOf(await (await ask(`/findings${query}`)).text(), 'findings')
+    findingsIn((await world.look(`/findings${query}`)).html)
       .map((row) => row.split('.')[0])
       .sort();
   expect(await stateOf('?from=31d')).toEqual(['a', 'b']);
@@ -207,41 +193,30 @@ test('all findings that the filters match are acknowledged after one question, a
   expect((await ask('/bulk/acknowledge?q=nothing-has-this')).status).toBe(404);
 });
 
-test('without findings the page says what would be here', async () => {
+test('without findings the page says what would be here; an address that is not the one of a page is refused', async () => {
   world = await startAtNoon();
-  const ask = await world.signedIn();
 
-  expect(textOf(await (await ask('/findings')).text())).toContain('No finding is open.');
+  expect((await world.look('/findings')).text).toContain('No finding is open.');
+  expect((await world.look('/findings?after=nonsense')).status).toBe(400);
 });
 
 test('somebody with limits sees the findings of what they cover, and nothing of others', async () => {
   world = await startWorld({
     clock: heldClock(),
     policies: () => [aPolicy('inside'), aPolicy('outside')],
-    access: () => ({
-      ...noAccess,
-      users: [{ name: 'ana', passwordHash, grants: [{ role: 'viewer', policies: ['inside'] }] }],
-    }),
+    access: () => usersOf({ ana: [{ role: 'viewer', policies: ['inside'] }] }),
     password: null,
   });
   await findIn(world.records, { at: NOON, policy: 'inside', found: [{ target: 'in' }] });
   await findIn(world.records, { at: NOON, policy: 'outside', found: [{ target: 'out-1' }] });
-  const signIn = { name: 'ana', password: 'words of ana' };
-  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', signIn));
 
   for (const query of ['', '?policy=outside', '?state=resolved']) {
-    const html = await (await world.ask(`/findings${query}`, { headers: { cookie } })).text();
+    const { html } = await world.look(`/findings${query}`, 'ana');
     expect(html).not.toContain('out-1');
-    expect(rowsOf(html, 'finding-groups').join()).not.toContain('outside');
-    if (query === '') expect(rowsOf(html, 'findings')).toEqual([expect.stringContaining('in.example')]);
+    expect(groupsIn(html).join()).not.toContain('outside');
+    if (query === '') expect(findingsIn(html)).toEqual([expect.stringContaining('in.example')]);
   }
 });
-const passwordHash = cheapHash('words of ana');
-
-const textsOf = async (paths: readonly string[]) => {
-  const ask = await world.signedIn();
-  return Promise.all(paths.map(async (path) => textOf(await (await ask(path)).text())));
-};
 
 test('new errors of active policies are counted beside the page, and the overview groups what is open', async () => {
   world = await startAtNoon();
@@ -251,7 +226,7 @@ test('new errors of active policies are counted beside the page, and the overvie
   await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'b' }, ...warnings] });
   await findIn(records, { at: NOON - HOUR, policy: 'removed', found: [{ target: 'c' }] });
 
-  const [overview = ''] = await textsOf(['/']);
+  const { text: overview } = await world.look('/');
 
   expect(overview).toMatch(/Findings 1 new errors/);
   expect(overview).toContain(
@@ -266,12 +241,13 @@ test('the page of a target shows its open findings of all policies, and not thos
   const run = await findIn(records, { at: NOON - HOUR, found: [{ target: 'a' }, { target: 'a-2' }] });
   const plugin = { target: 'a/plugin', site: 'a', about: 'plugin', message: 'It is vulnerable' };
   await findIn(records, { at: NOON - HOUR, policy: 'plugins', found: [plugin] });
-  for (const id of ['a', 'a/plugin']) await rememberTarget(records, `${run.id}.${id.length}`, id);
+  for (const id of ['a', 'a/plugin']) {
+    const worked = aRun({ id: `${run.id}.${id.length}`, createdAt: NOON });
+    await remember(records, worked, [ended(id, 'succeeded')]);
+  }
 
-  const [site = '', item = ''] = await textsOf([
-    `/targets/default/a?run=${run.id}.1`,
-    `/targets/default/a%2Fplugin?run=${run.id}.8`,
-  ]);
+  const { text: site } = await world.look(`/targets/default/a?run=${run.id}.1`);
+  const { text: item } = await world.look(`/targets/default/a%2Fplugin?run=${run.id}.8`);
 
   expect(site).toContain('Open findings error plugin: It is vulnerable plugins , since 1 h ago');
   expect(site).toContain('backup: The last backup is 3 days old stale-backups , since 1 h ago');
@@ -279,9 +255,6 @@ test('the page of a target shows its open findings of all policies, and not thos
   expect(item).toContain('plugin: It is vulnerable');
   expect(item).not.toContain('The last backup');
 });
-
-const rememberTarget = (records: World['records'], id: string, target: string) =>
-  remember(records, aRun({ id, createdAt: NOON }), [ended(target, 'succeeded')]);
 
 test('page, HTTP API and CSV list the same findings', async () => {
   world = await startAtNoon();
@@ -319,7 +292,7 @@ test('page, HTTP API and CSV list the same findings', async () => {
   expect(await severe('severity=warning&state=new&state=open')).toContain('new');
   expect(await severe('state=new&state=acknowledged')).toEqual(['new']);
   const html = await (await ask('/findings')).text();
-  expect(rowsOf(html, 'findings').map((row) => /https:\/\/(\S+)\.example/.exec(row)?.[1])).toEqual(
+  expect(findingsIn(html).map((row) => /https:\/\/(\S+)\.example/.exec(row)?.[1])).toEqual(
     listed.slice(0, 50),
   );
   expect(html).toContain('href="/findings.csv"');

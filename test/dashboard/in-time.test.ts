@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Env } from '../../src/dashboard/http/context.ts';
 import { inTime } from '../../src/dashboard/http/in-time.ts';
 import { CaretakerError } from '../../src/errors.ts';
-import { aPolicy, postForm, startWorld, textOf, type World } from './world.ts';
+import { aPolicy, startWorld, type World } from './world.ts';
 
 let world: World | undefined;
 afterEach(async () => {
@@ -69,17 +69,17 @@ class Silent extends CaretakerError {
 test('the page of a policy says that somebody is planning, and then who did not answer', async () => {
   const { promise, reject } = deferred<never>();
   const begun = deferred<void>();
-  world = await startWorld({
+  const planned = await startWorld({
     policies: () => [aPolicy('nightly')],
     preview: () => {
       begun.resolve(undefined);
       return promise;
     },
   });
-  const ask = await world.signedIn();
-  const look = async () => textOf(await (await ask('/policies/nightly/plan')).text());
+  world = planned;
+  const look = async () => (await planned.look('/policies/nightly/plan')).text;
 
-  const posted = postForm(ask, world.dashboard.url, '/policies/nightly/plan');
+  const posted = planned.press('/policies/nightly/plan');
   await begun.promise;
   expect(await look()).toContain('admin is planning');
   reject(new Silent('The service did not answer listSites.'));

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import type { Target } from '../../src/run/run.ts';
 import { aTarget } from '../support/builders.ts';
-import { aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
+import { aRun, ended, remember, startWorld, textOf, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -13,12 +13,9 @@ const limits = { concurrency: 1, targetMs: 1 };
 
 /** What the page shows of the last day. */
 async function dayOf(): Promise<{ text: string; html: string }> {
-  const page = await (await (await world.signedIn())('/')).text();
-  const html = page.slice(page.indexOf('<main'));
-  return { html, text: textOf(html) };
+  const { html, main } = await world.look('/');
+  return { html: html.slice(html.indexOf('<main')), text: main };
 }
-
-const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
 /** A run with one target, which ended at the given time. */
 async function oneThatEnded(id: string, policy: string, at: number, target: Target): Promise<void> {
@@ -97,19 +94,4 @@ test('a long run that ended in the last day counts, whenever it began', async ()
   await world.records.runs.move(run, 'failed', { at: now - HOUR });
 
   expect((await dayOf()).text).toContain('24 hours 1 1 failed Targets that failed 1 of 1: 1 failed');
-});
-
-test('paused policies are listed with the author, the time and the reason of the pause', async () => {
-  world = await startWorld({
-    policies: () => Array.from({ length: 60 }, (_, index) => aPolicy(`policy-${index}`)),
-  });
-  const at = Date.now() - HOUR;
-  // On the second page of the policies.
-  await world.records.policies.pause('policy-55', { at, by: 'caretaker', reason: '3 runs failed in a row' });
-
-  const page = await (await (await world.signedIn())('/')).text();
-
-  const section = page.slice(page.indexOf('id="attention"'), page.indexOf('id="active"'));
-  expect(textOf(section)).toMatch(/policy-55 paused by caretaker: 3 runs failed in a row .*1 h ago/);
-  expect(section).toContain('href="/policies/policy-55/resume"');
 });

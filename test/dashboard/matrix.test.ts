@@ -5,26 +5,23 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
 import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { type Grant, roles } from '../../src/access/principal.ts';
 import { announcementOf } from '../support/announcement-of.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { sampleOf } from '../support/sample.ts';
 import { deliverAbout } from './deliver-about.ts';
 import {
+  type Ask,
   anAccount,
   aPolicy,
   aRun,
   ended,
-  postForm,
   remember,
-  sessionOf,
   startWorld,
+  usersOf,
   type World,
 } from './world.ts';
 
-const PASSWORD_OF_ALL = 'the same for everybody';
 /** Nobody, each role without limits, and an operator of the policy `inside` alone. */
 const callers = ['nobody', ...roles, 'limited'] as const;
 type Caller = (typeof callers)[number];
@@ -57,7 +54,7 @@ const table: Row[] = readFileSync('docs/access.md', 'utf8')
   });
 
 let world: World;
-const sessions = new Map<Caller, string>();
+const sessions = new Map<Caller, Ask>();
 const tokens = new Map<Caller, string>();
 /** The announcement of each policy. */
 const announcements = new Map<string, string>();
@@ -70,15 +67,13 @@ beforeAll(async () => {
         ? []
         : [{ role: caller }];
   const people = callers.filter((caller) => caller !== 'nobody');
-  const passwordHash = cheapHash(PASSWORD_OF_ALL);
   for (const caller of people) tokens.set(caller, newToken());
   world = await startWorld({
     policies: () => [aPolicy('inside'), aPolicy('outside', { account: 'account-outside' })],
     accounts: async () => [anAccount(), anAccount({ account: 'account-outside' })],
     receivers: () => [{ name: 'ops', kind: 'webhook', rules: 'Each message at once' }],
     access: () => ({
-      ...noAccess,
-      users: people.map((name) => ({ name, passwordHash, grants: grantsOf(name) })),
+      ...usersOf(Object.fromEntries(people.map((name) => [name, grantsOf(name)]))),
       tokens: people.map((name) => ({
         name,
         hash: hashToken(tokens.get(name) ?? ''),
@@ -87,13 +82,7 @@ beforeAll(async () => {
     }),
     password: null,
   });
-  for (const caller of people) {
-    const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', {
-      name: caller,
-      password: PASSWORD_OF_ALL,
-    });
-    sessions.set(caller, sessionOf(answer));
-  }
+  for (const caller of people) sessions.set(caller, await world.signedIn(caller));
   for (const [policy, account] of [
     ['inside', 'default'],
     ['outside', 'account-outside'],
@@ -127,14 +116,14 @@ const pathOf = ({ path }: Row, where: 'inside' | 'outside'): string =>
 async function statusOf({ row, caller, as }: Request, where: 'inside' | 'outside') {
   const method = row.method === 'any' ? 'GET' : row.method;
   const headers: Record<string, string> = { origin: world.dashboard.url };
-  if (as === 'person') headers['cookie'] = sessions.get(caller) ?? '';
-  else headers['authorization'] = `Bearer ${tokens.get(caller) ?? ''}`;
+  const ask = (as === 'person' && sessions.get(caller)) || world.ask;
+  if (as === 'program') headers['authorization'] = `Bearer ${tokens.get(caller) ?? ''}`;
   const isAct = method === 'POST' && row.path.startsWith('/api/');
   if (isAct) headers['content-type'] = 'application/json';
   const body = isAct ? JSON.stringify(bodies[row.path] ?? {}) : null;
   const stop = new AbortController();
   const query = method === 'GET' ? (queries[row.path] ?? '') : '';
-  const answer = await world.ask(pathOf(row, where) + query, { method, headers, body, signal: stop.signal });
+  const answer = await ask(pathOf(row, where) + query, { method, headers, body, signal: stop.signal });
   const text = answer.headers.get('content-type')?.includes('event-stream') ? '' : await answer.text();
   stop.abort();
   return { status: answer.status, text };
@@ -277,8 +266,7 @@ test('what the table allows is admitted', async () => {
 });
 
 test('a viewer has no button for what only others may do, and an operator with limits only those inside', async () => {
-  const page = async (caller: Caller, path: string) =>
-    (await world.ask(path, { headers: { cookie: sessions.get(caller) ?? '' } })).text();
+  const page = async (caller: Caller, path: string) => (await world.look(path, caller)).html;
 
   for (const path of ['/', '/policies', '/policies/inside', '/runs/inside.active']) {
     expect(await page('viewer', path)).not.toMatch(/\/(run|pause|resume|cancel|end|retry|release)"/);
@@ -293,9 +281,9 @@ test('a viewer has no button for what only others may do, and an operator with l
 });
 
 test('the queues cannot be changed, not even by an admin', async () => {
-  const cookie = sessions.get('admin') ?? '';
-  const headers = { cookie, origin: world.dashboard.url };
-  const queues = (await (await world.ask('/queues/board/api/queues', { headers })).json()) as {
+  const ask = sessions.get('admin') ?? world.ask;
+  const headers = { origin: world.dashboard.url };
+  const queues = (await (await ask('/queues/board/api/queues')).json()) as {
     queues: { name: string }[];
   };
   expect(queues.queues.map(({ name }) => name).sort()).toEqual(['actions', 'deliveries', 'plans']);
@@ -308,7 +296,7 @@ test('the queues cannot be changed, not even by an admin', async () => {
       ['POST', `/queues/board/api/queues/${name}/add`],
     ];
     for (const [method, path] of changes) {
-      const answer = await world.ask(path, {
+      const answer = await ask(path, {
         method,
         headers,
         body: method === 'POST' ? '{"name":"x"}' : null,

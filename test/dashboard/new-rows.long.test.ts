@@ -2,32 +2,28 @@
  * A live list that somebody reads further down: new rows wait, and rows that changed are marked. Each test adds runs of its
  * own to the same list.
  */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
 import { findIn } from '../support/findings.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { browserOfFile, complaintsOf, openPage, withoutBrowser } from './chromium.ts';
 import { aPolicy, aRun, remember, startWorld, type World } from './world.ts';
 
-let browser: Browser;
+const browser = browserOfFile();
 let world: World;
 beforeAll(async () => {
   if (withoutBrowser) return;
-  browser = await launch();
   world = await startWorld({ policies: () => [aPolicy('stale-backups')] });
   for (let at = 1; at <= OLDEST; at += 1) await addRun(`sync.${at}`, at);
 });
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+afterAll(() => world?.stop());
 
 /** Of the oldest run, minutes ago. */
 const OLDEST = 50;
 
 /** The list of so many runs, as somebody sees it who has scrolled to its end. */
 async function readTheEnd(options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await openPage(browser, world.dashboard.url, '/runs', {
+  const page = await openPage(browser(), world.dashboard.url, '/runs', {
     viewport: { width: 1440, height: 600 },
     ...options,
   });
@@ -96,7 +92,7 @@ test.skipIf(withoutBrowser)(
 test.skipIf(withoutBrowser)('new findings wait in the same way, wherever they are in the list', async () => {
   const old = Array.from({ length: 40 }, (_, at) => ({ target: `old-${at}` }));
   await findIn(world.records, { at: Date.now() - 3_600_000, found: old });
-  const page = await openPage(browser, world.dashboard.url, '/findings', {
+  const page = await openPage(browser(), world.dashboard.url, '/findings', {
     viewport: { width: 1440, height: 600 },
   });
   await page.evaluate('scrollTo(0, document.body.scrollHeight)');

@@ -1,31 +1,32 @@
 /** The page of notifications: the receivers with their health, each message with its attempts, and sending it again. */
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { receiverViews } from '../../src/notify/receiver-view.ts';
 import { sendTest } from '../../src/notify/send-test.ts';
-import type { AuditLine } from '../../src/records/audit-store.ts';
 import type { NewDelivery } from '../../src/records/delivery-store.ts';
 import type { Receiver } from '../../src/settings/receiver.ts';
 import { startReceiver } from '../notify/receiver.ts';
 import { deliver, type Result } from '../support/deliveries.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
-import { aPolicy, PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
+import {
+  type Ask,
+  aPolicy,
+  auditOf,
+  PASSWORD,
+  pagesFrom,
+  postForm,
+  rowsOf,
+  sessionOf,
+  startWorld,
+  textOf,
+  type World,
+} from './world.ts';
 
 const HOUR = 3_600_000;
 let world: World;
-afterEach(() => world.stop());
+afterEach(() => world?.stop());
 
-const textOf = (html: string) =>
-  html
-    .replace(/<[^>]+>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-/** The rows of a table by its caption. */
-const rowsOf = (html: string, name: string) =>
-  (html.split(`>${name}</caption>`)[1]?.split('</table>')[0] ?? '')
-    .split('<tbody>')[1]
-    ?.split('<tr ')
-    .slice(1)
-    .map((row) => textOf(row.slice(row.indexOf('>') + 1)));
+const rowsIn = (html: string, caption: string) => rowsOf(html, `>${caption}</caption>`);
+const idsIn = (html: string) => [...html.matchAll(/data-key="msg_(\w+)"/g)].map(([, id]) => id);
 
 const about = (id: string, changes: Partial<NewDelivery> = {}): NewDelivery => ({
   id: `msg_${id}`,
@@ -55,58 +56,53 @@ const start = (ops: Receiver = { slack: { url: 'https://hooks.example/secret' } 
   });
 };
 
-test('receivers are shown with their health, without their addresses, and messages with what became of them', async () => {
-  world = await start();
-  await deliver(world.records, about('first', { at: NOON - 2 * HOUR }), accepted);
-  await deliver(world.records, about('second'), rejected);
-  await deliver(world.records, about('third', { to: 'gone', at: NOON }));
-  const ask = await world.signedIn();
+describe('of three notifications', () => {
+  let three: World;
+  beforeAll(async () => {
+    three = await start();
+    await deliver(three.records, about('first', { at: NOON - 2 * HOUR }), accepted);
+    await deliver(three.records, about('second'), rejected);
+    await deliver(three.records, about('third', { to: 'gone', at: NOON }));
+  });
+  afterAll(() => three.stop());
 
-  const html = await (await ask('/notifications')).text();
+  test('each is shown with what became of it, and receivers with their health, without their addresses', async () => {
+    const { html } = await three.look('/notifications');
 
-  expect(rowsOf(html, 'Receivers')).toEqual([
-    'ops unhealthy slack 1 h ago 0 1 Grouped within 30s, reminders after 4h Send a test to ops',
-    'alive not known heartbeat not known none none A request every 1m, no messages',
-    'gone not known not known not known 1 0 The configuration does not have it.',
-  ]);
-  expect(rowsOf(html, 'Notifications')?.map((row) => row.replace(/^.*?(gone|ops)/, '$1'))).toEqual([
-    'gone pending nightly-sync failed (third). nightly-sync.1 0',
-    'ops dead nightly-sync failed (second). nightly-sync.1 1 Resend msg_second',
-    'ops delivered nightly-sync failed (first). nightly-sync.1 1',
-  ]);
-  expect(html).not.toContain('hooks.example');
-  expect(html).not.toContain('<script>');
-});
+    expect(rowsIn(html, 'Receivers')).toEqual([
+      'ops unhealthy slack 1 h ago 0 1 Grouped within 30s, reminders after 4h Send a test to ops',
+      'alive not known heartbeat not known none none A request every 1m, no messages',
+      'gone not known not known not known 1 0 The configuration does not have it.',
+    ]);
+    expect(rowsIn(html, 'Notifications').map((row) => row.replace(/^.*?(gone|ops)/, '$1'))).toEqual([
+      'gone pending nightly-sync failed (third). nightly-sync.1 0',
+      'ops dead nightly-sync failed (second). nightly-sync.1 1 Resend msg_second',
+      'ops delivered nightly-sync failed (first). nightly-sync.1 1',
+    ]);
+    expect(html).not.toContain('hooks.example');
+    expect(html).not.toContain('<script>');
+  });
 
-test.each([
-  ['?state=dead', ['second']],
-  ['?receiver=gone', ['third']],
-  ['?policy=nightly-sync&state=delivered', ['first']],
-  ['?policy=other', []],
-])('with %s only these are listed', async (query, ids) => {
-  world = await start();
-  await deliver(world.records, about('first', { at: NOON - 2 * HOUR }), accepted);
-  await deliver(world.records, about('second'), rejected);
-  await deliver(world.records, about('third', { to: 'gone', at: NOON }));
-  const ask = await world.signedIn();
+  test.each([
+    ['?state=dead', ['second']],
+    ['?receiver=gone', ['third']],
+    ['?policy=nightly-sync&state=delivered', ['first']],
+    ['?policy=other', []],
+  ])('with %s only these are listed', async (query, ids) => {
+    const { html } = await three.look(`/notifications${query}`);
 
-  const html = await (await ask(`/notifications${query}`)).text();
-
-  expect([...html.matchAll(/data-key="msg_(\w+)"/g)].map(([, id]) => id)).toEqual(ids);
-  if (ids.length === 0) expect(html).toContain('No notification matches.');
+    expect(idsIn(html)).toEqual(ids);
+    if (ids.length === 0) expect(html).toContain('No notification matches.');
+  });
 });
 
 test('pages continue where the one before ended, also between messages of the same time', async () => {
   world = await start();
   const all = Array.from({ length: 120 }, (_, index) => `n${String(index).padStart(3, '0')}`);
   for (const id of all) await deliver(world.records, about(id), accepted);
-  const ask = await world.signedIn();
-  const seen: string[] = [];
-  for (let path: string | undefined = '/notifications'; path !== undefined; ) {
-    const html = await (await ask(path)).text();
-    seen.push(...[...html.matchAll(/data-key="msg_(\w+)"/g)].map(([, id]) => String(id)));
-    path = /href="([^"]+)">Older/.exec(html)?.[1]?.replaceAll('&amp;', '&');
-  }
+
+  const pages = await pagesFrom(await world.signedIn(), '/notifications', 'Older');
+  const seen = pages.flatMap(idsIn);
 
   expect(seen).toEqual(all.toReversed());
 });
@@ -114,17 +110,16 @@ test('pages continue where the one before ended, also between messages of the sa
 test('one notification has its text and attempts, and is sent again after a question', async () => {
   world = await start();
   await deliver(world.records, about('second'), rejected);
-  const ask = await world.signedIn();
-  const html = await (await ask('/notifications/msg_second')).text();
-  expect(textOf(html)).toContain('nightly-sync failed (second). &lt;script&gt;');
-  expect(rowsOf(html, 'Attempts')?.[0]).toContain('rejected 12 ms it answered with HTTP 404');
+  const { html, text } = await world.look('/notifications/msg_second');
+  expect(text).toContain('nightly-sync failed (second). &lt;script&gt;');
+  expect(rowsIn(html, 'Attempts')[0]).toContain('rejected 12 ms it answered with HTTP 404');
 
-  expect(await (await ask('/notifications/msg_second/resend')).text()).toContain('Send it to ops again?');
-  const answer = await postForm(ask, world.dashboard.url, '/notifications/msg_second/resend', {});
+  expect((await world.look('/notifications/msg_second/resend')).html).toContain('Send it to ops again?');
+  const answer = await world.press('/notifications/msg_second/resend');
 
   expect(answer.status).toBe(303);
   expect(await world.records.deliveries.get('msg_second')).toMatchObject({ state: 'pending', due: NOON });
-  expect((await ask('/notifications/msg_none')).status).toBe(404);
+  expect((await world.look('/notifications/msg_none')).status).toBe(404);
 });
 
 test('all that were given up are sent again after one question, the oldest first, and no others', async () => {
@@ -135,21 +130,20 @@ test('all that were given up are sent again after one question, the oldest first
   await deliver(world.records, about('second'), rejected);
   await deliver(world.records, about('mail', { to: 'mail' }), rejected);
   await deliver(world.records, about('arrived'), accepted);
-  const ask = await world.signedIn();
-  const page = await (await ask('/notifications?receiver=ops&from=1d')).text();
-  expect(rowsOf(page, 'Notifications')).toHaveLength(3);
-  expect(page).toContain('href="/bulk/resend?receiver=ops&amp;from=1d"');
+  const { html } = await world.look('/notifications?receiver=ops&from=1d');
+  expect(rowsIn(html, 'Notifications')).toHaveLength(3);
+  expect(html).toContain('href="/bulk/resend?receiver=ops&amp;from=1d"');
 
-  const asked = await (await ask('/bulk/resend?receiver=ops&from=1d')).text();
-  expect(textOf(asked)).toContain('Resend 2 notifications? They go to ops');
-  const answer = await postForm(ask, world.dashboard.url, '/bulk/resend', { receiver: 'ops', from: '1d' });
+  const asked = await world.look('/bulk/resend?receiver=ops&from=1d');
+  expect(asked.text).toContain('Resend 2 notifications? They go to ops');
+  const answer = await world.press('/bulk/resend', { receiver: 'ops', from: '1d' });
 
   expect(answer.status).toBe(303);
   const states = ['old', 'first', 'second', 'mail', 'arrived'].map(
     async (id) => (await deliveries.get(`msg_${id}`))?.state,
   );
   expect(await Promise.all(states)).toEqual(['dead', 'pending', 'pending', 'dead', 'delivered']);
-  expect((await ask('/bulk/resend?receiver=ops&from=1d')).status).toBe(404);
+  expect((await world.look('/bulk/resend?receiver=ops&from=1d')).status).toBe(404);
 });
 
 test('a receiver is tested from its row after a question, and the result is shown and audited without its address', async () => {
@@ -157,7 +151,7 @@ test('a receiver is tested from its row after a question, and the result is show
   world = await start({ webhook: { url: ops.url } });
   const { url } = world.dashboard;
   const session = sessionOf(await postForm(world.ask, url, '/sign-in', { password: PASSWORD }));
-  const ask: World['ask'] = (path, init = {}) =>
+  const ask: Ask = (path, init = {}) =>
     world.ask(path, { ...init, headers: { ...init.headers, cookie: session } });
   expect(await (await ask('/receivers/ops/test')).text()).toContain('Send a test message to ops?');
   expect(ops.received).toEqual([]);
@@ -176,8 +170,7 @@ test('a receiver is tested from its row after a question, and the result is show
   expect(textOf(pages[1] ?? '')).toContain('"ops" was not notified: it answered with HTTP 404.');
   expect(pages[1]).toContain('class="toast failure"');
   expect(ops.received.map(({ body }) => JSON.parse(body).type)).toEqual(['test', 'test']);
-  const lines: AuditLine[] = [];
-  for await (const { line } of world.records.audit.newestFirst({})) lines.unshift(line);
+  const lines = await auditOf(world);
   expect(lines).toMatchObject([
     { what: 'notifications.test', result: 'requested', detail: 'to ops' },
     { result: 'done', detail: '"ops" has accepted a test message (HTTP 204).' },

@@ -1,18 +1,14 @@
 /** Sign-in at a real issuer (oidc-provider) in a real browser, for which the issuer is another site than the dashboard. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { noAccess } from '../../src/access/access.ts';
 import { CLIENT, type Issuer, startIssuer } from '../support/oidc-issuer.ts';
-import { launch, withoutBrowser } from './chromium.ts';
+import { browserOfFile, withoutBrowser } from './chromium.ts';
 import { aPolicy, aRun, remember, startWorld, type World } from './world.ts';
 
-let browser: Browser;
+const browser = browserOfFile();
 let issuer: Issuer;
 let world: World;
-beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
-});
-afterAll(() => browser?.close());
 beforeEach(async () => {
   issuer = await startIssuer('localhost');
   world = await startWorld({
@@ -42,7 +38,7 @@ afterEach(async () => {
 
 /** A page of a browser of its own; the pages of the issuer get no fonts from elsewhere. */
 async function newPage(): Promise<Page> {
-  const context = await browser.newContext();
+  const context = await browser().newContext();
   onTestFinished(() => context.close());
   await context.route(/^https:/, (route) => route.abort());
   return context.newPage();

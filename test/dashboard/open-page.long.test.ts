@@ -1,27 +1,20 @@
 /** A page that stays open in a browser while what it needs is away, beside others, and while notices come. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
 import { CaretakerError } from '../../src/errors.ts';
 import { aTarget } from '../support/builders.ts';
-import { launch, openPage, withoutBrowser } from './chromium.ts';
+import { browserOfFile, openPage, withoutBrowser } from './chromium.ts';
 import { aPolicy, aRun, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
 
-let browser: Browser;
+const browser = browserOfFile();
 let world: World;
-beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  for (const context of browser?.contexts() ?? []) await context.close();
-  await world?.stop();
-});
+afterEach(() => world?.stop());
 
 class Silent extends CaretakerError {
   readonly code = 'UNAVAILABLE';
 }
 
-const open = (path: string): Promise<Page> => openPage(browser, world.dashboard.url, path);
+const open = (path: string): Promise<Page> => openPage(browser(), world.dashboard.url, path);
 
 test.skipIf(withoutBrowser)(
   'without Redis, session or server an open page says since when, and changes nothing, until it is current again',

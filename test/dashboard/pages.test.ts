@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Schedule } from '../../src/policy/policy.ts';
 import { coreReasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { aSchedule, aTarget } from '../support/builders.ts';
@@ -13,19 +12,14 @@ import {
   remember,
   showDaemon,
   startWorld,
+  textOf,
   type World,
 } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
-/** The text of the page as its reader sees it, and the HTML that was sent. */
-async function look(path: string): Promise<{ html: string; text: string; answer: Response }> {
-  const ask = await world.signedIn();
-  const answer = await ask(path, { headers: { accept: 'text/html' } });
-  const html = await answer.text();
-  return { answer, html, text: textOf(html) };
-}
+const look = (path: string) => world.look(path);
 
 const aBrokenFile = {
   file: 'policies/a.yaml',
@@ -42,34 +36,47 @@ const aBrokenFile = {
   kept: [{ name: 'nightly-sync', readAt: 1 }],
 };
 
-const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 const pathOf = (id = aRun().id) => `/runs/${id}`;
 
 test('the overview shows active, upcoming and past runs', async () => {
-  const schedule: Schedule = {
-    cron: ['0 2 * * *'],
-    timezone: 'Europe/Berlin',
-    jitterMs: 0,
-    overlap: 'skip',
-    catchupMs: 0,
-    blackout: [],
-  };
+  const schedule = aSchedule({ cron: ['0 2 * * *'], timezone: 'Europe/Berlin' });
   world = await startWorld({
     policies: () => [
       aPolicy('nightly-sync', { schedule }),
+      // The paused one is on the second page of the policies.
+      ...Array.from({ length: 60 }, (_, index) => aPolicy(`a-policy-${index}`)),
       aPolicy('on-demand', { description: 'When somebody asks' }),
     ],
   });
   await remember(world.records, aRun(), [ended('a', 'succeeded'), aTarget('b')]);
-  await world.records.policies.pause('on-demand', { at: 1, by: 'kim', reason: 'incident' });
+  await world.records.policies.pause('on-demand', {
+    at: Date.now() - 3_600_000,
+    by: 'kim',
+    reason: 'incident',
+  });
 
   const { text, html } = await look('/');
 
   expect(text).toContain('nightly-sync running');
   expect(text).toContain('1 of 2: 1 succeeded');
-  expect(text).toMatch(/paused on-demand paused by kim: incident .* Resume on-demand/);
+  expect(text).toMatch(/paused on-demand paused by kim: incident .*1 h ago .*Resume on-demand/);
   expect(text).toContain('No worker is running: runs wait until a daemon with the worker role starts');
   expect(html).toContain(`href="${pathOf()}"`);
+  expect(html).toContain('href="/policies/on-demand/resume"');
+});
+
+test('every page shows a freeze with its author, its end and its reason', async () => {
+  const now = Date.now();
+  world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+  await world.records.freeze.begin({ at: now, by: 'anna', reason: 'the <big> sale', until: now + 3_600_000 });
+
+  for (const path of ['/', '/runs', '/system', '/policies/nightly-sync'])
+    expect((await look(path)).html).toMatch(
+      /Everything is frozen by anna until <time datetime="[^"]+Z">\S+ \S+ UTC<\/time> \(the &lt;big&gt; sale\): no run starts\./,
+    );
+
+  await world.records.freeze.end(now);
+  expect((await look('/')).html).not.toContain('frozen');
 });
 
 test('a policy whose schedule is disabled shows no next time on any page', async () => {
@@ -270,7 +277,7 @@ test('a target links to its outcomes in its latest runs', async () => {
   const { html } = await look(pathOf('two'));
   const link = /href="(\/targets\/default\/left[^"]*)"/.exec(html)?.[1] ?? '';
   expect((await look(link)).text).toContain(coreReasons['not-eligible'].text);
-  expect((await look('/targets/default/nobody')).answer.status).toBe(404);
+  expect((await look('/targets/default/nobody')).status).toBe(404);
 });
 
 test('the overview shows which targets failed, why, and which were skipped', async () => {
@@ -299,8 +306,7 @@ test('the overview shows which targets failed, why, and which were skipped', asy
   await remember(world.records, old, [ended('a', 'failed', { reason: 'timeout' })]);
   await world.records.runs.move(old, 'failed', { at: now - 25 * 3_600_000 });
 
-  const { html } = await look('/');
-  const page = textOf(html.slice(html.indexOf('<main')));
+  const { html, main: page } = await look('/');
 
   expect(page).toContain(
     '24 hours 2 1 partial, 1 skipped Targets that failed 2 of 5: 1 succeeded, 2 failed, 2 skipped',
@@ -347,7 +353,10 @@ test('when nothing failed and nothing waits, the overview says so in one line, a
   expect(text).toContain('There are 2 notices. Nothing failed in the last 24 hours');
 
   await showDaemon(world.records, ['scheduler', 'worker']);
-  expect((await look('/')).text).toContain('All is well: nothing failed in the last 24 hours');
+  const { html, text: well } = await look('/');
+  expect(well).toContain('All is well: nothing failed in the last 24 hours');
+  const status = html.slice(html.indexOf('id="status"'), html.indexOf('id="notices"'));
+  expect(textOf(status)).toContain('No notices');
 });
 
 test('policies are listed with schedule, last runs and next time, filtered and sorted by the address', async () => {
@@ -426,6 +435,21 @@ test('every page shows which roles are not running, and which service does not r
   expect(text).toMatch(/no answer since .* 150 of 200 requests left 1 none/);
 });
 
+test('a line of the audit log without a result says that the act may have happened', async () => {
+  world = await startWorld();
+  const who = { kind: 'token', name: 'ci' } as const;
+  const line = {
+    act: '5f0c',
+    at: Date.now(),
+    result: 'requested',
+    who,
+    from: '192.0.2.7',
+    what: 'runs.cancel',
+  } as const;
+  await world.records.audit.append(line, 86_400_000);
+  expect((await look('/audit')).html).toContain('its process died and it may have happened');
+});
+
 test('text from the service is shown as text, never as part of the page', async () => {
   world = await startWorld();
   const evil = '<script>alert(1)</script><img src=x onerror="alert(2)">';
@@ -453,10 +477,11 @@ test('a secret in a message is not shown', async () => {
   }
 });
 
-test('every response forbids the browser to load or run anything from elsewhere, and to store anything', async () => {
+test('every response forbids the browser to load or run anything from elsewhere, and to store anything, and no page has inline scripts or styles', async () => {
   world = await startWorld();
+  await remember(world.records, aRun(), [ended('a', 'failed')]);
   for (const path of ['/', '/sign-in', '/nowhere', '/healthz']) {
-    const { headers } = (await look(path)).answer;
+    const { headers } = await look(path);
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     );
@@ -464,27 +489,10 @@ test('every response forbids the browser to load or run anything from elsewhere,
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('cache-control')).toBe('no-store');
   }
-});
-
-test('pages contain no inline scripts or styles', async () => {
-  world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
-  await remember(world.records, aRun(), [ended('a', 'failed')]);
-  for (const path of ['/', pathOf(), '/nowhere']) {
-    const { html } = await look(path);
-    expect(html).not.toMatch(
+  for (const path of ['/', pathOf(), '/nowhere'])
+    expect((await look(path)).html).not.toMatch(
       /\sstyle=|<style|\son\w+=|<script(?! type="module" src="\/client\/[0-9a-f]{16}\/live\.js")/,
     );
-  }
-});
-
-test('missing runs and missing pages have an error page', async () => {
-  world = await startWorld();
-
-  const run = await look('/runs/nothing');
-  const page = await look('/nowhere');
-
-  expect([run.answer.status, page.answer.status]).toEqual([404, 404]);
-  expect(run.text).toContain('There is no such run, or it is older than the retention period.');
 });
 
 test('an invalid file of forty policies takes one line of the notices, and its errors can be expanded', async () => {
@@ -519,15 +527,6 @@ test('the status of every page has the number of notices and the worst of them',
   expect(textOf(status)).toContain('12 notices');
   const notices = textOf(html.slice(html.indexOf('id="warnings"'), html.indexOf('<main')));
   expect(notices).toMatch(/No worker is running.*No scheduler is running.*client-0.*client-8.*has an error/);
-});
-
-test('without a notice the status says so', async () => {
-  world = await startWorld();
-  await showDaemon(world.records, ['worker', 'scheduler']);
-  const { html } = await look('/');
-  expect(textOf(html.slice(html.indexOf('id="status"'), html.indexOf('id="notices"')))).toContain(
-    'No notices',
-  );
 });
 
 test('the sidebar counts active runs and those that wait for an approval, and marks the page', async () => {

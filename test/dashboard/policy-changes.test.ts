@@ -1,50 +1,25 @@
 /** The definition of a policy and its changes, from the files of a real daemon. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { startWorld, until, type World } from '../support/caretaker.ts';
-import { sessionOf, textOf } from './world.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startDaemon } from '../../src/app/daemon.ts';
+import { until } from '../support/caretaker.ts';
+import { type DaemonWorld, startDaemonWorld } from './daemon-world.ts';
 
-let world: World;
-let daemon: Daemon;
-let folder: string;
-let cookie = '';
+const policies = (limits: string) =>
+  `# Every night\npolicies:\n  - name: sync\n    job: site-sync\n    with: { message: "<b>Nightly</b>" }\n    limits: ${limits}\n`;
 
-const write = (limits: string) =>
-  writeFileSync(
-    join(folder, 'sync.yaml'),
-    `# Every night\npolicies:\n  - name: sync\n    job: site-sync\n    with: { message: "<b>Nightly</b>" }\n    limits: ${limits}\n`,
-  );
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
-  write('{ concurrency: 1 }');
-  world = await startWorld({ sites: 1, seed: 3, work: false, policiesDir: folder });
-  daemon = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
-  await until(
-    world,
-    async () => (await world.caretaker.records.presence.running(world.clock.now())).length > 0,
-  );
-  cookie = sessionOf(await fetch(daemon.dashboard?.signInLink ?? '', { redirect: 'manual' }));
+/** The tests follow each other: each changes the file. */
+let daemon: DaemonWorld;
+beforeAll(async () => {
+  daemon = await startDaemonWorld({ sites: 1, seed: 3, policies: () => policies('{ concurrency: 1 }') });
 });
-afterEach(async () => {
-  await daemon.stop();
-  await world.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => daemon.stop());
 
-const look = async (path: string) => {
-  const { url = '' } = daemon.dashboard ?? {};
-  const html = await (await fetch(url + path, { headers: { cookie, accept: 'text/html' } })).text();
-  return { html, text: textOf(html) };
-};
-const versions = () => world.caretaker.records.versions.all('sync');
+const versions = () => daemon.world.caretaker.records.versions.all('sync');
+const isVersion = (count: number) => until(daemon.world, async () => (await versions()).length >= count);
 
 test('the definition shows every key with its colours, marks defaults, and names the file and the line', async () => {
-  const { html, text } = await look('/policies/sync/definition');
-  expect(text).toMatch(/From \S*sync\.yaml:3 , with what/);
+  const { html, text } = await daemon.look('/policies/sync/definition');
+  expect(text).toMatch(/From \S*policies\.yaml:3 , with what/);
   expect(html).toContain('<span class="key">max_targets</span>');
   expect(html).toContain('<span class="comment"># default</span>');
   expect(text).toMatch(/concurrency : 1 max_targets : 1000 # default/);
@@ -52,26 +27,25 @@ test('the definition shows every key with its colours, marks defaults, and names
 });
 
 test('a changed file is a version, with the keys that changed from what to what', async () => {
-  await until(world, async () => (await versions()).length === 1);
-  const first = await look('/policies/sync/changes');
+  await isVersion(1);
+  const first = await daemon.look('/policies/sync/changes');
   expect(first.text).toContain('The first version that is stored');
   expect(first.text).toContain('is not known.');
 
-  write('{ concurrency: 5, stop_after_failures: 10% }');
-  await until(world, async () => (await versions()).length === 2);
+  daemon.write(policies('{ concurrency: 5, stop_after_failures: 10% }'));
+  await isVersion(2);
 
-  const { text } = await look('/policies/sync/changes');
-  expect(text).toMatch(/2 keys changed version \w+, from \S*sync\.yaml:3/);
+  const { text } = await daemon.look('/policies/sync/changes');
+  expect(text).toMatch(/2 keys changed version \w+, from \S*policies\.yaml:3/);
   expect(text).toContain('limits.concurrency from 1 to 5');
   expect(text).toContain('limits.stop_after_failures added 10%');
   expect(text).toContain('Who edited the file is not known here');
 });
 
 test('another daemon with the same files adds no version', async () => {
-  await until(world, async () => (await versions()).length === 1);
-  const other = await startDaemon({ caretaker: world.caretaker, roles: ['worker'] });
-  write('{ concurrency: 9 }');
-  await until(world, async () => (await versions()).length > 1);
+  const other = await startDaemon({ caretaker: daemon.world.caretaker, roles: ['worker'] });
+  daemon.write(policies('{ concurrency: 9 }'));
+  await isVersion(3);
   await other.stop();
-  expect(await versions()).toHaveLength(2);
+  expect(await versions()).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 /** Whether a policy gets worse: the decision, and the tab that shows it. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { compare, trendsOf } from '../../src/dashboard/queries/policy-trends.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aSchedule } from '../support/builders.ts';
@@ -7,36 +7,27 @@ import { aPolicy, aRun, ended, remember, startWorld, textOf, type World } from '
 
 const times = (count: number, value: number): number[] => Array.from({ length: count }, () => value);
 
-describe('comparing the last five values with those before them', () => {
-  test('fourteen values say nothing, fifteen do', () => {
-    expect(compare(times(14, 7))).toBeUndefined();
-    expect(compare(times(15, 7))).toEqual({ recent: 7, before: 7, runs: 10, is: 'same' });
-  });
-  test('values that have doubled are higher, and only the twenty before count', () => {
-    expect(compare([...times(5, 20), ...times(20, 10), ...times(50, 1000)])).toEqual({
-      recent: 20,
-      before: 10,
-      runs: 20,
-      is: 'higher',
-    });
-  });
-  test('one slow run of five is no change', () => {
-    expect(compare([90, 10, 10, 10, 10, ...times(20, 10)])?.is).toBe('same');
-  });
-  test('a change by less than a fifth is none', () => {
-    expect(compare([...times(5, 119), ...times(20, 100)])?.is).toBe('same');
-    expect(compare([...times(5, 121), ...times(20, 100)])?.is).toBe('higher');
-  });
-  test('a change within the usual spread is none', () => {
-    const usual = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 10 : 30));
-    expect(compare([...times(5, 29), ...usual])?.is).toBe('same');
-    expect(compare([...times(5, 60), ...usual])?.is).toBe('higher');
-  });
-  test('failures where there were none are more, and none where there were none is no change', () => {
-    expect(compare([...times(5, 1), ...times(20, 0)])?.is).toBe('higher');
-    expect(compare(times(25, 0))?.is).toBe('same');
-    expect(compare([...times(5, 0), ...times(20, 3)])?.is).toBe('lower');
-  });
+const usualSpread = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 10 : 30));
+test.each([
+  ['fifteen values say something', times(15, 7), { recent: 7, before: 7, runs: 10, is: 'same' }],
+  ['fourteen do not', times(14, 7), undefined],
+  [
+    'values that have doubled are higher, and only the twenty before count',
+    [...times(5, 20), ...times(20, 10), ...times(50, 1000)],
+    { recent: 20, before: 10, runs: 20, is: 'higher' },
+  ],
+  ['one slow run of five is no change', [90, 10, 10, 10, 10, ...times(20, 10)], { is: 'same' }],
+  ['a change by less than a fifth is none', [...times(5, 119), ...times(20, 100)], { is: 'same' }],
+  ['a change by more than a fifth is one', [...times(5, 121), ...times(20, 100)], { is: 'higher' }],
+  ['a change within the usual spread is none', [...times(5, 29), ...usualSpread], { is: 'same' }],
+  ['a change beyond the usual spread is one', [...times(5, 60), ...usualSpread], { is: 'higher' }],
+  ['failures where there were none are more', [...times(5, 1), ...times(20, 0)], { is: 'higher' }],
+  ['none where there were none is no change', times(25, 0), { is: 'same' }],
+  ['none where there were some is fewer', [...times(5, 0), ...times(20, 3)], { is: 'lower' }],
+])('comparing the last five values with those before them: %s', (_, values, expected) => {
+  const compared = compare(values);
+  if (expected) expect(compared).toMatchObject(expected);
+  else expect(compared).toBeUndefined();
 });
 
 const START = Date.parse('2026-11-01T01:00:00Z');
@@ -82,7 +73,7 @@ async function lookAt(runs: readonly { minutes: number; failed: number }[]): Pro
       at: createdAt + minutes * 60_000,
     });
   }
-  return (await (await world.signedIn())('/policies/sync/trends')).text();
+  return (await world.look('/policies/sync/trends')).html;
 }
 
 test('a policy whose last runs take twice as long and fail more often gets worse, in words and figures', async () => {

@@ -1,7 +1,7 @@
 /** The responses to a person and to a program when a request fails. */
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { PASSWORD, postForm, showDaemon, startWorld, type World } from './world.ts';
+import { PASSWORD, showDaemon, startWorld, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -34,31 +34,27 @@ test('a form is accepted with a Content-Length; without one it is rejected, as i
   expect([whole.status, empty.status, chunked.status, large.status]).toEqual([303, 401, 411, 413]);
   expect(chunked.text).toContain('Send the form with its length (Content-Length), not in chunks.');
   expect(large.text).toContain('A form here has at most 16384 bytes.');
+  // Without a session there is no menu.
+  expect(large.text).not.toMatch(/<nav|No worker is running/);
   expect(world.log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
 });
 
-test('a person gets every error as a page with the menu and the reason', async () => {
+test('a person gets every error as a page with the menu and the reason, and a program as JSON', async () => {
   world = await startWorld();
-  const ask = await world.signedIn();
   await showDaemon(world.records, ['worker']);
 
   for (const path of ['/targets', '/nope', '/runs/nope', '/policies/nope']) {
-    const answer = await ask(path);
-    const html = await answer.text();
-    expect({ path, status: answer.status }).toEqual({ path, status: 404 });
+    const { html, status } = await world.look(path);
+    expect({ path, status }).toEqual({ path, status: 404 });
     expect(html).toMatch(/<nav [^>]*aria-label="Main"/);
     expect(html).toContain('No scheduler is running: policies do not run on schedule');
   }
-});
-
-test('a program gets every error as JSON', async () => {
-  world = await startWorld();
-  const ask = await world.signedIn();
-
-  const answer = await ask('/api/v1/nope', { headers: { accept: 'text/html' } });
-
+  expect((await world.look('/runs/nope')).text).toContain(
+    'There is no such run, or it is older than the retention period.',
+  );
+  const answer = await world.look('/api/v1/nope');
   expect(answer.status).toBe(404);
-  expect(await answer.json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  expect(JSON.parse(answer.html)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
 test('an internal error is a page too, and its stack is only in the log', async () => {
@@ -67,24 +63,11 @@ test('an internal error is a page too, and its stack is only in the log', async 
       throw new TypeError('No such luck.');
     },
   });
-  const ask = await world.signedIn();
 
-  const answer = await ask('/');
-  const html = await answer.text();
+  const { status, html } = await world.look('/');
 
-  expect(answer.status).toBe(500);
+  expect(status).toBe(500);
   expect(html).toContain('The page failed; the log of the daemon has the error.');
   expect(html).toMatch(/<nav [^>]*aria-label="Main"/);
   expect(html).not.toContain('No such luck');
-});
-
-test('errors without a session have no menu', async () => {
-  world = await startWorld();
-
-  const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', { password: 'x'.repeat(20_000) });
-  const html = await answer.text();
-
-  expect(answer.status).toBe(413);
-  expect(html).not.toContain('<nav');
-  expect(html).not.toContain('No worker is running');
 });

@@ -1,38 +1,31 @@
 /** Acts on pages that a role does not permit have the same line in the audit log as those of the HTTP API. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
 import { hashToken, newToken } from '../../src/access/credentials.ts';
 import { systemClock } from '../../src/clock.ts';
 import { methodOf } from '../../src/control/command.ts';
 import { routes } from '../../src/dashboard/http/routes.ts';
 import type { AuditLine } from '../../src/records/audit-store.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { deliverAbout } from './deliver-about.ts';
-import { aPolicy, aRun, postForm, remember, sessionOf, startWorld, type World } from './world.ts';
+import { type Ask, aPolicy, aRun, auditOf, remember, startWorld, usersOf, type World } from './world.ts';
 
-const PASSWORD = 'the same for everybody';
 const token = newToken();
 const viewer = [{ role: 'viewer', policies: ['sync'] }] as const;
 
 let world: World;
-let cookie = '';
+let asVera: Ask;
 let leaped = 0;
 beforeAll(async () => {
-  const passwordHash = cheapHash(PASSWORD);
   world = await startWorld({
     policies: () => [aPolicy('sync'), aPolicy('other')],
     receivers: () => [{ name: 'ops', kind: 'webhook', rules: 'Each message at once' }],
     access: () => ({
-      ...noAccess,
-      users: [{ name: 'vera', passwordHash, grants: viewer }],
+      ...usersOf({ vera: viewer }),
       tokens: [{ name: 'vera', hash: hashToken(token), grants: viewer }],
     }),
     clock: { ...systemClock, now: () => systemClock.now() + leaped },
     password: null,
   });
-  cookie = sessionOf(
-    await postForm(world.ask, world.dashboard.url, '/sign-in', { name: 'vera', password: PASSWORD }),
-  );
+  asVera = await world.signedIn('vera');
   await remember(world.records, aRun({ id: 'sync.active', policy: 'sync' }), []);
   await remember(world.records, aRun({ id: 'other.active', policy: 'other' }), []);
   for (const policy of ['sync', 'other']) await deliverAbout(world, `${policy}.active`, policy);
@@ -40,19 +33,14 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const press = (path: string, method = 'POST') =>
-  world.ask(path, { method, headers: { cookie, origin: world.dashboard.url, accept: 'text/html' } });
+  asVera(path, { method, headers: { origin: world.dashboard.url, accept: 'text/html' } });
 
 /** The lines that an act adds, without what differs between any two acts. */
 async function linesOf(act: () => Promise<unknown>): Promise<Partial<AuditLine>[]> {
-  const read = async () => {
-    const found: AuditLine[] = [];
-    for await (const { line } of world.records.audit.newestFirst({})) found.unshift(line);
-    return found;
-  };
-  const before = (await read()).length;
+  const before = (await auditOf(world)).length;
   await act();
   leaped += 60_000; // so that every act has its line
-  return (await read())
+  return (await auditOf(world))
     .slice(before)
     .map(({ at: _at, act: _act, who, ...line }) => ({ ...line, who: { ...who, kind: 'user' } }));
 }

@@ -3,54 +3,33 @@
  * the same.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { main } from '../../src/cli/main.ts';
 import type { RequestReport, TargetReport } from '../../src/run/report.ts';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
 import { TestIo } from '../support/io.ts';
-import { postForm, sessionOf, textOf } from './world.ts';
+import { type DaemonWorld, startDaemonWorld } from './daemon-world.ts';
+import { PASSWORD } from './world.ts';
 
-const PASSWORD = 'correct horse';
-
-let world: World;
-let daemon: Daemon;
-let url = '';
+let daemon: DaemonWorld;
 let run = '';
 let site = '';
 beforeAll(async () => {
-  world = await startWorld({ sites: 1, dashboard: { password: PASSWORD } });
-  daemon = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
-  url = daemon.dashboard?.url ?? '';
+  daemon = await startDaemonWorld({ sites: 1, work: true, dashboard: { password: PASSWORD } });
+  const { world } = daemon;
   [site = ''] = world.sandbox.siteIds();
   world.sandbox.site(site).underMaintenance(true);
   world.sandbox.failNext({ operation: 'syncSite' }, 'error-before');
-  const fired = await world.fire(aPolicy());
-  run = (await world.ended(fired)).id;
+  run = (await world.ended(await world.fire(aPolicy()))).id;
 });
-afterAll(async () => {
-  await daemon.stop();
-  await world.stop();
-});
+afterAll(() => daemon.stop());
 
 async function caretaker(...args: string[]) {
-  const io = new TestIo({ env: { CARETAKER_SERVER: url, CARETAKER_SERVER_TOKEN: PASSWORD } });
+  const io = new TestIo({ env: { CARETAKER_SERVER: daemon.url, CARETAKER_SERVER_TOKEN: PASSWORD } });
   return { code: await main(args, io), ...io.printed };
 }
 
 const served = async <T>(path: string): Promise<T> =>
-  (await (
-    await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${PASSWORD}` } })
-  ).json()) as T;
-
-async function shown(): Promise<string> {
-  const ask = (path: string, init?: RequestInit) => fetch(url + path, { redirect: 'manual', ...init });
-  const cookie = sessionOf(await postForm(ask, url, '/sign-in', { password: PASSWORD }));
-  return textOf(await (await ask(`/targets/default/${site}`, { headers: { cookie } })).text()).replaceAll(
-    '&nbsp;',
-    ' ',
-  );
-}
+  (await (await daemon.ask(`/api/v1${path}`)).json()) as T;
 
 test('the page, the command line and the HTTP API show the same requests of a target', async () => {
   const ofRun = await served<{ targets: TargetReport[] }>(`/runs/${run}`);
@@ -67,7 +46,7 @@ test('the page, the command line and the HTTP API show the same requests of a ta
   expect(ofTarget.runs[0]?.target).toEqual(target);
   expect(ofCli.targets).toEqual([target]);
   const { stdout: text } = await caretaker('runs', 'show', run, '--target', site);
-  const page = await shown();
+  const { text: page } = await daemon.look(`/targets/default/${site}`);
   for (const { operation, status, ms, request_id } of requests) {
     expect(text).toMatch(new RegExp(`${operation} +${status} +${ms} +${request_id}`));
     expect(page).toMatch(new RegExp(`${operation} +HTTP ${status} +${ms}.ms +after .*${request_id}`));

@@ -20,7 +20,7 @@ async function aStoredRun(id: string, hours: number, changes: Partial<Run> = {},
 
 /** The ids of the listed runs, in their order. */
 async function listed(query = ''): Promise<string[]> {
-  const html = await (await (await world.signedIn())(`/runs${query}`)).text();
+  const { html } = await world.look(`/runs${query}`);
   return [...html.matchAll(/<tr data-key="([^"]+)"/g)].map(([, id = '']) => id);
 }
 
@@ -51,7 +51,7 @@ test('each filter of the list of runs finds what it says, alone and with others'
 
 test('each set filter is a chip that leads to the list without it', async () => {
   await threeRuns();
-  const html = await (await (await world.signedIn())('/runs?status=failed&reason=timeout&from=7d')).text();
+  const { html } = await world.look('/runs?status=failed&reason=timeout&from=7d');
 
   expect(html).toContain('href="/runs?reason=timeout&amp;from=7d"');
   expect(html).toContain('href="/runs?status=failed&amp;from=7d"');
@@ -60,13 +60,12 @@ test('each set filter is a chip that leads to the list without it', async () => 
 
 test('a filter that cannot be understood is said, and nothing is listed as if it matched', async () => {
   await threeRuns();
-  const ask = await world.signedIn();
-  const html = await (await ask('/runs?from=tonight&status=broken')).text();
+  const { html } = await world.look('/runs?from=tonight&status=broken');
 
   expect(html).toContain('There is no status “broken”.');
   expect(html).toContain('“tonight” is neither a time nor a duration');
   expect(await listed('?from=tonight')).toEqual([]);
-  expect((await ask('/runs.csv?from=tonight')).status).toBe(400);
+  expect((await world.look('/runs.csv?from=tonight')).status).toBe(400);
 });
 
 test('a page of runs that a filter looks for has its full length, and the next page continues after it', async () => {

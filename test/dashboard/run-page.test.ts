@@ -87,10 +87,10 @@ test('the targets of a run are a file with the columns of the export', async () 
     ended('a', 'failed', { reason: 'timeout', detail: '=cmd', label: 'a, b' }),
     aTarget('b'),
   ]);
-  const answer = await (await world.signedIn())(`/runs/${aRun().id}/targets.csv`);
-  const lines = (await answer.text()).trimEnd().split('\r\n');
+  const { html: csv, headers } = await world.look(`/runs/${aRun().id}/targets.csv`);
+  const lines = csv.trimEnd().split('\r\n');
 
-  expect(answer.headers.get('content-disposition')).toContain(`filename="${aRun().id}.csv"`);
+  expect(headers.get('content-disposition')).toContain(`filename="${aRun().id}.csv"`);
   expect(lines[0]).toBe('run,id,label,outcome,reason,detail,task_id,attempts,started_at,finished_at');
   expect(lines[1]).toContain(`${aRun().id},a,"a, b",failed,timeout,'=cmd,`);
   expect(lines).toHaveLength(3);
@@ -101,8 +101,7 @@ test('a site whose state cannot be read is shown with its history, and says why 
   await remember(world.records, aRun(), [
     ended('a', 'failed', { site: 'a', reason: 'timeout', attempts: 2 }),
   ]);
-  const answer = await (await world.signedIn())(`/targets/default/a?run=${aRun().id}`);
-  const text = (await answer.text()).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+  const { text } = await world.look(`/targets/default/a?run=${aRun().id}`);
 
   expect(text).toContain('Not known: ');
   expect(text).toContain('no account can be asked here');
@@ -116,9 +115,8 @@ test('the steps of a target are a list that follows the work, on its own page an
   const { id } = aRun();
   const run = aRun({ policyJson: JSON.stringify({ ...aPolicy('nightly-sync'), steps }) });
   await remember(records, run, [aTarget('a')]);
-  const ask = await world.signedIn();
   const listOn = async (path: string) =>
-    (await (await ask(path)).text())
+    (await world.look(path)).html
       .split(/<li(?= |>)/)
       .map((item) =>
         textOf(`<li${item.split('</li>')[0]}`)
@@ -170,4 +168,24 @@ test('the steps of a target are a list that follows the work, on its own page an
       expect.stringMatching(/^site-sync: succeeded \( adopted .+ \) task task-7$/),
       'api-call: failed',
     ]);
+});
+
+test('the page names the findings that are new and those that are resolved, and links their targets', async () => {
+  world = await startWorld();
+  const found = { label: 'a.example', about: 'site', severity: 'error', since: 1 } as const;
+  const findings = {
+    ...{ open: 5, new: 12, resolved: 1 },
+    firstNew: [{ ...found, target: 'site-0001', message: 'No <i>backup</i> for 3 days' }],
+    firstResolved: [{ ...found, target: 'site-0002', label: 'b.example', message: 'It was hacked' }],
+  };
+  await remember(world.records, aRun({ findings }), []);
+
+  const { html } = await world.look(`/runs/${aRun().id}`);
+  const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
+
+  expect(text).toContain('5 open, 12 new, 1 resolved');
+  expect(text).toContain('New: error a.example (site): No &lt;i&gt;backup&lt;/i&gt; for 3 days');
+  expect(text).toContain('Resolved: error b.example (site): It was hacked');
+  expect(text).toContain('and 11 more');
+  expect(html).toContain('href="/targets/default/site-0002"');
 });

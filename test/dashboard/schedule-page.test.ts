@@ -1,21 +1,9 @@
 /** The page of the schedule: what becomes of scheduled times and what is predicted, by a clock that is held. */
 import { afterEach, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aSchedule } from '../support/builders.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import {
-  anAccount,
-  aPolicy,
-  aRun,
-  ended,
-  postForm,
-  remember,
-  sessionOf,
-  startWorld,
-  type World,
-} from './world.ts';
+import { anAccount, aPolicy, aRun, ended, remember, startWorld, usersOf, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -25,23 +13,16 @@ const HOUR = 60 * MINUTE;
 /** Tuesday, 24 November 2026, noon. */
 const NOON = Date.UTC(2026, 10, 24, 12);
 
-const textOf = (html: string) =>
-  html
-    .slice(html.indexOf('<main'))
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ');
-
 async function startWith(policies: Policy[]): Promise<HeldClock> {
   const clock = heldClock(NOON);
   world = await startWorld({ clock, policies: () => policies });
   return clock;
 }
 
-async function page(query = ''): Promise<{ html: string; text: string }> {
-  const answer = await (await world.signedIn())(`/schedule${query}`);
-  expect(answer.status).toBe(200);
-  const html = (await answer.text()).replace(/\u00a0/g, ' ');
-  return { html, text: textOf(html) };
+async function page(query = '', name?: string): Promise<{ html: string; text: string }> {
+  const { status, html, main } = await world.look(`/schedule${query}`, name);
+  expect(status).toBe(200);
+  return { html: html.replace(/\u00a0/g, ' '), text: main };
 }
 
 /** A run of yesterday that took so long and so many requests. */
@@ -200,23 +181,14 @@ test('what follows another policy is expected at its usual end', async () => {
 });
 
 test('somebody with limits sees only the times of their policies', async () => {
-  const passwordHash = cheapHash('the same for everybody');
   world = await startWorld({
     clock: heldClock(NOON),
     password: null,
     policies: () => [aPolicy('inside', at(20)), aPolicy('outside', { ...at(20), account: 'second' })],
     accounts: async () => [anAccount(), anAccount({ account: 'second' })],
-    access: () => ({
-      ...noAccess,
-      users: [{ name: 'li', passwordHash, grants: [{ role: 'viewer', policies: ['inside'] }] }],
-    }),
+    access: () => usersOf({ li: [{ role: 'viewer', policies: ['inside'] }] }),
   });
-  const signedIn = await postForm(world.ask, world.dashboard.url, '/sign-in', {
-    name: 'li',
-    password: 'the same for everybody',
-  });
-  const answer = await world.ask('/schedule', { headers: { cookie: sessionOf(signedIn) } });
-  const text = textOf(await answer.text());
+  const { text } = await page('', 'li');
   expect(text).toContain('inside');
   expect(text).not.toContain('outside');
 });

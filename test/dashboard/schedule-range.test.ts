@@ -1,18 +1,11 @@
-/** What runs between two times, and whether the budget suffices: by the address, the fields and the mouse. */
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+/** What runs between two times, and whether the budget suffices; schedule-range.long.test.ts chooses them by the mouse. */
+import { afterEach, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aSchedule } from '../support/builders.ts';
 import { heldClock } from '../support/held-clock.ts';
-import { complaintsOf, isInBrowser, launch, openPage } from './chromium.ts';
-import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
+import { aPolicy, aRun, ended, remember, rowsOf, startWorld, textOf, type World } from './world.ts';
 
-let browser: Browser;
 let world: World;
-beforeAll(async () => {
-  if (isInBrowser()) browser = await launch();
-});
-afterAll(() => browser?.close());
 afterEach(() => world?.stop());
 
 const MINUTE = 60_000;
@@ -21,32 +14,23 @@ const HOUR = 60 * MINUTE;
 const NOON = Date.UTC(2026, 10, 24, 12);
 const at = (hour: number, minute = 0) => ({ schedule: aSchedule({ cron: [`${minute} ${hour} * * *`] }) });
 
-async function startWith(policies: Policy[], accounts = [anAccount()]) {
+async function startWith(policies: Policy[]) {
   world = await startWorld({
     clock: heldClock(NOON),
     policies: () => policies,
-    accounts: async () => accounts,
   });
 }
 
 async function ran(
   id: string,
-  policy: Policy,
+  { name, hash }: Policy,
   began: number,
   ms: number,
   requests: number,
   more: object = {},
 ) {
-  const { name, hash } = policy;
-  const run = aRun({
-    id,
-    policy: name,
-    policyHash: hash,
-    createdAt: began,
-    scheduledFor: began,
-    requests,
-    ...more,
-  });
+  const times = { createdAt: began, scheduledFor: began };
+  const run = aRun({ id, policy: name, policyHash: hash, ...times, requests, ...more });
   await remember(world.records, run, [ended('site', 'succeeded')]);
   await world.records.runs.move(run, 'running', { at: began });
   await world.records.runs.move(run, 'succeeded', { at: began + ms });
@@ -54,21 +38,10 @@ async function ran(
 
 /** The sentence, and the policies and states of its runs. */
 async function answerTo(query: string) {
-  const answer = await (await world.signedIn())(`/schedule?${query}`);
-  expect(answer.status).toBe(200);
-  const html = (await answer.text()).replace(/\u00a0/g, ' ');
+  const { status, html } = await world.look(`/schedule?${query}`);
+  expect(status).toBe(200);
   const [, part = ''] = /<section id="range"[^>]*>([\s\S]*?)<section id="day"/.exec(html) ?? [];
-  const textOf = (text: string) =>
-    text
-      .replace(/<[^>]+>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim();
-  const rows = part.split('<tr data-key').slice(1);
-  return {
-    html,
-    sentence: textOf(part.split('</p>')[0] ?? ''),
-    runs: rows.map((row) => textOf(row.slice(row.indexOf('>') + 1))),
-  };
+  return { html, sentence: textOf(part.split('</p>')[0] ?? '').trim(), runs: rowsOf(part, '</p>') };
 }
 
 test('of a time that is over it shows what really ran, also by hand, and what that spent', async () => {
@@ -126,25 +99,4 @@ test('times are in the zone of the page, and what is no time is said', async () 
   );
   for (const query of ['from=2026-11-24T20:30', 'from=now&to=later', 'from=2026-11-24&to=2026-11-27'])
     expect((await answerTo(query)).sentence).toContain('Choose a time of at most a day');
-});
-
-test.runIf(isInBrowser())('dragging over the day asks for that time, and the address holds it', async () => {
-  await startWith([aPolicy('sync', at(20))]);
-  const page = await openPage(browser, world.dashboard.url, '/schedule?zone=Asia%2FTokyo&day=2026-11-25');
-  const complaints = complaintsOf(page, world.dashboard.url);
-  const lane = page.locator('.day-lanes svg').first();
-  await lane.scrollIntoViewIfNeeded();
-  const chart = await lane.boundingBox();
-  if (!chart) throw new Error('There is no chart.');
-  await page.mouse.move(chart.x + chart.width / 4, chart.y + 5);
-  await page.mouse.down();
-  await page.mouse.move(chart.x + chart.width / 3, chart.y + 8, { steps: 3 });
-  expect(await page.locator('.range-mark').isVisible()).toBe(true);
-  await Promise.all([page.waitForURL(/from=/), page.mouse.up()]);
-
-  expect(new URL(page.url()).searchParams.get('from')).toBe('2026-11-24T21:00Z');
-  expect(await page.locator('#range-from').inputValue()).toBe('2026-11-25 06:00');
-  expect(await page.locator('#range-to').inputValue()).toBe('2026-11-25 08:00');
-  expect(await page.locator('#range').innerText()).toContain('Wed 25 Nov 06:00 to 08:00');
-  expect(complaints).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { openReader } from '../../src/dashboard/queries/reader.ts';
 import { scopedTo } from '../../src/dashboard/queries/scope.ts';
 import { sampleOf } from '../support/sample.ts';
-import { anAccount, aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
+import { anAccount, aPolicy, aRun, ended, openEvents, remember, startWorld, type World } from './world.ts';
 
 const token = newToken();
 const headers = { authorization: `Bearer ${token}` };
@@ -51,17 +51,16 @@ test('a page of runs is full although runs of others lie between, and the next p
 });
 
 test('live events name only runs that the limits cover', async () => {
-  const stream = await world.ask('/api/v1/events', { headers });
-  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
-  expect((await reader?.read())?.value).toContain('hello');
+  const events = await openEvents((path) => world.ask(path, { headers }));
+  expect(await events.next()).toContain('hello');
 
   await anEndedRun('outside', Date.now() - 2);
   await anEndedRun('inside', Date.now() - 1);
 
   let text = '';
-  while (!text.includes('inside.')) text += (await reader?.read())?.value ?? '';
+  while (!text.includes('inside.')) text += await events.next();
   expect(text).not.toContain('outside');
-  await reader?.cancel();
+  await events.end();
 });
 
 test('the last day of somebody with limits counts every run that the limits cover, and no other', async () => {

@@ -1,25 +1,20 @@
 /** The search with the keyboard, in a browser. */
-import { afterAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { workedOn } from '../support/worked-on.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { browserOfFile, complaintsOf, openPage, withoutBrowser } from './chromium.ts';
 import { aPolicy, aRun, ended, startWorld } from './world.ts';
 
-const opened: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of opened.reverse()) await close();
-});
+const browser = browserOfFile();
 
 test.skipIf(withoutBrowser)(
   'a slash leads to the search, and Enter opens the first suggestion, or the chosen one',
   async () => {
-    const browser = await launch();
-    opened.push(() => browser.close());
     const world = await startWorld({ policies: () => [aPolicy('bakery-sync'), aPolicy('monthly-reports')] });
-    opened.push(() => world.stop());
+    onTestFinished(world.stop);
     const site = ended('site-0048', 'succeeded', { label: 'https://harbour-bakery.example' });
     await workedOn(world.records, aRun({ createdAt: Date.now() }), [site]);
     const { url } = world.dashboard;
-    const page = await openPage(browser, url, '/', { viewport: { width: 1440, height: 900 } });
+    const page = await openPage(browser(), url, '/', { viewport: { width: 1440, height: 900 } });
     const complaints = complaintsOf(page, url);
 
     // Suggestions of the first letters come, too, when typing takes long.

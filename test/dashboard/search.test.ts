@@ -1,16 +1,12 @@
 /** The search of the dashboard: what it finds, for whom, and how one gets there. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
-import { createRegistry } from '../../src/job/registry.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { workedOn } from '../support/worked-on.ts';
-import { aPolicy, aRun, ended, PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
+import { type Ask, aPolicy, aRun, ended, startWorld, usersOf, type World } from './world.ts';
 
 let world: World;
 let ask: Ask;
 
 type Suggestion = Record<'kind' | 'title' | 'about' | 'href', string>;
-type Ask = (path: string) => Promise<Response>;
 
 async function suggestions(ask: Ask, query: string): Promise<Suggestion[]> {
   const answer = await ask(`/search/suggestions?q=${encodeURIComponent(query)}`);
@@ -29,7 +25,6 @@ beforeAll(async () => {
       aPolicy('nightly-sync', { description: 'What the daily sync has left behind' }),
       aPolicy('monthly-reports'),
     ],
-    registry: createRegistry([]),
   });
   const run = aRun({ id: 'nightly-sync.20261122T020000Z', createdAt: NOW });
   const effectsOf = ({ id }: { id: string }) => [{ operation: 'syncSite', id: `task-of-${id}` }];
@@ -105,17 +100,11 @@ test('a site of a new run is found at once', async () => {
 });
 
 test('somebody with limits finds nothing of others', async () => {
-  const passwordHash = cheapHash(PASSWORD);
   const world = await startWorld({
     password: null,
     policies: () => [aPolicy('inside'), aPolicy('outside')],
-    access: () => ({
-      ...noAccess,
-      users: [
-        { name: 'limited', passwordHash, grants: [{ role: 'viewer', policies: ['inside'] }] },
-        { name: 'whole', passwordHash, grants: [{ role: 'viewer' }] },
-      ],
-    }),
+    access: () =>
+      usersOf({ limited: [{ role: 'viewer', policies: ['inside'] }], whole: [{ role: 'viewer' }] }),
   });
   onTestFinished(world.stop);
   for (const name of ['inside', 'outside']) {
@@ -127,11 +116,7 @@ test('somebody with limits finds nothing of others', async () => {
     const effectsOf = () => [{ operation: 'syncSite', id: `task-${name}` }];
     await workedOn(world.records, run, [site], { effectsOf });
   }
-  const as = async (name: string): Promise<Ask> => {
-    const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', { name, password: PASSWORD });
-    return (path) => world.ask(path, { headers: { cookie: sessionOf(answer) } });
-  };
-  const [limited, whole] = [await as('limited'), await as('whole')];
+  const [limited, whole] = [await world.signedIn('limited'), await world.signedIn('whole')];
   for (const query of ['dental', '20261122', 'side', 'task-outside', 'timeout', 'site-outside']) {
     expect(JSON.stringify(await suggestions(limited, query))).not.toContain('outside');
     if (query !== 'timeout') expect(JSON.stringify(await suggestions(whole, query))).toContain('outside');

@@ -1,24 +1,20 @@
 /** Several runs are selected and cancelled in a real browser, by pointer and by keyboard. */
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
-import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { browserOfFile, complaintsOf, openPage, withoutBrowser } from './chromium.ts';
 import { aPolicy, aRun, remember, startWorld, type World } from './world.ts';
 
-let browser: Browser;
+const browser = browserOfFile();
 let world: World;
-beforeAll(async () => {
-  if (!withoutBrowser) browser = await launch();
-});
-afterAll(() => browser?.close());
 afterEach(() => world?.stop());
 
-async function openRuns() {
+async function openRuns(options: BrowserContextOptions = {}) {
   world = await startWorld();
   const now = Date.now();
   for (const at of [1, 2, 3])
     await remember(world.records, aRun({ id: `sync.${at}`, createdAt: now - at * 1000 }), [aTarget('a')]);
-  return openPage(browser, world.dashboard.url, '/runs');
+  return openPage(browser(), world.dashboard.url, '/runs', options);
 }
 const endingOf = async (id: string) => (await world.records.runs.get(id))?.ending;
 
@@ -55,10 +51,7 @@ test.skipIf(withoutBrowser)('two runs are selected, and cancelled after the ques
 test.skipIf(withoutBrowser)(
   'without the script the question about several runs is a page of its own',
   async () => {
-    world = await startWorld();
-    for (const at of [1, 2])
-      await remember(world.records, aRun({ id: `sync.${at}`, createdAt: Date.now() }), [aTarget('a')]);
-    const page = await openPage(browser, world.dashboard.url, '/runs', { javaScriptEnabled: false });
+    const page = await openRuns({ javaScriptEnabled: false });
 
     await page.getByRole('checkbox', { name: 'Select sync.1' }).check();
     await page.getByRole('button', { name: 'Cancel selected' }).click();
@@ -103,7 +96,7 @@ test.skipIf(withoutBrowser)('a selection is kept when a new run appears', async 
 test.skipIf(withoutBrowser)('two policies are selected, and paused after the question', async () => {
   const policies = ['sync-1', 'sync-2', 'sync-3'].map((name) => aPolicy(name));
   world = await startWorld({ policies: () => policies });
-  const page = await openPage(browser, world.dashboard.url, '/policies?group=job');
+  const page = await openPage(browser(), world.dashboard.url, '/policies?group=job');
   const complaints = complaintsOf(page, world.dashboard.url);
 
   await page.getByRole('checkbox', { name: 'Select sync-1' }).check();

@@ -1,12 +1,21 @@
 /** Sessions of people: how long they last, and that they are the same for all dashboards of a Redis. */
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
-import { type Access, noAccess, type User } from '../../src/access/access.ts';
+import { type Access, noAccess } from '../../src/access/access.ts';
 import { browserIn } from '../../src/dashboard/auth/client-address.ts';
 import { MAX_SESSIONS } from '../../src/records/session-store.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
-import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import { openEvents, PASSWORD, postForm, sessionOf, startWorld, textOf, type World } from './world.ts';
+import { heldClock } from '../support/held-clock.ts';
+import {
+  auditOf,
+  openEvents,
+  PASSWORD,
+  postForm,
+  sessionOf,
+  startWorld,
+  textOf,
+  usersOf,
+  type World,
+} from './world.ts';
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -19,14 +28,9 @@ const start = async (changes: Parameters<typeof startWorld>[0] = {}): Promise<Wo
 };
 
 const HOUR = 3_600_000;
-const ANAS = 'correct horse battery';
-const ana: User = {
-  name: 'ana',
-  passwordHash: cheapHash(ANAS),
-  grants: [{ role: 'operator' }],
-};
-const signIn = (world: World, name = '', password = PASSWORD) =>
-  postForm(world.ask, world.dashboard.url, '/sign-in', { name, password });
+const users = usersOf({ ana: [{ role: 'operator' }], ben: [{ role: 'operator' }] });
+const signIn = (world: World, name = '') =>
+  postForm(world.ask, world.dashboard.url, '/sign-in', { name, password: PASSWORD });
 
 /** Requests with a session, at the dashboard that gave it or at another one, whose cookies have its port in their name. */
 const withSession = (world: World, cookie: string) => {
@@ -86,9 +90,9 @@ test('the ends of sessions follow the settings at once', async () => {
 });
 
 test('a restart signs nobody out, and all dashboards of a Redis share their sessions', async () => {
-  const first = await start({ access: () => ({ ...noAccess, users: [ana] }) });
-  const cookie = sessionOf(await signIn(first, 'ana', ANAS));
-  const second = await start({ beside: first, access: () => ({ ...noAccess, users: [ana] }) });
+  const first = await start({ access: () => users });
+  const cookie = sessionOf(await signIn(first, 'ana'));
+  const second = await start({ beside: first, access: () => users });
   const third = await start({ beside: first });
 
   const page = await withSession(second, cookie)('/');
@@ -111,7 +115,7 @@ test('a session that began with the single password, or a link, ends with them',
   const withUsers = await start({
     beside: first,
     password: null,
-    access: () => ({ ...noAccess, users: [ana] }),
+    access: () => users,
   });
   const statusAt = async (world: World, sent: string) =>
     (await withSession(world, sent)('/api/v1/runs')).status;
@@ -192,7 +196,7 @@ test('to sign in again ends the session that the browser had', async () => {
 });
 
 test('while Redis is away who is signed in stays so, and others are told why they cannot sign in', async () => {
-  const clock: HeldClock = heldClock();
+  const clock = heldClock();
   const world = await start({ clock });
   const known = await world.signedIn();
   const unknown = withSession(world, sessionOf(await signIn(world)).replace(/.$/, 'x'));
@@ -218,14 +222,13 @@ test('while Redis is away who is signed in stays so, and others are told why the
 });
 
 test('a user sees where it is signed in, and signs out there, one by one or all at once', async () => {
-  const users = [ana, { ...ana, name: 'ben' }];
-  const world = await start({ access: () => ({ ...noAccess, users }) });
+  const world = await start({ access: () => users });
   const asAna = async (agent: string) => {
     const headers = { origin: world.dashboard.url, 'user-agent': agent };
-    const body = new URLSearchParams({ name: 'ana', password: ANAS });
+    const body = new URLSearchParams({ name: 'ana', password: PASSWORD });
     return sessionOf(await world.ask('/sign-in', { method: 'POST', headers, body }));
   };
-  const bens = sessionOf(await signIn(world, 'ben', ANAS));
+  const bens = sessionOf(await signIn(world, 'ben'));
   const [here, phone, library, hotel] = [
     withSession(world, await asAna('X11; Linux Firefox/128.0')),
     withSession(world, await asAna('iPhone Safari/605')),
@@ -260,20 +263,16 @@ test('a user sees where it is signed in, and signs out there, one by one or all 
     async (ask) => (await ask('/sessions')).status,
   );
   expect(await Promise.all(statuses)).toEqual([200, 401, 401, 200]);
-  const lines: unknown[] = [];
-  for await (const { line } of world.records.audit.newestFirst({}))
-    lines.push([line.who.name, line.what, line.detail]);
-  expect(lines).toEqual([
-    ['ana', 'sign-out', '2 other sessions'],
+  expect((await auditOf(world)).map(({ who, what, detail }) => [who.name, what, detail])).toEqual([
     ['ana', 'sign-out', 'curl/8.5.0 (127.0.0.1)'],
+    ['ana', 'sign-out', '2 other sessions'],
   ]);
 });
 
 test('the session of somebody else can neither be seen nor ended, and no stream sends the page', async () => {
-  const users = [ana, { ...ana, name: 'ben' }];
-  const world = await start({ access: () => ({ ...noAccess, users }) });
-  const anas = withSession(world, sessionOf(await signIn(world, 'ana', ANAS)));
-  const bens = withSession(world, sessionOf(await signIn(world, 'ben', ANAS)));
+  const world = await start({ access: () => users });
+  const anas = withSession(world, sessionOf(await signIn(world, 'ana')));
+  const bens = withSession(world, sessionOf(await signIn(world, 'ben')));
   const [hash = ''] = [...(await world.records.sessions.of('ana')).keys()];
 
   const page = await (await bens('/sessions')).text();

@@ -1,42 +1,36 @@
 /** The page of a site: what the service showed of it, what that costs the account, and how old it is. */
-import { afterEach, expect, test } from 'vitest';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findIn } from '../support/findings.ts';
 import { workedOn } from '../support/worked-on.ts';
-import { aRun, ended, openEvents, postForm, sessionOf, textOf } from './world.ts';
+import { type DaemonWorld, startDaemonWorld } from './daemon-world.ts';
+import { aRun, ended, openEvents } from './world.ts';
 
-const PASSWORD = 'correct horse';
+let daemon: DaemonWorld;
+let site: string;
+beforeAll(async () => {
+  daemon = await startDaemonWorld({ sites: 2, speedUp: 1 });
+  [site = ''] = daemon.world.sandbox.siteIds();
+});
+afterAll(() => daemon.stop());
 
-let world: World;
-let daemon: Daemon | undefined;
-afterEach(async () => {
-  await daemon?.stop();
-  await world.stop();
+const lists = () => daemon.world.sandbox.journal.countOf('listSites');
+let before = 0;
+/** How often the account was asked for its sites in this test. */
+const asked = () => lists() - before;
+beforeEach(() => {
+  // What earlier tests have read is old.
+  daemon.world.clock.leap(3_600_000);
+  before = lists();
 });
 
-/** Asks for pages as somebody who has signed in. */
-async function signedIn(): Promise<(path: string) => Promise<Response>> {
-  world = await startWorld({ sites: 2, speedUp: 1, work: false, dashboard: { password: PASSWORD } });
-  daemon = await startDaemon({ caretaker: world.caretaker, roles: ['dashboard'] });
-  const url = daemon.dashboard?.url ?? '';
-  const ask = (path: string, init?: RequestInit) => fetch(url + path, { redirect: 'manual', ...init });
-  const cookie = sessionOf(await postForm(ask, url, '/sign-in', { password: PASSWORD }));
-  return (path) => ask(path, { headers: { cookie } });
-}
-
-const asked = () => world.sandbox.journal.countOf('listSites');
-
 test('a site that no run has worked on has its page, and the search finds it', async () => {
-  const ask = await signedIn();
-  const [site = ''] = world.sandbox.siteIds();
+  const { ask, look } = daemon;
+  const { text } = await look(`/targets/default/${site}`);
 
-  const page = textOf(await (await ask(`/targets/default/${site}`)).text());
-
-  expect(page).toContain('No stored run has worked on it.');
-  expect(page).toMatch(/State (connected|disconnected)/);
-  expect(page).toContain('As of just now');
-  expect((await ask('/targets/default/nothing')).status).toBe(404);
+  expect(text).toContain('No stored run has worked on it.');
+  expect(text).toMatch(/State (connected|disconnected)/);
+  expect(text).toContain('As of just now');
+  expect((await look('/targets/default/nothing')).status).toBe(404);
   const [known, unknown] = [
     await ask(`/api/v1/targets/default/${site}`),
     await ask('/api/v1/targets/default/nothing'),
@@ -47,12 +41,12 @@ test('a site that no run has worked on has its page, and the search finds it', a
     code: 'NOT_FOUND',
     detail: expect.stringContaining('No stored run'),
   });
-  expect(await (await ask(`/search?q=${site}`)).text()).toContain(`href="/targets/default/${site}"`);
+  expect((await look(`/search?q=${site}`)).html).toContain(`href="/targets/default/${site}"`);
 });
 
 test('however many readers open pages of sites, the account is asked for them once in five minutes', async () => {
-  const ask = await signedIn();
-  const read = () => Promise.all(world.sandbox.siteIds().map((site) => ask(`/targets/default/${site}`)));
+  const { look, world } = daemon;
+  const read = () => Promise.all(world.sandbox.siteIds().map((id) => look(`/targets/default/${id}`)));
 
   await Promise.all([read(), read()]);
   expect(asked()).toBe(1);
@@ -66,41 +60,22 @@ test('however many readers open pages of sites, the account is asked for them on
 });
 
 test('a service that does not answer leaves what it showed before, with its time and the reason', async () => {
-  const ask = await signedIn();
-  const [site = ''] = world.sandbox.siteIds();
-  const read = async () => textOf(await (await ask(`/targets/default/${site}`)).text());
-  await read();
+  const { look, world } = daemon;
+  await look(`/targets/default/${site}`);
   world.sandbox.outage.begin('status-503');
   world.clock.leap(3_600_000);
 
-  const page = await read();
+  const { text } = await look(`/targets/default/${site}`);
+  world.sandbox.outage.end();
 
-  expect(page).toMatch(/State (connected|disconnected)/);
-  expect(page).toContain('Not read again: listSites: the service gave no usable answer');
-  expect(page).toContain('As of 1 h ago');
-});
-
-test('what a check of updates says about a site is on the page of the site', async () => {
-  const ask = await signedIn();
-  const [site = ''] = world.sandbox.siteIds();
-  const { records } = world.caretaker;
-  const at = world.clock.now();
-  const target = `site:${site}`;
-  await workedOn(records, aRun({ createdAt: at }), [ended(target, 'failed', { detail: 'The core is old.' })]);
-  await findIn(records, { at, found: [{ target, message: 'The core is vulnerable.' }] });
-
-  const moved = await ask(`/targets/default/${encodeURIComponent(target)}?run=x`);
-  expect([moved.status, moved.headers.get('location')]).toEqual([302, `/targets/default/${site}?run=x`]);
-  const page = textOf(await (await ask(`/targets/default/${site}`)).text());
-
-  expect(page).toContain('The core is old.');
-  expect(page).toContain('The core is vulnerable.');
+  expect(text).toMatch(/State (connected|disconnected)/);
+  expect(text).toContain('Not read again: listSites: the service gave no usable answer');
+  expect(text).toContain('As of 1 h ago');
 });
 
 test('an open page that is brought up to date asks the account for nothing', async () => {
-  const ask = await signedIn();
-  const [site = ''] = world.sandbox.siteIds();
-  await ask('/sites');
+  const { ask, look, world } = daemon;
+  await look('/sites');
   world.clock.leap(3_600_000);
 
   for (const path of ['/sites', `/targets/default/${site}`]) {
@@ -111,6 +86,21 @@ test('an open page that is brought up to date asks the account for nothing', asy
   }
 
   expect(asked()).toBe(1);
-  await ask('/sites');
+  await look('/sites');
   expect(asked()).toBe(2);
+});
+
+test('what a check of updates says about a site is on the page of the site', async () => {
+  const { records } = daemon.world.caretaker;
+  const at = daemon.world.clock.now();
+  const target = `site:${site}`;
+  await workedOn(records, aRun({ createdAt: at }), [ended(target, 'failed', { detail: 'The core is old.' })]);
+  await findIn(records, { at, found: [{ target, message: 'The core is vulnerable.' }] });
+
+  const moved = await daemon.look(`/targets/default/${encodeURIComponent(target)}?run=x`);
+  expect([moved.status, moved.headers.get('location')]).toEqual([302, `/targets/default/${site}?run=x`]);
+  const { text } = await daemon.look(`/targets/default/${site}`);
+
+  expect(text).toContain('The core is old.');
+  expect(text).toContain('The core is vulnerable.');
 });

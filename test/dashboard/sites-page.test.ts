@@ -2,39 +2,46 @@
  * The page of sites: what the service showed of each, how runs did on it, and what is open on it. Which sites are listed is
  * tested in `test/control/list-sites.test.ts`.
  */
-import { afterEach, expect, test } from 'vitest';
-import { noAccess } from '../../src/access/access.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Target } from '../../src/run/run.ts';
-import { cheapHash } from '../support/cheap-hash.ts';
 import { findIn } from '../support/findings.ts';
 import { heldClock, NOON } from '../support/held-clock.ts';
 import { workedOn } from '../support/worked-on.ts';
-import { anAccount, aPolicy, aRun, ended, postForm, sessionOf, startWorld, type World } from './world.ts';
+import {
+  anAccount,
+  aPolicy,
+  aRun,
+  ended,
+  pagesFrom,
+  rowsOf,
+  startWorld,
+  usersOf,
+  type World,
+} from './world.ts';
 
 const HOUR = 3_600_000;
 
 let world: World;
-afterEach(() => world.stop());
+afterEach(() => world?.stop());
 
-const textOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
-const rowsOf = (html: string) =>
-  (html.split('id="sites"')[1]?.split('</table>')[0] ?? '')
-    .split('<tr ')
-    .slice(1)
-    .map((row) => textOf(row.slice(row.indexOf('>') + 1)).trim());
-const namesOf = (html: string) => rowsOf(html).map((row) => row.split(' ')[0]);
+const rowsIn = (html: string) => rowsOf(html, 'id="sites"');
+const namesIn = (html: string) => rowsIn(html).map((row) => row.split(' ')[0]);
 
 let runs = 0;
 /** A run that worked on these targets, so long before noon. */
 async function worked(
   targets: Target[],
-  { hours, ...changes }: { hours: number; policy?: string; account?: string },
+  {
+    hours,
+    records = world.records,
+    ...changes
+  }: { hours: number; records?: World['records']; policy?: string; account?: string },
 ) {
   runs += 1;
   const at = NOON - hours * HOUR;
   const finished = targets.map((target) => ({ ...target, finishedAt: at }) as Target);
   const run = aRun({ id: `run.${runs}`, createdAt: at, ...changes });
-  await workedOn(world.records, run, finished as Parameters<typeof workedOn>[2], { at });
+  await workedOn(records, run, finished as Parameters<typeof workedOn>[2], { at });
 }
 
 test('each site is listed with its last result, how often it failed in a row, and its open findings', async () => {
@@ -45,22 +52,21 @@ test('each site is listed with its last result, how often it failed in a row, an
   await worked([ended('a', 'failed', a)], { hours: 2, policy: 'updates' });
   await worked([ended('b', 'succeeded', b)], { hours: 1 });
   await findIn(world.records, { at: NOON, found: [{ target: 'b' }, { target: 'b/plugin', site: 'b' }] });
-  const ask = await world.signedIn();
 
-  const html = await (await ask('/sites')).text();
+  const { html, text } = await world.look('/sites');
 
-  expect(rowsOf(html)).toEqual([
+  expect(rowsIn(html)).toEqual([
     'a.example a not known not known failed 2 × 2 h ago –',
     'b.example b not known not known succeeded 1 h ago 2',
   ]);
-  expect(textOf(html)).toContain(
+  expect(text).toContain(
     'The sites of default were never read: only those that stored runs have worked on are listed.',
   );
-  expect(textOf(html)).toContain(
+  expect(text).toContain(
     'The account default was not read again: listTags: the service gave no usable answer: no account can be asked here.',
   );
   expect(html).toContain('href="/targets/default/a"');
-  expect(textOf(await (await ask('/sites?account=renamed')).text())).toContain(
+  expect((await world.look('/sites?account=renamed')).text).toContain(
     'There is no account renamed: only what stored runs have worked on is known of it.',
   );
 });
@@ -88,58 +94,59 @@ test('what the service showed of a site is listed, with the time of that, whethe
     { id: 's-3', url: '', title: '' },
   ]);
   await worked([ended('gone', 'succeeded', { label: 'https://z.example' })], { hours: 1 });
-  const ask = await world.signedIn();
 
-  const html = await (await ask('/sites')).text();
+  const { html, text } = await world.look('/sites');
 
-  expect(rowsOf(html)).toEqual([
+  expect(rowsIn(html)).toEqual([
     's-3 not known none stored –',
     'a.example Shop Acme VIP 5 h ago connected none stored –',
     'b.example s-2 never hacked disconnected, locked none stored –',
     'z.example gone not known not in the account succeeded 1 h ago –',
   ]);
-  expect(textOf(html)).toContain('3 sites');
-  expect(textOf(html)).toMatch(/As of 2026-11-21 11:58 UTC 2 min ago/);
+  expect(text).toContain('3 sites');
+  expect(text).toMatch(/As of 2026-11-21 11:58 UTC 2 min ago/);
   expect(html).toContain('href="/sites?client=Acme"');
 });
 
-test.each([
-  ['result=failed', ['a.example']],
-  ['q=EXAMPLE+b', ['b.example', 'bb.example']],
-  ['dir=down', ['bb.example', 'b.example', 'a.example']],
-  ['account=second', ['bb.example']],
-  ['q=nothing', []],
-  ['client=Nobody', []],
-  ['kind=other', []],
-  ['findings=open&not_synced=nonsense&not_backed_up=nonsense', []],
-])('with %s only these are listed', async (query, names) => {
-  world = await startWorld({
-    clock: heldClock(),
-    accounts: async () => [anAccount(), anAccount({ account: 'second' })],
+describe('of three sites', () => {
+  let three: World;
+  beforeAll(async () => {
+    three = await startWorld({
+      clock: heldClock(),
+      accounts: async () => [anAccount(), anAccount({ account: 'second' })],
+    });
+    const { records } = three;
+    const [a, b] = [{ label: 'a.example' }, { label: 'b.example' }];
+    await worked([ended('1', 'failed', a), ended('2', 'succeeded', b)], { hours: 1, records });
+    const more = { hours: 1, records, account: 'second' };
+    await worked([ended('3', 'skipped', { label: 'bb.example' })], more);
   });
-  const [a, b] = [
-    ended('1', 'failed', { label: 'a.example' }),
-    ended('2', 'succeeded', { label: 'b.example' }),
-  ];
-  await worked([a, b], { hours: 1 });
-  await worked([ended('3', 'skipped', { label: 'bb.example' })], { hours: 1, account: 'second' });
-  const ask = await world.signedIn();
+  afterAll(() => three.stop());
 
-  expect(namesOf(await (await ask(`/sites?${query}`)).text())).toEqual(names);
+  test.each([
+    ['result=failed', ['a.example']],
+    ['q=EXAMPLE+b', ['b.example', 'bb.example']],
+    ['dir=down', ['bb.example', 'b.example', 'a.example']],
+    ['account=second', ['bb.example']],
+    ['q=nothing', []],
+    ['client=Nobody', []],
+    ['kind=other', []],
+    ['findings=open&not_synced=nonsense&not_backed_up=nonsense', []],
+  ])('with %s only these are listed', async (query, names) => {
+    expect(namesIn((await three.look(`/sites?${query}`)).html)).toEqual(names);
+  });
+
+  test.each(['not_synced', 'not_backed_up'])(
+    'a duration of %s that cannot be understood is told, and no site is listed as if it matched',
+    async (filter) => {
+      const { html, text } = await three.look(`/sites?${filter}=7`);
+      expect(text).toContain('“7” is no duration: write 3d or 12h.');
+      expect(namesIn(html)).toEqual([]);
+      // It stays in its field, to be corrected.
+      expect(html).toMatch(new RegExp(`name="${filter}"[^>]*value="7"|value="7"[^>]*name="${filter}"`));
+    },
+  );
 });
-
-test.each(['not_synced', 'not_backed_up'])(
-  'a duration of %s that cannot be understood is told, and no site is listed as if it matched',
-  async (filter) => {
-    world = await startWorld({ clock: heldClock() });
-    await worked([ended('1', 'failed', { label: 'a.example' })], { hours: 1 });
-    const html = await (await (await world.signedIn())(`/sites?${filter}=7`)).text();
-    expect(textOf(html)).toContain('“7” is no duration: write 3d or 12h.');
-    expect(namesOf(html)).toEqual([]);
-    // It stays in its field, to be corrected.
-    expect(html).toMatch(new RegExp(`name="${filter}"[^>]*value="7"|value="7"[^>]*name="${filter}"`));
-  },
-);
 
 test('who looks for sites without a backup sees of each what its last backup was', async () => {
   world = await startWorld({ clock: heldClock() });
@@ -158,18 +165,17 @@ test('who looks for sites without a backup sees of each what its last backup was
     NOON - 120_000,
     sites.map((site) => ({ url: '', title: '', ...site })),
   );
-  const ask = await world.signedIn();
 
-  const html = await (await ask('/sites?not_backed_up=7d')).text();
+  const { html, text } = await world.look('/sites?not_backed_up=7d');
 
-  expect(textOf(html)).toContain('Last backup');
-  expect(rowsOf(html)).toEqual([
+  expect(text).toContain('Last backup');
+  expect(rowsIn(html)).toEqual([
     'b 9 d ago none stored –',
     'c failed none stored –',
     'd off none stored –',
     'e not known none stored –',
   ]);
-  expect(textOf(await (await ask('/targets/default/d')).text())).toMatch(/Backups\s+off/);
+  expect((await world.look('/targets/default/d')).text).toMatch(/Backups\s+off/);
 });
 
 test('every site is on exactly one page, with a filter by the last result too', async () => {
@@ -182,13 +188,7 @@ test('every site is on exactly one page, with a filter by the last result too', 
     ['/sites', 120],
     ['/sites?result=failed', 60],
   ] as const) {
-    const seen: (string | undefined)[] = [];
-    let path: string | undefined = first;
-    for (let pages = 0; path !== undefined && pages < 10; pages += 1) {
-      const html: string = await (await ask(path)).text();
-      seen.push(...namesOf(html));
-      path = /href="([^"]+)">Next</.exec(html)?.[1]?.replaceAll('&amp;', '&');
-    }
+    const seen = (await pagesFrom(ask, first, 'Next')).flatMap(namesIn);
     expect(seen).toHaveLength(count);
     expect(new Set(seen).size).toBe(count);
   }
@@ -196,20 +196,17 @@ test('every site is on exactly one page, with a filter by the last result too', 
 
 test('without sites the page says when they are listed', async () => {
   world = await startWorld({ clock: heldClock() });
-  const ask = await world.signedIn();
 
-  expect(textOf(await (await ask('/sites')).text())).toContain(
+  expect((await world.look('/sites')).text).toContain(
     'The sites of the accounts are listed here when they have been read.',
   );
 });
 
 test('somebody with limits sees the sites of what they cover, with the results of those runs alone', async () => {
-  const passwordHash = cheapHash('words of ana');
-  const grants = [{ role: 'viewer' as const, policies: ['inside'] }];
   world = await startWorld({
     clock: heldClock(),
     policies: () => [aPolicy('inside'), aPolicy('outside')],
-    access: () => ({ ...noAccess, users: [{ name: 'ana', passwordHash, grants }] }),
+    access: () => usersOf({ ana: [{ role: 'viewer', policies: ['inside'] }] }),
     password: null,
   });
   const [both, other] = [{ label: 'both.example' }, { label: 'other.example' }];
@@ -219,11 +216,9 @@ test('somebody with limits sees the sites of what they cover, with the results o
     policy: 'outside',
   });
   await findIn(world.records, { at: NOON, policy: 'outside', found: [{ target: 'both' }] });
-  const signIn = { name: 'ana', password: 'words of ana' };
-  const cookie = sessionOf(await postForm(world.ask, world.dashboard.url, '/sign-in', signIn));
 
-  const html = await (await world.ask('/sites', { headers: { cookie } })).text();
+  const { html } = await world.look('/sites', 'ana');
 
-  expect(rowsOf(html)).toEqual(['both.example both not known not known succeeded 3 h ago –']);
+  expect(rowsIn(html)).toEqual(['both.example both not known not known succeeded 3 h ago –']);
   expect(html).not.toContain('outside');
 });

@@ -1,6 +1,7 @@
 /** A dashboard for a test, with real HTTP and its own Redis. */
 import { Redis } from 'ioredis';
-import { noAccess } from '../../src/access/access.ts';
+import { type Access, noAccess } from '../../src/access/access.ts';
+import type { Grant } from '../../src/access/principal.ts';
 import { openBudget } from '../../src/budget/budget.ts';
 import { UnavailableError } from '../../src/client/errors.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
@@ -12,14 +13,31 @@ import { RunError } from '../../src/engine/run-commands.ts';
 import { createRegistry, type Registry } from '../../src/job/registry.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { openQueues } from '../../src/queue/queues.ts';
+import type { AuditLine } from '../../src/records/audit-store.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import type { Run, Target, TargetIn } from '../../src/run/run.ts';
 import { noteMaintenance } from '../../src/schedule/maintenance.ts';
 import { aPolicy as anyPolicy, aRun as anyRun, aTarget, type TargetChanges } from '../support/builders.ts';
+import { cheapHash } from '../support/cheap-hash.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 export const PASSWORD = 'correct horse';
+
+export type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+
+/** Of a form; a field may be there several times. */
+type Fields = Record<string, string> | [string, string][];
+
+export interface Seen {
+  status: number;
+  headers: Headers;
+  html: string;
+  /** What its reader sees. */
+  text: string;
+  /** The text of its content, without the frame around it. */
+  main: string;
+}
 
 export interface World {
   dashboard: Dashboard;
@@ -31,9 +49,13 @@ export interface World {
   /** The attempts to sign in so far. */
   signIns: SignIn[];
   /** Sends a request without a session. */
-  ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Signs in with the password, and sends requests with the session from then on. */
-  signedIn(): Promise<(path: string, init?: RequestInit) => Promise<Response>>;
+  ask: Ask;
+  /** Signs in with the password, as one of `usersOf` if it is named, and sends requests with the session from then on. */
+  signedIn(name?: string): Promise<Ask>;
+  /** A page as somebody sees it who has signed in, with one session for all that the same person looks at. */
+  look(path: string, name?: string): Promise<Seen>;
+  /** What that person sees after sending a form. */
+  press(path: string, fields?: Fields, name?: string): Promise<Seen>;
   /** Can be called again. */
   stop(): Promise<void>;
 }
@@ -166,6 +188,17 @@ export async function startWorld({
     if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
     return fetch(`${dashboard.url}${path}`, { redirect: 'manual', ...init, headers });
   };
+  const signedIn = async (name?: string): Promise<Ask> => {
+    const fields = { ...(name !== undefined && { name }), password: PASSWORD };
+    const cookie = sessionOf(await postForm(ask, dashboard.url, '/sign-in', fields));
+    return (path, init = {}) => ask(path, { ...init, headers: { ...init.headers, cookie } });
+  };
+  const readers = new Map<string | undefined, Promise<Ask>>();
+  const readerNamed = (name: string | undefined) => {
+    const reader = readers.get(name) ?? signedIn(name);
+    readers.set(name, reader);
+    return reader;
+  };
   let stopped: Promise<void> | undefined;
   return {
     dashboard,
@@ -175,9 +208,15 @@ export async function startWorld({
     health,
     signIns,
     ask,
-    async signedIn() {
-      const cookie = sessionOf(await postForm(ask, dashboard.url, '/sign-in', { password: PASSWORD }));
-      return (path, init = {}) => ask(path, { ...init, headers: { ...init.headers, cookie } });
+    signedIn,
+    async look(path, name) {
+      const ask = await readerNamed(name);
+      return seenIn(await ask(path, { headers: { accept: 'text/html' } }));
+    },
+    async press(path, fields = {}, name) {
+      const ask = await readerNamed(name);
+      const headers = { origin: dashboard.url, accept: 'text/html' };
+      return seenIn(await ask(path, { method: 'POST', headers, body: new URLSearchParams(fields) }));
     },
     stop: () => {
       stopped ??= dashboard.close().then(opened);
@@ -186,13 +225,16 @@ export async function startWorld({
   };
 }
 
+/** Settings with these users, each with `PASSWORD`. */
+export const usersOf = (grants: Readonly<Record<string, readonly Grant[]>>): Access => {
+  const passwordHash = cheapHash(PASSWORD);
+  const users = Object.entries(grants).map(([name, own]) => ({ name, passwordHash, grants: own }));
+  return { ...noAccess, users };
+};
+
 /** Sends a form like a page of the dashboard. */
-export const postForm = (
-  ask: World['ask'],
-  origin: string,
-  path: string,
-  fields: Record<string, string> = {},
-): Promise<Response> => ask(path, { method: 'POST', headers: { origin }, body: new URLSearchParams(fields) });
+export const postForm = (ask: Ask, origin: string, path: string, fields: Fields = {}): Promise<Response> =>
+  ask(path, { method: 'POST', headers: { origin }, body: new URLSearchParams(fields) });
 
 /** The session's cookie as a browser would send it back; empty when none was set. */
 export const sessionOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -252,9 +294,41 @@ export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy =>
 /** The text of a page as its reader sees it. */
 export const textOf = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
+export async function seenIn(answer: Response): Promise<Seen> {
+  const { status, headers } = answer;
+  const html = await answer.text();
+  return { status, headers, html, text: textOf(html), main: textOf(html.slice(html.indexOf('<main'))) };
+}
+
+/** The rows of a table, each as its text; `mark` is what is before the table, such as its id. */
+export const rowsOf = (html: string, mark: string): string[] =>
+  (html.split(mark)[1]?.split('</table>')[0] ?? '')
+    .split('<tr ')
+    .slice(1)
+    .map((row) => textOf(row.slice(row.indexOf('>') + 1)).trim());
+
+/** A page and those after it, each reached by the link of the one before. */
+export async function pagesFrom(ask: Ask, first: string, link: 'Next' | 'Older'): Promise<string[]> {
+  const pages: string[] = [];
+  for (let path: string | undefined = first; path !== undefined; ) {
+    if (pages.length === 10) throw new Error(`The pages after ${first} do not end.`);
+    const html = await (await ask(path)).text();
+    pages.push(html);
+    path = new RegExp(`href="([^"]+)">${link}<`).exec(html)?.[1]?.replaceAll('&amp;', '&');
+  }
+  return pages;
+}
+
+/** The lines of the audit log, the oldest first. */
+export async function auditOf({ records }: Pick<World, 'records'>): Promise<AuditLine[]> {
+  const lines: AuditLine[] = [];
+  for await (const { line } of records.audit.newestFirst({})) lines.unshift(line);
+  return lines;
+}
+
 /** The messages of a stream, as they were sent. */
 export async function openEvents(
-  ask: World['ask'],
+  ask: Ask,
   path = '/api/v1/events',
 ): Promise<{ next(): Promise<string>; end(): Promise<void> }> {
   const reader = (await ask(path)).body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,9 +1,10 @@
 /** What one process makes of a run, with the real SDK and a real receiver. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SentRequest } from '../../src/client/call-options.ts';
-import type { Run, TargetIn } from '../../src/run/run.ts';
+import type { Run } from '../../src/run/run.ts';
 import { openTraces } from '../../src/trace/open-traces.ts';
 import type { Traces } from '../../src/trace/traces.ts';
+import { aRun, aTarget } from '../support/builders.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { keptLog } from '../support/quiet.ts';
 
@@ -36,35 +37,17 @@ const open = (
     log,
   });
 
-const runOf = (id: string): Run => ({
-  id,
-  policy: 'nightly',
-  job: 'site-sync',
-  account: 'default',
-  status: 'succeeded',
-  trigger: 'schedule',
-  scheduledFor: AT,
-  createdAt: AT,
-  startedAt: AT + 1,
-  finishedAt: AT + 5 * HOUR,
-  requests: 1,
-  counts: { planned: 1, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
-  policyJson: '{}',
-  policyHash: '',
-});
+const runOf = (id: string): Run =>
+  aRun({
+    id,
+    policy: 'nightly',
+    status: 'succeeded',
+    createdAt: AT,
+    startedAt: AT + 1,
+    finishedAt: AT + 5 * HOUR,
+  });
 
-const target: TargetIn<'ended'> = {
-  id: '4711',
-  label: 'a site',
-  fence: 3,
-  attempts: 0,
-  waits: 0,
-  state: 'ended',
-  outcome: 'succeeded',
-  reason: 'done',
-  startedAt: AT + 2,
-  finishedAt: AT + HOUR,
-};
+const target = aTarget('4711', { state: 'ended', startedAt: AT + 2, finishedAt: AT + HOUR });
 
 const request: SentRequest = {
   operation: 'syncSite',

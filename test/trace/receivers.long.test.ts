@@ -1,4 +1,4 @@
-/** Receivers that are away, slow or of another protocol, and the variables that say what is sent. */
+/** A receiver that does not answer, and the variables that say what is sent. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -34,21 +34,6 @@ async function runWith(env: Record<string, string>): Promise<{ report: object; l
 
 const succeeded = { status: 'succeeded', counts: { succeeded: 2, failed: 0 } };
 
-test('without a receiver the run is unaffected, and the log says so once', async () => {
-  await receiver.stop();
-
-  const { report, log } = await runWith({
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-    OTEL_EXPORTER_OTLP_TIMEOUT: '300',
-    OTEL_BSP_SCHEDULE_DELAY: '20',
-  });
-
-  expect(report).toMatchObject(succeeded);
-  expect(log.filter((line) => line.includes('traces could not be sent'))).toHaveLength(1);
-  expect(log.filter((line) => line.includes('OpenTelemetry:'))).toEqual([]);
-  expect(log.at(-1)).toContain('stopped');
-});
-
 test('a receiver that does not answer delays neither the run nor the end of the daemon for long', async () => {
   receiver.answers = 'hang';
   const asked = performance.now();
@@ -78,18 +63,4 @@ OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=staging
   const sent = receiver.bodies.map(({ text }) => text).join('');
   for (const part of [(report as { run: string }).run, 'night-shift', 'staging'])
     expect(sent).toContain(part);
-});
-
-test('a protocol that is not supported is named in the log, and the run is unaffected', async () => {
-  const { report, log } = await runWith({
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-  });
-
-  expect(report).toMatchObject(succeeded);
-  expect(receiver.bodies).toEqual([]);
-  expect(log.filter((line) => line.includes('trace_id'))).toEqual([]);
-  expect(log.join('\n')).toContain(
-    'there are no traces: OTEL_EXPORTER_OTLP_PROTOCOL may be http/protobuf or http/json',
-  );
 });

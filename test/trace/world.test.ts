@@ -120,3 +120,16 @@ test('a run that is skipped is a trace of one span', async () => {
     { name: 'run nightly-sync', attributes: { 'caretaker.run.status': 'skipped' } },
   ]);
 });
+
+test('a protocol that is not supported is named in the log, and work goes on without traces', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc');
+  world = await startWorld({ sites: 1 });
+  const run = await world.ended(await world.fire(aPolicy()));
+
+  expect(await spansAfter()).toEqual([]);
+  expect(receiver.bodies).toEqual([]);
+  const log = world.log.lines.join('\n');
+  expect(log).toContain('there are no traces: OTEL_EXPORTER_OTLP_PROTOCOL may be http/protobuf or http/json');
+  expect(log).toContain(run.id);
+  expect(log).not.toContain('trace_id');
+});

@@ -1,13 +1,14 @@
 /** What an open page receives: only what changed on it, and nothing that its reader may not see. */
 import { afterEach, expect, test } from 'vitest';
-import { noAccess } from '../../../src/access/access.ts';
 import type { Grant } from '../../../src/access/principal.ts';
 import { applyDelta } from '../../../src/dashboard/client/page-text.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aTarget } from '../../support/builders.ts';
 import { fastClock } from '../../support/caretaker.ts';
-import { cheapHash } from '../../support/cheap-hash.ts';
+import { findIn } from '../../support/findings.ts';
+import { workedOn } from '../../support/worked-on.ts';
 import {
+  type Ask,
   anAccount,
   aPolicy,
   aRun,
@@ -15,32 +16,18 @@ import {
   openEvents,
   postForm,
   remember,
-  sessionOf,
+  rowsOf,
   startWorld as startAnyWorld,
+  usersOf,
   type World,
 } from '../world.ts';
 
-const WORD = 'correct horse battery';
-const passwordHash = cheapHash(WORD);
 let world: World;
 afterEach(() => world.stop());
 
 /** A page is made once a second; on this clock, that is soon. */
 const startWorld: typeof startAnyWorld = (changes) =>
   startAnyWorld({ clock: fastClock(50, Date.now()), ...changes });
-
-type Ask = World['ask'];
-
-/** Requests of a user who has signed in. */
-async function askAs(name: string): Promise<Ask> {
-  const answer = await postForm(world.ask, world.dashboard.url, '/sign-in', { name, password: WORD });
-  const cookie = sessionOf(answer);
-  return (path, init = {}) => world.ask(path, { ...init, headers: { ...init.headers, cookie } });
-}
-const users = (grants: Record<string, Grant[]>) => ({
-  ...noAccess,
-  users: Object.entries(grants).map(([name, of]) => ({ name, passwordHash, grants: of })),
-});
 
 /** A page that is open in a browser: its text after each message. */
 async function openPage(ask: Ask, path: string) {
@@ -90,6 +77,21 @@ const endOne = async (run: Run): Promise<void> => {
   });
 };
 
+/** Follows addresses. Returns what was sent by the time that it is called. */
+async function listenAt(ask: Ask, paths: readonly string[]): Promise<() => Promise<string>> {
+  const streams = await Promise.all(
+    paths.map((path) => openEvents(ask, `/events?${new URLSearchParams({ page: path })}`)),
+  );
+  let heard = '';
+  const listening = streams.map(async ({ next }) => {
+    for (let text = await next(); text !== ''; text = await next()) heard += text;
+  });
+  return async () => {
+    await Promise.all([...streams.map(({ end }) => end()), ...listening]);
+    return heard;
+  };
+}
+
 const targets = (name: string) => Array.from({ length: 5 }, (_, at) => aTarget(`${name}-${at}`));
 
 test('the first message is the page as it is now, and the next ones only what changed on it', async () => {
@@ -115,9 +117,12 @@ test('the first message is the page as it is now, and the next ones only what ch
 
 test('readers with the same permissions are sent the same, without the name of any of them', async () => {
   const grants: Grant[] = [{ role: 'viewer' }];
-  world = await startWorld({ access: () => users({ ana: grants, ben: grants }) });
+  world = await startWorld({ access: () => usersOf({ ana: grants, ben: grants }) });
   await remember(world.records, aRun(), targets('site'));
-  const [ana, ben] = [await openPage(await askAs('ana'), '/'), await openPage(await askAs('ben'), '/')];
+  const [ana, ben] = [
+    await openPage(await world.signedIn('ana'), '/'),
+    await openPage(await world.signedIn('ben'), '/'),
+  ];
 
   await endOne(aRun());
 
@@ -146,19 +151,10 @@ test('an open page learns that Redis does not answer, and ends with the session'
   expect((await ask('/events')).status).toBe(401);
 });
 
-test('proxies neither collect nor compress a stream', async () => {
-  world = await startWorld();
-  const { headers, body } = await (await world.signedIn())('/events?page=/runs');
-  await body?.cancel();
-
-  expect(headers.get('x-accel-buffering')).toBe('no');
-  expect(headers.get('cache-control')).toContain('no-transform');
-});
-
 test('a reader with limits receives nothing of other accounts and policies, not even that something changed', async () => {
   const ana: Grant[] = [{ role: 'viewer', policies: ['inside'] }];
   world = await startWorld({
-    access: () => users({ ana, ben: [{ role: 'viewer' }] }),
+    access: () => usersOf({ ana, ben: [{ role: 'viewer' }] }),
     policies: () => [aPolicy('inside'), aPolicy('outside', { account: 'second' })],
     accounts: async () => [anAccount(), anAccount({ account: 'second' })],
   });
@@ -166,8 +162,8 @@ test('a reader with limits receives nothing of other accounts and policies, not 
   const outside = aRun({ id: 'outside.1', policy: 'outside', account: 'second', createdAt: Date.now() });
   await remember(world.records, inside, targets('ours'));
   await remember(world.records, outside, targets('theirs'));
-  const limited = await openPage(await askAs('ana'), '/runs');
-  const whole = await openPage(await askAs('ben'), '/runs');
+  const limited = await openPage(await world.signedIn('ana'), '/runs');
+  const whole = await openPage(await world.signedIn('ben'), '/runs');
   // What was missed between the page and its stream.
   await limited.next();
 
@@ -185,25 +181,19 @@ test('a reader with limits receives nothing of other accounts and policies, not 
 
 test('the page of a run that a reader may not see is not followed either', async () => {
   const ana: Grant[] = [{ role: 'viewer', policies: ['inside'] }];
-  world = await startWorld({ access: () => users({ ana }), policies: () => [aPolicy('inside')] });
+  world = await startWorld({ access: () => usersOf({ ana }), policies: () => [aPolicy('inside')] });
   const outside = aRun({ id: 'outside.1', policy: 'outside', createdAt: Date.now() });
   const inside = aRun({ id: 'inside.1', policy: 'inside', createdAt: Date.now() });
   for (const run of [outside, inside]) await remember(world.records, run, targets(run.policy));
-  const ask = await askAs('ana');
-  const forbidden = await openEvents(ask, `/events?page=${encodeURIComponent(`/runs/${outside.id}`)}`);
-  const heard: string[] = [];
-  const listening = (async () => {
-    for (let text = await forbidden.next(); text !== ''; text = await forbidden.next()) heard.push(text);
-  })();
+  const ask = await world.signedIn('ana');
+  const heard = await listenAt(ask, [`/runs/${outside.id}`]);
   const own = await openPage(ask, `/runs/${inside.id}`);
 
   await endOne(outside);
   await endOne(inside);
   await own.until('1 succeeded');
 
-  await forbidden.end();
-  await listening;
-  expect(heard.join('')).not.toContain('event: page');
+  expect(await heard()).not.toContain('event: page');
   await own.end();
 });
 
@@ -212,23 +202,39 @@ test('no address but that of a page can be followed', async () => {
   await remember(world.records, aRun(), targets('site'));
   const ask = await world.signedIn();
   const own = await openPage(ask, '/runs');
-  const others = await Promise.all(
-    ['/metrics', '/api/v1/runs', '/client/x/style.css', '/events?page=/'].map((path) =>
-      openEvents(ask, `/events?${new URLSearchParams({ page: path })}`),
-    ),
-  );
-  const heard: string[] = [];
-  const listening = others.map(async (events) => {
-    for (let text = await events.next(); text !== ''; text = await events.next()) heard.push(text);
-  });
+  const others = ['/metrics', '/api/v1/runs', '/client/x/style.css', '/events?page=/'];
+  const heard = await listenAt(ask, others);
 
   await endOne(aRun());
   await own.until('1 succeeded');
   await endOne(aRun());
   await own.until('2 succeeded');
 
-  await Promise.all(others.map((events) => events.end()));
-  await Promise.all(listening);
-  expect(heard.join('')).not.toContain('event: page');
+  expect(await heard()).not.toContain('event: page');
   await own.end();
+});
+
+test('what a run finds and does appears on the open lists of findings and sites, and what it resolves leaves', async () => {
+  world = await startWorld({ policies: () => [aPolicy('stale-backups')] });
+  const { records } = world;
+  await findIn(records, { at: Date.now(), found: [{ target: 'a' }, { target: 'b' }] });
+  await workedOn(records, aRun({ id: 'first', createdAt: Date.now() }), [ended('a', 'succeeded')]);
+  const ask = await world.signedIn();
+  const [findings, sites] = [await openPage(ask, '/findings'), await openPage(ask, '/sites')];
+
+  await findIn(records, { at: Date.now(), found: [{ target: 'a' }, { target: 'c' }] });
+  const found = await findings.until('c.example');
+  expect(found).toContain('a.example');
+  expect(found).not.toContain('b.example');
+  await workedOn(records, aRun({ id: 'second', createdAt: Date.now() + 1_000 }), [
+    ended('a', 'failed'),
+    ended('b', 'succeeded'),
+  ]);
+  const rows = rowsOf(await sites.until('b.example'), 'id="sites"');
+
+  expect(rows).toEqual([
+    expect.stringMatching(/^a\.example .* failed /),
+    expect.stringMatching(/^b\.example .* succeeded /),
+  ]);
+  await Promise.all([findings.end(), sites.end()]);
 });
