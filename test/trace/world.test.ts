@@ -87,7 +87,8 @@ test('requests for the status of one sync are below the following of that sync',
 });
 
 test('a run that a person ends at once has the spans of what it had begun', async () => {
-  world = await startWorld({ sites: 3 });
+  // A leap over the waiting could pass the time limit of the targets, and then none would be followed any more.
+  world = await startWorld({ sites: 3, leaps: false });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
   const { engine, records } = world.caretaker;
