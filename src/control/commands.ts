@@ -7,10 +7,11 @@ import { type ApproveDeps, approveRun, listApprovals, rejectRun } from './comman
 import { backfillPolicy, previewBackfill } from './commands/backfill.ts';
 import { type ChangeRunDeps, cancelRun, forceEndRun, retryRun } from './commands/change-run.ts';
 import { compareRuns } from './commands/compare-runs.ts';
-import { beginFreeze, endFreeze, listFreezes } from './commands/freeze.ts';
+import { beginFreeze, endFreeze } from './commands/freeze.ts';
 import { listAudit } from './commands/list-audit.ts';
 import { type BudgetDeps, listBudgets } from './commands/list-budgets.ts';
 import { listFindingsCommand } from './commands/list-findings.ts';
+import { listFreezes } from './commands/list-freezes.ts';
 import {
   explainPolicy,
   listPolicies,

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { coreReasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { aSchedule, aTarget } from '../support/builders.ts';
+import { heldClock } from '../support/held-clock.ts';
 import { aBrokenFile as brokenFileOf } from './busy-world.ts';
 import {
   anAccount,
@@ -362,6 +363,7 @@ test('when nothing failed and nothing waits, the overview says so in one line, a
 test('policies are listed with schedule, last runs and next time, filtered and sorted by the address', async () => {
   const at = (cron: string) => aSchedule({ cron: [cron], timezone: 'Europe/Berlin' });
   world = await startWorld({
+    clock: heldClock(),
     policies: () => [
       aPolicy('alpha', { schedule: at('0 2 * * *') }),
       aPolicy('beta', { schedule: at('*/5 * * * *'), description: 'Looks after <b>shops</b>' }),

@@ -1,6 +1,7 @@
 /** Freezes: no policy starts a run until the freeze ends, or none of an account or job; or targets are skipped. */
 import { isoEnd, isoMinute, isoTime } from '../../clock.ts';
-import { beginFreeze, endFreeze, listFreezes, noFreezes } from '../../control/commands/freeze.ts';
+import { beginFreeze, endFreeze } from '../../control/commands/freeze.ts';
+import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
 import { defined } from '../../defined.ts';
 import { type FreezeScope, formatRule, formatScope, isOfTargets } from '../../records/freeze-scope.ts';
 import { effectOf, type Freeze, formatFreeze, formatFrozen } from '../../records/freeze-store.ts';

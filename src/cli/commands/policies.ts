@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { loadJobs } from '../../app/load-jobs.ts';
 import { isoMinute } from '../../clock.ts';
-import { listFreezes, noFreezes } from '../../control/commands/freeze.ts';
+import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
 import {
   listPolicies as listAll,
   showPolicy as showDefinition,

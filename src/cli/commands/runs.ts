@@ -1,6 +1,6 @@
 /** Lists and shows runs. */
 import { isoMinute, isoTime } from '../../clock.ts';
-import { listFreezes, noFreezes } from '../../control/commands/freeze.ts';
+import { listFreezes, noFreezes } from '../../control/commands/list-freezes.ts';
 import { listRunsCommand, listTargets } from '../../control/commands/list-runs.ts';
 import { statusFilters } from '../../control/runs.ts';
 import { toRun } from '../../run/from-report.ts';

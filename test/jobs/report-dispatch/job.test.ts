@@ -626,6 +626,14 @@ describe('a lost answer', () => {
 });
 
 describe('when the service', () => {
+  test('fails to make a report, the site fails with the step that failed', async () => {
+    const now = await startAgency(['ada@one.example'], { faults: { 'failing-tasks': 1 } });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-failed' });
+    expect(first?.detail).toMatch(/^At the step \w+: The step \w+ failed\.$/);
+    expect(effects(now)).toEqual({ made: 1, sent: 0 });
+  });
+
   test('cancels the task of our report, or loses the report, for another user, the site fails or is gone', async () => {
     const now = await startAgency(['ada@one.example', 'ben@two.example'], asUsual);
     around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
