@@ -68,8 +68,8 @@ export const BYTE_ORDER_MARK = '\uFEFF';
 export type Cell = string | number | null;
 
 /**
- * One line of comma-separated values (RFC 4180), without its line break. A text that a spreadsheet might run as a formula gets an apostrophe in front, because labels and
- * messages come from the sites.
+ * One line of comma-separated values (RFC 4180), without its line break. A text that a spreadsheet might run as a
+ * formula gets an apostrophe in front, because labels and messages come from the sites.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return cells

@@ -94,7 +94,10 @@ export function factsOf({ title, url, client }: Site, period: Period, language: 
   };
 }
 
-/** Whether a report has, or may have, one of these subjects, which may be redacted. Without `subjects`, every report qualifies. */
+/**
+ * Whether a report has, or may have, one of these subjects, which may be redacted. Without `subjects`, every report
+ * qualifies.
+ */
 export const withSubject =
   (subjects: readonly string[] | undefined) =>
   ({ email }: Report): boolean =>

@@ -105,8 +105,8 @@ export function decide(
 }
 
 /**
- * The first ring takes everything and so shows what exists. While it leaves out a suspect, it can only name what is known;
- * so after a time it takes everything again, which shows newer versions.
+ * The first ring takes everything and so shows what exists. While it leaves out a suspect, it can only name what is
+ * known; so after a time it takes everything again, which shows newer versions.
  */
 function firstRing(
   rings: readonly Ring[],

@@ -265,8 +265,8 @@ export const suspectText = ({ broke, taken, chance }: Suspect): string =>
   `${broke.length} of ${countOf(taken, 'site')} broke (by chance: ${(chance * 100).toPrecision(2)}%), the first ${nameOf(broke[0])}: ${broke[0]?.why}`;
 
 /**
- * The exact binomial distribution: the probability of at least `k` of `n` when each happens with the probability `p`. Sums in logarithms, so that it is
- * exact to about 12 digits for any `n` that an account has.
+ * The exact binomial distribution: the probability of at least `k` of `n` when each happens with the probability `p`.
+ * Sums in logarithms, so that it is exact to about 12 digits for any `n` that an account has.
  */
 export function atLeast(k: number, n: number, p: number): number {
   if (k <= 0) return 1;

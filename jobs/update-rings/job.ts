@@ -1,6 +1,6 @@
 /**
- * Rings over the service's own auto updates (spec 4.7): the sites of the first ring take every update, and each later ring
- * gets what was proven before it. Each ring is a native schedule that this job makes and owns.
+ * Rings over the service's own auto updates (spec 4.7): the sites of the first ring take every update, and each later
+ * ring gets what was proven before it. Each ring is a native schedule that this job makes and owns.
  *
  * Every decision is made anew from what the service shows; our records only keep which schedule is ours, what we set, and
  * what broke. So a run that dies leaves nothing that the next one does not put right. `act` reads everything again and

@@ -6,8 +6,8 @@ import type { Records } from '../records/records.ts';
 import { placeOf, shortFile } from '../yaml/diagnostic.ts';
 
 /**
- * A file counts as fixed when no process has seen an error in it for this long: processes read a changed file some seconds
- * apart, and other machines may get it later.
+ * A file counts as fixed when no process has seen an error in it for this long: processes read a changed file some
+ * seconds apart, and other machines may get it later.
  */
 export const FIXED_AFTER_MS = 30_000;
 const PREFIX = 'policy-file ';

@@ -43,7 +43,8 @@ function edited(typed: string[], char: string): string[] {
 /** Reads a line in raw mode, in which the terminal shows nothing of it. */
 function ask({ stdin, stderr }: Streams, question: string): Promise<string> {
   if (!stdin.isTTY) throw new UsageError('There is no terminal to ask at: send the password with --stdin.');
-  // Before the question: otherwise a person who types at once would see the password, and Ctrl-C would end the process without a word.
+  // Before the question: otherwise a person who types at once would see the password, and Ctrl-C would end the
+  // process without a word.
   stdin.setRawMode?.(true);
   stderr.write(question);
   stdin.setEncoding('utf8');

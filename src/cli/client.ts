@@ -1,6 +1,6 @@
 /**
- * The one way in which the command line carries out a command of `control/`: in this process, on the records of this folder,
- * or on a server (`--server`). Both give the answer that programs get, so the same code shows it.
+ * The one way in which the command line carries out a command of `control/`: in this process, on the records of this
+ * folder, or on a server (`--server`). Both give the answer that programs get, so the same code shows it.
  */
 import type { z } from 'zod';
 import type { Caretaker } from '../app/caretaker.ts';
@@ -21,8 +21,8 @@ export interface Reader<Opened> {
   /** The address of the server, when the commands are carried out there. */
   readonly server?: string;
   /**
-   * Asks a command that only reads. `none` is its answer while there are no records yet, or makes it: what only reads does
-   * not start the embedded Redis. `more`: what the command needs besides in this process.
+   * Asks a command that only reads. `none` is its answer while there are no records yet, or makes it: what only reads
+   * does not start the embedded Redis. `more`: what the command needs besides in this process.
    *
    * @throws {UsageError} when the words of the command line name nothing or are not valid, and what the command throws.
    */

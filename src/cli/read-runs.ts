@@ -16,8 +16,8 @@ const none = { runs: [] as RunSummary[], next: null };
 const notSkipped = runStatuses.filter((status) => status !== 'skipped');
 
 /**
- * The run with this id, the only one whose id begins with it, or the newest one (`last`) that was not skipped: a skipped run
- * did nothing, so the run that was active then is meant.
+ * The run with this id, the only one whose id begins with it, or the newest one (`last`) that was not skipped: a
+ * skipped run did nothing, so the run that was active then is meant.
  *
  * @throws {UsageError} when there is no such run, or when several ids begin with `word`.
  */

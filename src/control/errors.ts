@@ -62,8 +62,8 @@ export class KeyBusyError extends CaretakerError {
 }
 
 /**
- * Codes by which a command refuses an act that the present state, the input or the settings do not allow. Nothing was done
- * then. Any other error is a failure.
+ * Codes by which a command refuses an act that the present state, the input or the settings do not allow. Nothing was
+ * done then. Any other error is a failure.
  */
 const refusals: ReadonlySet<string> = new Set([
   ...['FORBIDDEN', 'INVALID_REQUEST', 'NOT_FOUND', 'NO_WORKER', 'ACCOUNT_NOT_SET_UP', 'ACCOUNT_MOVED'],

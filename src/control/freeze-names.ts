@@ -22,8 +22,8 @@ export interface FreezeDeps extends NameDeps {
 }
 
 /**
- * Looks up the names of a scope. A client or a tag costs a request per 100 of them in each account. Gives a sentence when an
- * account could not be asked, so that its names are not checked.
+ * Looks up the names of a scope. A client or a tag costs a request per 100 of them in each account. Gives a sentence
+ * when an account could not be asked, so that its names are not checked.
  *
  * @throws {InvalidRequestError} for a name that does not exist.
  */

@@ -1,7 +1,7 @@
 /**
  * The list of runs with its filters, the same for the page, the command and the HTTP API. The records find runs by time,
- * policy and status. Runs for any other filter are looked for among the newest ones, at most `MAX_LOOKED` a page; then the
- * list says where to continue.
+ * policy and status. Runs for any other filter are looked for among the newest ones, at most `MAX_LOOKED` a page;
+ * then the list says where to continue.
  */
 
 import { NoRunError } from '../engine/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * The sites of the accounts, by address, as the service last showed them, each with what stored runs did; and other targets
- * of runs. The page, the command and the HTTP API list the same.
+ * The sites of the accounts, by address, as the service last showed them, each with what stored runs did; and other
+ * targets of runs. The page, the command and the HTTP API list the same.
  *
  * All of them are in memory (`target-index.ts`); only the results of those on a page are read. A filter by results or
  * findings reads at most `MAX_LOOKED` targets a page, and says where to continue.

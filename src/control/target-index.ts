@@ -1,6 +1,6 @@
 /**
- * Finds targets by parts of their ids and labels, among 100,000 of them in a few milliseconds: the sites of the accounts as
- * they were last read, and what stored runs have worked on.
+ * Finds targets by parts of their ids and labels, among 100,000 of them in a few milliseconds: the sites of the
+ * accounts as they were last read, and what stored runs have worked on.
  *
  * Redis has no index for parts of texts, and one of all words would take more memory than the labels. So each process
  * that serves pages keeps them (some 15 MB for 100,000 labels, 80 MB with what is known of as many sites), and reads them

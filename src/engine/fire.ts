@@ -236,8 +236,9 @@ const isOlder = (a: Run, b: Run): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
 /**
- * Policy and scheduled time; of a retry, when it was requested. A person may start several runs in a minute, so these get a random suffix. Several
- * runs may end in one second, and each may start another run, so these get the milliseconds.
+ * Policy and scheduled time; of a retry, when it was requested. A person may start several runs in a minute, so these
+ * get a random suffix. Several runs may end in one second, and each may start another run, so these get the
+ * milliseconds.
  */
 function runIdOf(
   policy: Policy,

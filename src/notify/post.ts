@@ -54,9 +54,9 @@ const LEADS_HERE =
   'its host name leads to this machine or a link-local address, and it has no "allow_private: true"';
 
 /**
- * Connections to receivers. None is kept open, since messages are rare. A name that leads to this machine, or to a link-local
- * address, is refused when it is resolved for the connection, unless `mayBeNear`. Addresses that are written as such are
- * refused with the settings.
+ * Connections to receivers. None is kept open, since messages are rare. A name that leads to this machine, or to a
+ * link-local address, is refused when it is resolved for the connection, unless `mayBeNear`. Addresses that are
+ * written as such are refused with the settings.
  */
 export const openConnections = (mayBeNear: (host: string) => boolean): Dispatcher =>
   new (undici().Agent)({

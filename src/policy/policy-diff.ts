@@ -13,8 +13,8 @@ export interface KeyChange {
 }
 
 /**
- * The keys whose values differ, in the order of the file, with removed keys at the end. Defaults are filled in on both sides, so that
- * writing a default down is no change.
+ * The keys whose values differ, in the order of the file, with removed keys at the end. Defaults are filled in on
+ * both sides, so that writing a default down is no change.
  */
 export function keyChanges(before: Policy, after: Policy, registry: Registry): KeyChange[] {
   return valueChanges(asWritten(before, registry), asWritten(after, registry));

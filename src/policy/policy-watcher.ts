@@ -1,8 +1,8 @@
 /**
  * Watches the policy files of a daemon and keeps the active version of each policy: files are read again when
  * they change, without a restart. While a file has errors, the last valid version of its policies stays
- * active, also that of an earlier process, and the file is reported. So do all policies when the folder or all of its files
- * are gone.
+ * active, also that of an earlier process, and the file is reported. So do all policies when the folder or all of its
+ * files are gone.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';

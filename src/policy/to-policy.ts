@@ -34,8 +34,8 @@ export type JobOptions = { options: unknown } | { steps: readonly { options: unk
 export type Calendars = Readonly<Record<string, readonly Days[]>>;
 
 /**
- * The policy, frozen, with its place. `work` is `with` as the schemas of its jobs read it. The days of calendars are copied into
- * the policy.
+ * The policy, frozen, with its place. `work` is `with` as the schemas of its jobs read it. The days of calendars are
+ * copied into the policy.
  */
 export function toPolicy(
   entry: PolicyEntry,

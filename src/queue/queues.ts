@@ -63,8 +63,8 @@ const QUEUES = '{caretaker}:queue';
 /** Short locks, so that the entries of a dead process are found soon. */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
 /**
- * A worker waits this many seconds for an entry before it asks again. An entry ends the wait, so this is only for the case
- * that it does not.
+ * A worker waits this many seconds for an entry before it asks again. An entry ends the wait, so this is only for the
+ * case that it does not.
  */
 const WAIT_S = 15;
 /** Many at once, since such an entry only starts the planning. */

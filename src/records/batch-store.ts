@@ -194,8 +194,8 @@ export class BatchStore {
   /**
    * Makes a step of a run that keeps its status: its batches and approvals change, and with `begins` the targets of
    * that batch (from 1) may be dispatched. `ending` is as in `end`; `seen`: what the gate after a batch (from 1) saw;
-   * `detail` says why the run waits until its next step. False when another process was first, or the run is held or ending: then nothing has
-   * changed.
+   * `detail` says why the run waits until its next step. False when another process was first, or the run is held or
+   * ending: then nothing has changed.
    */
   async step(
     run: Run,

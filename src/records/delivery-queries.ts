@@ -40,8 +40,8 @@ export interface DueDelivery {
 }
 
 /**
- * The deliveries that are due, longest first, at most `each` of a receiver: so one receiver with many of them does not hide
- * the others. Reads all that are due, a thousand at a time.
+ * The deliveries that are due, longest first, at most `each` of a receiver: so one receiver with many of them does
+ * not hide the others. Reads all that are due, a thousand at a time.
  */
 export async function dueDeliveries(store: Store, now: number, each: number): Promise<DueDelivery[]> {
   const counts = new Map<string, number>();

@@ -2,8 +2,8 @@
  * Deliveries: one message for one receiver each, with its attempts. An entry in the queue only names a delivery; the
  * record decides whether it is due, and who attempts it.
  *
- * A process that attempts a delivery claims it first, and it is due again when the claim ends: so the delivery of a process
- * that died is found again.
+ * A process that attempts a delivery claims it first, and it is due again when the claim ends: so the delivery of a
+ * process that died is found again.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -248,8 +248,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Newest first. Reads them a hundred at a time, until it has this many. `next`: where the next page begins; missing when
-   * there is none.
+   * Newest first. Reads them a hundred at a time, until it has this many. `next`: where the next page begins; missing
+   * when there is none.
    */
   async page(query: DeliveryQuery): Promise<{ deliveries: Delivery[]; next?: string }> {
     const { after, limit, since = '-inf', until } = query;

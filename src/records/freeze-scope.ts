@@ -16,8 +16,9 @@ const FreezeRule = z.object({
 });
 
 /**
- * A freeze of a part. One that was ended early has that time as `until`, or its begin. With a rule, it is one occurrence of
- * it; what people freeze again and again is also stored as a whole, with the time of that as `at` and `until`.
+ * A freeze of a part. One that was ended early has that time as `until`, or its begin. With a rule, it is one
+ * occurrence of it; what people freeze again and again is also stored as a whole, with the time of that as `at` and
+ * `until`.
  */
 export const ScopedFreeze = z.object({
   id: z.string(),

@@ -9,8 +9,8 @@ import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
 /**
- * For the head of a script that makes deliveries; `deliveries`, `due` and `last` are keys of all of them. A delivery waits
- * for those to its receiver that were the last ones about its subjects, in `after`.
+ * For the head of a script that makes deliveries; `deliveries`, `due` and `last` are keys of all of them. A delivery
+ * waits for those to its receiver that were the last ones about its subjects, in `after`.
  */
 export const ADD_DELIVERY = `
 local function add_delivery(id, text, delivery, now, kept)

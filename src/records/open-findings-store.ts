@@ -17,8 +17,8 @@ const POLICIES_OF_SITES_AT_ONCE = 10;
 
 /**
  * Of each policy and severity: how many findings are open, how many were seen first after `new_since`, and when the
- * oldest was, or ''; then how many findings of the policy a person has acknowledged at any time. `indexes`: of each policy
- * the findings by age, for each severity, and the acknowledged ones.
+ * oldest was, or ''; then how many findings of the policy a person has acknowledged at any time. `indexes`: of each
+ * policy the findings by age, for each severity, and the acknowledged ones.
  */
 const countFindings = defineScript(
   { keys: [], keyList: 'indexes', args: ['new_since'] },

@@ -1,6 +1,6 @@
 /**
- * Sessions of the dashboard, by the hash of their id: whoever reads Redis cannot use them. When one ends is for the reader to
- * judge, by the present settings.
+ * Sessions of the dashboard, by the hash of their id: whoever reads Redis cannot use them. When one ends is for the
+ * reader to judge, by the present settings.
  */
 import { z } from 'zod';
 import { Identity } from '../access/access.ts';

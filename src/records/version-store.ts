@@ -1,6 +1,6 @@
 /**
- * The versions of each policy, so that its changes can be shown: the newest 50, each with its definition. A version is added
- * when a process reads a policy whose hash is not that of the newest version.
+ * The versions of each policy, so that its changes can be shown: the newest 50, each with its definition. A version
+ * is added when a process reads a policy whose hash is not that of the newest version.
  */
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
@@ -44,8 +44,8 @@ export class VersionStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Adds a version, without secrets, unless it is the newest already; the versions are kept for `keptMs` from now on. Gives
-   * whether it was added.
+   * Adds a version, without secrets, unless it is the newest already; the versions are kept for `keptMs` from now on.
+   * Gives whether it was added.
    */
   async add(policy: string, version: PolicyVersion, keptMs: number): Promise<boolean> {
     const clean = redact(version) as PolicyVersion;

@@ -49,8 +49,8 @@ const groups = new WeakMap<Redis | Cluster, Map<string, Call[]>>();
 
 /**
  * Runs a Lua script as `runScript` does, together with the other calls of this turn of the event loop: each has its own
- * effect and its own reply, in their order. They are sent after the turn, so a caller that closes the connection waits for
- * the reply first. Only for a script that may be called again after its reply was lost.
+ * effect and its own reply, in their order. They are sent after the turn, so a caller that closes the connection
+ * waits for the reply first. Only for a script that may be called again after its reply was lost.
  */
 export function runGrouped(
   redis: Redis | Cluster,

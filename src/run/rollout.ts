@@ -59,9 +59,9 @@ export const Batch = z.object({
 export type Batch = z.output<typeof Batch>;
 
 /**
- * `ready`: the next batch may begin. `checking`: its targets are looked at again before they begin. `running`: targets of the batches that have begun are not done yet.
- * `pausing`: until the end of the pause. `asking`: the gate is asked until it is known whether it is open. `closed`:
- * the run waits for a person until then.
+ * `ready`: the next batch may begin. `checking`: its targets are looked at again before they begin. `running`:
+ * targets of the batches that have begun are not done yet. `pausing`: until the end of the pause. `asking`: the gate
+ * is asked until it is known whether it is open. `closed`: the run waits for a person until then.
  */
 export const Rollout = z.object({
   is: z.enum(['ready', 'checking', 'running', 'pausing', 'asking', 'closed']),

@@ -1,6 +1,7 @@
 /**
- * Recurring freezes: `maintenance` of the settings, and what people freeze again and again. Each occurrence of the next days
- * is recorded as a freeze of a part, so everything that looks at freezes knows it, in advance and afterwards.
+ * Recurring freezes: `maintenance` of the settings, and what people freeze again and again. Each occurrence of the
+ * next days is recorded as a freeze of a part, so everything that looks at freezes knows it, in advance and
+ * afterwards.
  */
 import type { Clock } from '../clock.ts';
 import { DAY_MS } from '../dates.ts';

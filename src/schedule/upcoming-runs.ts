@@ -38,8 +38,8 @@ type Row = UpcomingFiring & { policy: Policy; after?: string; depth: number };
 type States = ReadonlyMap<string, PolicyState> | undefined;
 
 /**
- * The upcoming runs of the policies that are wanted, at most `limit` of each, before `until`. `policies` are all: a policy
- * may follow one that is not wanted. Costs no request.
+ * The upcoming runs of the policies that are wanted, at most `limit` of each, before `until`. `policies` are all: a
+ * policy may follow one that is not wanted. Costs no request.
  */
 export function upcomingRuns(
   policies: readonly Policy[],

@@ -3,9 +3,9 @@ const mark = '[\u2018-\u201f]';
 const around = new RegExp(`^(${mark}).*?(${mark}?)$|^.*(${mark})$`, 's');
 
 /**
- * What to write for an unquoted text with such quotes around it; undefined for any other text. Without the text, which may
- * be a secret. One that only ends with a quote is an expression, or the rest of a text that YAML has cut at a comma and
- * takes for a key.
+ * What to write for an unquoted text with such quotes around it; undefined for any other text. Without the text,
+ * which may be a secret. One that only ends with a quote is an expression, or the rest of a text that YAML has cut at
+ * a comma and takes for a key.
  */
 export function insteadOfTypographic(source: string, at: 'key' | 'value'): string | undefined {
   const [, open, close, only] = around.exec(source) ?? [];

@@ -1,9 +1,11 @@
 /**
- * A worker of BullMQ jobs without Caretaker, which reports when all are done. Facts: url, token, redis, targets, body, by.
+ * A worker of BullMQ jobs without Caretaker, which reports when all are done. Facts: url, token, redis, targets,
+ * body, by.
  *
- * By `call`, a job makes its call and nothing else. By `steps`, it does what BullMQ recommends for a job of several steps:
- * it stores its step before and after the call, so that after a crash it is known whether the call may have been sent.
- * By `sync`, it also starts a sync instead of making a note, and is delayed while the sync runs, with one poll each time.
+ * By `call`, a job makes its call and nothing else. By `steps`, it does what BullMQ recommends for a job of several
+ * steps: it stores its step before and after the call, so that after a crash it is known whether the call may have
+ * been sent. By `sync`, it also starts a sync instead of making a note, and is delayed while the sync runs, with one
+ * poll each time.
  */
 import { DelayedError, Worker } from 'bullmq';
 import { Pool } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * The policies folder disappears, is emptied and comes back, while daemons that read it are killed and started again: every
- * policy keeps firing.
+ * The policies folder disappears, is emptied and comes back, while daemons that read it are killed and started again:
+ * every policy keeps firing.
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';

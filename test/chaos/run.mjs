@@ -1,7 +1,7 @@
 /**
- * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late] [--stories chaos-grace] [--older COMMIT]`: the long form
- * of the chaos test. The kills are divided among the conditions, by default all of them. The seed of a failing run is
- * printed.
+ * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late] [--stories chaos-grace] [--older COMMIT]`: the
+ * long form of the chaos test. The kills are divided among the conditions, by default all of them. The seed of a
+ * failing run is printed.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

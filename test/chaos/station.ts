@@ -1,7 +1,7 @@
 /**
- * The address under which one daemon reaches Redis, where its death can be placed in the middle of a script about targets:
- * before it arrives, or once it had its effect and its answer is lost. Scripts of one turn of the event loop are sent as
- * one, so what dies is a group of claims, of intents or of results.
+ * The address under which one daemon reaches Redis, where its death can be placed in the middle of a script about
+ * targets: before it arrives, or once it had its effect and its answer is lost. Scripts of one turn of the event loop
+ * are sent as one, so what dies is a group of claims, of intents or of results.
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -13,8 +13,8 @@ export interface Station {
   /** The socket of the address. */
   path: string;
   /**
-   * Waits for the next script about targets, at most this long. After it nothing passes on its connection: kill the daemon
-   * then. False when there was none.
+   * Waits for the next script about targets, at most this long. After it nothing passes on its connection: kill the
+   * daemon then. False when there was none.
    */
   atNextScript(when: 'before' | 'after', mostMs: number): Promise<boolean>;
   stop(): void;

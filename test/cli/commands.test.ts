@@ -1,4 +1,7 @@
-/** The commands that everybody uses, and the messages of errors, in this process. Only whole commands show how their parts fit. */
+/**
+ * The commands that everybody uses, and the messages of errors, in this process. Only whole commands show how their
+ * parts fit.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

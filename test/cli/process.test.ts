@@ -1,4 +1,7 @@
-/** Commands as processes: the build has what they load, and their exit code and both streams arrive. Only a process shows that. */
+/**
+ * Commands as processes: the build has what they load, and their exit code and both streams arrive. Only a process
+ * shows that.
+ */
 import { expect, test } from 'vitest';
 import { sandboxOfFile } from './desk-of-file.ts';
 

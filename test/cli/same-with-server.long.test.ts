@@ -54,7 +54,10 @@ async function untilNextEvent(records: Records): Promise<void> {
   await stop();
 }
 
-/** Resolves when the daemon has decided who follows the last end of `sync`, and no run moves on: what is active waits for somebody. */
+/**
+ * Resolves when the daemon has decided who follows the last end of `sync`, and no run moves on: what is active waits
+ * for somebody.
+ */
 async function untilNothingMoves(): Promise<void> {
   const { records } = await desk.keepRedis();
   const isAtRest = async () => {

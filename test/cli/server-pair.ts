@@ -90,7 +90,10 @@ export async function openPair(policies: string): Promise<Pair> {
   };
 }
 
-/** Two commands that start runs differ in times, durations, reads, ids of the service and who started them, and in nothing else. */
+/**
+ * Two commands that start runs differ in times, durations, reads, ids of the service and who started them, and in
+ * nothing else.
+ */
 export const alike = ({ code, stdout, stderr }: Ended) => {
   const text = (output: string) =>
     output

@@ -26,8 +26,8 @@ export interface Deciding {
 }
 
 /**
- * Cuts the act after every fourth command to Redis, in the long suite after each; then daemons work alone, then the person repeats the request. Gives the
- * runs as they are after that.
+ * Cuts the act after every fourth command to Redis, in the long suite after each; then daemons work alone, then the
+ * person repeats the request. Gives the runs as they are after that.
  */
 export async function decideUnderCuts(
   world: World,

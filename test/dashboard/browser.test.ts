@@ -1,4 +1,7 @@
-/** What only a browser shows: live pages, focus, the keyboard and time zones. `every-page.long.test.ts` judges how pages are laid out. */
+/**
+ * What only a browser shows: live pages, focus, the keyboard and time zones. `every-page.long.test.ts` judges how
+ * pages are laid out.
+ */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { aSchedule, aTarget } from '../support/builders.ts';

@@ -1,7 +1,8 @@
 /**
  * Every address against every role, over HTTP, as the table in docs/access.md says; nothing beyond the table is
- * allowed. The table has exactly the addresses of the code (test/docs/access.test.ts). Only requests show that each address
- * asks for the role. The long file has every pair; here, each address has one role that may and the strongest that may not.
+ * allowed. The table has exactly the addresses of the code (test/docs/access.test.ts). Only requests show that each
+ * address asks for the role. The long file has every pair; here, each address has one role that may and the strongest
+ * that may not.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -129,7 +130,10 @@ async function statusOf({ row, caller, as }: Request, where: 'inside' | 'outside
   return { status: answer.status, text };
 }
 
-/** What commands need in addition to the names in their address, in a body or a query: without it they are refused for their form. */
+/**
+ * What commands need in addition to the names in their address, in a body or a query: without it they are refused for
+ * their form.
+ */
 const bodies: Record<string, object> = {
   '/api/v1/policies/{policy}/backfill': { from: '2026-11-22T00:00:00Z' },
   '/api/v1/policies/{policy}/findings/acknowledge': { site: 'site-1', reason: 'known' },

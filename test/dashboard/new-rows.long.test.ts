@@ -1,6 +1,6 @@
 /**
- * A live list that somebody reads further down: new rows wait, and rows that changed are marked. Each test adds runs of its
- * own to the same list.
+ * A live list that somebody reads further down: new rows wait, and rows that changed are marked. Each test adds runs
+ * of its own to the same list.
  */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

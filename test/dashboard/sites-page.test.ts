@@ -1,6 +1,6 @@
 /**
- * The page of sites: what the service showed of each, how runs did on it, and what is open on it. Which sites are listed is
- * tested in `test/control/list-sites.test.ts`.
+ * The page of sites: what the service showed of each, how runs did on it, and what is open on it. Which sites are
+ * listed is tested in `test/control/list-sites.test.ts`.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Target } from '../../src/run/run.ts';

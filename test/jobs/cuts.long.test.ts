@@ -1,7 +1,7 @@
 /**
- * Two effects with a worker in a process of its own that is killed at each step (SIGKILL): one that is found in notes, and
- * a message. Only a real process shows that the lost worker of `cuts.test.ts` is lost as a process that dies. The effects
- * that `cuts.test.ts` leaves out are here too.
+ * Two effects with a worker in a process of its own that is killed at each step (SIGKILL): one that is found in
+ * notes, and a message. Only a real process shows that the lost worker of `cuts.test.ts` is lost as a process that
+ * dies. The effects that `cuts.test.ts` leaves out are here too.
  */
 import { afterEach, test } from 'vitest';
 import { dieAt } from '../support/dying.ts';

@@ -1,8 +1,9 @@
 /**
- * The ends of two failed runs and their notification, interrupted after every single command to Redis by a process that dies there.
- * Another process takes over: the runs have ended, both are counted, and their receiver has got one message, since the
- * second failure is not a new one; twice only if the process died between the message and its result, and then with the
- * same id. And the same with every answer of Redis lost; each with messages that are delivered at once, and held.
+ * The ends of two failed runs and their notification, interrupted after every single command to Redis by a process
+ * that dies there. Another process takes over: the runs have ended, both are counted, and their receiver has got one
+ * message, since the second failure is not a new one; twice only if the process died between the message and its
+ * result, and then with the same id. And the same with every answer of Redis lost; each with messages that are
+ * delivered at once, and held.
  */
 import type { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The pictures of the README: the first screen of three pages, light, as small as PNG makes them. They are in docs/images;
- * `npm run screens -- --readme` makes them again.
+ * The pictures of the README: the first screen of three pages, light, as small as PNG makes them. They are in
+ * docs/images; `npm run screens -- --readme` makes them again.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

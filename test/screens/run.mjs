@@ -1,7 +1,7 @@
 /**
- * `npm run screens [-- --only overview,runs --width 1440 --scheme dark --days 60 --first --serve --rebuild --readme]`: an agency with 400 sites and 60
- * days of history, made by the engine against the sandbox, and a picture of every page of its dashboard. `--readme` makes
- * the pictures of the README instead.
+ * `npm run screens [-- --only overview,runs --width 1440 --scheme dark --days 60 --first --serve --rebuild
+ * --readme]`: an agency with 400 sites and 60 days of history, made by the engine against the sandbox, and a picture
+ * of every page of its dashboard. `--readme` makes the pictures of the README instead.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * `npm run screens`: a picture of every page of the dashboard. In the long suite, the short form of it: a small agency with
- * a short history, in which every page of the table of routes has an address, and no pictures.
+ * `npm run screens`: a picture of every page of the dashboard. In the long suite, the short form of it: a small
+ * agency with a short history, in which every page of the table of routes has an address, and no pictures.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Makes a PNG of a page smaller: at most 256 colours, which are enough for text on flat surfaces, and the best compression
- * of zlib. Only what browsers write is read: 8 bits for each channel, without interlacing.
+ * Makes a PNG of a page smaller: at most 256 colours, which are enough for text on flat surfaces, and the best
+ * compression of zlib. Only what browsers write is read: 8 bits for each channel, without interlacing.
  */
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 

@@ -110,8 +110,8 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   /** Whether the Caretaker starts to work immediately; default yes. */
   work?: boolean;
   /**
-   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default yes. Not for a test
-   * that counts how often work is looked at, or looks how much is in flight.
+   * Whether time in which all work only waits is leapt over while the end of a run is awaited; default yes. Not for a
+   * test that counts how often work is looked at, or looks how much is in flight.
    */
   leaps?: boolean;
   /** Whether a Caretaker that works also sends notifications, as a worker of the daemon does; default no. */

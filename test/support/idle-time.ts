@@ -22,7 +22,10 @@ export function leapOverIdleTime(caretaker: Caretaker, clock: FastClock, isWante
   });
 }
 
-/** How long nothing of an account's runs is due. While work is followed, a quarter of its age: so any task takes some ten rounds. */
+/**
+ * How long nothing of an account's runs is due. While work is followed, a quarter of its age: so any task takes some
+ * ten rounds.
+ */
 async function idleMs({ records, redis: { store }, clock }: Caretaker, account: string): Promise<number> {
   const runs = await records.runs.active(account);
   const now = clock.now();

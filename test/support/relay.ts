@@ -8,8 +8,8 @@ export interface Relay {
 }
 
 /**
- * A server, not listening yet, that forwards each connection to a Unix socket or a port, which may change; `join` connects the
- * two.
+ * A server, not listening yet, that forwards each connection to a Unix socket or a port, which may change; `join`
+ * connects the two.
  */
 export function openRelay(
   to: string | TcpNetConnectOpts | (() => string),

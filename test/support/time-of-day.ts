@@ -16,6 +16,9 @@ export async function clearOfTheHour(): Promise<void> {
     await systemClock.sleep(left + 1);
 }
 
-/** The shipped policies fire from 02:00 to 08:00 in Berlin. Days end in Berlin, London, UTC and Tokyo, where another policy of a test fires at 03:00. */
+/**
+ * The shipped policies fire from 02:00 to 08:00 in Berlin. Days end in Berlin, London, UTC and Tokyo, where another
+ * policy of a test fires at 03:00.
+ */
 const matters = (utcHour: number): boolean =>
   utcHour >= 22 || utcHour <= 7 || utcHour === 15 || utcHour === 18;

@@ -25,8 +25,8 @@ interface ApplyOptions extends GlobalOptions, ReasonOption {
 
 /**
  * Applies a saved plan, and follows its run to the end. Asks first at a terminal, unless `--yes` is given. The run of an
- * `apply` that was interrupted is continued. A server checks the plan before anybody is asked, and again when it is applied:
- * its policy has to be defined there as in the plan, unless an admin without limits applies it.
+ * `apply` that was interrupted is continued. A server checks the plan before anybody is asked, and again when it is
+ * applied: its policy has to be defined there as in the plan, unless an admin without limits applies it.
  */
 export async function apply(terminal: Terminal, file: string, options: ApplyOptions): Promise<number> {
   const saved = readSavedPlan(file);

@@ -49,8 +49,8 @@ const MIN_FREE_BYTES = 1024 ** 3;
 type Report = (...checks: Check[]) => void;
 
 /**
- * Checks everything that Caretaker needs, and prints how to fix each problem. Costs two requests per account, and those of
- * `checkReferences`.
+ * Checks everything that Caretaker needs, and prints how to fix each problem. Costs two requests per account, and
+ * those of `checkReferences`.
  */
 export async function doctor(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const checks: Check[] = [];

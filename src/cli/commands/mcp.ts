@@ -1,6 +1,7 @@
 /**
- * `caretaker mcp`: the commands of `control/` as tools of the Model Context Protocol, for assistants, over standard input and
- * output. A tool reads, or it proposes: nothing changes before a person has applied the plan or approved the run.
+ * `caretaker mcp`: the commands of `control/` as tools of the Model Context Protocol, for assistants, over standard
+ * input and output. A tool reads, or it proposes: nothing changes before a person has applied the plan or approved
+ * the run.
  */
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';

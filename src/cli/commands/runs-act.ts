@@ -110,8 +110,8 @@ interface ResumeOptions {
 }
 
 /**
- * Resumes a run that waits. One that was interrupted, blocked or is not planned yet is worked on, or followed on a server, to
- * its end; whatever else it waited for, the process that works on its account goes on with it.
+ * Resumes a run that waits. One that was interrupted, blocked or is not planned yet is worked on, or followed on a
+ * server, to its end; whatever else it waited for, the process that works on its account goes on with it.
  *
  * @throws {RunError} when it has already ended.
  */

@@ -30,8 +30,8 @@ interface SitesOptions extends GlobalOptions {
 const PAGE = 1_000;
 
 /**
- * Lists the sites of the accounts. Reads them when the record is not recent, one request per 100; in this process it waits
- * for the end of that, since no one else would go on with it.
+ * Lists the sites of the accounts. Reads them when the record is not recent, one request per 100; in this process it
+ * waits for the end of that, since no one else would go on with it.
  */
 export const sites = (terminal: Terminal, options: SitesOptions): Promise<number> =>
   withClient('caretaker', terminal, options, async ({ read }) => {

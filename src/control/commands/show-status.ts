@@ -39,7 +39,10 @@ export type StatusReport = Omit<Answer, 'active' | 'failed'> & Record<'active' |
 const MAX_NEXT = 3;
 /** Of this many policies the last runs are read. */
 const MAX_POLICIES = 50;
-/** A run that was skipped or cancelled, has not ended or skipped all targets says nothing of how the policy does: so many are looked at. */
+/**
+ * A run that was skipped or cancelled, has not ended or skipped all targets says nothing of how the policy does: so
+ * many are looked at.
+ */
 const MAX_LOOKED = 5;
 /** What a check found did not fail: it is among the findings. */
 const notAllWell: readonly ShownStatus[] = ['failed', 'partial', 'stopped'];

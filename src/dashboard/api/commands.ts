@@ -1,6 +1,6 @@
 /**
- * The HTTP API: a loop over the commands. Each is one POST, and one that only reads is a GET unless it has a body. Whether a
- * role permits one is checked, and recorded, where it is carried out.
+ * The HTTP API: a loop over the commands. Each is one POST, and one that only reads is a GET unless it has a body.
+ * Whether a role permits one is checked, and recorded, where it is carried out.
  */
 import { answer, answerOnce } from '../../control/carry-out.ts';
 import { type AnyCommand, methodOf } from '../../control/command.ts';

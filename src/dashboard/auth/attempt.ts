@@ -57,8 +57,9 @@ export function beginAttempt(
 }
 
 /**
- * The program whose credentials the request carries: a token, which no one can guess and which therefore is not slowed down, or
- * the single password. Gives the answer to send when too many attempts failed; nothing for wrong credentials.
+ * The program whose credentials the request carries: a token, which no one can guess and which therefore is not
+ * slowed down, or the single password. Gives the answer to send when too many attempts failed; nothing for wrong
+ * credentials.
  */
 export function programIn(c: Exchange, context: DashboardContext): Principal | Response | undefined {
   const { authenticator, loginThrottle, onSignIn } = context;

@@ -21,8 +21,8 @@ export const isBearer = (c: Exchange): boolean => /^bearer /i.test(c.req.header(
 export const actorOf = (c: Exchange): Actor => ({ principal: principalOf(c), from: addressOf(c) });
 
 /**
- * What a command that lists something gives to the caller: what the caller may see. Its texts were redacted when they were
- * recorded, and are redacted again.
+ * What a command that lists something gives to the caller: what the caller may see. Its texts were redacted when they
+ * were recorded, and are redacted again.
  *
  * @throws {InvalidRequestError}
  */

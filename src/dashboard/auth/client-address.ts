@@ -27,8 +27,8 @@ export const addressOf = (c: Exchange): string => c.get('address') ?? '';
 type Addressed = Pick<DashboardContext, 'access' | 'publicUrl'>;
 
 /**
- * Whether the caller uses https. The dashboard serves plain HTTP; that a proxy adds TLS, it or the settings say. In requests
- * that change something, so does the browser, in a header that no one else can send for it.
+ * Whether the caller uses https. The dashboard serves plain HTTP; that a proxy adds TLS, it or the settings say. In
+ * requests that change something, so does the browser, in a header that no one else can send for it.
  */
 export const cameByHttps = (c: Exchange, context: Addressed): boolean =>
   c.req.header('origin')?.startsWith('https:') === true || isKnownHttps(c, context);
@@ -97,8 +97,8 @@ const systems = [
 const MAX_LENGTH = 40;
 
 /**
- * Which browser sends a request, in a few words for people: `Firefox on Linux`. A program that is no known browser is shown by the
- * beginning of what it sends: `curl/8.5.0`.
+ * Which browser sends a request, in a few words for people: `Firefox on Linux`. A program that is no known browser is
+ * shown by the beginning of what it sends: `curl/8.5.0`.
  */
 export function browserIn(userAgent: string | undefined): string {
   const sent = userAgent ?? '';

@@ -94,8 +94,8 @@ const missing = new Map<SubjectOf, string>([
 ]);
 
 /**
- * Finds out who is signed in, and from where. A request with a bearer token is a program's, whatever cookies it has, because
- * `sameOriginOnly` admits its changes without an origin.
+ * Finds out who is signed in, and from where. A request with a bearer token is a program's, whatever cookies it has,
+ * because `sameOriginOnly` admits its changes without an origin.
  */
 export const identify = (context: DashboardContext) =>
   createMiddleware<Env>(async (c, next) => {

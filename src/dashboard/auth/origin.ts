@@ -6,8 +6,8 @@ import type { DashboardContext, Env, Exchange } from '../http/context.ts';
 import { isBearer } from './caller.ts';
 
 /**
- * On a loopback address, answers only requests for a loopback name or that of `public_url`. So a page elsewhere whose name was made to
- * point at this machine (DNS rebinding) gets nothing. The port may be any, since tunnels change it.
+ * On a loopback address, answers only requests for a loopback name or that of `public_url`. So a page elsewhere whose
+ * name was made to point at this machine (DNS rebinding) gets nothing. The port may be any, since tunnels change it.
  */
 export const ownHostOnly = ({ host, publicUrl }: Pick<DashboardContext, 'host' | 'publicUrl'>) =>
   createMiddleware<Env>(async (c, next) => {

@@ -22,7 +22,10 @@ export const useNow = (): number => useContext(NowContext);
 /** What blocks work, the worst first; `showPage` provides it. */
 export const AlertsContext = createContext<readonly Alert[]>([]);
 
-/** When a run ends; undefined while that is not known. No end is predicted while no process works, or Redis or a queue stops work. */
+/**
+ * When a run ends; undefined while that is not known. No end is predicted while no process works, or Redis or a queue
+ * stops work.
+ */
 export function useRunEnd(run: Run): number | 'stopped' | undefined {
   const at = runEndOf(run, useNow())?.at;
   const [worst] = useContext(AlertsContext);

@@ -35,8 +35,8 @@ export function targetPath(account: string, target: string, more = ''): string {
 }
 
 /**
- * A label without what all addresses have in common: `https://a.example/` is `a.example`. The title has the whole label. A
- * site without an address and a title has its id.
+ * A label without what all addresses have in common: `https://a.example/` is `a.example`. The title has the whole
+ * label. A site without an address and a title has its id.
  */
 export const siteName = (label: string, id: string): string =>
   label.trim().replace(/^https?:\/\/([^/]+)\/?$/, '$1') || id;

@@ -1,8 +1,8 @@
 /**
  * The dashboard under a path of its proxy, such as https://ops.example.com/caretaker (`public_url`).
  *
- * The path is removed from a request before anything reads it, unless the proxy has done so, and added to the addresses of an
- * answer in one place. So all other code knows addresses from "/" on.
+ * The path is removed from a request before anything reads it, unless the proxy has done so, and added to the
+ * addresses of an answer in one place. So all other code knows addresses from "/" on.
  */
 import { createMiddleware } from 'hono/factory';
 import type { Env } from './context.ts';

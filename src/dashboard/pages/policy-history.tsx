@@ -129,7 +129,10 @@ const Links = ({ time }: { time: ScheduledTime | undefined }) => (
   </>
 );
 
-/** The status of its run, or why there is none: `skipped`, `missed`, `caught-up`; `unknown` for a run that is no longer stored. */
+/**
+ * The status of its run, or why there is none: `skipped`, `missed`, `caught-up`; `unknown` for a run that is no
+ * longer stored.
+ */
 function resultOf({ time, run }: HistoryEntry): string {
   if (run) return run.status;
   if (time?.is === 'merged') return 'caught-up';

@@ -32,8 +32,8 @@ const LATEST = 20;
 const MAX_SHOWN = 60;
 
 /**
- * A target: its results in its last runs, newest first, and how its site is, by the service. Everything about a site is on
- * its own page, also what a check reports of it as a target of its own.
+ * A target: its results in its last runs, newest first, and how its site is, by the service. Everything about a site
+ * is on its own page, also what a check reports of it as a target of its own.
  */
 export async function showTarget(c: Exchange, context: DashboardContext): Promise<Response> {
   const account = c.req.param('account') ?? '';

@@ -19,7 +19,10 @@ import { redact, scrubOnce } from '../../secrets.ts';
 export interface FindingsReader {
   /** The groups with open findings, the most severe first, then by policy. */
   groups(filter: Pick<FindingFilter, 'severity' | 'policy' | 'account'>): Promise<CountedGroup[]>;
-  /** How many errors of these policies are new and not acknowledged. Costs one short script for each 20 policies with findings. */
+  /**
+   * How many errors of these policies are new and not acknowledged. Costs one short script for each 20 policies with
+   * findings.
+   */
   countNewErrors(policies: readonly FindingPolicyName[]): Promise<number>;
   ofSite(account: string, site: string): Promise<ListedFinding[]>;
   /** Of a policy: how many were open on each of the last 30 days, and how many were resolved in seven days. */

@@ -1,6 +1,6 @@
 /**
- * The result of the scheduled times of a policy, together with the runs that no scheduled time made: manual runs, retries,
- * backfills. Newest first, by the page.
+ * The result of the scheduled times of a policy, together with the runs that no scheduled time made: manual runs,
+ * retries, backfills. Newest first, by the page.
  */
 import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { Run } from '../../run/run.ts';

@@ -34,7 +34,10 @@ export interface PolicyRow {
   nextAt: number | undefined;
   /** Newest first. */
   runs: Run[];
-  /** Of the runs that ended, the part without a failure; undefined before one has. Skipped and cancelled ones, and those in which nothing was done, do not count. */
+  /**
+   * Of the runs that ended, the part without a failure; undefined before one has. Skipped and cancelled ones, and
+   * those in which nothing was done, do not count.
+   */
   successRate: number | undefined;
 }
 

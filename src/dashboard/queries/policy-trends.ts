@@ -37,8 +37,8 @@ export const durationOf = ({ startedAt, finishedAt }: Run): number | undefined =
   startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt;
 
 /**
- * Compares runs, newest first. Of a policy with a schedule only scheduled ones: others may have been for a few targets. Of
- * other policies all but retries.
+ * Compares runs, newest first. Of a policy with a schedule only scheduled ones: others may have been for a few
+ * targets. Of other policies all but retries.
  */
 export function trendsOf({ schedule }: Pick<Policy, 'schedule'>, runs: readonly Run[]): Trends {
   const isWhole = ({ trigger }: Run) =>

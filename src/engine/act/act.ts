@@ -61,10 +61,9 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job
 }
 
 /**
- * Acts on one target and returns it as it was written, with what was done. Returns undefined when the dispatch is outdated,
- * or when this worker lost the target. Costs the requests of the job, plus the reads of a reconcile. When
- * `stopping` aborts, the step no longer waits for answers; the next worker on the target reconciles the
- * request.
+ * Acts on one target and returns it as it was written, with what was done. Returns undefined when the dispatch is
+ * outdated, or when this worker lost the target. Costs the requests of the job, plus the reads of a reconcile. When
+ * `stopping` aborts, the step no longer waits for answers; the next worker on the target reconciles the request.
  */
 export async function act(
   deps: EngineDeps,

@@ -44,7 +44,8 @@ export class Verifier {
 
   /**
    * What differs from what this change of the target rests on; undefined when nothing does, and for a change that is
-   * not verified. `repeats`: an earlier request may have had the effect already. Usually costs nothing; else what `verifyTargets` costs, for up to 100 targets at once.
+   * not verified. `repeats`: an earlier request may have had the effect already. Usually costs nothing; else what
+   * `verifyTargets` costs, for up to 100 targets at once.
    *
    * @throws the client's errors; nothing may be sent then.
    */

@@ -44,8 +44,8 @@ export interface Preview extends PlannedRollout {
   /** The filters that it is sent: those of the policy, and those for parts of `where`, which they have. */
   filters: { field: string; operator: string; value: unknown; where?: string }[];
   /**
-   * `plan`: what would be done, where the job says so. The requests are those of a target that succeeds. `recordSite`: the
-   * site that is written to, with `record` in the policy.
+   * `plan`: what would be done, where the job says so. The requests are those of a target that succeeds.
+   * `recordSite`: the site that is written to, with `record` in the policy.
    */
   targets: ({ id: string; label: string; plan?: string; recordSite?: string } & PlannedRequests)[];
   /** Targets that would be recorded with their outcome without a request, and why. */

@@ -1,7 +1,8 @@
 /**
  * Finds what a policy refers to and the account does not have, and an empty selection. The service answers a filter
  * with an unknown id with an empty list, and a condition with an unknown name just never holds: `!exists(...)` then
- * protects nothing. So such an error shows nowhere else. A name in place of an id is looked up before; see `directory.ts`.
+ * protects nothing. So such an error shows nowhere else. A name in place of an id is looked up before; see
+ * `directory.ts`.
  *
  * Work that deletes or mails does not begin on such a policy. For any other it is a remark of the run, which becomes
  * an open finding.

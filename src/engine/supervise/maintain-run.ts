@@ -196,8 +196,8 @@ async function endLate(deps: EngineDeps, run: Run, accountState: AccountState): 
 }
 
 /**
- * A target whose time limit has passed, with its end. Followed work is looked at once more before. Undefined when that has
- * to wait: for a sweep, for the service, or for the looks at other targets.
+ * A target whose time limit has passed, with its end. Followed work is looked at once more before. Undefined when
+ * that has to wait: for a sweep, for the service, or for the looks at other targets.
  */
 async function endOfFollowed(
   deps: EngineDeps,

@@ -107,8 +107,9 @@ export interface Due {
 
 /**
  * Announces the change, or decides what follows from its announcement. Costs no request for a change that was
- * cancelled by a command, and one while our records know the note and it is there. Else one per 100 notes with the marker, one more for a note that is found, and one to
- * announce. Nothing for a target without a site. One effect at most.
+ * cancelled by a command, and one while our records know the note and it is there. Else one per 100 notes with the
+ * marker, one more for a note that is found, and one to announce. Nothing for a target without a site. One effect at
+ * most.
  *
  * @throws {GoneError} when the site is gone. {NotShownError} when a note does not show its content.
  */

@@ -5,8 +5,8 @@
  * What is found must be this intent's own effect: made after the intent, by the service's clock, and not
  * recorded for another target (`effects`). If that is not certain, the result is unknown.
  *
- * A change that is harmless to repeat is looked for by its state: see `wanted-state.ts`. The engine decides whether a lost
- * request may still arrive.
+ * A change that is harmless to repeat is looked for by its state: see `wanted-state.ts`. The engine decides whether a
+ * lost request may still arrive.
  */
 import { GoneError } from '../../client/errors.ts';
 import type { Input } from '../../contract/operations.ts';

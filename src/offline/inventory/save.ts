@@ -109,7 +109,8 @@ interface Recorder extends Reads {
 }
 
 /**
- * `onRead` is called after each complete read, `onIncomplete` for a list of which fewer items arrived than it counts. Costs one request per 100 items, or one for a single view.
+ * `onRead` is called after each complete read, `onIncomplete` for a list of which fewer items arrived than it counts.
+ * Costs one request per 100 items, or one for a single view.
  */
 export function recorder(
   client: Pick<Client, 'call'>,

@@ -26,8 +26,8 @@ interface End {
 }
 
 /**
- * The table: operation x {carried out, not carried out} -> outcome, and how often it is carried out. At the same time, all
- * wait together until what they do not find can be sent again; their inputs must not depend on each other.
+ * The table: operation x {carried out, not carried out} -> outcome, and how often it is carried out. At the same
+ * time, all wait together until what they do not find can be sent again; their inputs must not depend on each other.
  */
 export function describeLostAnswers(ids: readonly OperationId[], atTheSameTime = false): void {
   describe.each([
