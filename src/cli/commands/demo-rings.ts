@@ -14,7 +14,8 @@ import { printRings } from './rings.ts';
 
 const SITES = 40;
 const HOUR = 3_600_000;
-const DAYS = 5;
+/** On other days there are other updates: whenever one tries it, it shows the same. */
+const BEGINS_AT = Date.parse('2026-11-22T12:00:00Z');
 
 const POLICY = `policies:
   - name: safe-updates
@@ -38,7 +39,7 @@ export async function demoRings(
   settingsFor: (service: Sandbox, folder: string) => Settings,
 ): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-demo-rings-'));
-  let aheadMs = -DAYS * 24 * HOUR;
+  let aheadMs = BEGINS_AT - systemClock.now();
   const clock = { now: () => systemClock.now() + aheadMs, sleep: systemClock.sleep };
   const service = await startSandbox({ sites: SITES, rateLimit: 0, clock });
   prepare(service);
@@ -63,7 +64,7 @@ export async function demoRings(
       const pass = (days: number) => {
         aheadMs += days * 24 * HOUR;
       };
-      await look(`rings over the service's own auto updates, ${DAYS} days ago: each ring gets a schedule.`);
+      await look("rings over the service's own auto updates, in November 2026: each ring gets a schedule.");
       pass(3);
       const promoted = await look('three days later: the canaries took the updates, and stayed well.');
       pass(2);
