@@ -35,7 +35,7 @@ const codes = new Set([
 
 /**
  * All mutants of a source text: where, what stands there instead, and what that is called. `as` says how the switch
- * is written: an expression, a statement, or the name of a method.
+ * is written: an expression, a statement, or the name of a method. `key` is its name while its file changes elsewhere.
  */
 export function mutantsOf(source, file) {
   const found = [];
@@ -71,11 +71,13 @@ export function mutantsOf(source, file) {
         break;
     }
   });
-  return found.map((one) => ({
-    ...one,
-    ...placeOf(source, one.start),
-    was: source.slice(one.start, one.end),
-  }));
+  const seen = {};
+  return found.map((one) => {
+    const was = source.slice(one.start, one.end);
+    const like = `${one.operator} ${was}`;
+    seen[like] = (seen[like] ?? 0) + 1;
+    return { ...one, ...placeOf(source, one.start), was, key: `${file} ${like} ${seen[like]}` };
+  });
 }
 
 /** The text with all these mutants in it, each behind the switch with its `id`. */

@@ -55,18 +55,17 @@ const save = () => {
   renameSync(`${kept}.new`, kept);
 };
 
-/** What was noticed before, as far as its place is still there; it is tried first by the test that noticed it. */
+/** What was noticed before, as far as it is still there; it is tried first by the test that noticed it. */
 function noticedBefore({ mutants }) {
-  const key = ({ file, operator, was }) => `${file} ${operator} ${was}`;
-  const now = new Map();
-  for (const file of new Set(mutants.map((one) => one.file)))
-    if (existsSync(join(root, file)))
-      for (const one of mutantsOf(readFileSync(join(root, file), 'utf8'), file))
-        now.set(key({ file, ...one }), one);
+  const files = [...new Set(mutants.map(({ file }) => file))].filter((file) => existsSync(join(root, file)));
+  const now = new Map(files.flatMap(mutantsIn).map((one) => [one.key, one]));
   return mutants
-    .filter((one) => one.by && now.has(key(one)))
-    .map(({ by, ...one }, id) => ({ ...one, ...now.get(key(one)), id, suspect: by, tried: [] }));
+    .filter(({ by, key }) => by && now.has(key))
+    .map(({ by, key }, id) => ({ ...now.get(key), id, suspect: by, tried: [] }));
 }
+
+const mutantsIn = (file) =>
+  mutantsOf(readFileSync(join(root, file), 'utf8'), file).map((one) => ({ file, ...one }));
 
 function sampled() {
   const rank = ({ file, start, operator }) =>
@@ -76,9 +75,7 @@ function sampled() {
       .flatMap((top) => filesIn(top))
       // The service is the world of the tests, and the browser's code runs in browsers alone.
       .filter((file) => !/^src\/(sandbox|dashboard\/client)\//.test(file) && file.includes(values.only))
-      .flatMap((file) =>
-        mutantsOf(readFileSync(join(root, file), 'utf8'), file).map((one) => ({ file, ...one })),
-      )
+      .flatMap(mutantsIn)
       .map((mutant) => [rank(mutant), mutant])
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .slice(0, Number(values.count))
@@ -202,6 +199,8 @@ if (!values.report && !state.tests) {
   const lines = await round();
   const usable = lines.filter(({ is }) => is === 'passed');
   state.tests = Object.fromEntries(usable.map(({ test, ms, reached }) => [test, { ms, reached }]));
+  // A test that noticed a mutant before may be gone.
+  for (const one of state.mutants) if (!state.tests[one.suspect]) one.suspect = undefined;
   process.stderr.write(`${usable.length} tests, ${lines.length - usable.length} not usable\n`);
   for (const { test, is, error } of lines)
     if (is === 'failed') process.stderr.write(`failed: ${test}: ${error}\n`);
