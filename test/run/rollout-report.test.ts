@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { failuresAllowed } from '../../src/run/rollout.ts';
 import { formatRollout, formatWhy } from '../../src/run/rollout-report.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aRun } from '../support/builders.ts';
@@ -36,4 +37,9 @@ test('an approval names each destructive operation once', () => {
   expect(formatWhy({ why: 'It has 60 targets, more than 50.', destructive })).toBe(
     'It has 60 targets, more than 50. Destructive: deleteStagingSite.',
   );
+});
+
+test('a percentage of failed targets is of those that are done', () => {
+  expect(failuresAllowed({ percent: 10 }, 20)).toBe(2);
+  expect(failuresAllowed({ count: 3 }, 20)).toBe(3);
 });
