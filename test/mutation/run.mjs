@@ -9,7 +9,7 @@
  *
  * What was tried is kept in `.mutation/`, and a run that was stopped goes on there; remove the folder to begin anew.
  * `--again`, after tests were changed, tries what was noticed once more, and forgets the rest: none may survive.
- * Not tried: what runs only while a module loads ("static"), and what only started processes run ("unreached").
+ * Not tried, and in the report as not reached: what runs only while a module loads, or only in started processes.
  *
  * StrykerJS 9, the last for Node 20, tries one mutant at a time: of two files of `src/schedule` it had not tried the
  * 510 mutants after nine minutes.
@@ -118,12 +118,12 @@ async function round(plan) {
   await new Promise((resolve) => child.once('exit', resolve));
   clearInterval(watch);
   process.off('exit', stop);
-  return written().flatMap((file) =>
-    readFileSync(join(folder, file), 'utf8')
-      .split('\n')
-      .filter((line) => line.endsWith('}'))
-      .map((line) => JSON.parse(line)),
+  const lines = written().flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+  if (lines.length > 0) return lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line));
+  process.stderr.write(
+    'No test ran. To see why: MUTATION_FOLDER=.mutation npx vitest run --config test/mutation/vitest.config.mjs --reporter default\n',
   );
+  process.exit(1);
 }
 
 const open = () => state.mutants.filter(({ by }) => !by);
