@@ -200,11 +200,20 @@ export class Supervisor {
     state.windowEndsAt = await dispatch(this.deps, account);
   }
 
-  /** The account was maintained at a later time than now: the clock went back, and nothing waits for that time. */
+  /**
+   * The account was maintained, or one of its runs was planned, at a later time than now: the clock went back, and
+   * nothing waits for that time. The first entries of a run are made when it is planned, which may be before the account
+   * is maintained for the first time.
+   */
   private async takeBack(account: string, state: AccountState, runs: readonly Run[]): Promise<void> {
     const { records, clock } = this.deps;
     const now = clock.now();
-    const before = state.maintainedAt ?? (await records.accounts.supervisedAtOf(account)) ?? now;
+    const before =
+      state.maintainedAt ??
+      Math.max(
+        (await records.accounts.supervisedAtOf(account)) ?? now,
+        ...runs.map(({ startedAt = now }) => startedAt),
+      );
     state.maintainedAt = now;
     if (before - now < JUMP_MS) return;
     for (const { id } of runs) await records.targets.takeBack(id, { now, before });

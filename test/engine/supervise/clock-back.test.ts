@@ -24,8 +24,15 @@ async function aheadWorld(options: WorldOptions) {
   };
 }
 
-test('a target that waits for another attempt is tried again soon after the clock is back', async () => {
+test.each([
+  ['a target that waits for another attempt', true],
+  ['also when no process maintained the account before,', false],
+])('%s is tried again soon after the clock is back', async (_, isMaintained) => {
   const { world, goBack } = await aheadWorld({ sites: 1 });
+  let isBack = false;
+  around(world.caretaker.records.accounts, 'supervise', async (supervise, ...args) =>
+    isMaintained || isBack ? supervise(...args) : false,
+  );
   let isFree = false;
   around(world.caretaker.link('default').client, 'call', (call, operation) =>
     operation === 'enableSiteActivityLogs' && !isFree
@@ -41,8 +48,11 @@ test('a target that waits for another attempt is tried again soon after the cloc
   );
   const { targets } = world.caretaker.records;
   await until(world, async () => (await targets.inState(run.id, 'waiting', 10)).length === 1);
+  const { accounts } = world.caretaker.records;
+  if (isMaintained) await until(world, async () => (await accounts.supervisedAtOf('default')) !== undefined);
 
   goBack();
+  isBack = true;
   isFree = true;
   await world.ended(run);
 
