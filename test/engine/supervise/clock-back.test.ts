@@ -30,8 +30,8 @@ test.each([
 ])('%s is tried again soon after the clock is back', async (_, isMaintained) => {
   const { world, goBack } = await aheadWorld({ sites: 1 });
   let isBack = false;
-  around(world.caretaker.records.accounts, 'supervise', async (supervise, ...args) =>
-    isMaintained || isBack ? supervise(...args) : false,
+  around(world.caretaker.records.accounts, 'supervise', async (supervise) =>
+    isMaintained || isBack ? supervise() : false,
   );
   let isFree = false;
   around(world.caretaker.link('default').client, 'call', (call, operation) =>
