@@ -14,11 +14,11 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY src/cli/bin.mjs src/cli/bin.mjs
-COPY src/cli/compiled.mjs src/cli/compiled.mjs
+COPY src/cli/bin.cjs src/cli/bin.cjs
+COPY src/cli/compiled.cjs src/cli/compiled.cjs
 COPY config config
 COPY docs/errors.md docs/errors.md
-RUN ln -s /app/src/cli/bin.mjs /usr/local/bin/caretaker && mkdir /data && chown node:node /data
+RUN ln -s /app/src/cli/bin.cjs /usr/local/bin/caretaker && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8480

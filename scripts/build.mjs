@@ -3,15 +3,14 @@
  *
  * A build is a folder named by a hash of its content, and `dist/current.json` names the current one. It is replaced by
  * a rename, so no process starts from half a build. It also has the name, time and size of every source file, so that
- * checking it takes a few milliseconds. A process that runs from an older folder keeps it: see `useBuild`.
- *
- * Every command in a checkout begins here, so what only a build needs is loaded by one.
+ * checking it takes a few milliseconds. A process that runs from an older folder keeps it: see `useBuild` of
+ * `current-build.cjs`, which is all that a command needs whose build is current.
  */
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,10 +20,10 @@ import {
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { compiled } from '../src/cli/compiled.mjs';
+import { compiled } from '../src/cli/compiled.cjs';
+import { currentBuild, fingerprintOf, lastBuild } from './current-build.cjs';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
-const sources = ['package.json', 'scripts/bundle.mjs', 'src', 'jobs'];
 const program = (bundle, root) => bundle.bundleProgram(root);
 /** A folder that was current a moment ago may be read by a process that has just started. */
 const KEPT_MS = 60_000;
@@ -50,9 +49,9 @@ export async function ensureBuild({
   also = [],
   say = () => {},
 } = {}) {
-  const fingerprint = fingerprintOf(root, [...sources, ...also]);
-  const current = currentBuild(dist);
-  if (current?.fingerprint === fingerprint) return { ok: true, folder: join(dist, current.folder) };
+  const fingerprint = fingerprintOf(root, also);
+  const folder = currentBuild(dist, fingerprint);
+  if (folder !== undefined) return { ok: true, folder };
   say('Building');
   try {
     // A folder that cannot be written is reported before the work.
@@ -73,34 +72,6 @@ export async function ensureBuild({
   }
 }
 
-/** Shows a state of the source, in lines. Takes a few milliseconds, since every command in a checkout does it. */
-export function fingerprintOf(root, names = sources) {
-  const lines = [];
-  const add = (path) => {
-    const stats = statSync(`${root}/${path}`, { throwIfNoEntry: false });
-    if (stats?.isDirectory()) addFolder(path);
-    else if (stats) lines.push(`${path} ${stats.mtimeMs} ${stats.size}`);
-  };
-  const addFolder = (folder) => {
-    for (const entry of readdirSync(`${root}/${folder}`, { withFileTypes: true })) {
-      if (entry.isDirectory()) addFolder(`${folder}/${entry.name}`);
-      else add(`${folder}/${entry.name}`);
-    }
-  };
-  for (const name of names) add(name);
-  return [process.version, ...lines.sort()].join('\n');
-}
-
-/** The folder and the fingerprint of the current build, if there is one. */
-export function currentBuild(dist) {
-  try {
-    const current = JSON.parse(readFileSync(join(dist, 'current.json'), 'utf8'));
-    return existsSync(join(dist, current.folder)) ? current : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Makes files the current build, and removes older ones that no process uses.
  *
@@ -109,12 +80,12 @@ export function currentBuild(dist) {
  * @returns the folder of the build
  */
 export function writeBuild(dist, files, fingerprint) {
-  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
+  const hash = createHash('sha256');
   hash.update(process.version);
   for (const { path, contents } of files) hash.update(`${path}\0${contents.length}\0`).update(contents);
   const folder = hash.digest('hex').slice(0, 16);
   const target = join(dist, folder);
-  const before = currentBuild(dist);
+  const before = lastBuild(dist);
   const fresh = join(dist, `new-${process.pid}-${Date.now()}`);
   for (const { path, contents } of files) {
     mkdirSync(dirname(join(fresh, path)), { recursive: true });
@@ -137,23 +108,6 @@ export function writeBuild(dist, files, fingerprint) {
   renameSync(`${fresh}.json`, join(dist, 'current.json'));
   removeUnused(dist, folder);
   return target;
-}
-
-/**
- * Notes until its end that this process runs from a build, so that its folder stays: parts are loaded when they are first
- * needed, which may be days later.
- */
-export function useBuild(folder) {
-  const notes = join(dirname(folder), '.users');
-  const note = join(notes, [basename(folder), process.pid, hostname()].join('.'));
-  try {
-    mkdirSync(notes, { recursive: true });
-    writeFileSync(note, '');
-  } catch {
-    // A checkout that only its owner can write, who is also the one who builds.
-    return;
-  }
-  process.on('exit', () => rmSync(note, { force: true }));
 }
 
 function removeUnused(dist, current) {

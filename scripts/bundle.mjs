@@ -174,7 +174,7 @@ export async function bundleModules(root, entries, wanted = []) {
 }
 
 /**
- * A file of the bundle as CommonJS, because V8 keeps the compiled code of scripts (`src/cli/compiled.mjs`), and Node that
+ * A file of the bundle as CommonJS, because V8 keeps the compiled code of scripts (`src/cli/compiled.cjs`), and Node that
  * of modules only in later versions. esbuild splits a bundle into modules alone.
  */
 async function toCommonJs(path, text) {
@@ -184,12 +184,13 @@ async function toCommonJs(path, text) {
     [LOAD]: 'async path=>require(path)',
     importMetaUrl: 'require("node:url").pathToFileURL(__filename).href',
   };
+  const used = Object.entries(own).filter(([name]) => source.includes(name === LOAD ? LOAD : 'import.meta.url'));
   const { code, map } = await transform(source, {
     format: 'cjs',
     platform: 'node',
     target: 'node20.19',
     define: { 'import.meta.url': 'importMetaUrl' },
-    banner: `"use strict";const ${Object.entries(own).map(([name, value]) => `${name}=${value}`)};`,
+    banner: `"use strict";${used.map(([name, value]) => `const ${name}=${value};`).join('')}`,
     sourcefile: path,
     sourcemap: 'external',
     sourcesContent: false,

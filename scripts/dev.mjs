@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import process, { argv, env, execPath, stderr } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ensureBuild, fingerprintOf } from './build.mjs';
+import { ensureBuild } from './build.mjs';
+import { fingerprintOf } from './current-build.cjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Separate from the data of a daemon that works on a real account. */
@@ -31,7 +32,7 @@ const say = (line) => stderr.write(`${line}\n`);
  * immediately.
  */
 function start(args, options) {
-  const launcher = join(root, 'src/cli/bin.mjs');
+  const launcher = join(root, 'src/cli/bin.cjs');
   const child = spawn(execPath, [launcher, ...args], { cwd: root, detached: true, ...options });
   child.on('exit', (code) => {
     if (!child.killed) say(`The ${args[0]} ended with exit code ${code}. It restarts after the next change.`);

@@ -64,7 +64,7 @@ function linkCommand() {
   const isThere = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && existsSync(link);
   if (isThere) return;
   rmSync(link, { force: true });
-  symlinkSync('../../src/cli/bin.mjs', link);
+  symlinkSync('../../src/cli/bin.cjs', link);
 }
 
 /** Tests start their own servers. Everything else can use one that runs elsewhere. */
@@ -126,7 +126,7 @@ async function build() {
 function writeSchemas() {
   const { status, stderr: errors } = spawnSync(
     execPath,
-    [join(root, 'src/cli/bin.mjs'), 'schema', '--write', join(root, 'config/schemas')],
+    [join(root, 'src/cli/bin.cjs'), 'schema', '--write', join(root, 'config/schemas')],
     { encoding: 'utf8' },
   );
   if (status !== 0) say(`The JSON Schemas for editors were not written: ${errors.trim()}`);

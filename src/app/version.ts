@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
+import about from '../../package.json' with { type: 'json' };
 
 /** The version in `package.json`. */
-export const version: string = (createRequire(import.meta.url)('#root/package.json') as { version: string })
-  .version;
+export const { version } = about;

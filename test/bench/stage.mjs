@@ -110,7 +110,7 @@ export async function onStage(
   }
 }
 
-export const bin = here('../../src/cli/bin.mjs');
+export const bin = here('../../src/cli/bin.cjs');
 
 /** Starts a daemon for the account of a service; resolves with it once it has said that it is ready. */
 export async function startDaemon({ args = [], cwd, env, service, ready }) {

@@ -8,7 +8,7 @@ import { sandboxOfFile } from './desk-of-file.ts';
 
 const { desk } = await sandboxOfFile({ sites: 2, clock: fastClock(5) });
 const { run } = await desk.json(['run', 'nightly-sync']);
-const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
+const bin = resolve(import.meta.dirname, '../../src/cli/bin.cjs');
 mkdirSync(join(desk.folder, 'bin'));
 desk.write('bin/caretaker', `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`);
 chmodSync(join(desk.folder, 'bin/caretaker'), 0o755);

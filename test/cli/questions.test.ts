@@ -8,7 +8,7 @@ import { TestIo } from '../support/io.ts';
 import { sandboxOfFile } from './desk-of-file.ts';
 
 const CTRL_C = '\u0003';
-const bin = resolve(import.meta.dirname, '../../src/cli/bin.mjs');
+const bin = resolve(import.meta.dirname, '../../src/cli/bin.cjs');
 
 /** `script` of util-linux gives a process a terminal. */
 function hasTerminal(): boolean {

@@ -66,7 +66,7 @@ test('the steps of the image give a command that runs as another user, without w
   for (const stage of stages) await carryOut(stage, dirOf);
   const image = dirOf('image');
   const command = join(folder, 'caretaker');
-  symlinkSync(join(image, 'src/cli/bin.mjs'), command);
+  symlinkSync(join(image, 'src/cli/bin.cjs'), command);
   await run('chmod', ['-R', 'a+rX', folder], {});
   await run('chmod', ['-R', 'a-w', image], {});
   const someone = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -12,7 +12,7 @@ export interface Checkout {
   dir: string;
   /** Replaces `src/cli/main.ts`: the body of its `main(argv)`. */
   writeMain(body: string): Promise<void>;
-  /** Starts `bin.mjs` or one of `scripts/*.mjs`. */
+  /** Starts `bin.cjs` or one of `scripts/*.mjs`. */
   start(script: string, args?: string[], env?: NodeJS.ProcessEnv): Process;
   /** The same, until it ends. */
   run(script: string, args?: string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
@@ -25,13 +25,19 @@ export async function makeCheckout(): Promise<Checkout> {
   await mkdir(join(dir, 'jobs'));
   await mkdir(join(dir, 'scripts'));
   await mkdir(join(dir, 'node_modules/.bin'), { recursive: true });
-  const scripts = ['build', 'bundle', 'dev', 'set-up', 'system-packages'].map(
-    (name) => `scripts/${name}.mjs`,
-  );
+  const names = [
+    'build.mjs',
+    'bundle.mjs',
+    'current-build.cjs',
+    'dev.mjs',
+    'set-up.mjs',
+    'system-packages.mjs',
+  ];
+  const scripts = names.map((name) => `scripts/${name}`);
   const settings = ['package.json', 'package-lock.json'];
   for (const file of [
-    'src/cli/bin.mjs',
-    'src/cli/compiled.mjs',
+    'src/cli/bin.cjs',
+    'src/cli/compiled.cjs',
     ...scripts,
     ...settings,
     'node_modules/.package-lock.json',
@@ -45,7 +51,7 @@ export async function makeCheckout(): Promise<Checkout> {
   }
   const start: Checkout['start'] = (script, args = [], env = {}) =>
     started(
-      spawn(process.execPath, [join(dir, script === 'bin.mjs' ? 'src/cli' : 'scripts', script), ...args], {
+      spawn(process.execPath, [join(dir, script === 'bin.cjs' ? 'src/cli' : 'scripts', script), ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, ...env },
       }),

@@ -61,10 +61,10 @@ test('the image runs the command as a user without rights', async () => {
   expect(stepsOf('ENTRYPOINT')).toEqual(['["caretaker"]']);
   expect(stepsOf('CMD')).toEqual(['["daemon"]']);
   expect(stepsOf('EXPOSE')).toEqual(['8480']);
-  expect(stepsOf('RUN').join()).toContain('ln -s /app/src/cli/bin.mjs /usr/local/bin/caretaker');
+  expect(stepsOf('RUN').join()).toContain('ln -s /app/src/cli/bin.cjs /usr/local/bin/caretaker');
   // What the program reads besides its build: each is copied.
   const copied = stepsOf('COPY').join(' ');
-  for (const path of ['package.json', 'node_modules', 'dist', 'src/cli/bin.mjs', 'config', 'docs/errors.md'])
+  for (const path of ['package.json', 'node_modules', 'dist', 'src/cli/bin.cjs', 'config', 'docs/errors.md'])
     expect(copied).toContain(path);
 });
 

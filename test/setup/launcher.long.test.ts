@@ -16,7 +16,7 @@ test('several commands on a stale build all start the current source', async () 
   const checkout = await aCheckout();
   await checkout.writeMain(`process.stdout.write('current'); return 0;`);
 
-  const ended = await Promise.all(Array.from({ length: 4 }, () => checkout.run('bin.mjs')));
+  const ended = await Promise.all(Array.from({ length: 4 }, () => checkout.run('bin.cjs')));
 
   expect(ended).toEqual(Array.from({ length: 4 }, () => ({ code: 0, stdout: 'current', stderr: '' })));
 });
@@ -30,6 +30,6 @@ test.runIf(hasOtherDisk)('a build on another disk than the checkout replaces the
   await symlink(builds, join(checkout.dir, 'dist'));
   for (const version of ['first', 'second']) {
     await checkout.writeMain(`process.stdout.write('${version}'); return 0;`);
-    expect(await checkout.run('bin.mjs')).toEqual({ code: 0, stdout: version, stderr: '' });
+    expect(await checkout.run('bin.cjs')).toEqual({ code: 0, stdout: version, stderr: '' });
   }
 });

@@ -15,16 +15,16 @@ afterEach(() => checkout.remove());
 
 test('a changed source is built before it is started', async () => {
   await checkout.writeMain(`process.stdout.write('first'); return 0;`);
-  expect(await checkout.run('bin.mjs')).toEqual({ code: 0, stdout: 'first', stderr: '' });
+  expect(await checkout.run('bin.cjs')).toEqual({ code: 0, stdout: 'first', stderr: '' });
 
   await checkout.writeMain(`process.stdout.write('second'); return 1;`);
-  expect(await checkout.run('bin.mjs')).toEqual({ code: 1, stdout: 'second', stderr: '' });
+  expect(await checkout.run('bin.cjs')).toEqual({ code: 1, stdout: 'second', stderr: '' });
 });
 
 test('a source that does not compile is reported with the output of the compiler', async () => {
   await checkout.writeMain(`return 'not closed;`);
 
-  const { code, stderr } = await checkout.run('bin.mjs');
+  const { code, stderr } = await checkout.run('bin.cjs');
 
   expect(code).toBe(2);
   expect(stderr).toMatch(/^The build failed:\n.*Unterminated string literal\n\s+src\/cli\/main\.ts:2:19:/);
@@ -34,7 +34,7 @@ test('a read-only checkout without a build is reported in one sentence', async (
   await checkout.writeMain('return 0;');
   await writeFile(join(checkout.dir, 'dist'), 'no folder');
 
-  const { code, stderr } = await checkout.run('bin.mjs');
+  const { code, stderr } = await checkout.run('bin.cjs');
 
   expect(code).toBe(2);
   expect(stderr).toMatch(
@@ -44,7 +44,7 @@ test('a read-only checkout without a build is reported in one sentence', async (
 
 describe('a build that is current', () => {
   let built: Checkout;
-  const launcher = () => join(built.dir, 'src/cli/bin.mjs');
+  const launcher = () => join(built.dir, 'src/cli/bin.cjs');
   beforeAll(async () => {
     built = await makeCheckout();
     await built.writeMain(`
@@ -62,7 +62,7 @@ describe('a build that is current', () => {
   afterAll(() => built.remove());
 
   test('a stack trace names the source', async () => {
-    const { stdout } = await built.run('bin.mjs', ['stack']);
+    const { stdout } = await built.run('bin.cjs', ['stack']);
 
     expect(stdout).toMatch(/^Error: gone wrong\n {4}at .*main \(.*src\/cli\/main\.ts:5:\d+\)\n/);
   });
@@ -89,7 +89,7 @@ describe('a build that is current', () => {
   });
 
   test('all output arrives, and an open handle does not keep the command from ending', async () => {
-    const { code, stdout } = await built.run('bin.mjs', ['much']);
+    const { code, stdout } = await built.run('bin.cjs', ['much']);
 
     expect(code).toBe(3);
     expect(stdout).toHaveLength(1_000_000);
@@ -98,7 +98,7 @@ describe('a build that is current', () => {
 
 test('a file of a build runs as its compiled code, and as its source where V8 refuses that', async () => {
   const require = createRequire(import.meta.url);
-  const { compiled, useCompiled } = require('../../src/cli/compiled.mjs');
+  const { compiled, useCompiled } = require('../../src/cli/compiled.cjs');
   useCompiled();
   const file = async (name: string, code: Buffer) => {
     const path = join(checkout.dir, name);
@@ -120,7 +120,7 @@ test('without npm packages the error names the command to run', async () => {
   await checkout.writeMain('return 0;');
   await rename(join(checkout.dir, 'node_modules'), join(checkout.dir, 'elsewhere'));
 
-  expect(await checkout.run('bin.mjs')).toEqual({
+  expect(await checkout.run('bin.cjs')).toEqual({
     code: 2,
     stdout: '',
     stderr: 'The npm packages are not installed. Run "npm run setup" first.\n',
@@ -129,7 +129,7 @@ test('without npm packages the error names the command to run', async () => {
 
 test('the launcher refuses the same Node versions as package.json', async () => {
   const { engines } = JSON.parse(await readFile(join(checkout.dir, 'package.json'), 'utf8'));
-  const launcher = await readFile(join(checkout.dir, 'src/cli/bin.mjs'), 'utf8');
+  const launcher = await readFile(join(checkout.dir, 'src/cli/bin.cjs'), 'utf8');
 
   expect(launcher).toContain(`minNode = [${engines.node.replace('>=', '').replace('.', ', ')}]`);
 });

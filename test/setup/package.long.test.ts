@@ -110,8 +110,8 @@ test('the package has what its users need, and neither the source nor what belon
     expect.arrayContaining([
       'README.md',
       'LICENSE',
-      'src/cli/bin.mjs',
-      'src/cli/compiled.mjs',
+      'src/cli/bin.cjs',
+      'src/cli/compiled.cjs',
       'config/caretaker.yaml',
       'docs/configuration.md',
       'docs/errors.md',

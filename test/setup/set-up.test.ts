@@ -33,7 +33,7 @@ test('a complete machine is set up once, and each time the output shows how to a
     stderr: `Building\n${ready}`,
   });
   expect(await checkout.run('set-up.mjs', [], env)).toEqual({ code: 0, stdout: '', stderr: ready });
-  expect(await readlink(join(checkout.dir, 'node_modules/.bin/caretaker'))).toBe('../../src/cli/bin.mjs');
+  expect(await readlink(join(checkout.dir, 'node_modules/.bin/caretaker'))).toBe('../../src/cli/bin.cjs');
 });
 
 test('a missing Redis is installed after an announcement, with the package list fetched if needed', async () => {

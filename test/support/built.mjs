@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ensureBuild, useBuild } from '../../scripts/build.mjs';
+import { ensureBuild } from '../../scripts/build.mjs';
+import { useBuild } from '../../scripts/current-build.cjs';
 
 const modules = [
   'app/caretaker',

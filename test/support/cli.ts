@@ -13,7 +13,7 @@ import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const bin = join(root, 'src/cli/bin.mjs');
+const bin = join(root, 'src/cli/bin.cjs');
 
 export interface Ended {
   code: number | null;

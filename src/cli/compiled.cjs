@@ -2,11 +2,11 @@
  * The compiled code beside each file of a build, which V8 loads in place of compiling the file again. V8 refuses what
  * another version of it, or one with other flags, has compiled; the file is then compiled as always.
  */
-import { isAscii } from 'node:buffer';
-import { readFileSync } from 'node:fs';
-import module from 'node:module';
-import { dirname } from 'node:path';
-import { Script } from 'node:vm';
+const { isAscii } = require('node:buffer');
+const { readFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { dirname } = require('node:path');
+const { Script } = require('node:vm');
 
 const before = '(function (exports, require, module, __filename, __dirname) {';
 
@@ -20,18 +20,18 @@ const scriptOf = (source, filename, cachedData) =>
   });
 
 /** The compiled code of a CommonJS file. `path` is what stack traces show. @returns {Buffer} */
-export const compiled = (source, path) => scriptOf(source, path).createCachedData();
+const compiled = (source, path) => scriptOf(source, path).createCachedData();
 
 /** From now on, `require` uses the compiled code of each `.cjs` file that has it. */
-export function useCompiled() {
-  const { extensions } = module.createRequire(import.meta.url);
+function useCompiled() {
+  const { extensions } = require;
   extensions['.cjs'] = (loaded, path) => {
     const code = compiledOf(path);
     if (code === undefined) return extensions['.js'](loaded, path);
     const bytes = readFileSync(path);
     const source = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
     const load = scriptOf(source, path, code).runInThisContext();
-    load.call(loaded.exports, loaded.exports, module.createRequire(path), loaded, path, dirname(path));
+    load.call(loaded.exports, loaded.exports, createRequire(path), loaded, path, dirname(path));
   };
 }
 
@@ -42,3 +42,5 @@ function compiledOf(path) {
     return undefined;
   }
 }
+
+module.exports = { compiled, useCompiled };
