@@ -184,7 +184,9 @@ async function toCommonJs(path, text) {
     [LOAD]: 'async path=>require(path)',
     importMetaUrl: 'require("node:url").pathToFileURL(__filename).href',
   };
-  const used = Object.entries(own).filter(([name]) => source.includes(name === LOAD ? LOAD : 'import.meta.url'));
+  const used = Object.entries(own).filter(([name]) =>
+    source.includes(name === LOAD ? LOAD : 'import.meta.url'),
+  );
   const { code, map } = await transform(source, {
     format: 'cjs',
     platform: 'node',
