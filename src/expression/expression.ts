@@ -79,7 +79,20 @@ export function compileExpression(source: string, variables: Variables, noun = '
   if (source.length > MAX_LENGTH) {
     throw new ExpressionError({ message: `The ${noun} is longer than ${MAX_LENGTH} characters.` });
   }
-  const { environment, read, clock } = languageOf(variables);
+  const language = languageOf(variables);
+  const key = `${noun} ${source}`;
+  const compiled = language.compiled.get(key) ?? compile(source, variables, noun, language);
+  if (language.compiled.size >= MAX_COMPILED) language.compiled.clear();
+  language.compiled.set(key, compiled);
+  return compiled;
+}
+
+function compile(
+  source: string,
+  variables: Variables,
+  noun: string,
+  { environment, read, clock }: Language,
+): Expression {
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
     compared: () => [...comparedIn(evaluate.ast, scopeOf(variables))],
@@ -114,7 +127,11 @@ interface Language {
   read: ReturnType<typeof declareVariables>;
   /** The time of the evaluation in progress, for functions that depend on it. Evaluation never waits. */
   clock: { now: Date };
+  /** What was compiled last: each check of a policy compiles its condition, and many policies have the same. */
+  compiled: Map<string, Expression>;
 }
+
+const MAX_COMPILED = 100;
 
 /** Cached, because declaring the variables takes far longer than parsing an expression. */
 const languages = new WeakMap<FieldTree, { variables: Variables; language: Language }[]>();
@@ -132,7 +149,7 @@ function languageOf(variables: Variables): Language {
   addConversions(environment);
   const clock = { now: new Date(0) };
   addAgo(environment, clock);
-  const language = { environment, read, clock };
+  const language: Language = { environment, read, clock, compiled: new Map() };
   languages.set(subject, [...known, { variables, language }]);
   return language;
 }
