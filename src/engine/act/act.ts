@@ -31,6 +31,7 @@ import { type Decision, decide, type StepResult } from './decide.ts';
 import {
   ChangedError,
   FencedError,
+  inTransitMs,
   NotPlannedError,
   plannedPosition,
   provesAbsence,
@@ -45,12 +46,6 @@ import type { Verifier } from './verifier.ts';
  * suspended does not send it late.
  */
 const SEND_TIMEOUT_MS = 5_000;
-/**
- * How long after an intent its request may still arrive at the service. Only after that time does a missing
- * effect prove that the request never arrived. The request was sent within `SEND_TIMEOUT_MS`; connecting and
- * sending take some seconds; the rest is a margin for clocks and networks.
- */
-const IN_TRANSIT_MS = 45_000;
 /** The fields of a run that never change. They are read once for all of its targets. */
 export interface ActingRun extends Pick<Run, 'id' | 'account' | 'address' | 'job' | 'windowEndsAt'> {
   /** The time that texts and periods count from. */
@@ -222,9 +217,10 @@ class Step {
       this.noteChanged(intent.planned);
       return encodeAnswer(this.job, found);
     }
-    const trustedAt = intent.at + IN_TRANSIT_MS;
+    const now = this.deps.clock.now();
+    const leftMs = inTransitMs(intent, now, this.client.knownServiceTime(now));
     // Absent so far. Wait, without counting an attempt, until the lost request can no longer arrive.
-    if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
+    if (leftMs > 0) return { is: 'too-early', at: now + leftMs };
     if (intent.confirmed && isOnce(intent.operation as OperationId)) {
       const detail = `The service reported that ${intent.operation} was done, but the account does not show it.`;
       return { is: 'failed', reason: 'unknown-effect', detail };

@@ -8,10 +8,12 @@ import {
   RejectedError,
   UnavailableError,
 } from '../../client/errors.ts';
+import type { TimeBounds } from '../../clock.ts';
 import type { requestOf } from '../../contract/input.ts';
 import { AccountMovedError } from '../../contract/service-address.ts';
 import { CaretakerError } from '../../errors.ts';
-import type { Target } from '../../run/run.ts';
+import { JUMP_MS } from '../../redis/clock.ts';
+import type { Intent, Target } from '../../run/run.ts';
 import { canonicalJson } from '../../text.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -58,6 +60,25 @@ const errorsProvingAbsence = [
 export const provesAbsence = (error: unknown): boolean =>
   errorsProvingAbsence.some((refusal) => error instanceof refusal) ||
   (error instanceof UnavailableError && !error.sent);
+
+/**
+ * How long after an intent its request may still arrive at the service. Only after that time does a missing effect
+ * prove that the request never arrived. It was sent within seconds after its intent, and connecting and sending take
+ * some more; the rest is a margin for clocks and networks.
+ */
+const IN_TRANSIT_MS = 45_000;
+
+/**
+ * How much longer the request of an intent may still arrive. When the clock of Redis has gone forward or back since, the
+ * time counts that has passed by the clock of the service.
+ */
+export function inTransitMs({ at, serviceAt }: Intent, now: number, serviceNow?: TimeBounds): number {
+  const passed = now - at;
+  const byService = serviceAt && serviceNow ? serviceNow.earliest - serviceAt.earliest : passed;
+  // Far below 0, it is the clock of the service that has gone back.
+  const jumped = byService > -JUMP_MS && Math.abs(passed - byService) >= JUMP_MS;
+  return IN_TRANSIT_MS - (jumped ? byService : passed);
+}
 
 // The guard of a run that applies a saved plan: a target may request what was planned for it, and nothing else.
 

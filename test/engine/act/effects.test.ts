@@ -110,6 +110,35 @@ describe('a change whose answer was lost and that did not happen', () => {
     expect((sent[1]?.at ?? 0) - (intent ?? 0)).toBeGreaterThanOrEqual(45_000);
     expect(syncs()).toHaveLength(1);
   });
+
+  test('is not sent again sooner when the clock of Redis goes forward meanwhile', async () => {
+    let ahead = 0;
+    world = await startWorld({
+      before: quickSyncs,
+      sites: 1,
+      speedUp: 20,
+      leaps: false,
+      aheadMs: () => ahead,
+    });
+    world.sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
+    around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+      try {
+        return await call();
+      } catch (error) {
+        if (operation === 'syncSite') ahead = 600_000;
+        throw error;
+      }
+    });
+
+    const retry = { ...aPolicy().retry, delayMs: 1_000, maxDelayMs: 1_000 };
+    await world.ended(await world.fire(aPolicy({ retry })));
+
+    const [first, second] = world.sandbox.journal.requests.filter(
+      ({ operation }) => operation === 'syncSite',
+    );
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(40_000);
+    expect(syncs()).toHaveLength(1);
+  });
 });
 
 describe('a step that takes long', () => {

@@ -72,3 +72,28 @@ test('work that the service has ended is noticed soon after the clock is back', 
 
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
 });
+
+test('a request that was lost while the clock went back is looked for, and sent again, within minutes', async () => {
+  const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 1 });
+  let isTakenBack = false;
+  around(world.caretaker.records.targets, 'takeBack', async (takeBack) => {
+    await takeBack();
+    isTakenBack = true;
+  });
+  world.sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
+  around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+    try {
+      return await call();
+    } catch (error) {
+      if (operation === 'syncSite') goBack();
+      if (operation === 'syncSite') await until(world, () => isTakenBack);
+      throw error;
+    }
+  });
+
+  const end = await world.ended(await world.fire(aPolicy()));
+
+  expect(end).toMatchObject({ counts: { succeeded: 1 } });
+  expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(1);
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
