@@ -244,9 +244,11 @@ export class Supervisor {
       state.probedAt = undefined;
       return;
     }
-    const first = (blocked?.since ?? 0) + FIRST_PROBE_DELAY_MS;
-    if (clock.now() < (state.probedAt === undefined ? first : state.probedAt + PROBE_INTERVAL_MS)) return;
-    state.probedAt = clock.now();
+    const now = clock.now();
+    // A refusal of before the clock went back is not of just now.
+    const first = blocked && blocked.since <= now ? blocked.since + FIRST_PROBE_DELAY_MS : now;
+    if (now < (state.probedAt === undefined ? first : state.probedAt + PROBE_INTERVAL_MS)) return;
+    state.probedAt = now;
     await probeAccount(this.deps, account, this.stopping.signal);
   }
 }

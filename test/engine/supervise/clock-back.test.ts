@@ -97,3 +97,16 @@ test('a request that was lost while the clock went back is looked for, and sent 
   expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(1);
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
 });
+
+test('an account that refused access is asked again soon after the clock is back', async () => {
+  const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 1 });
+  world.sandbox.account.deactivate();
+  const run = await world.fire(aPolicy());
+  await world.ended(run, ({ status }) => status === 'blocked');
+
+  goBack();
+  world.sandbox.account.activate();
+  await world.ended(run);
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
