@@ -15,7 +15,7 @@ const RETRY_MS = 10_000;
  * stored before an answer is complete, so whatever is interrupted is asked again.
  */
 export class Gates {
-  private readonly asked = new Map<string, { asking?: Promise<void>; again?: number }>();
+  private readonly asked = new Map<string, { asking?: Promise<void>; failedAt?: number }>();
 
   constructor(
     private readonly deps: EngineDeps,
@@ -25,10 +25,12 @@ export class Gates {
   /** Asks for a run that checks a batch or whose gate is to be asked, unless that is under way or failed just now. */
   ask(run: Run): void {
     const known = this.asked.get(run.id);
-    if (known?.asking || (known?.again ?? 0) > this.deps.clock.now() || this.signal.aborted) return;
-    const asking = this.answer(run).then((again) => {
-      if (again === undefined) this.asked.delete(run.id);
-      else this.asked.set(run.id, { again });
+    const agoMs = this.deps.clock.now() - (known?.failedAt ?? 0);
+    // A failure of before the clock went back is not of just now.
+    if (known?.asking || (agoMs >= 0 && agoMs < RETRY_MS) || this.signal.aborted) return;
+    const asking = this.answer(run).then((failedAt) => {
+      if (failedAt === undefined) this.asked.delete(run.id);
+      else this.asked.set(run.id, { failedAt });
     });
     this.asked.set(run.id, { asking });
   }
@@ -38,7 +40,7 @@ export class Gates {
     await Promise.all([...this.asked.values()].map(({ asking }) => asking));
   }
 
-  /** Resolves with the time before which it is not asked again after a failure. Never rejects. */
+  /** Resolves with the time of a failure, soon after which it is not asked again. Never rejects. */
   private async answer(run: Run): Promise<number | undefined> {
     const { deps, signal } = this;
     try {
@@ -64,8 +66,8 @@ export class Gates {
     const why = `${what}, and this is tried again: ${messageOf(error)}`;
     if (error instanceof CaretakerError) log.warn({ run: run.id }, why);
     else log.error({ run: run.id, err: error }, why);
-    const again = clock.now() + RETRY_MS;
+    const failedAt = clock.now();
     await records.runs.note(run.id, why, { step: run.step ?? 0 });
-    return again;
+    return failedAt;
   }
 }

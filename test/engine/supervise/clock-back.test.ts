@@ -6,7 +6,7 @@ import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type WorldOptions } from '../../support/caretaker.ts';
 import { NOON } from '../../support/held-clock.ts';
-import { quickSyncs } from '../../support/quick-syncs.ts';
+import { healthySites, quickSyncs } from '../../support/quick-syncs.ts';
 import { untilFollowed } from '../person.ts';
 
 const MINUTE = 60_000;
@@ -106,6 +106,25 @@ test('an account that refused access is asked again soon after the clock is back
 
   goBack();
   world.sandbox.account.activate();
+  await world.ended(run);
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
+
+test('a gate that could not be asked is asked again soon after the clock is back', async () => {
+  const { world, goBack } = await aheadWorld({ before: healthySites, sites: 3 });
+  const healthy = 'site.connection.status == "connected"';
+  const rule = { batches: [{ count: 1 }], pauseMs: 0, maxFailed: { count: 0 }, waitWhenClosedMs: 0, healthy };
+  const { batches } = world.caretaker.records;
+  around(batches, 'step', async (step, _run, to) => {
+    if (to.rollout?.is === 'pausing') world.sandbox.outage.begin('status-503');
+    return step();
+  });
+  const run = await world.fire(aPolicy({ rollout: rule }));
+  await until(world, async () => (await world.caretaker.records.runs.get(run.id))?.detail !== undefined);
+
+  goBack();
+  world.sandbox.outage.end();
   await world.ended(run);
 
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
