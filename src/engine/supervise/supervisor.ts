@@ -121,6 +121,7 @@ export class Supervisor {
       if (address === undefined) continue;
       if (!(await this.acquire(account, address))) {
         this.accounts.delete(account);
+        await this.takeBackOwn(account);
         continue;
       }
       const state = this.accounts.get(account) ?? this.openAccount(account);
@@ -221,6 +222,16 @@ export class Supervisor {
     Object.assign(state, { probedAt: undefined, windowEndsAt: undefined });
     state.predictedAt.clear();
     state.replans.clear();
+  }
+
+  /** The supervisor may have noticed sooner that the clock went back: this process wrote times meanwhile. */
+  private async takeBackOwn(account: string): Promise<void> {
+    const { records, clock } = this.deps;
+    const now = clock.now();
+    const before = this.tickedAt ?? now;
+    if (before - now < JUMP_MS) return;
+    for (const { id } of await records.runs.active(account))
+      await records.targets.takeBack(id, { now, before });
   }
 
   private logFailure(error: unknown, account: string, what: string): void {

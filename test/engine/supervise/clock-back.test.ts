@@ -24,6 +24,12 @@ async function aheadWorld(options: WorldOptions) {
   };
 }
 
+const enablesLogs = aPolicy({
+  job: 'api-call',
+  select: { from: 'listSites', filters: {} },
+  options: apiCall.options.parse({ operation: 'enableSiteActivityLogs' }),
+});
+
 test.each([
   ['a target that waits for another attempt', true],
   ['also when no process maintained the account before,', false],
@@ -39,13 +45,7 @@ test.each([
       ? Promise.reject(new ConflictError(operation, { message: 'A change is under way.' }))
       : call(),
   );
-  const run = await world.fire(
-    aPolicy({
-      job: 'api-call',
-      select: { from: 'listSites', filters: {} },
-      options: apiCall.options.parse({ operation: 'enableSiteActivityLogs' }),
-    }),
-  );
+  const run = await world.fire(enablesLogs);
   const { targets } = world.caretaker.records;
   await until(world, async () => (await targets.inState(run.id, 'waiting', 10)).length === 1);
   const { accounts } = world.caretaker.records;
@@ -126,6 +126,33 @@ test('a gate that could not be asked is asked again soon after the clock is back
   goBack();
   world.sandbox.outage.end();
   await world.ended(run);
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
+
+test('what a process wrote that noticed later than others that the clock is back does not wait either', async () => {
+  const world = await startWorld({ sites: 1, leaps: false, aheadMs: () => 0 });
+  onTestFinished(() => world.stop());
+  const late = await world.another({ work: false });
+  let ahead = 10 * MINUTE;
+  late.clock.now = () => world.clock.now() + ahead;
+  around(world.caretaker.records.targets, 'claim', async () => undefined);
+  let isFree = false;
+  around(late.link('default').client, 'call', (call, operation) =>
+    operation === 'enableSiteActivityLogs' && !isFree
+      ? Promise.reject(new ConflictError(operation, { message: 'A change is under way.' }))
+      : call(),
+  );
+  const run = await world.fire(enablesLogs);
+  await world.ended(run, ({ status }) => status === 'running');
+  const working = late.engine.work(1);
+  const { targets } = world.caretaker.records;
+  await until(world, async () => (await targets.inState(run.id, 'waiting', 10)).length === 1);
+
+  ahead = 0;
+  isFree = true;
+  await world.ended(run);
+  await working.stop();
 
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
 });
