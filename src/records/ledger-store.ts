@@ -118,7 +118,7 @@ function aboutMissed(policy: string, records: readonly ScheduledTime[]): SystemN
 }
 
 /** The clocks of two processes differ by less. */
-const AHEAD_MS = 5_000;
+export const AHEAD_MS = 5_000;
 /** Longer than the jitter of a schedule and a short jump of the clock. */
 const TAKEN_BACK_MS = 3_600_000;
 

@@ -7,6 +7,7 @@
 import { oneOf } from '../policy/chains.ts';
 import type { After, Schedule } from '../policy/policy.ts';
 import type { RunEnd } from '../records/end-store.ts';
+import { AHEAD_MS } from '../records/ledger-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run, RunStatus, Trigger } from '../run/run.ts';
 import { jitterOf } from './cron-times.ts';
@@ -72,7 +73,8 @@ export function whatFollows(
   let cursor = chainStart(state.cursor, now);
   for (const end of ends) {
     if (whyNotFollowed(schedule.after, end) === undefined) {
-      const dueAt = chainedDueAt(policyName, schedule, end.at);
+      // At a time that the clock has gone back from, it is over nevertheless.
+      const dueAt = end.at - now > AHEAD_MS ? now : chainedDueAt(policyName, schedule, end.at);
       // Later ends wait for it, which delays them by no more than `jitter`.
       if (dueAt > now) return { decisions, cursor, nextDueAt: dueAt };
       decisions.push(evaluate(schedule, state, end, dueAt));

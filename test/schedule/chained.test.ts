@@ -278,3 +278,22 @@ test('the end of a run is removed together with the run', async () => {
   await records.runs.prune(world.clock.now() + HOUR);
   expect(await records.ends.latest(['sync'])).toEqual(new Map());
 });
+
+test('an end at a time that the clock has gone back from starts its run at once, and so does the next end', async () => {
+  const allowing = follows('check', { overlap: 'allow' });
+  const tick = await started(() => [sync, allowing]);
+  const { now } = world.clock;
+  world.clock.now = () => now() + HOUR;
+  const first = await ends('succeeded');
+  world.clock.now = now;
+
+  await tick();
+  expect((await runsOf('check')).map(({ afterRun }) => afterRun)).toEqual([first.id]);
+  const second = await ends('succeeded');
+  await tick();
+  await tick();
+
+  expect((await runsOf('check')).map(({ afterRun }) => afterRun).sort()).toEqual(
+    [first.id, second.id].sort(),
+  );
+});
