@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import { parseRecord } from './parse-record.ts';
+import { checkRecord, parseRecord } from './parse-record.ts';
 
 /** A policy whose file is broken now, and whose last valid version a daemon keeps active. */
 const KeptPolicy = z.object({
@@ -58,7 +58,7 @@ const PolicyRead = z.object({ hash: z.string(), changedAt: z.number() });
 export type PolicyRead = z.output<typeof PolicyRead>;
 
 /** The fields that a process of every release has. */
-const AnyPresence = z.object({ seenAt: z.number() });
+const AnyPresence = z.looseObject({ seenAt: z.number() });
 
 /** Bounds the size of a value in Redis. */
 const MAX_KEPT = 200;
@@ -83,6 +83,15 @@ for first = 1, #fields, 1000 do
   redis.call('HSET', keys.policies, unpack(fields, first, math.min(first + 999, #fields)))
 end
 redis.call('PEXPIRE', keys.policies, args.ttl)
+return 1`,
+);
+
+/** Replaces a presence, unless its process has announced another one or left. */
+const replacePresence = defineScript(
+  { keys: ['presence'], args: ['id', 'read', 'replaced'] },
+  `
+if redis.call('HGET', keys.presence, args.id) ~= args.read then return 0 end
+redis.call('HSET', keys.presence, args.id, args.replaced)
 return 1`,
 );
 
@@ -144,21 +153,33 @@ export class PresenceStore {
    * form.
    */
   async ids(now: number): Promise<string[]> {
-    const all = Object.entries(await this.store.hgetall(keys.presence));
-    return all.flatMap(([id, json]) => {
-      const { seenAt } = parseRecord(AnyPresence, json, keys.presence);
-      return now - seenAt <= GONE_AFTER_MS ? [id] : [];
-    });
+    return [...(await this.seen(now))].flatMap(([id, { seenAt }]) =>
+      now - seenAt <= GONE_AFTER_MS ? [id] : [],
+    );
   }
 
   /** The running processes. Removes those that are gone. */
   async running(now: number): Promise<Presence[]> {
-    const all = Object.values(await this.store.hgetall(keys.presence)).map((json) =>
-      parseRecord(Presence, json, keys.presence),
-    );
+    const all = [...(await this.seen(now)).values()].map((one) => checkRecord(Presence, one, keys.presence));
     const gone = all.filter(({ seenAt }) => now - seenAt > GONE_AFTER_MS);
     if (gone.length > 0) await this.store.hdel(keys.presence, ...gone.map(({ id }) => id));
     return all.filter(({ seenAt }) => now - seenAt <= GONE_AFTER_MS);
+  }
+
+  /** What the processes of any release have announced, by id. One of before the clock went back counts as seen now. */
+  private async seen(now: number): Promise<Map<string, z.output<typeof AnyPresence>>> {
+    const all = Object.entries(await this.store.hgetall(keys.presence));
+    const read = all.map(async ([id, json]) => {
+      const one = parseRecord(AnyPresence, json, keys.presence);
+      if (one.seenAt - now <= GONE_AFTER_MS) return [id, one] as const;
+      const replaced = { ...one, seenAt: now };
+      await replacePresence(this.store, {
+        keys: { presence: keys.presence },
+        args: { id, read: json, replaced: JSON.stringify(replaced) },
+      });
+      return [id, replaced] as const;
+    });
+    return new Map(await Promise.all(read));
   }
 
   /** Lets whoever has the key of this hash sign in to a dashboard of any process, once and for a time. */

@@ -78,6 +78,17 @@ describe('a process', () => {
     expect(await records.presence.running(16_001)).toEqual([presence('alive', 9_000)]);
     expect(await redis.hkeys('{caretaker}:presence')).toEqual(['alive']);
   });
+
+  test('that was killed before the clock went back counts for fifteen seconds more, and not until the former time', async () => {
+    await records.presence.announce(presence('dead', 600_000));
+    expect(await records.presence.ids(1_000)).toEqual(['dead']);
+    expect(await records.presence.ids(16_000)).toEqual(['dead']);
+    expect(await records.presence.ids(16_001)).toEqual([]);
+
+    await records.presence.announce(presence('dead', 600_000));
+    expect(await records.presence.running(20_000)).toEqual([presence('dead', 20_000)]);
+    expect(await records.presence.running(35_001)).toEqual([]);
+  });
 });
 
 describe('the depth of the queues', () => {
