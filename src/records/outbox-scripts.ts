@@ -78,7 +78,7 @@ return {site, redis.call('HGETALL', args.outbox_prefix .. site)}`,
 export const noteSiteIntent = defineScript(
   {
     keys: ['site', 'generation', 'schema'],
-    args: ['claim', 'name', 'at', 'generation_id', 'generation', 'records_version'],
+    args: ['claim', 'name', 'intent', 'generation_id', 'generation', 'records_version'],
   },
   `
 if redis.call('HGET', keys.site, 'claim') ~= args.claim then return 0 end
@@ -86,7 +86,7 @@ local id, number = unpack(redis.call('HMGET', keys.generation, 'id', 'number'))
 if id and id == args.generation_id and tonumber(number or 0) < tonumber(args.generation) then return 0 end
 local version = redis.call('HGET', keys.schema, 'version')
 if version and version ~= args.records_version then return 0 end
-redis.call('HSET', keys.site, 'intent:' .. args.name, args.at)
+redis.call('HSET', keys.site, 'intent:' .. args.name, args.intent)
 return redis.call('HINCRBY', keys.generation, 'number', 1)`,
 );
 

@@ -12,6 +12,7 @@ import { DAY_MS } from '../dates.ts';
 import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { type OutboxState, SiteRecord } from '../run/recordings.ts';
+import { Intent } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 import type { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
@@ -27,6 +28,13 @@ import {
 } from './outbox-scripts.ts';
 import { parseRecord } from './parse-record.ts';
 
+/** When a request was about to be sent, also by the service's clock. An older release stored only a number. */
+const SiteIntent = z.union([
+  z.number().transform((at) => ({ at })),
+  Intent.pick({ at: true, serviceAt: true }),
+]);
+export type SiteIntent = z.output<typeof SiteIntent>;
+
 /** A site that this process writes to. */
 export interface ClaimedSite {
   account: string;
@@ -36,7 +44,7 @@ export interface ClaimedSite {
   /** The runs that have something to be written, and a number that grows with each of their ends. */
   runs: { id: string; version: string }[];
   /** When the requests without a known result were about to be sent, by name. */
-  intents: ReadonlyMap<string, number>;
+  intents: ReadonlyMap<string, SiteIntent>;
   /** How often it was tried again. */
   waits: number;
 }
@@ -102,13 +110,22 @@ export class OutboxStore {
       site,
       id,
       runs: named('run:').map(([id, version]) => ({ id, version })),
-      intents: new Map(named('intent:').map(([name, at]) => [name, Number(at)])),
+      intents: new Map(
+        named('intent:').map(([name, json]) => [
+          name,
+          parseRecord(SiteIntent, json, keys.outboxSite(account, site)),
+        ]),
+      ),
       waits: Number(fields.get('waits') ?? 0),
     };
   }
 
   /** Records that a request is about to be sent. False when nothing may be sent under this claim any more. */
-  async noteIntent({ account, site, id: claim }: ClaimedSite, name: string, at: number): Promise<boolean> {
+  async noteIntent(
+    { account, site, id: claim }: ClaimedSite,
+    name: string,
+    intent: SiteIntent,
+  ): Promise<boolean> {
     const { id, number } = this.generation.remembered;
     const raised = Number(
       await noteSiteIntent(this.store, {
@@ -120,7 +137,7 @@ export class OutboxStore {
         args: {
           claim,
           name,
-          at,
+          intent: JSON.stringify(intent),
           generation_id: id,
           generation: number,
           records_version: RECORDS_VERSION,

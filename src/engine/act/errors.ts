@@ -72,7 +72,11 @@ const IN_TRANSIT_MS = 45_000;
  * How much longer the request of an intent may still arrive. When the clock of Redis has gone forward or back since, the
  * time counts that has passed by the clock of the service.
  */
-export function inTransitMs({ at, serviceAt }: Intent, now: number, serviceNow?: TimeBounds): number {
+export function inTransitMs(
+  { at, serviceAt }: Pick<Intent, 'at' | 'serviceAt'>,
+  now: number,
+  serviceNow: TimeBounds | undefined,
+): number {
   const passed = now - at;
   const byService = serviceAt && serviceNow ? serviceNow.earliest - serviceAt.earliest : passed;
   // Far below 0, it is the clock of the service that has gone back.

@@ -3,17 +3,17 @@ import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
 import { UnreadableError } from '../../client/errors.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../../contract/operations.ts';
+import { defined } from '../../defined.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { ClaimedSite, RecordKind } from '../../records/outbox-store.ts';
 import type { SiteRecord } from '../../run/recordings.ts';
 import type { Run } from '../../run/run.ts';
+import { inTransitMs } from '../act/errors.ts';
 import type { EngineDeps } from '../deps.ts';
 
 /** A request must be sent within this time after its intent was recorded, or not at all. */
 const SEND_TIMEOUT_MS = 5_000;
-/** How long after an intent its request may still arrive; until then nothing is sent again. As for targets. */
-const IN_TRANSIT_MS = 45_000;
 
 /** A run with something to be written to the site. The fields of the run are those that never change. */
 export interface PendingRun {
@@ -92,11 +92,13 @@ export class SiteWriter {
   ): Promise<Answer<Id> | undefined> {
     const { clock, records } = this.deps;
     const earlier = this.claim.intents.get(name);
-    if (earlier !== undefined && clock.now() < earlier + IN_TRANSIT_MS)
-      throw new TooEarlyError(earlier + IN_TRANSIT_MS);
+    const now = clock.now();
+    const leftMs = earlier ? inTransitMs(earlier, now, this.client.knownServiceTime(now)) : 0;
+    if (leftMs > 0) throw new TooEarlyError(now + leftMs);
     const beforeSend = async () => {
       const at = clock.now();
-      if (!(await records.outbox.noteIntent(this.claim, name, at))) throw new ClaimLostError();
+      const intent = { at, ...defined({ serviceAt: this.client.knownServiceTime(at) }) };
+      if (!(await records.outbox.noteIntent(this.claim, name, intent))) throw new ClaimLostError();
       return at + SEND_TIMEOUT_MS;
     };
     try {

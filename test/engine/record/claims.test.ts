@@ -30,7 +30,7 @@ test('after Redis was restored to an older state everything waits another minute
   const claimed = await claim(DUE);
   await outbox.postpone(DUE);
 
-  expect(await outbox.noteIntent(claimed, 'work', DUE)).toBe(false);
+  expect(await outbox.noteIntent(claimed, 'work', { at: DUE })).toBe(false);
   expect(await outbox.claim(run.account, DUE + MINUTE - 1_000, MINUTE)).toBeUndefined();
   expect((await claim(DUE + MINUTE)).site).toBe(SITE);
 });
@@ -41,10 +41,10 @@ test('a process whose claim was taken by another one sends and writes nothing', 
   const record = await outbox.recordOf(run.id, SITE);
   if (!record) throw new Error('The run has something to record.');
 
-  expect(await outbox.noteIntent(first, 'work', DUE)).toBe(false);
+  expect(await outbox.noteIntent(first, 'work', { at: DUE })).toBe(false);
   await outbox.setState(first, run.id, 'work', record, { state: 'recorded' });
   await outbox.leave(first, first.runs, { due: DUE });
   expect((await runs.get(run.id))?.recordings).toMatchObject({ recorded: 0 });
   expect((await outbox.state(run.account)).waiting).toBe(1);
-  expect(await outbox.noteIntent(second, 'work', DUE)).toBe(true);
+  expect(await outbox.noteIntent(second, 'work', { at: DUE })).toBe(true);
 });

@@ -97,6 +97,20 @@ describe.each(lags)('with lists that lag by %i ms', (listLagMs) => {
   });
 });
 
+test('an answer that is lost makes no second note when the clock of Redis goes forward before the list shows the first', async () => {
+  let ahead = 0;
+  const world = await openWorld({ speedUp: 60, listLagMs: 20_000, aheadMs: () => ahead });
+  world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-after');
+  around(world.caretaker.records.outbox, 'leave', async (leave) => {
+    await leave();
+    if (world.sandbox.journal.countOf('createSiteNote') > 0) ahead = 10 * 60_000;
+  });
+  const run = await runAndRecord(world, policy);
+
+  expect(run.recordings).toMatchObject({ wanted: 2, recorded: 2 });
+  expect(linesOn(world)).toHaveLength(1);
+});
+
 test('two processes that share the work write everything once', async () => {
   const world = await openWorld({ sites: 12 });
   await world.another();
