@@ -172,3 +172,14 @@ for _, site in ipairs(sites) do
 end
 return 1`,
 );
+
+/** Makes these sites due `ahead` ms earlier, as far as they are due after `now`. */
+export const takeBackSites = defineScript(
+  { keys: ['outbox'], args: ['now', 'ahead'], argList: 'sites' },
+  `
+for _, site in ipairs(sites) do
+  local due = tonumber(redis.call('ZSCORE', keys.outbox, site))
+  if due and due > tonumber(args.now) then redis.call('ZADD', keys.outbox, due - tonumber(args.ahead), site) end
+end
+return 1`,
+);

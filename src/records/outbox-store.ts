@@ -25,6 +25,7 @@ import {
   OUTBOX_DELAY_MS,
   postponeSites,
   setRecordState,
+  takeBackSites,
 } from './outbox-scripts.ts';
 import { parseRecord } from './parse-record.ts';
 
@@ -220,14 +221,26 @@ export class OutboxStore {
     for (const account of await this.accounts()) {
       const args = { due_at: now + OUTBOX_DELAY_MS, outbox_prefix: keys.outboxSite(account, '') };
       const outbox = keys.outbox(account);
-      let cursor = '0';
-      do {
-        const [next, flat] = await this.store.zscan(outbox, cursor, 'COUNT', PAGE);
-        const argList = flat.filter((_, at) => at % 2 === 0);
+      for await (const argList of this.sitesIn(outbox))
         await postponeSites(this.store, { keys: { outbox }, args, argList });
-        cursor = next;
-      } while (cursor !== '0');
     }
+  }
+
+  /** The clock went back from `before` to `now`: what is due at a time that was set meanwhile is due as much earlier. */
+  async takeBack(account: string, { now, before }: { now: number; before: number }): Promise<void> {
+    const outbox = keys.outbox(account);
+    const args = { now, ahead: before - now };
+    for await (const argList of this.sitesIn(outbox))
+      await takeBackSites(this.store, { keys: { outbox }, args, argList });
+  }
+
+  private async *sitesIn(outbox: string): AsyncGenerator<string[]> {
+    let cursor = '0';
+    do {
+      const [next, flat] = await this.store.zscan(outbox, cursor, 'COUNT', PAGE);
+      yield flat.filter((_, at) => at % 2 === 0);
+      cursor = next;
+    } while (cursor !== '0');
   }
 
   async state(account: string): Promise<OutboxState> {

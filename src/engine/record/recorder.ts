@@ -10,6 +10,7 @@ import { type Rest, restOf } from '../../clock.ts';
 import { HOUR_MS } from '../../dates.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { ClaimedSite, RecordKind } from '../../records/outbox-store.ts';
+import { JUMP_MS } from '../../redis/clock.ts';
 import type { Run } from '../../run/run.ts';
 import { type EngineDeps, policyOf, RunCache, serves } from '../deps.ts';
 import { writeEntries } from './custom-work.ts';
@@ -192,6 +193,8 @@ export class Recorder {
   private readonly waiting = new AbortController();
   private readonly rest: Rest;
   private loop: Promise<void> | undefined;
+  /** When the outbox was last looked at. */
+  private lookedAt: number | undefined;
 
   constructor(private readonly deps: EngineDeps) {
     this.runs = new RunCache(deps.records, (run) => run);
@@ -236,6 +239,7 @@ export class Recorder {
   private async tick(): Promise<boolean> {
     const { records, clock, log } = this.deps;
     const accounts = await records.outbox.accounts();
+    await this.takeBack(accounts);
     for (const account of accounts) {
       if (!serves(this.deps, { account }) || this.rounds.has(account)) continue;
       if (clock.now() < (this.pauses.get(account) ?? 0)) continue;
@@ -247,6 +251,18 @@ export class Recorder {
       this.rounds.set(account, round);
     }
     return accounts.length === 0;
+  }
+
+  /** When the clock went back, nothing waits for a time that was set before. */
+  private async takeBack(accounts: readonly string[]): Promise<void> {
+    const { records, clock } = this.deps;
+    const now = clock.now();
+    const before = this.lookedAt ?? now;
+    if (before - now >= JUMP_MS) {
+      this.pauses.clear();
+      for (const account of accounts) await records.outbox.takeBack(account, { now, before });
+    }
+    this.lookedAt = now;
   }
 
   /** Writes to the sites of an account that are due, until there are none or something stands in the way. */

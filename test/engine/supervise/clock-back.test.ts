@@ -8,6 +8,7 @@ import { startWorld, until, type WorldOptions } from '../../support/caretaker.ts
 import { NOON } from '../../support/held-clock.ts';
 import { healthySites, quickSyncs } from '../../support/quick-syncs.ts';
 import { untilFollowed } from '../person.ts';
+import { recorded, recording } from '../record/recording.ts';
 
 const MINUTE = 60_000;
 
@@ -155,4 +156,31 @@ test('what a process wrote that noticed later than others that the clock is back
   await working.stop();
 
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
+
+test('what was done is written to the sites soon after the clock is back', async () => {
+  const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 1 });
+  const run = await world.fire(recording());
+  await world.ended(run);
+
+  goBack();
+  await recorded(world, run);
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
+
+test('what an account refused to take is written to it minutes after the clock is back', async () => {
+  const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 1 });
+  const run = await world.fire(recording());
+  await world.ended(run);
+  world.sandbox.account.deactivate();
+  const { outbox } = world.caretaker.records;
+  await until(world, async () => (await outbox.state('default')).oldest?.detail !== undefined);
+
+  goBack();
+  world.sandbox.account.activate();
+  await recorded(world, run);
+
+  // An account that refused is left alone for five minutes.
+  expect(world.clock.now() - NOON).toBeLessThan(8 * MINUTE);
 });
