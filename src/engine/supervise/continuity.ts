@@ -132,7 +132,8 @@ export async function openContinuity({
       await clock.sleep(WRITE_INTERVAL_MS, closing.signal);
       if (closing.signal.aborted) return;
       remember();
-      if (clock.now() - raisedAt < RAISE_INTERVAL_MS) continue;
+      // Its clock may have gone back meanwhile, as that of another Redis would.
+      if (Math.abs(clock.now() - raisedAt) < RAISE_INTERVAL_MS) continue;
       raisedAt = clock.now();
       await check().catch((error: unknown) =>
         log.debug({ err: error }, 'the generation of the records could not be read from Redis'),

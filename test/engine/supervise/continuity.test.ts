@@ -11,7 +11,7 @@ import { RECORDS_VERSION } from '../../../src/records/migrations/migrations.ts';
 import { openRecords } from '../../../src/records/records.ts';
 import { around } from '../../support/between.ts';
 import { aRun, aTarget } from '../../support/builders.ts';
-import { NOON } from '../../support/held-clock.ts';
+import { heldClock, NOON } from '../../support/held-clock.ts';
 import { keptLog } from '../../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 
@@ -175,4 +175,24 @@ test('an answer from before Redis was emptied does not make the new records seem
   generation.observe({ ...before, number: before.number + 1 });
 
   expect(await generation.raise(NOON)).toMatchObject({ is: 'current', number: 2 });
+});
+
+test('that Redis was emptied is noticed within seconds also after its clock went back', async () => {
+  const { store, records } = connect();
+  const log = keptLog();
+  const held = heldClock();
+  let ahead = 600_000;
+  const jumping = { ...held, now: () => held.now() + ahead };
+  const prepare = () => prepareRecords({ store, owner: 'web-1.7.9f2c01ab-v4', clock: jumping, log });
+  const continuity = await openContinuity({ records, prepare, dataDir, clock: jumping, log });
+
+  ahead = 0;
+  await store.flushall();
+  // It sleeps again when it has looked.
+  while (log.lines.length === 0 && held.now() - NOON < 60_000)
+    if (held.sleepers() > 0) await held.advance(1_000);
+    else await new Promise(setImmediate);
+  await continuity.close();
+
+  expect(log.lines).toEqual([expect.stringContaining('error Redis was emptied')]);
 });
