@@ -29,7 +29,7 @@ export const effectsKey = (account: string, at: number): string =>
   keys.effects(account, isoTime(at).slice(0, 10));
 
 /**
- * `days`: the keys of today, then of the days before; `how`: claim or check. Returns 1 when the effect
+ * `days`: the keys of today, of the days before, and of tomorrow; `how`: claim or check. Returns 1 when the effect
  * belongs to `owner`, and 0 when it has another owner. For an effect without an owner, `claim` makes `owner`
  * its owner and returns 1; `check` returns 2.
  */
@@ -99,6 +99,8 @@ export class EffectStore {
     const days = Array.from({ length: Math.min(Math.max(daysBack, 2), MAX_DAYS) + 1 }, (_, day) =>
       effectsKey(account, at - day * DAY_MS),
     );
+    // The clock may have gone back over midnight.
+    days.push(effectsKey(account, at + DAY_MS));
     const args = { owner: ownerText(owner), ttl: EFFECTS_KEPT_MS, how, effect: effectField(effect) };
     return Number(await ownEffect(this.store, { keys: {}, keyList: days, args }));
   }

@@ -295,6 +295,16 @@ describe('an effect', () => {
     expect(await effects.claim('agency', other, second, NOON, NOON)).toBe(true);
   });
 
+  test('keeps its owner when the clock goes back over midnight', async () => {
+    const { effects } = records;
+    const midnight = NOON + DAY / 2;
+    await effects.claim('agency', note, first, midnight + 300_000, midnight + 300_000);
+
+    const [now, since] = [midnight - 300_000, midnight - 360_000];
+    expect(await effects.belongsToOther('agency', note, second, now, since)).toBe(true);
+    expect(await effects.claim('agency', note, second, now, since)).toBe(false);
+  });
+
   test('is removed after some days', async () => {
     await records.effects.claim('agency', note, first, NOON, NOON);
     const [key = ''] = await redis.keys('{caretaker}:effects:*');
