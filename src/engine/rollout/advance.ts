@@ -7,6 +7,7 @@
 
 import type { StepChange } from '../../records/batch-store.ts';
 import type { Notice } from '../../records/notice-store.ts';
+import { JUMP_MS } from '../../redis/clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { approvedUpTo, begunBatches, formatBatch, lastApproval, type Rollout } from '../../run/rollout.ts';
 import type { Run } from '../../run/run.ts';
@@ -46,6 +47,9 @@ async function advanceOnce(deps: EngineDeps, run: Run, rollout: Rollout, gates?:
     case 'running':
       return endBatch(deps, run, rollout);
     case 'pausing':
+      // The clock went back: the pause begins again, instead of lasting until a time that was set before.
+      if ((rollout.batches[begunBatches(rollout) - 1]?.endedAt ?? now) - now >= JUMP_MS)
+        return pause(deps, run, rollout);
       if (now < (rollout.until ?? 0)) return false;
       return stepTo(deps, run, { ...without(rollout), is: 'asking' });
     case 'asking':
@@ -153,13 +157,17 @@ export const approvalWanted = (run: Run, number: number, at: number): Notice | u
 
 /** When every target of the batches that have begun has ended, the pause before the gate begins. */
 async function endBatch(deps: EngineDeps, run: Run, rollout: Rollout): Promise<boolean> {
-  const { records, clock } = deps;
+  const { records } = deps;
   const later = await records.batches.countLater(run.id);
   if (later === 0) return false;
   // Read after the number of those that have not begun: a target that ended in between counts at the next look.
   const { counts } = (await records.runs.get(run.id)) ?? run;
   if (counts.planned - endedCount(counts) > later) return false;
-  const at = clock.now();
+  return pause(deps, run, rollout);
+}
+
+async function pause(deps: EngineDeps, run: Run, rollout: Rollout): Promise<boolean> {
+  const at = deps.clock.now();
   const last = begunBatches(rollout) - 1;
   const batch = rollout.batches[last];
   if (!batch) return false;

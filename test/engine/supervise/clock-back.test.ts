@@ -131,6 +131,18 @@ test('a gate that could not be asked is asked again soon after the clock is back
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
 });
 
+test('the pause of a rollout does not last until its former end', async () => {
+  const { world, goBack } = await aheadWorld({ before: healthySites, sites: 3 });
+  const rule = { batches: [{ count: 1 }], pauseMs: MINUTE, maxFailed: { count: 0 }, waitWhenClosedMs: 0 };
+  const run = await world.fire(aPolicy({ rollout: rule }));
+  await world.ended(run, ({ rollout }) => rollout?.is === 'pausing');
+
+  goBack();
+  await world.ended(run);
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+});
+
 test('what a process wrote that noticed later than others that the clock is back does not wait either', async () => {
   const world = await startWorld({ sites: 1, leaps: false, aheadMs: () => 0 });
   onTestFinished(() => world.stop());
