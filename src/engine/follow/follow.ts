@@ -352,7 +352,9 @@ export class Follower {
   }
 
   /** Learns how long work of one kind takes from work that succeeded, at some time since the sweep before. */
-  private async learnFrom(ended: readonly Followed[], at: number): Promise<void> {
+  private async learnFrom(all: readonly Followed[], at: number): Promise<void> {
+    // What began ahead of now began before the clock went back.
+    const ended = all.filter(({ watch }) => watch.since <= at);
     const [first] = ended;
     if (!first) return;
     const { kind } = first.watch;

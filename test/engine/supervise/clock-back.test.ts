@@ -99,6 +99,28 @@ test('a request that was lost while the clock went back is looked for, and sent 
   expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
 });
 
+test('a sync that began while the clock went back does not seem to have ended before it began', async () => {
+  const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 1 });
+  const { accounts, targets } = world.caretaker.records;
+  let isTakenBack = false;
+  around(targets, 'takeBack', async (takeBack) => {
+    await takeBack();
+    isTakenBack = true;
+  });
+  around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+    const answer = await call();
+    if (operation !== 'syncSite') return answer;
+    goBack();
+    await until(world, () => isTakenBack);
+    return answer;
+  });
+
+  await world.ended(await world.fire(aPolicy()));
+
+  expect(world.clock.now() - NOON).toBeLessThan(5 * MINUTE);
+  expect((await accounts.usualMs('default', 'sync')) ?? 0).toBeGreaterThanOrEqual(0);
+});
+
 test('an account that refused access is asked again soon after the clock is back', async () => {
   const { world, goBack } = await aheadWorld({ before: quickSyncs, sites: 1 });
   world.sandbox.account.deactivate();
