@@ -77,6 +77,48 @@ describe('what a run did', () => {
     expect((await read('completed', [], hacked)).how).toEqual(['a hacked', 'b well']);
   });
 
+  // The specification does not list the values of `last_sync_status`, and the service may have more of the others.
+  test.each<[string, object, string]>([
+    [
+      'a sync that ended as "error" is broken',
+      { sync: { last_sync_at: after, last_sync_status: 'error' } },
+      'failed',
+    ],
+    [
+      'a sync whose result is not shown proves nothing',
+      { sync: { last_sync_at: after } },
+      'the result of its sync is not shown',
+    ],
+    [
+      'a connection with an unknown status proves nothing',
+      { connection: { status: 'unreachable' } },
+      'its connection is "unreachable"',
+    ],
+    [
+      'a scanner whose result is not shown proves nothing',
+      { security: { enabled: true, scanner: {} } },
+      'its scanner is not shown',
+    ],
+    [
+      'a scanner with an unknown result proves nothing',
+      { security: { enabled: true, scanner: { status: 'suspicious' } } },
+      'its scanner shows "suspicious"',
+    ],
+    [
+      'malware from before them is no evidence',
+      {
+        security: {
+          enabled: true,
+          scanner: { status: 'hacked', malware_detected_at: '2026-11-26T02:00:00.000Z' },
+        },
+      },
+      'well',
+    ],
+    ['a scanner that is switched off is not asked', { security: { enabled: false, scanner: {} } }, 'well'],
+  ])('of a site after its updates: %s', async (_, site, how) => {
+    expect((await read('completed', [], site)).how).toEqual([`a ${how}`, 'b well']);
+  });
+
   test.each([
     ['6.8.3', ['plugin shop/shop.php']],
     ['6.8.4', ['core', 'plugin shop/shop.php']],
