@@ -2,6 +2,7 @@
  * Reads what a run of a ring did to its sites: what its task shows (spec 2.10), how the sites are now, and what policies
  * found on them. Costs one request for each run that has ended and was not read before.
  */
+import { hasEnded } from '../../src/contract/operations/shared.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/api.ts';
 import { siteIdIn } from '../../src/job/candidates.ts';
@@ -70,7 +71,8 @@ export async function readRun(
   const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
   // What was not well before the updates says nothing about them.
   const wasUnwell = (id: string) => Date.parse(unwell[id] ?? '') < at;
-  const ended = status !== 'initializing' && status !== 'running';
+  // A run with an unknown status has not ended: what its task shows of its sites is not final.
+  const ended = hasEnded(status) || status === 'no_updates';
   // A run that completed may have failed at some of its sites.
   if (ended && !record.read && entry.task_id && !(status === 'completed' && record.closed)) {
     await readTask(api, entry.task_id, record, wasUnwell);

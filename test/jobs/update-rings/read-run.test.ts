@@ -17,7 +17,11 @@ async function read(status: string, ofTask: object[] | undefined, site: object =
   const ids = ['a', 'b'];
   const sites = new Map(ids.map((id) => [id, { id, ...healthy, ...(id === 'a' && site) }]));
   const api = { showTask: async () => ({ task: { id: 't', details: { sites: ofTask } } }) };
-  const { sites: took, names } = await readRun(
+  const {
+    sites: took,
+    names,
+    ended,
+  } = await readRun(
     { api, sites, now: at + 3 * HOUR, soak: 48 * HOUR, unwell: {}, checks: [] } as never,
     {
       performed_on: '2026-11-27T02:00:00.000Z',
@@ -31,6 +35,7 @@ async function read(status: string, ofTask: object[] | undefined, site: object =
   const how = took.map(({ id, broke, missing }) => `${id} ${broke?.kind ?? missing ?? 'well'}`);
   return {
     how,
+    ended,
     items: took[0]?.took.map(({ item }) => item),
     offered: names?.('plugin other/other.php') ?? false,
   };
@@ -117,6 +122,11 @@ describe('what a run did', () => {
     ['a scanner that is switched off is not asked', { security: { enabled: false, scanner: {} } }, 'well'],
   ])('of a site after its updates: %s', async (_, site, how) => {
     expect((await read('completed', [], site)).how).toEqual([`a ${how}`, 'b well']);
+  });
+
+  test('is not final while its status is one that we do not know', async () => {
+    const waiting = ['a', 'b'].map((id) => ({ id, status: 'queued' }));
+    expect(await read('queued', waiting)).toMatchObject({ how: ['a well', 'b well'], ended: false });
   });
 
   test.each([
