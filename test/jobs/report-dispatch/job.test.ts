@@ -358,6 +358,21 @@ describe('a mail', () => {
     expect(effects(now)).toEqual({ made: 2, sent: 4 });
   });
 
+  test('has the report on its own site, also when a list shows the reports on others too', async () => {
+    const now = await startAgency(['ada@one.example', 'eve@two.example']);
+    around(now.caretaker.link('default').client, 'call', async (send, operation, input) => {
+      const { site_id, ...filters } = ('filters' in input && (input.filters as Record<string, object>)) || {};
+      if (operation !== 'listReports' || !site_id) return send();
+      return (await asked(now, 'listReports', { ...input, filters } as Input<'listReports'>)) as never;
+    });
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done', 'done']);
+    expect((await now.sandbox.site('site-0001').reports()).at(-1)?.sentTo).toEqual(['ada@one.example']);
+    expect((await now.sandbox.site('site-0002').reports()).at(-1)?.sentTo).toEqual(['eve@two.example']);
+  });
+
   test('that was not delivered is not sent to an address that the client has given up by then', async () => {
     const now = await startAgency(['ada@one.example']);
     const { clients } = await asked(now, 'listClients', {});
