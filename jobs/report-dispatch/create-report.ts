@@ -234,8 +234,11 @@ export async function findReport(acting: Making, state: Step<'find'>): Promise<A
 async function* reportsOf({ all, target, ...acting }: Making): AsyncGenerator<Report> {
   const created_at = createdSince(periodIn(acting), acting.runContext.timezone);
   const query = { filters: { site_id: { eq: target.id }, created_at }, sort: 'created_at,desc' };
-  yield* all('listReports', query);
+  for await (const report of all('listReports', query)) if (isOn(report, target.id)) yield report;
 }
+
+/** Whether a report is on a site, as far as it shows that: one on another site belongs to another client. */
+const isOn = ({ site }: Report, siteId: string): boolean => site === undefined || site.id === siteId;
 
 /** Whether any report on the site was made since `at`, which is a time of our clock. */
 async function isAnyNew(acting: Making, at: number): Promise<boolean> {
@@ -262,7 +265,8 @@ async function reportIn(
   for await (const entry of reportsOf(acting)) {
     if (entry.type === 'scheduled') continue;
     const report = showsWhatAbout(entry) ? entry : await completeReport(acting.api, entry);
-    if (report && report.type !== 'scheduled' && isAbout(report, period)) about.push(report);
+    const isOne = report && report.type !== 'scheduled' && isOn(report, target.id);
+    if (isOne && isAbout(report, period)) about.push(report);
   }
   const recorded = await acting.once.results(about.map(({ id }) => scopeKey(id)));
   const own = about.find((_, at) => recorded[at] === scope);

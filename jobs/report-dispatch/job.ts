@@ -278,7 +278,10 @@ function whatDiffers(
   const client = shown(site.client, 'site.client');
   if (client?.id !== state.clientId)
     return `It belonged to the client ${state.clientId ?? 'none'} when it was planned, and now to ${client?.id ?? 'none'}.`;
-  // A mail that is sent to an address on file in place of one that failed takes that address directly before.
+  // In place of an address that failed, a mail goes to the one that was on file then.
+  const [onFile] = state.instead ? addressesOf(site, ['client']) : [];
+  if (state.instead && onFile !== state.to[0])
+    return `${state.instead.join(' ')} It was then to go to ${state.to.join(', ')}, and the client's address is now ${onFile ?? 'none'}.`;
   const recipients = addressesOf(site, options.recipients);
   if (!state.instead && recipients.join(', ') !== state.recipients.join(', '))
     return `It was planned for ${state.recipients.join(', ')}, and the recipients are now ${recipients.join(', ') || 'none'}.`;

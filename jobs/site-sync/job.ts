@@ -65,6 +65,8 @@ export const isSameTime = (one: string, other: string | null | undefined): boole
 
 const HOUR = 3_600_000;
 const MAX_AGE_MS = 20 * HOUR;
+/** The largest difference between the clocks of the service that is allowed for. */
+const CLOCKS_DIFFER_MS = HOUR;
 /** A failed sync is not retried earlier than this: consecutive runs must not use up a site's daily syncs. */
 const RETRY_AFTER_MS = HOUR;
 
@@ -184,8 +186,9 @@ function plannedMove(
  */
 function endWithoutSync(sync: Sync, options: Options, now: number): (End & { detail: string }) | undefined {
   const ageMs = now - Date.parse(shown(sync.last_sync_at, 'site.sync.last_sync_at') ?? '');
-  // The age of a site that was never synced is NaN, so this comparison is false and the site is stale.
-  if (!(ageMs < (options.max_age ?? MAX_AGE_MS))) return undefined;
+  // The age of a site that was never synced is NaN, so this comparison is false and the site is stale. A sync that is to
+  // come shows nothing either.
+  if (!(ageMs < (options.max_age ?? MAX_AGE_MS) && ageMs > -CLOCKS_DIFFER_MS)) return undefined;
   shown(sync.last_sync_status, 'site.sync.last_sync_status');
   if (!lastSyncFailed(sync)) return { is: 'done', reason: 'already-done', detail: `Synced ${ago(ageMs)}.` };
   if (ageMs >= RETRY_AFTER_MS) return undefined;

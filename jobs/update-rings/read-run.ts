@@ -2,11 +2,13 @@
  * Reads what a run of a ring did to its sites: what its task shows (spec 2.10), how the sites are now, and what policies
  * found on them. Costs one request for each run that has ended and was not read before.
  */
+import { hasEnded } from '../../src/contract/operations/shared.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/api.ts';
 import { siteIdIn } from '../../src/job/candidates.ts';
 import type { FindingsOf } from '../../src/job/look.ts';
 import { problemWith } from '../../src/job/problem.ts';
+import { lastSyncFailed } from '../../src/job/reconcile/find-sync.ts';
 import { shown } from '../../src/job/shown.ts';
 import { stepErrorOf } from '../../src/job/watch/task.ts';
 import { namesItem, type Updates } from './decide.ts';
@@ -69,7 +71,8 @@ export async function readRun(
   const at = Date.parse(shown(entry.performed_on, 'history.performed_on'));
   // What was not well before the updates says nothing about them.
   const wasUnwell = (id: string) => Date.parse(unwell[id] ?? '') < at;
-  const ended = status !== 'initializing' && status !== 'running';
+  // A run with an unknown status has not ended: what its task shows of its sites is not final.
+  const ended = hasEnded(status) || status === 'no_updates';
   // A run that completed may have failed at some of its sites.
   if (ended && !record.read && entry.task_id && !(status === 'completed' && record.closed)) {
     await readTask(api, entry.task_id, record, wasUnwell);
@@ -200,23 +203,28 @@ export function brokenSince(
   // Without a date, it counts since it was first seen, as all else that is not well.
   if (status === 'hacked' && !(Date.parse(malware_detected_at ?? '') <= at))
     return { kind: 'hacked', why: 'malware was found' };
-  if (sync?.last_sync_status === 'failed' && Date.parse(sync.last_sync_at ?? '') > at)
+  if (sync && lastSyncFailed(sync) && Date.parse(sync.last_sync_at ?? '') > at)
     return { kind: 'failed', why: `its sync failed: ${sync.last_sync_error ?? 'without a message'}` };
   for (const { errors } of checks)
     for (const { since, why } of errors.get(id) ?? []) if (since > at) return { kind: 'found', why };
   return undefined;
 }
 
-/** What has not been seen of a site since a time. */
+/** What has not been seen of a site since a time. A value that we do not know shows nothing. */
 function missingSince(
   { id, connection, sync, security }: Site,
   at: number,
   checks: Checks,
 ): string | undefined {
   if (connection?.status === undefined) return 'its connection is not shown';
-  if (security === undefined || (security.enabled && security.scanner === undefined))
-    return 'its scanner is not shown';
+  if (connection.status !== 'connected') return `its connection is "${connection.status}"`;
+  const { enabled, scanner } = security ?? {};
+  if (security === undefined || (enabled && scanner?.status === undefined)) return 'its scanner is not shown';
+  const result = enabled ? scanner?.status : 'clean';
+  // Malware from before the updates says nothing about them.
+  if (result && result !== 'clean' && result !== 'hacked') return `its scanner shows "${result}"`;
   if (!(Date.parse(sync?.last_sync_at ?? '') > at)) return 'it has not synced since the update';
+  if (sync?.last_sync_status === undefined) return 'the result of its sync is not shown';
   const late = checks.find((check) => !((check.at ?? 0) > at) || check.unknown.has(id));
   return late && `${late.policy} has not checked it since the update`;
 }

@@ -125,7 +125,7 @@ function callWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Cli
     checkRequest(id, input);
     return withRetries(id, options, sender, clock, () =>
       exchange(sender, id, input, options, async (reply) =>
-        reader.answer(id, await reader.success(id, reply)),
+        reader.answer(id, input, await reader.success(id, reply)),
       ),
     );
   };

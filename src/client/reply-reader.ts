@@ -73,6 +73,21 @@ function unreadable(id: OperationId, reply: Reply, error: unknown): unknown {
   return isUnusable && isMade ? new UnreadableError(id, reply.status, error) : error;
 }
 
+/**
+ * Refuses a single view of another item than the one that was asked for. A backup destination may be asked for by its
+ * provider (spec 4.4).
+ *
+ * @throws {ContractError}
+ */
+function refuseOtherItem(id: OperationId, input: object, value: unknown): void {
+  const { path, effect } = operationOf(id);
+  const [, parameter, item = ''] = /\{((\w+)_id)\}$/.exec(path) ?? [];
+  if (effect !== undefined || parameter === undefined || id === 'showBackupDestination') return;
+  const shown = (value as Record<string, { id?: unknown } | undefined>)[item]?.id;
+  if (shown !== undefined && shown !== Reflect.get(input, parameter))
+    throw new ContractError(id, `${item}.id`, 'is not the one that was asked for');
+}
+
 export class ReplyReader {
   constructor(
     private readonly connection: Connection,
@@ -101,10 +116,15 @@ export class ReplyReader {
     throw errorOf(id, status, text);
   }
 
-  /** The value of a successful reply; undefined for an operation without a body. */
-  async answer<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
-    if (operationOf(id).answer !== undefined)
-      return this.json(id, reply).catch((error: unknown) => Promise.reject(unreadable(id, reply, error)));
+  /** The value of a successful reply to the request with this input; undefined for an operation without a body. */
+  async answer<Id extends OperationId>(id: Id, input: object, reply: TimedReply): Promise<Answer<Id>> {
+    if (operationOf(id).answer !== undefined) {
+      const value = await this.json(id, reply).catch((error: unknown) =>
+        Promise.reject(unreadable(id, reply, error)),
+      );
+      refuseOtherItem(id, input, value);
+      return value;
+    }
     if (isPage(reply) && isForeignPage(reply, await readText(id, reply))) throw this.pageError(id, reply);
     discard(reply);
     return undefined as Answer<Id>;

@@ -102,6 +102,9 @@ function isNormal(text: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString() === text;
 }
 
+/** Zero of the clocks of computers: this time or an earlier one, such as that of the year 1, stands for none. */
+const ZERO = new Date(0).toISOString();
+
 /**
  * A timestamp in an answer (spec 1.2). The service may write the same time in several formats: `Z` or
  * `+00:00`, with or without milliseconds. All are converted to the format of `toISOString`, so that equal
@@ -109,7 +112,7 @@ function isNormal(text: string): boolean {
  */
 export const timestamp = z.string().check((text) => {
   const time = normalized(text.value);
-  if (time !== undefined) text.value = time;
+  if (time !== undefined && time > ZERO) text.value = time;
   else text.issues.push({ code: 'custom', input: text.value, message: 'is not a datetime' });
 });
 readings.set(timestamp, (reading) => (reading === 'closed' ? sentTimestamp : timestamp));
@@ -219,17 +222,24 @@ function convert(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]
   }
   const wanted = at && key !== undefined && schemaUnder(at, key);
   if (!wanted || !isHolder(holder)) return false;
-  const meant = meaningAs(bare(wanted), Reflect.get(holder, key));
+  const meant = meaningAs(wanted, Reflect.get(holder, key));
   return meant !== undefined && Reflect.set(holder, key, meant);
 }
 
-/** Converts a value to the type `wanted`; undefined when its meaning is not certain. */
-function meaningAs(wanted: z.core.$ZodType, value: unknown): unknown {
+/** Converts a value to the type of `field`; undefined when its meaning is not certain. */
+function meaningAs(field: z.core.$ZodType, value: unknown): unknown {
+  const wanted = bare(field);
+  if (wanted === timestamp) return isNoTime(value) && z.safeParse(field, null).success ? null : undefined;
   if (wanted instanceof z.ZodNumber) return numberIn(value);
   if (wanted instanceof z.ZodBoolean) return value === 'true' ? true : value === 'false' ? false : undefined;
   // Only ids: converting other numbers to text would lose information, such as the version 8.10.
   return wanted === idSchema && Number.isSafeInteger(value) ? String(value) : undefined;
 }
+
+const isNoTime = (value: unknown): boolean => {
+  const time = typeof value === 'string' ? normalized(value) : undefined;
+  return time !== undefined && time <= ZERO;
+};
 
 /** The number in a text, if it is nothing else and reading it loses nothing. */
 function numberIn(value: unknown): number | undefined {

@@ -87,6 +87,34 @@ describe('an answer with the rate headers of the service', () => {
   });
 });
 
+describe('an answer about another item than the one that was asked for', () => {
+  const showTag = (tag_id: string) => client.call('showTag', { tag_id }, { requestClass: 'person' });
+  const tag = (id: unknown) => ({ tag: { id, name: 'vip' } });
+
+  test('is refused, and asked for again', async () => {
+    const ids = ['8', '8', '7'];
+    answer = (_request, response) => sendJson(response, 200, tag(ids.shift()), rate);
+    expect((await showTag('7')).tag.id).toBe('7');
+    expect(service.requests).toHaveLength(3);
+
+    answer = (_request, response) => sendJson(response, 200, tag('8'), rate);
+    expect((await errorOf(showTag('7'))).message).toBe(
+      'showTag answered something we cannot use: tag.id is not the one that was asked for.',
+    );
+  });
+
+  test('is none where the id is sent as a number, or an item may be asked for by something else', async () => {
+    answer = (_request, response) => sendJson(response, 200, tag(7), rate);
+    expect((await showTag('7')).tag.id).toBe('7');
+
+    const backup_destination = { id: 'destination-1', provider: 'provider_one' };
+    answer = (_request, response) => sendJson(response, 200, { backup_destination }, rate);
+    const asked = { backup_destination_id: 'provider_one' };
+    const shown = await client.call('showBackupDestination', asked, { requestClass: 'person' });
+    expect(shown.backup_destination.id).toBe('destination-1');
+  });
+});
+
 describe('once the service has answered', () => {
   beforeEach(async () => {
     answer = (_request, response) => sendJson(response, 200, noTags);

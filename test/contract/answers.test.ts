@@ -77,6 +77,22 @@ describe('reading an answer', () => {
     },
   );
 
+  test.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'])(
+    'the zero time %s stands for none: it is null where the service can say so, else left out, and counted',
+    (zero) => {
+      const body = pageOfSites((first) => {
+        Object.assign(first, { updated_at: zero });
+        Object.assign(first['sync'] as Loose, { last_sync_at: zero });
+      });
+
+      const { value, drift } = readAnswer('listSites', body);
+
+      expect(value.sites[0]?.updated_at).toBeUndefined();
+      expect(value.sites[0]?.sync?.last_sync_at).toBeNull();
+      expect(drift).toMatchObject([{ path: 'sites[0].updated_at' }, { path: 'sites[0].sync.last_sync_at' }]);
+    },
+  );
+
   test('a missing optional field is counted, and the rest is read', () => {
     const body = pageOfSites((_, second) => Reflect.deleteProperty(second, 'title'));
 

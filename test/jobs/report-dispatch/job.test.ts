@@ -358,6 +358,49 @@ describe('a mail', () => {
     expect(effects(now)).toEqual({ made: 2, sent: 4 });
   });
 
+  test('has the report on its own site, also when a list shows the reports on others too', async () => {
+    const now = await startAgency(['ada@one.example', 'eve@two.example']);
+    around(now.caretaker.link('default').client, 'call', async (send, operation, input) => {
+      const { site_id, ...filters } = ('filters' in input && (input.filters as Record<string, object>)) || {};
+      if (operation !== 'listReports' || !site_id) return send();
+      return (await asked(now, 'listReports', { ...input, filters } as Input<'listReports'>)) as never;
+    });
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done', 'done']);
+    expect((await now.sandbox.site('site-0001').reports()).at(-1)?.sentTo).toEqual(['ada@one.example']);
+    expect((await now.sandbox.site('site-0002').reports()).at(-1)?.sentTo).toEqual(['eve@two.example']);
+  });
+
+  test('that was not delivered is not sent to an address that the client has given up by then', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const { clients } = await asked(now, 'listClients', {});
+    const client_id = clients[0]?.id ?? '';
+    // The job takes the address on file. The client changes it before the mail is sent, as during an outage.
+    around(now.caretaker.link('default').client, 'call', async (send, operation) => {
+      const answer = await send();
+      if (operation === 'showClient') {
+        await asked(now, 'updateClient', { client_id, body: { client: { email: 'eve@one.example' } } });
+        now.clock.leap(60_000);
+      }
+      return answer as never;
+    });
+
+    const { first } = await dispatch(
+      now,
+      aReportPolicy({ recipients: ['bounce@old.example'], resend_to_client: true }),
+    );
+
+    expect(recipients((await reportsOf(now))[0])).toEqual(['bounce@old.example']);
+    expect(first).toMatchObject({
+      outcome: 'skipped',
+      reason: 'changed-since-plan',
+      detail:
+        "bounce@old.example: the mail bounced. It was then to go to ada@one.example, and the client's address is now eve@one.example. Some of its steps had already been done.",
+    });
+  });
+
   test('is reported for each address: one that the service rejects fails, the others receive it', async () => {
     const now = await startAgency(['ada@one.example', '']);
     const policy = aReportPolicy({});

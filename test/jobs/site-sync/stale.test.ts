@@ -83,6 +83,19 @@ describe('with mode: stale', () => {
     expect(retried.effects).toEqual(['syncSite site-0002']);
   });
 
+  test('a site whose last sync lies in the future is synced: nothing shows that it was', async () => {
+    const now = await worldOfFreshSites(2);
+    now.sandbox.site('site-0001').lastSynced(-30 * 24 * HOUR);
+    now.sandbox.site('site-0002').lastSynced(-30_000);
+
+    const { targets, effects } = await afterNight(now, stale);
+
+    expect(effects).toEqual(['syncSite site-0001']);
+    expect(targets['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    // The clocks of the service may differ by seconds.
+    expect(targets['site-0002']).toMatchObject({ reason: 'already-done', detail: 'Synced just now.' });
+  });
+
   test('a second run right after the first changes nothing', async () => {
     const now = await worldOfFreshSites(12);
     const { sandbox } = now;

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { GoneError, RejectedError } from '../../../src/client/errors.ts';
+import { readAnswer } from '../../../src/contract/answers.ts';
 import type { OperationId } from '../../../src/contract/operations.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
@@ -281,6 +282,28 @@ describe('a copy that is kept', () => {
     expect(await excludedBy({ older_than: '1s', keep_latest: 2 })).toMatchObject({
       [old]: 'It is one of the 2 newest copies of its live site (keep_latest)',
     });
+  });
+
+  test.each([
+    ['created_at', {}],
+    ['expires_at', { older_than: '1s', expires_within: '1d' }],
+  ])('because its %s is a zero time is not taken for an old one', async (field, options) => {
+    const [copy = ''] = await withCopies([0, 1]);
+    around(world.caretaker.link('default').client, 'call', async (send, operation) => {
+      const answer = await send();
+      if (operation !== 'listStagingSites' && operation !== 'showStagingSite') return answer;
+      const zero = (key: string, value: unknown) => (key === field ? '0001-01-01T00:00:00Z' : value);
+      return readAnswer(operation, JSON.parse(JSON.stringify(answer), zero)).value as never;
+    });
+
+    const targets = await clean({ grace: 0, ...options });
+
+    expect(targets[copy]).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: `The service does not show staging.${field}.`,
+    });
+    expect(effects()).toEqual([]);
   });
 
   test('is decided by conditions on the copy and on its live site', async () => {

@@ -17,7 +17,11 @@ async function read(status: string, ofTask: object[] | undefined, site: object =
   const ids = ['a', 'b'];
   const sites = new Map(ids.map((id) => [id, { id, ...healthy, ...(id === 'a' && site) }]));
   const api = { showTask: async () => ({ task: { id: 't', details: { sites: ofTask } } }) };
-  const { sites: took, names } = await readRun(
+  const {
+    sites: took,
+    names,
+    ended,
+  } = await readRun(
     { api, sites, now: at + 3 * HOUR, soak: 48 * HOUR, unwell: {}, checks: [] } as never,
     {
       performed_on: '2026-11-27T02:00:00.000Z',
@@ -31,6 +35,7 @@ async function read(status: string, ofTask: object[] | undefined, site: object =
   const how = took.map(({ id, broke, missing }) => `${id} ${broke?.kind ?? missing ?? 'well'}`);
   return {
     how,
+    ended,
     items: took[0]?.took.map(({ item }) => item),
     offered: names?.('plugin other/other.php') ?? false,
   };
@@ -75,6 +80,53 @@ describe('what a run did', () => {
   test('malware without a date is evidence', async () => {
     const hacked = { security: { enabled: true, scanner: { status: 'hacked' } } };
     expect((await read('completed', [], hacked)).how).toEqual(['a hacked', 'b well']);
+  });
+
+  // The specification does not list the values of `last_sync_status`, and the service may have more of the others.
+  test.each<[string, object, string]>([
+    [
+      'a sync that ended as "error" is broken',
+      { sync: { last_sync_at: after, last_sync_status: 'error' } },
+      'failed',
+    ],
+    [
+      'a sync whose result is not shown proves nothing',
+      { sync: { last_sync_at: after } },
+      'the result of its sync is not shown',
+    ],
+    [
+      'a connection with an unknown status proves nothing',
+      { connection: { status: 'unreachable' } },
+      'its connection is "unreachable"',
+    ],
+    [
+      'a scanner whose result is not shown proves nothing',
+      { security: { enabled: true, scanner: {} } },
+      'its scanner is not shown',
+    ],
+    [
+      'a scanner with an unknown result proves nothing',
+      { security: { enabled: true, scanner: { status: 'suspicious' } } },
+      'its scanner shows "suspicious"',
+    ],
+    [
+      'malware from before them is no evidence',
+      {
+        security: {
+          enabled: true,
+          scanner: { status: 'hacked', malware_detected_at: '2026-11-26T02:00:00.000Z' },
+        },
+      },
+      'well',
+    ],
+    ['a scanner that is switched off is not asked', { security: { enabled: false, scanner: {} } }, 'well'],
+  ])('of a site after its updates: %s', async (_, site, how) => {
+    expect((await read('completed', [], site)).how).toEqual([`a ${how}`, 'b well']);
+  });
+
+  test('is not final while its status is one that we do not know', async () => {
+    const waiting = ['a', 'b'].map((id) => ({ id, status: 'queued' }));
+    expect(await read('queued', waiting)).toMatchObject({ how: ['a well', 'b well'], ended: false });
   });
 
   test.each([
