@@ -152,7 +152,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
         let watchedAt = Number.NEGATIVE_INFINITY;
         const watch = async () => {
           const now = clock.now();
-          if (now < watchedAt + WATCH_INTERVAL_MS) return;
+          // Also when the clock went back behind it.
+          if (Math.abs(now - watchedAt) < WATCH_INTERVAL_MS) return;
           await watchSystem(deps);
           watchedAt = now;
         };

@@ -70,7 +70,8 @@ export class Heartbeats {
       if (!heartbeat) continue;
       const now = clock.now();
       const wait = heartbeat.every + (this.silent.has(name) ? YIELD_MS : 0);
-      if (now < (this.lastAt.get(name) ?? Number.NEGATIVE_INFINITY) + wait) continue;
+      // Also when the clock went back behind it.
+      if (Math.abs(now - (this.lastAt.get(name) ?? Number.NEGATIVE_INFINITY)) < wait) continue;
       const taken = await records.heartbeats.take(name, now, wait);
       this.lastAt.set(name, taken === 'taken' ? now : taken.at);
       if (taken === 'taken') void this.send(name, heartbeat.url);
