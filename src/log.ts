@@ -36,8 +36,7 @@ export async function openLog({ level, form, to = 2 }: LogOptions): Promise<Log>
       },
     },
   };
-  if (form === 'json')
-    return guarded(pino(options, typeof to === 'number' ? pino.destination({ dest: to, sync: true }) : to));
+  if (form === 'json') return guarded(pino(options, typeof to === 'number' ? destination(to) : to));
   // In this process rather than in a worker thread, so that a line is printed before the next statement runs.
   const { PinoPretty } = await import('pino-pretty');
   return guarded(
@@ -46,6 +45,19 @@ export async function openLog({ level, form, to = 2 }: LogOptions): Promise<Log>
       PinoPretty({ destination: to, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
     ),
   );
+}
+
+/** Of lines that cannot be written. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** While its disk is full, the first lines are kept until there is room: no work fails because it cannot be logged. */
+function destination(dest: number) {
+  const stream = pino.destination({ dest, sync: true, maxLength: MAX_KEPT_BYTES });
+  // Without a listener, the call that logs a line throws.
+  stream.on('error', () => undefined);
+  // A dropped line writes nothing: without this, none would be written any more.
+  stream.on('drop', () => stream.write(''));
+  return stream;
 }
 
 /**

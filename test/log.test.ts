@@ -1,5 +1,8 @@
+import fs, { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type LogOptions, openLog } from '../src/log.ts';
 import { forgetSecrets, keepSecret } from '../src/secrets.ts';
 
@@ -99,3 +102,32 @@ test('a log for a person at a terminal hides the same', async () => {
 test('a silent log says nothing', async () => {
   expect(await logged('json', 'silent')).toEqual(['']);
 });
+
+/** A system call that finds no room on the disk. */
+const noRoom = () => {
+  throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+};
+
+test.each([1, 5_000])(
+  '%i lines that find a full disk stop no work, and lines are written again when there is room',
+  async (lines) => {
+    const folder = mkdtempSync(join(tmpdir(), 'caretaker-log-'));
+    const file = openSync(join(folder, 'log'), 'w');
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      closeSync(file);
+      rmSync(folder, { recursive: true });
+    });
+    const log = await openLog({ level: 'info', form: 'json', to: file });
+    const full = vi.spyOn(fs, 'writeSync').mockImplementation(noRoom);
+    for (let line = 0; line < lines; line += 1)
+      expect(() => log.info({ detail: 'x'.repeat(1_000) }, 'a run began')).not.toThrow();
+    full.mockRestore();
+
+    for (const text of ['there is room', 'a run ended']) log.info(text);
+
+    const written = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+    const messages = written.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect([messages[0], messages.at(-1)]).toEqual(['a run began', 'a run ended']);
+  },
+);

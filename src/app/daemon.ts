@@ -139,7 +139,7 @@ export async function startDaemon(options: {
       const working = engine.work(settings.daemon.concurrency);
       beats.set('worker', () => working.beatAt());
       stops.push(() => working.stop());
-      const notifying = caretaker.notifier.work();
+      const notifying = caretaker.notifier.work(() => waiting().length === 0);
       stops.push(() => notifying.stop());
     }
     if (fires) {

@@ -69,14 +69,16 @@ export async function attempt(deps: AttemptDeps, id: string): Promise<boolean> {
   const now = clock.now();
   const next = stateAfter(delivery.tries, sent, now);
   const { is } = sent;
-  const why = sent.is === 'delivered' ? {} : { why: sent.why };
+  const why = sent.why === undefined ? {} : { why: sent.why };
   if (!(await records.deliveries.end(delivery, { ...next, attempt: { at, is, ms: now - at, ...why } })))
     return true;
   const { event, to, run, policy } = delivery;
   records.measurements.note('deliveryAttempt', [to, is], now - at);
   if (is === 'delivered') records.measurements.note('deliveryDelay', [to], now - delivery.at);
   const facts = { delivery: id, event, to, ...(run && { run }), ...(policy && { policy }) };
-  if (sent.is === 'delivered') log.debug(facts, 'a notification was delivered');
+  if (sent.is === 'delivered' && sent.why === undefined) log.debug(facts, 'a notification was delivered');
+  else if (sent.is === 'delivered')
+    log.warn(facts, `not everybody at "${to}" was notified ${formatSubject(delivery)}: ${sent.why}.`);
   else if (next.due === undefined)
     log.error(
       facts,

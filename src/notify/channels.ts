@@ -167,7 +167,7 @@ const signatureOf = (secret: string, signed: string): string =>
 /** What is used of nodemailer, which is loaded with the first email: most processes send none. */
 interface Nodemailer {
   createTransport(options: object): {
-    sendMail(mail: object): Promise<unknown>;
+    sendMail(mail: object): Promise<{ rejectedErrors?: { responseCode?: number }[] }>;
     close(): void;
   };
 }
@@ -195,7 +195,7 @@ const sendEmail: Send<'email'> = async (delivery, { smtp, from, to }) => {
   const lines = textOf(delivery).split('\n');
   const { link } = delivery;
   try {
-    await transport.sendMail({
+    const { rejectedErrors: [refused, ...others] = [] } = await transport.sendMail({
       from,
       to,
       subject: titleOf(delivery),
@@ -209,7 +209,10 @@ const sendEmail: Send<'email'> = async (delivery, { smtp, from, to }) => {
       ].join('\n'),
       signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
     });
-    return { is: 'delivered' };
+    if (!refused) return { is: 'delivered' };
+    // Not sent again: the others would get it twice.
+    const count = `${others.length + 1} of ${to.length} recipients`;
+    return { is: 'delivered', why: `the mail server refused ${count} (${refused.responseCode})` };
   } catch (error) {
     return sentOf(error);
   } finally {

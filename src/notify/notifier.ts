@@ -44,8 +44,11 @@ export interface NotifierOptions {
 }
 
 export interface Notifier {
-  /** Notifies until it is stopped, which waits for the attempts in progress. */
-  work(): { stop(): Promise<void> };
+  /**
+   * Notifies until it is stopped, which waits for the attempts in progress. `isWell`: whether the process does its other
+   * work, as heartbeats say. Default: it does.
+   */
+  work(isWell?: () => boolean): { stop(): Promise<void> };
   /** What a working process does once a second while anything is open: puts everything that is due into the queue. */
   tick(): Promise<void>;
   /**
@@ -139,7 +142,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   return {
     tick,
-    work() {
+    work(isWell = () => true) {
       const stopping = new AbortController();
       const rest = restOf(clock, stopping.signal);
       const listening = records.notices.listen(rest.wake);
@@ -152,7 +155,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
         let watchedAt = Number.NEGATIVE_INFINITY;
         const watch = async () => {
           const now = clock.now();
-          if (now < watchedAt + WATCH_INTERVAL_MS) return;
+          // Also when the clock went back behind it.
+          if (Math.abs(now - watchedAt) < WATCH_INTERVAL_MS) return;
           await watchSystem(deps);
           watchedAt = now;
         };
@@ -160,7 +164,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
         while (!stopping.signal.aborted) {
           const isIdle = await watch()
             .then(tick)
-            .then(() => heartbeats.beat())
+            .then(() => (isWell() ? heartbeats.beat() : undefined))
             .then(async () => {
               isFailing = false;
               return !heartbeats.some() && !(await records.notices.anyOpen());

@@ -14,10 +14,11 @@ export type Kind = Exclude<keyof Channels, 'heartbeat'>;
 
 /**
  * The result of an attempt. A later attempt may help when it `failed`, not when it was `rejected`. `status`: of the
- * answer, by HTTP. `retryAfterMs`: how long the receiver asks to be left alone.
+ * answer, by HTTP. `retryAfterMs`: how long the receiver asks to be left alone. `why` of one that was delivered: who does
+ * not get it nevertheless.
  */
 export type Sent =
-  | { is: 'delivered'; status?: number }
+  | { is: 'delivered'; why?: string; status?: number }
   | { is: 'rejected'; why: string; status?: number }
   | { is: 'failed'; why: string; status?: number; retryAfterMs?: number };
 

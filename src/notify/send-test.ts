@@ -35,5 +35,6 @@ export async function sendTest(
 export function formatTestResult(receiver: string, sent: Sent): string {
   if (sent.is !== 'delivered') return `"${receiver}" was not notified: ${sent.why}.`;
   const answer = sent.status === undefined ? '' : ` (HTTP ${sent.status})`;
-  return `"${receiver}" has accepted a test message${answer}.`;
+  const but = sent.why === undefined ? '' : `, but ${sent.why}`;
+  return `"${receiver}" has accepted a test message${answer}${but}.`;
 }

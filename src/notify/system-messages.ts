@@ -30,7 +30,8 @@ export function afterOccurrence(
 ): { problem: Problem; notifies: boolean } {
   const { count = 0, since = at, told = [], toldAt } = before ?? {};
   const isNew = toldAt === undefined || facts.some((fact) => !told.includes(fact));
-  const notifies = isWanted && (isNew || at - toldAt >= repeatMs);
+  // Also when the clock went back behind the last message.
+  const notifies = isWanted && (isNew || Math.abs(at - toldAt) >= repeatMs);
   const problem = { count: count + 1, since, told, ...(toldAt === undefined ? {} : { toldAt }) };
   if (!notifies) return { problem, notifies };
   const known = [...told.filter((fact) => !facts.includes(fact)), ...facts].slice(-MAX_FACTS);

@@ -36,8 +36,8 @@ export async function watchSystem(deps: {
     if (!paused.includes(alert.slice('queue '.length))) await records.alerts.clear(alert, at);
 }
 
-// Heartbeats: addresses that are requested while a worker runs and reaches Redis. A service that watches them notices when
-// none does. In each interval one process sends each of them.
+// Heartbeats: addresses that are requested while a worker runs, does its work and reaches Redis. A service that watches
+// them notices when none does. In each interval one process sends each of them.
 
 /** A process whose request was not accepted leaves the next one to the others, if they take it within so long. */
 const YIELD_MS = 3_000;
@@ -70,7 +70,8 @@ export class Heartbeats {
       if (!heartbeat) continue;
       const now = clock.now();
       const wait = heartbeat.every + (this.silent.has(name) ? YIELD_MS : 0);
-      if (now < (this.lastAt.get(name) ?? Number.NEGATIVE_INFINITY) + wait) continue;
+      // Also when the clock went back behind it.
+      if (Math.abs(now - (this.lastAt.get(name) ?? Number.NEGATIVE_INFINITY)) < wait) continue;
       const taken = await records.heartbeats.take(name, now, wait);
       this.lastAt.set(name, taken === 'taken' ? now : taken.at);
       if (taken === 'taken') void this.send(name, heartbeat.url);

@@ -38,12 +38,15 @@ const MAX_HELD = 200;
 /** Longer than the longest pause between two digests. */
 const KEPT_MS = 400 * 86_400_000;
 
-/** For the head of a script with the key `holds`. The first message of a hold decides when it is due. */
+/**
+ * For the head of a script with the key `holds`. A hold is due with the message that is due first: not later, when its
+ * rule was changed or the clock went back.
+ */
 export const HOLD = `
 local function hold(name, list, text, due, now)
   local count = redis.call('RPUSH', list, text)
   redis.call('PEXPIRE', list, ${KEPT_MS})
-  redis.call('ZADD', keys.holds, 'NX', due, name)
+  redis.call('ZADD', keys.holds, 'LT', due, name)
   if count >= ${MAX_HELD} then redis.call('ZADD', keys.holds, now, name) end
   redis.call('PEXPIRE', keys.holds, ${KEPT_MS})
 end`;

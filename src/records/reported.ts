@@ -89,13 +89,14 @@ add_notice(keys.notices, args.notice)
 return 1`,
 );
 
-/** `before`: the value that the notice is about, or ''. */
+/** `before`: the value that the notice is about, or ''. A time in the future is of a clock that was set back. */
 const noteAlive = defineScript(
-  { keys: ['alerts', 'notices'], args: ['now', 'before', 'notice'] },
+  { keys: ['alerts', 'notices'], args: ['now', 'before', 'silent', 'notice'] },
   `${ADD_NOTICE}
 local before = redis.call('HGET', keys.alerts, '${ALIVE}') or ''
 if args.notice ~= '' and before == args.before then add_notice(keys.notices, args.notice) end
-if before == '' or tonumber(before) < tonumber(args.now) then
+local now = tonumber(args.now)
+if before == '' or tonumber(before) < now or tonumber(before) >= now + args.silent then
   redis.call('HSET', keys.alerts, '${ALIVE}', args.now)
 end
 redis.call('PEXPIRE', keys.alerts, ${KEPT_MS})
@@ -139,7 +140,12 @@ export class AlertStore {
     const isBack = before !== null && now - Number(before) >= silentMs;
     await noteAlive(this.store, {
       keys: { alerts: keys.alerts, notices: keys.notices },
-      args: { now, before: before ?? '', notice: isBack ? textOf(about(Number(before))) : '' },
+      args: {
+        now,
+        before: before ?? '',
+        silent: silentMs,
+        notice: isBack ? textOf(about(Number(before))) : '',
+      },
     });
   }
 }

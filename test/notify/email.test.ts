@@ -6,9 +6,10 @@ import { SMTPServer } from 'smtp-server';
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { send } from '../../src/notify/channels.ts';
+import { formatTestResult } from '../../src/notify/send-test.ts';
 import type { NewDelivery } from '../../src/records/delivery-store.ts';
 import { sampleOf } from '../support/sample.ts';
-import { NOON } from './world.ts';
+import { activeRun, aWorld, endRun, NOON, telling } from './world.ts';
 
 type Options = ConstructorParameters<typeof SMTPServer>[0];
 
@@ -100,6 +101,29 @@ test.each<[string, Options, object]>([
   const { letters, port } = await startMailServer(options);
   expect(await sendTo(port)).toEqual(expected);
   expect(letters).toEqual([]);
+});
+
+test('an email that the mail server takes for some recipients is sent once, and it is told that others do not get it', async () => {
+  const { letters, port } = await startMailServer({
+    onRcptTo: ({ address }, _session, done) => done(address.startsWith('boss') ? failure(550) : undefined),
+  });
+  const why = 'the mail server refused 1 of 2 recipients (550)';
+  const email = { smtp: `smtp://127.0.0.1:${port}`, from: 'caretaker@example.com' };
+  const to = ['ops@example.com', 'boss@example.com'];
+  const world = await aWorld({ ops: { name: 'ops', group_wait: 0, email: { ...email, to } } });
+
+  const sent = await sendTo(port);
+  expect(sent).toEqual({ is: 'delivered', why });
+  expect(formatTestResult('ops', sent)).toBe(`"ops" has accepted a test message, but ${why}.`);
+
+  await endRun(world, await activeRun(world, telling({ on: ['failed'], to: 'ops' })), 'failed');
+  await world.notifier.deliverDue();
+  expect(letters).toHaveLength(2);
+  const [stored] = await world.records.deliveries.list({ limit: 1 });
+  expect(stored).toMatchObject({ state: 'delivered', attempts: [{ is: 'delivered', why }] });
+  expect(world.log.lines.filter((line) => line.startsWith('warn'))).toEqual([
+    expect.stringContaining(`not everybody at "ops" was notified of run.failed`),
+  ]);
 });
 
 test('a mail server that refuses the login is tried again, since the password may be corrected', async () => {

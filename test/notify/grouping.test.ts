@@ -152,6 +152,14 @@ test('runs that are skipped every ten minutes are reported once in each interval
   expect(toldTo(ops)).toEqual(['run.skipped', 'run.skipped']);
 });
 
+test('a clock that had been ahead by a month, and went back, silences no later problem', async () => {
+  const { ops, ...world } = await opsWorld({ group_wait: 0, repeat_interval: HOUR });
+  const ahead = { ...world, clock: { ...world.clock, now: () => world.clock.now() + 30 * 24 * HOUR } };
+  await end(ahead, toOps, 'skipped', '');
+  await end(world, toOps, 'skipped', '');
+  expect(toldTo(ops)).toEqual(['run.skipped', 'run.skipped']);
+});
+
 test('messages within group_wait are one, with the last about each policy', async () => {
   const { ops, ...world } = await opsWorld({ group_wait: MINUTE });
   const other: Policy = { ...aPolicy({ name: 'reports' }), notify: toOps.notify };

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { openConnections } from '../../src/notify/post.ts';
 import { Heartbeats } from '../../src/notify/system-watch.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { aWorld } from './world.ts';
+import { aProcess, aWorld } from './world.ts';
 
 const every = (ms: number, { url }: Receiver) => ({
   alive: { name: 'alive', heartbeat: { url, every: ms } },
@@ -112,4 +112,27 @@ test('a process that cannot reach the address leaves it to another one that can'
   await clock.advance(10_000);
   for (const one of [isolated, healthy]) await one.beat();
   await alive.untilReceived(2);
+});
+
+test('a clock of Redis that was ahead by a day, and goes back, silences neither heartbeats nor alerts', async () => {
+  const alive = await startReceiver(204);
+  const { redis, records, queues, clock } = await aWorld({});
+  let aheadMs = 86_400_000;
+  const jumping = { ...clock, now: () => clock.now() + aheadMs };
+  const { notifier, queues: own } = aProcess(redis, every(60_000, alive), jumping);
+  const working = notifier.work();
+  await alive.untilReceived(1);
+  await asleep({ clock });
+
+  aheadMs = 0;
+  await queues.pause(['actions']);
+  for (let second = 1; second <= 2; second += 1) {
+    await clock.advance(1_000);
+    await asleep({ clock });
+  }
+  await vi.waitFor(() => expect(alive.received).toHaveLength(2), { interval: 1, timeout: 5_000 });
+  expect(await records.alerts.names('queue ')).toEqual(['queue actions']);
+
+  await working.stop();
+  await own.close();
 });

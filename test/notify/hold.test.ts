@@ -77,3 +77,27 @@ test('what happened in quiet hours is one message when they end, whichever proce
   expect(first).toMatch(/^- 2026-11-21 12:00Z a failed: /);
   expect(letterOf(ops).timestamp).toBe(new Date(NOON).toISOString());
 });
+
+test('a digest that is made more frequent does not wait for its former time', async () => {
+  const ops = await startReceiver();
+  const digest = (cron: string) => webhooks({ ops }, undefined, { digest: { cron, timezone: 'UTC' } });
+  const monthly = await aWorld(digest('0 9 1 * *'));
+  const daily = monthly.another(digest('0 9 * * *'));
+  const fail = async (id: string) =>
+    endRun(
+      monthly,
+      await activeRun(monthly, { ...telling({ on: ['failed'], to: 'ops' }), name: id }, { id }),
+      'failed',
+    );
+  await fail('a');
+  await monthly.notifier.tick();
+  await fail('b');
+  await daily.notifier.tick();
+
+  await monthly.clock.advance(21 * 3_600_000);
+  await daily.notifier.deliverDue();
+  await daily.queues.close();
+
+  expect(ops.received).toHaveLength(1);
+  expect(letterOf(ops).data.text).toMatch(/^2 notifications: a failed and b failed\n/);
+});

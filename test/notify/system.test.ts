@@ -57,6 +57,18 @@ test('the first process that works after nobody did tells for how long', async (
   expect(letterOf(ops).data.text).toContain('from 2026-11-21 12:04Z to 2026-11-21 20:04Z');
 });
 
+test('that nobody worked is told, also when the clock had been ahead and went back before', async () => {
+  const { ops, world } = await twoProcesses();
+  await watchSystem({ ...world, clock: { now: () => NOON + 86_400_000 } });
+  await watchSystem(world);
+  await world.clock.advance(8 * 3_600_000);
+  await watchSystem(world);
+  await world.notifier.deliverDue();
+
+  expect(toldTo(ops)).toEqual(['system.nobody-running']);
+  expect(letterOf(ops).data.text).toContain('from 2026-11-21 12:00Z to 2026-11-21 20:00Z');
+});
+
 test('a paused queue is told once for each pause', async () => {
   const { ops, world, other } = await twoProcesses();
   const [queue] = world.queues.boards();

@@ -28,13 +28,13 @@ const toTestReport = (receiver: string, sent: TestResult): TestReport => ({
   receiver,
   result: sent.is,
   http_status: sent.status ?? null,
-  why: sent.is === 'delivered' ? null : sent.why,
+  why: sent.why ?? null,
   ms: sent.ms,
 });
 
 /** The result in the report, as `formatTestResult` takes it. */
 export const sentIn = ({ result, http_status: status, why }: TestReport): Sent => ({
-  ...(result === 'delivered' ? { is: result } : { is: result, why: why ?? '' }),
+  ...(result === 'delivered' ? { is: result, ...(why !== null && { why }) } : { is: result, why: why ?? '' }),
   ...(status !== null && { status }),
 });
 
