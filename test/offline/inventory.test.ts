@@ -178,7 +178,7 @@ test.each([
 test('a file that is not there, or cannot be written, is named', () => {
   expect(() => readInventory(join(folder, 'none.json'))).toThrow('cannot be read: it does not exist.');
   expect(() => writeInventory('/nowhere/a.json', whole.inventory)).toThrow(
-    '/nowhere/a.json cannot be written: it does not exist.',
+    '/nowhere/a.json cannot be written: its folder does not exist.',
   );
 });
 
