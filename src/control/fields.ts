@@ -28,11 +28,11 @@ export const until = z
   })
   .describe('When it ends: a time such as 2026-12-01T08:00:00Z, or a duration from now such as 3d.');
 
-/** @throws {InvalidRequestError} when the end is not in the future. */
-export function endOf(text: string, now: number, what = 'end (until)'): number {
+/** @throws {InvalidRequestError} when the end is not after `now`, which a message calls `when`. */
+export function endOf(text: string, now: number, what = 'end (until)', when = 'in the future'): number {
   const end = parseFuture(text, now);
   if (end !== undefined && end > now) return end;
-  throw new InvalidRequestError(`The ${what} must be in the future; ${text} is not.`);
+  throw new InvalidRequestError(`The ${what} must be ${when}; ${text} is not.`);
 }
 
 /** A time in the past, as a function of now: `2026-11-01`, `2026-11-01T02:00:00Z`, or `7d` ago. */

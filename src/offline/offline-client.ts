@@ -33,12 +33,12 @@ export function offlineClient({ account, reads, now, serviceNow }: OfflineClient
     const { effect, list, answers } = operationOf(id);
     if (effect !== undefined || answers !== undefined)
       throw new NotHeldError(`${id} cannot be answered without the service.`);
-    const { params, query } = split(id, input);
-    const answer = list
-      ? await page(reads, id as ListId, list, params, query, serviceNow)
-      : await reads.view(id, { ...params, ...query });
+    // Before the answer: a refusal costs a request too.
     onRequest?.(id, { window: 0 });
-    return answer;
+    const { params, query } = split(id, input);
+    return list
+      ? page(reads, id as ListId, list, params, query, serviceNow)
+      : reads.view(id, { ...params, ...query });
   };
   return {
     account,

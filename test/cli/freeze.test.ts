@@ -129,7 +129,9 @@ test('a freeze that recurs is listed with its next time and its rule, and ended 
 
 test('a freeze that begins later is listed, holds from its begin, and can be ended before', async () => {
   const later = ['freeze', 'add', '--from', '2098-01-01', '--for', '3d', '--job', 'site-sync'];
-  expect((await desk.run(later)).code).toBe(0);
+  expect((await desk.run(later)).stderr).toContain(
+    'Policies with the job site-sync are frozen from 2098-01-01 00:00Z until 2098-01-04 00:00Z: they start no run in that time.',
+  );
   const [listed] = await desk.json(['freeze', 'list']);
   expect(listed).toMatchObject({ since: '2098-01-01T00:00:00.000Z', until: '2098-01-04T00:00:00.000Z' });
   expect((await desk.run(['freeze', 'end', listed.id])).code).toBe(0);
@@ -154,6 +156,10 @@ test.each([
   [['--every', '0 22 * * fri', '--for', '8d', '--job', 'site-sync'], 'must be at most 7d'],
   [['--every', 'often', '--for', '1h', '--job', 'site-sync'], 'cron'],
   [['--every', '0 0 31 2 *', '--for', '1h', '--job', 'site-sync'], 'never fires'],
+  [
+    ['--from', '2098-01-02', '--until', '2098-01-01', '--job', 'site-sync'],
+    'The end (until) must be after the begin (from); 2098-01-01T00:00:00.000Z is not.',
+  ],
   [['--from', '2098-01-01', '--for', '1h'], 'A freeze of everything begins at once'],
 ])('a freeze with %j is refused with what is wrong', async (options, sentence) => {
   const { code, stderr } = await desk.run(['freeze', 'add', ...options]);

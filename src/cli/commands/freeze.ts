@@ -40,7 +40,7 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
       : { until: needEnd(options, clock.now()), ...(from === undefined ? {} : { from: isoTime(from) }) };
     const { replaced, unchecked, ...begun } = await act(beginFreeze, { ...scope, ...times, reason }, more);
     if (unchecked !== null) terminal.message(unchecked);
-    printFrozen(freezeIn(begun), replaced ? freezeIn(replaced) : undefined, terminal);
+    printFrozen(freezeIn(begun), replaced ? freezeIn(replaced) : undefined, clock.now(), terminal);
     return exit.ok;
   };
   if (Object.keys(scope).length > 0)
@@ -88,8 +88,8 @@ function needEnd(options: FreezeOptions, now: number): string {
   return until;
 }
 
-/** Prints what is frozen now. */
-function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Terminal): void {
+/** Prints what is frozen now, or from a later time. */
+function printFrozen(freeze: Freeze, before: Freeze | undefined, now: number, terminal: Terminal): void {
   const { scope, at, until, id, rule } = freeze;
   if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
   if (scope === undefined) {
@@ -104,9 +104,13 @@ function printFrozen(freeze: Freeze, before: Freeze | undefined, terminal: Termi
     );
     return;
   }
+  const [time, during] =
+    at > now
+      ? [`from ${isoMinute(at)} until ${isoEnd(until)}`, 'in that time']
+      : [`until ${isoEnd(until)}`, 'until then'];
   const what = isOfTargets(scope)
-    ? `Targets with ${formatScope(scope)} are frozen until ${isoEnd(until)}: runs that are planned until then skip them.`
-    : `Policies with ${formatScope(scope)} are frozen until ${isoEnd(until)}: they start no run until then.`;
+    ? `Targets with ${formatScope(scope)} are frozen ${time}: runs that are planned ${during} skip them.`
+    : `Policies with ${formatScope(scope)} are frozen ${time}: they start no run ${during}.`;
   terminal.message(
     `${what} Active runs continue; "caretaker runs cancel" cancels one. "caretaker freeze end ${id}" ends the freeze early.`,
   );

@@ -19,7 +19,7 @@ import { printSavedPlan } from '../output/show-saved-plan.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { atOf } from '../parse-time.ts';
 import { policyOnServer } from '../read-policies.ts';
-import { readSavedPlan, writeSavedPlan } from '../saved-plan-file.ts';
+import { checkPlanFile, readSavedPlan, writeSavedPlan } from '../saved-plan-file.ts';
 
 interface PlanOptions extends GlobalOptions {
   target?: string[];
@@ -106,6 +106,8 @@ async function plannedBy(
   options: PlanOptions & SavingOptions,
 ): Promise<Planned> {
   const { out, expires, target } = options;
+  // Before any request is spent.
+  if (out !== undefined) checkPlanFile(out);
   let found: Planned = { code: exit.ok, hasWork: false };
   await withClient('caretaker', terminal, options, async (client) => {
     if (client.server !== undefined) await policyOnServer(client, name);

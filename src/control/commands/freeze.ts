@@ -78,7 +78,8 @@ export const beginFreeze = defineCommand<FreezeDeps>()({
     const { records, clock } = deps;
     const now = clock.now();
     const at = from === undefined ? now : endOf(from, now, 'begin (from)');
-    const ends = end === undefined ? now : endOf(end, at);
+    const when = from === undefined ? undefined : 'after the begin (from)';
+    const ends = end === undefined ? now : endOf(end, at, 'end (until)', when);
     const by = act.by.principal.name;
     const scope = scopeOf(names);
     if (isOfAll(names)) {

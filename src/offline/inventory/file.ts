@@ -1,6 +1,5 @@
 /** Inventories as files: JSON, or gzip of it. One item a line, so that two of them can be compared. */
-import { accessSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
@@ -8,6 +7,7 @@ import { isOperationId, type OperationId, operationOf } from '../../contract/ope
 import { CaretakerError, fileFaultOf } from '../../errors.ts';
 import { redact } from '../../secrets.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
+import { checkReplaceable } from '../../yaml/replaceable.ts';
 import type { Inventory, Recorded } from './inventory.ts';
 
 /** A file cannot be written, or is no inventory that this release reads. */
@@ -39,7 +39,7 @@ const InventoryFile = z.object({
 /** @throws {InventoryError} when no file can be written there. */
 export function checkWritable(file: string): void {
   try {
-    accessSync(dirname(resolve(file)), constants.W_OK);
+    checkReplaceable(file);
   } catch (error) {
     throw unwritable(file, error);
   }
@@ -57,6 +57,7 @@ const unwritable = (file: string, cause: unknown) =>
 export function writeInventory(file: string, inventory: Inventory): number {
   const text = textOf(inventory);
   const bytes = file.endsWith('.gz') ? gzipSync(text) : Buffer.from(text);
+  checkWritable(file);
   const unfinished = `${file}.${process.pid}.tmp`;
   try {
     writeFileSync(unfinished, bytes, { mode: 0o600 });
