@@ -27,11 +27,8 @@ export interface Diagnostic {
 export class InvalidFilesError extends CaretakerError {
   readonly code = 'INVALID_FILES';
 
-  constructor(
-    readonly findings: readonly Diagnostic[],
-    options?: ErrorOptions,
-  ) {
-    super(summarize(findings), options);
+  constructor(readonly findings: readonly Diagnostic[]) {
+    super(summarize(findings));
   }
 }
 

@@ -77,9 +77,7 @@ const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u00
 
 /** Reads a file, or returns why it cannot be read. Never throws, and never waits for a pipe. */
 export function readTextFile(file: string): { text: string } | { findings: Diagnostic[] } {
-  const reject = (message: string, suggestion?: string) => ({
-    findings: [fileDiagnostic(file, message, suggestion)],
-  });
+  const reject = (message: string) => ({ findings: [fileDiagnostic(file, message)] });
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) return reject('This is a folder, not a file.');

@@ -1,7 +1,7 @@
 /** Components that no page of the tests shows in every form. */
 import { jsx } from 'hono/jsx';
 import { expect, test } from 'vitest';
-import { AreaChart, BarChart } from '../../src/dashboard/components/chart.tsx';
+import { BarChart, StackedAreaChart } from '../../src/dashboard/components/chart.tsx';
 import { NowContext } from '../../src/dashboard/components/contexts.tsx';
 import { FilterBar, pathWith } from '../../src/dashboard/components/filter-bar.tsx';
 import { siteName } from '../../src/dashboard/components/paths.ts';
@@ -52,21 +52,29 @@ test('one bar of another size is drawn cut, so that the others are still seen, a
   expect(cut).toContain('<td>1,219</td>');
 });
 
-test('a chart has its numbers as a table, and its limit', () => {
-  const points = [1, 5].map((value, at) => ({ label: `2026-11-23 0${at}:00Z`, value }));
-  const html = render(
-    AreaChart({ name: 'Requests', points, limit: { value: 10, word: 'limit' }, axis: [], unit: 'requests' }),
+/** Areas of one series, one hour for each count. */
+const areasOf = (counts: readonly number[], limit: number): string =>
+  render(
+    StackedAreaChart({
+      name: 'Requests',
+      series: [{ tone: 'series-1', word: 'requests' }],
+      columns: counts.map((count, at) => ({ label: `2026-11-23 0${at}:00Z`, counts: [count] })),
+      axis: [],
+      unit: 'requests',
+      limit: { value: limit, word: 'limit' },
+    }),
   );
-  expect(html).toContain('points="0,100 0,90 1,50 1,100"');
+
+test('a chart has its numbers as a table, and its limit', () => {
+  const html = areasOf([1, 5], 10);
+  expect(html).toContain('points="0,90 1,50 1,100 0,100"');
   expect(html).toMatch(/<line class="limit" x1="0" x2="1" y1="0" y2="0"/);
   expect(textOf(html)).toContain('|2026-11-23 01:00 UTC|5|');
 });
 
 test('values that are tiny beside their limit have a scale of their own, which the chart says', () => {
-  const points = [{ label: '2026-11-23 01:00Z', value: 5 }];
-  const limit = { value: 6_000_000, word: 'limit' };
-  const html = render(AreaChart({ name: 'Requests', points, limit, axis: [], unit: 'requests' }));
-  expect(html).toContain('points="0,100 0,0 1,100"');
+  const html = areasOf([5], 6_000_000);
+  expect(html).toContain('points="0,0 0,100"');
   expect(html).not.toContain('<line');
   expect(textOf(html)).toContain('|5 requests; limit: 6,000,000|');
 });

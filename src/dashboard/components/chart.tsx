@@ -106,19 +106,13 @@ export function StackedAreaChart(props: BarsProps) {
 const TINY = 0.02;
 
 /** The highest value of the drawing. */
-function scaleOf(values: readonly number[], limit: Limit | undefined): number {
-  const most = Math.max(0, ...values);
+function mostOf({ columns, limit }: BarsProps): number {
+  const most = Math.max(0, ...columns.map(({ counts }) => sum(counts)));
   return Math.max(
     1,
     limit === undefined || (most > 0 && most < limit.value * TINY) ? most : Math.max(most, limit.value),
   );
 }
-
-const mostOf = ({ columns, limit }: BarsProps): number =>
-  scaleOf(
-    columns.map(({ counts }) => sum(counts)),
-    limit,
-  );
 
 const titleOf = ({ series, unit, format = asCount }: BarsProps, { label, counts }: Column): string =>
   `${label}: ${describe(series, counts, format) || `${format(0)} ${unit}`}`;
@@ -276,46 +270,3 @@ const Figures = ({ name, heads, children }: { name: string; heads: readonly stri
     </table>
   </div>
 );
-
-interface AreaProps {
-  name: string;
-  points: readonly { label: string; value: number }[];
-  /** The line that the values should stay below. */
-  limit?: Limit;
-  axis: readonly Child[];
-  unit: string;
-}
-
-/** A filled line with its limit. */
-export function AreaChart({ name, points, limit, axis, unit }: AreaProps) {
-  const most = scaleOf(
-    points.map(({ value }) => value),
-    limit,
-  );
-  const width = Math.max(1, points.length - 1);
-  const yOf = (value: number): number => Math.round((1 - value / most) * HEIGHT * 10) / 10;
-  const line = points.map(({ value }, at) => `${at},${yOf(value)}`).join(' ');
-  return (
-    <figure class="chart">
-      <Plot width={width} limit={limit} most={most} label={scaleLabel(asCount(most), limit, most, unit)}>
-        <polygon class="area" points={`0,${HEIGHT} ${line} ${width},${HEIGHT}`} />
-        {points.map(({ label, value }, at) => (
-          <rect class="hit" x={at - 0.5} y="0" width="1" height={HEIGHT}>
-            <title>{`${label}: ${value.toLocaleString('en-US')} ${unit}`}</title>
-          </rect>
-        ))}
-      </Plot>
-      <Axis texts={axis} />
-      <Figures name={name} heads={['Time', unit]}>
-        {points.map(({ label, value }) => (
-          <tr>
-            <th scope="row">
-              <Sentence text={label} />
-            </th>
-            <td>{value}</td>
-          </tr>
-        ))}
-      </Figures>
-    </figure>
-  );
-}
