@@ -29,11 +29,8 @@ import {
 } from './outbox-scripts.ts';
 import { parseRecord } from './parse-record.ts';
 
-/** When a request was about to be sent, also by the service's clock. An older release stored only a number. */
-const SiteIntent = z.union([
-  z.number().transform((at) => ({ at })),
-  Intent.pick({ at: true, serviceAt: true }),
-]);
+/** When a request was about to be sent, also by the service's clock. */
+const SiteIntent = Intent.pick({ at: true, serviceAt: true });
 export type SiteIntent = z.output<typeof SiteIntent>;
 
 /** A site that this process writes to. */
