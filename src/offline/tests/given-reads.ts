@@ -89,10 +89,13 @@ function asAnswered(list: ListId, item: object): { item: object; drift: readonly
   return { item: read, drift };
 }
 
+/** Whether an item can be used does not depend on its times. */
+const SOME_TIME = Date.UTC(2026, 0);
+
 /** Why a given item cannot be used, as a sentence: it lacks a field that the service always shows. */
 export function faultOf(list: ListId, given: PartialItem): string | undefined {
   try {
-    const complete = merged(healthyItems[list](idOf(list, given, 0), timesAt(0)), given);
+    const complete = merged(healthyItems[list](idOf(list, given, 0), timesAt(SOME_TIME)), given);
     const { item, drift } = asAnswered(list, complete);
     const lost = lostIn(complete, item, '');
     const cause = drift.find(({ path }) => pathInItem(path).startsWith(lost ?? '?'));
