@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { siteSync } from '../../jobs/site-sync/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { aTarget } from '../support/builders.ts';
+import { until } from '../support/caretaker.ts';
 import { type DaemonWorld, startDaemonWorld } from './daemon-world.ts';
 import { type Ask, aPolicy, aRun, ended, postForm, remember, startWorld, type World } from './world.ts';
 
@@ -174,5 +175,6 @@ describe('of a daemon with all roles', () => {
     expect(answer.status).toBe(503);
     expect(await answer.text()).toContain('the worker is not running, the scheduler is not running');
     await world.redis.restart();
+    await until(world, async () => (await ask('/readyz')).status === 200);
   });
 });
