@@ -180,19 +180,16 @@ export async function bundleModules(root, entries, wanted = []) {
 async function toCommonJs(path, text) {
   // As long as `import`, so that the places in the source map stay right.
   const source = text.replace(/\bimport(?=\("[^"]+"\))/g, LOAD);
-  const own = {
-    [LOAD]: 'async path=>require(path)',
-    importMetaUrl: 'require("node:url").pathToFileURL(__filename).href',
-  };
-  const used = Object.entries(own).filter(([name]) =>
-    source.includes(name === LOAD ? LOAD : 'import.meta.url'),
-  );
+  const loads = source.includes(LOAD) ? `const ${LOAD}=async path=>require(path);` : '';
+  const names = source.includes('import.meta.url')
+    ? 'const importMetaUrl=require("node:url").pathToFileURL(__filename).href;'
+    : '';
   const { code, map } = await transform(source, {
     format: 'cjs',
     platform: 'node',
     target: 'node20.19',
     define: { 'import.meta.url': 'importMetaUrl' },
-    banner: `"use strict";${used.map(([name, value]) => `const ${name}=${value};`).join('')}`,
+    banner: `"use strict";${loads}${names}`,
     sourcefile: path,
     sourcemap: 'external',
     sourcesContent: false,

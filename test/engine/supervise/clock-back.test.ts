@@ -33,7 +33,7 @@ const enablesLogs = aPolicy({
 
 test.each([
   ['a target that waits for another attempt', true],
-  ['also when no process maintained the account before,', false],
+  ['a target of an account that no process maintained before', false],
 ])('%s is tried again soon after the clock is back', async (_, isMaintained) => {
   const { world, goBack } = await aheadWorld({ sites: 1 });
   let isBack = false;
